@@ -151,8 +151,9 @@ fn run(matches: &ArgMatches) -> Result<bool> {
     progress.begin(|| "opening the device".to_owned());
     let device = device::open(global.device, &options)?;
     let report = (lab.run)(&device, matches, progress)?;
-    // A fault that stops a kernel becomes the program's error. JSON still holds the report so far, as `host run`'s does.
-    if report.stopped.is_none() || global.format == Format::Json {
+    // A fault that stops a kernel becomes the program's error. What completed before is still a result. JSON also describes the
+    // fault, as `host run`'s does, so it is written even if nothing completed.
+    if report.variants.iter().any(|variant| variant.stopped.is_none()) || global.format == Format::Json {
         report::write(&report, global.format, &mut out)?;
     }
     let findings = report.findings();

@@ -99,7 +99,17 @@ fn a_trap_of_a_lab_s_kernel_is_in_the_json() {
         command
     };
     for checks in ["", "--check all"] {
-        fails(lab(checks), 1, &["transpose_padded", "kernels/src/transpose.rs:"]);
+        for (format, completed, stopped) in [
+            ("table", "\ntiled     yes     0 ", "\npadded      -     -      1\n"),
+            ("csv", ",tiled,32,32,", ",padded,32,32,"),
+            ("markdown", "\n| tiled | yes | 0 |", "\npadded was stopped by a fault\n"),
+        ] {
+            let run = lab(checks).args(["--format", format]).assert().code(1);
+            let (rows, error) = (&run.get_output().stdout, &run.get_output().stderr);
+            let (rows, error) = (String::from_utf8_lossy(rows), String::from_utf8_lossy(error));
+            assert!(rows.contains(completed) && rows.contains(stopped), "{rows}");
+            assert!(error.starts_with("error: kernel `transpose_padded`: ") && error.lines().count() == 1, "{error}");
+        }
         let report = json_of(lab(checks), 1);
         assert_eq!(variant(&report, "tiled")["correct"], true);
         let padded = variant(&report, "padded");
@@ -107,6 +117,10 @@ fn a_trap_of_a_lab_s_kernel_is_in_the_json() {
         assert_eq!((&padded["faults"][0]["kind"], &padded["faults"][0]["check"]), (&json!("trap"), &json!(null)));
         assert!(!saved.exists(), "what a fault cut short is not saved");
     }
+    // There are no rows to show if nothing completed.
+    let mut alone = host("transpose --padded --rows 32 --cols 32 --device sim --ptx");
+    alone.arg(&file);
+    fails(alone, 1, &["transpose_padded", "kernels/src/transpose.rs:"]);
 }
 
 #[test]

@@ -224,9 +224,12 @@ pub(super) fn heading(report: &LabReport) -> Vec<String> {
     lines
 }
 
-/// The wrong variants, one line each.
+/// The variants that are wrong or did not end, one line each.
 pub(super) fn wrong(report: &LabReport) -> Vec<String> {
     let line = |variant: &VariantReport| {
+        if variant.stopped.is_some() {
+            return Some(format!("{} was stopped by a fault", variant.name));
+        }
         let comparison = variant.comparison.as_ref().filter(|comparison| !comparison.correct())?;
         Some(wrong_variant(variant, comparison))
     };
