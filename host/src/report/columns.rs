@@ -120,7 +120,7 @@ const CHECK: &[Kind] = &[
     Kind {
         section: Section::Comparison,
         title: &["% of", "allowed"],
-        cell: |variant| Some(units::three_digits(variant.comparison.as_ref()?.tolerance.as_ref()?.worst_part * 100.0)),
+        cell: |variant| Some(part(variant.comparison.as_ref()?.tolerance.as_ref()?.worst_part * 100.0)),
     },
     Kind {
         section: Section::Comparison,
@@ -283,11 +283,19 @@ fn transactions(counters: &simt::TransactionCounters) -> Option<String> {
     Some(format!("{} {:>4}%", counters.transactions, units::three_digits(counters.percent_used()?)))
 }
 
+/// Larger numbers have an exponent.
+const MOST_WRITTEN_OUT: f64 = 1e5;
+
+/// A percentage of the allowed error: that of a wrong result may be as large as the error itself.
+fn part(percent: f64) -> String {
+    if percent < MOST_WRITTEN_OUT { units::three_digits(percent) } else { error(percent) }
+}
+
 /// An error in few characters.
 fn error(value: f64) -> String {
     if value == 0.0 {
         "0".to_owned()
-    } else if (0.001..1e5).contains(&value) {
+    } else if (0.001..MOST_WRITTEN_OUT).contains(&value) {
         units::three_digits(value)
     } else if value.is_finite() {
         format!("{value:.0e}")

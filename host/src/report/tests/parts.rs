@@ -98,6 +98,20 @@ fn tolerances_and_what_a_lab_computes_are_shown() {
 }
 
 #[test]
+fn the_share_of_the_allowed_error_is_short_however_wrong_a_result_is() {
+    let mut report = report(simulator());
+    let mut shown = |worst_part: f64| {
+        let tolerated = Tolerated { tolerance: Tolerance::Roundings(3), worst_part };
+        report.variants[1].comparison.as_mut().unwrap().tolerance = Some(tolerated);
+        let table = text(&report, Format::Table);
+        let row = table.lines().find(|line| line.starts_with("padded ")).unwrap();
+        row.split_whitespace().nth(3).unwrap().to_owned()
+    };
+    let parts = [0.0, 0.125, 999.99, 1.3e43, f64::INFINITY, f64::NAN];
+    assert_eq!(parts.map(&mut shown), ["0.000", "12.5", "99999", "1e45", "inf", "NaN"]);
+}
+
+#[test]
 fn conclusions_stand_below_everything() {
     let mut report = report(simulator());
     report.conclusions = vec!["It is so. ".repeat(15), "And so.".into()];
