@@ -70,12 +70,13 @@ pub enum Error {
     },
     /// A device or the host has too little memory.
     #[error(
-        "{what} needs {} of memory, but {place} has {}; use smaller sizes",
+        "{what} needs {} of memory, but {place} has {}; use smaller sizes{}",
         crate::units::bytes(*needed),
-        crate::units::bytes(*available)
+        crate::units::bytes(*available),
+        crate::limits::memory_note(*limit)
     )]
     OutOfMemory {
-        /// What needs the memory.
+        /// What needs the memory, in the singular.
         what: String,
         /// Whose memory: the host's, or a device's.
         place: String,
@@ -83,6 +84,8 @@ pub enum Error {
         needed: u64,
         /// Bytes available.
         available: u64,
+        /// What `--memory-limit` allows, where that flag decides.
+        limit: Option<u64>,
     },
     /// A kernel was started with a configuration that its device does not allow.
     #[error("kernel {}: {problem}", crate::names::shown(kernel))]
@@ -222,8 +225,20 @@ mod tests {
                     place: "the host".into(),
                     needed: 3 << 30,
                     available: 3 << 29,
+                    limit: None,
                 },
                 "a matrix of 16384 x 16384 needs 3.00 GiB of memory, but the host has 1.50 GiB; use smaller sizes",
+            ),
+            (
+                Error::OutOfMemory {
+                    what: "an allocation".into(),
+                    place: "the simulator".into(),
+                    needed: 4096,
+                    available: 512,
+                    limit: Some(1024),
+                },
+                "an allocation needs 4.00 KiB of memory, but the simulator has 512 B; use smaller sizes (--memory-limit \
+                 allows 1.00 KiB)",
             ),
         ];
         for (error, text) in cases {

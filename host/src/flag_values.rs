@@ -46,6 +46,14 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| format!("'{text}' is too large; the limit is 16777215T"))
 }
 
+/// As [`bytes`], but at least 1.
+pub(crate) fn some_bytes(text: &str) -> Result<u64, String> {
+    match bytes(text)? {
+        0 => Err("give at least 1 byte".to_owned()),
+        bytes => Ok(bytes),
+    }
+}
+
 /// As [`bytes`], but at most 32 bits.
 pub(crate) fn bytes32(text: &str) -> Result<u32, String> {
     bytes(text)?.try_into().map_err(|_| format!("'{text}' is too large; the limit is {}", u32::MAX))
@@ -126,6 +134,7 @@ mod tests {
         for text in ["16777216T", "18446744073709551616"] {
             assert!(bytes(text).unwrap_err().contains("is too large"), "{text}");
         }
+        assert_eq!((some_bytes("1"), some_bytes("0K")), (Ok(1), Err("give at least 1 byte".into())));
         assert_eq!(bytes32("48K"), Ok(48 << 10));
         assert_eq!(bytes32("4G"), Err("'4G' is too large; the limit is 4294967295".into()));
     }

@@ -7,7 +7,7 @@
 use clap::Args;
 
 use crate::error::{Error, Result};
-use crate::flag_values::{bytes, whole_number};
+use crate::flag_values::{bytes, some_bytes, whole_number};
 use crate::units;
 
 /// The limits that every subcommand takes.
@@ -15,7 +15,7 @@ use crate::units;
 #[command(next_help_heading = "Limits")]
 pub struct Limits {
     /// On the simulator: the device's memory, such as 512M [default: three quarters of the memory available on the host]
-    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, global = true, value_name = "BYTES", value_parser = some_bytes)]
     pub memory_limit: Option<u64>,
     /// The size of the heap for malloc in kernels, on any device [default: 8M]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
@@ -27,9 +27,22 @@ pub struct Limits {
     /// On the simulator: stop a launch after this many warp instructions [default: 2^31, plus 65536 for each warp]
     #[arg(long, global = true, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
     pub step_limit: Option<u64>,
+    /// Whether they are a user's flags, so that messages may name them.
+    #[arg(skip = true)]
+    pub from_flags: bool,
 }
 
 impl Limits {
+    /// The value of `--memory-limit`, if a user gave it.
+    pub(crate) fn memory_flag(&self) -> Option<u64> {
+        self.memory_limit.filter(|_| self.from_flags)
+    }
+
+    /// What to do about a launch with too many steps, for the end of a message.
+    pub(crate) fn step_advice(&self) -> &'static str {
+        if self.from_flags { "; unless the kernel is endless, give a larger --step-limit" } else { "" }
+    }
+
     /// Fails if this many bytes may not be printed or saved. Called before anything runs; `what` names the bytes.
     ///
     /// # Errors
@@ -44,6 +57,11 @@ impl Limits {
             _ => Ok(()),
         }
     }
+}
+
+/// What the flag `--memory-limit` allows, for the end of a message; empty without the flag.
+pub(crate) fn memory_note(flag: Option<u64>) -> String {
+    flag.map_or(String::new(), |limit| format!(" (--memory-limit allows {})", units::bytes(limit)))
 }
 
 #[cfg(test)]

@@ -51,7 +51,8 @@ fn parse_address_space(limits: &str) -> Option<u64> {
 pub fn check_host(what: &str, needed: u64) -> Result<()> {
     match available_on_host() {
         Some(available) if available < needed => {
-            Err(Error::OutOfMemory { what: what.to_owned(), place: "the host".to_owned(), needed, available })
+            let (what, place) = (what.to_owned(), "the host".to_owned());
+            Err(Error::OutOfMemory { what, place, needed, available, limit: None })
         }
         _ => Ok(()),
     }

@@ -77,7 +77,11 @@ fn the_heap_ends_where_the_flag_says() {
     assert!(printed("--heap-limit 3K").contains("0: 1 1 1 0"));
     assert!(printed("--heap-limit 0").contains("0: 0 0 0 0"));
     // The heap is part of the device's memory.
-    fails(run("--memory-limit 1M"), 2, &["heap.ptx:4:", "cannot allocate the heap", "8388608", "`malloc"]);
+    fails(
+        run("--memory-limit 1M"),
+        2,
+        &["heap.ptx:4:", "cannot allocate the heap", "8388608", "`malloc", " (--memory-limit allows 1.00 MiB)\n"],
+    );
     assert!(printed("--memory-limit 1M --heap-limit 512K").contains("0: 1 1 1 1"));
     fails(run("--heap-limit 8X"), 2, &["--heap-limit"]);
 }
@@ -92,9 +96,9 @@ fn memory_ends_where_the_flag_says() {
         )
     };
     run("4K", "u32[1024]").assert().success();
-    fails(run("4K", "u32[1025]"), 2, &["argument u32[1025]", "4.00 KiB"]);
+    fails(run("4K", "u32[1025]"), 2, &["argument u32[1025]", "4.00 KiB", " (--memory-limit allows 4.00 KiB)\n"]);
     fails(run("4095", "u32[1024]=rand:1"), 2, &["argument u32[1024]=rand:1", "memory"]);
-    fails(run("0", "u32[1]"), 2, &["memory"]);
+    fails(run("0", "u32[1]"), 2, &["--memory-limit", "give at least 1 byte"]);
     // A buffer of the simulator is smaller than 4 GiB, however much memory there is. This is checked before random numbers are made.
     fails(run("1T", "u32[2000000000]=rand:1"), 2, &["one buffer of the simulator"]);
     for wrong in ["4Q", "-1", "1.5G", "17179869184G"] {
@@ -103,11 +107,27 @@ fn memory_ends_where_the_flag_says() {
     fails(
         host("transpose --padded --device sim --rows 512 --cols 512 --memory-limit 2047K"),
         2,
-        &["2.00 MiB", "memory"],
+        &["2.00 MiB", "memory", " (--memory-limit allows 2.00 MiB)\n"],
+    );
+    fails(
+        host("transpose --padded --device sim --memory-limit 1K"),
+        2,
+        &["cannot allocate the module's variables", " (--memory-limit allows 1.00 KiB)\n"],
     );
     output("transpose --padded --device sim --rows 512 --cols 512 --memory-limit 3M");
     let devices = output("devices --device sim --memory-limit 512M");
     assert!(devices.contains("512 MiB"), "{devices}");
+}
+
+#[test]
+fn what_needs_too_much_memory_is_in_the_singular() {
+    for (lab, what) in [
+        ("access", "reading and writing with these patterns needs "),
+        ("pitch", "copying a matrix of 500 x 120 needs "),
+        ("texture", "reading textures of 128 x 128 texels needs "),
+    ] {
+        fails(host(&format!("{lab} --device sim --memory-limit 64K")), 2, &[what, " (--memory-limit allows 64.0 KiB)"]);
+    }
 }
 
 #[test]
@@ -136,7 +156,7 @@ fn steps_end_where_the_flag_says() {
         let arguments = "run it.ptx endless --device sim --grid 1 --block 1 u32[1] --step-limit";
         within(folder.path(), &format!("{arguments} {steps}"))
     };
-    fails(run("1000"), 1, &["1000 warp instructions"]);
+    fails(run("1000"), 1, &["1000 warp instructions", "; unless the kernel is endless, give a larger --step-limit\n"]);
     fails(run("0"), 2, &["--step-limit"]);
     fails(host("transpose --padded --device sim --rows 64 --cols 64 --step-limit 100"), 1, &["100 warp instructions"]);
 }

@@ -333,5 +333,6 @@ fn bytes_of<T>(length: usize) -> Result<u64> {
             place: "no device".to_owned(),
             needed: u64::MAX,
             available: isize::MAX as u64,
+            limit: None,
         })
 }

@@ -218,6 +218,7 @@ impl Device {
                 place: format!("device {}", self.properties().name),
                 needed,
                 available,
+                limit: self.limits().memory_flag().filter(|_| !self.properties().is_gpu()),
             });
         }
         Ok(())
@@ -235,6 +236,7 @@ impl Device {
                 place: format!("one buffer of the {}", self.properties().name),
                 needed,
                 available: largest,
+                limit: None,
             }),
             _ => self.check_room(what, needed),
         }

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 use cuda_std::launch::Arguments;
 use simt::{
-    ArrayHandle, ArrayShape, Counters, Finding, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output,
-    Printed, Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, Trap, TrapKind,
+    ArrayHandle, ArrayShape, Counters, Finding, Launch, LaunchError, LoadCaching, LoadErrorReason, Memory, MemoryError,
+    Model, Output, Printed, Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, Trap, TrapKind,
 };
 
 use super::array::{Array, TextureSource};
@@ -19,7 +19,7 @@ use super::backend::Backend;
 use super::image::{Checked, Image, Loaded};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
-use crate::limits::Limits;
+use crate::limits::{Limits, memory_note};
 use crate::names;
 use crate::progress::Progress;
 
@@ -35,8 +35,13 @@ fn step_limit(config: &LaunchConfig) -> u64 {
 }
 
 /// The error of a module that the simulator does not load. Its message begins with the module's name and the position.
-fn refused(name: &str, error: &simt::LoadError) -> Error {
-    let text = one_line(&error.to_string());
+fn refused(name: &str, error: &simt::LoadError, limits: &Limits) -> Error {
+    let mut text = one_line(&error.to_string());
+    if let LoadErrorReason::Memory(MemoryError::OutOfMemory { .. })
+    | LoadErrorReason::Heap(MemoryError::OutOfMemory { .. }) = error.reason
+    {
+        text += &memory_note(limits.memory_flag());
+    }
     match text.split_once(": ") {
         Some((place, problem)) if place.starts_with(name) => {
             Error::Ptx { name: place.to_owned(), problem: problem.to_owned() }
@@ -155,7 +160,8 @@ impl Simulator {
             let failed = |error: MemoryError| Error::Simulator { doing: "the heap".into(), problem: error.to_string() };
             memory.set_heap_limit(bytes).map_err(failed)?;
         }
-        let program = Program::load(loaded.module(), &mut memory).map_err(|error| refused(&image.name, &error))?;
+        let program =
+            Program::load(loaded.module(), &mut memory).map_err(|error| refused(&image.name, &error, limits))?;
         Ok(Self {
             loaded: loaded.clone(),
             program,
@@ -180,6 +186,7 @@ impl Simulator {
                 place: "the simulator".to_owned(),
                 needed: requested,
                 available: free,
+                limit: self.limits.memory_flag(),
             },
             other => Error::Simulator { doing: doing.to_owned(), problem: one_line(&other.to_string()) },
         }
@@ -194,7 +201,7 @@ impl Simulator {
         }
         let Some(module) = self.loaded.kernel(kernel)? else { return Ok(None) };
         let program = self.program.load_beside(&module, &mut self.memory.borrow_mut());
-        let program = Rc::new(program.map_err(|error| refused(&self.loaded.image().name, &error))?);
+        let program = Rc::new(program.map_err(|error| refused(&self.loaded.image().name, &error, &self.limits))?);
         self.launched.borrow_mut().insert(kernel.to_owned(), program.clone());
         Ok(Some(program))
     }
@@ -323,6 +330,9 @@ impl Backend for Simulator {
             LaunchError::Trap(trap) => {
                 let mut fault = one_line(&with_shown_names(&trap).to_string());
                 fault += waiting_advice(&trap.kind, config);
+                if matches!(trap.kind, TrapKind::StepLimit { .. }) {
+                    fault += self.limits.step_advice();
+                }
                 if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
                     // The model alone might have ended.
                     fault += "; with checks, blocks run one after another, and one that waits for a later one never ends: give --check \

@@ -138,7 +138,7 @@ impl Lab for Access {
         let most_output = stored.max(u64::from(threads));
         let on_device = bytes_of::<u32>(&[last + 1 + u64::from(threads) + stored]);
         let on_host = bytes_of::<u32>(&[last + 1 + 2 * most_output]);
-        check_room(device, "the access patterns", on_device.saturating_mul(devices), on_host)?;
+        check_room(device, "reading and writing with these patterns", on_device.saturating_mul(devices), on_host)?;
         let elements = Random::new(settings.seed).samples(last as usize + 1);
         let (seed, counted) = (settings.seed as u32, settings.counters);
         Ok(Self { options, threads, seed, counted, tasks, elements, stored: stored as usize })

@@ -57,7 +57,7 @@ impl DefaultSize {
 /// The memory that a lab needs, in arrays as large as its input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    /// The task, as in "adding vectors".
+    /// The task in the singular, as in "adding vectors".
     pub what: &'static str,
     /// Arrays on the device.
     pub on_device: u64,

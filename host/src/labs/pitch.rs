@@ -22,7 +22,7 @@ const ROWS: DefaultSize = DefaultSize { on_gpu: 1 << 19, on_simulator: 500 };
 
 /// The matrix and its transpose, linear and with a pitch that may be four times as long, and the output; the matrix and a result on
 /// the host.
-const ROOM: Room = Room { what: "the copies of a matrix", on_device: 11, on_host: 2 };
+const ROOM: Room = Room { what: "copying a matrix", on_device: 11, on_host: 2 };
 
 /// The flags of `host pitch`.
 #[derive(Args, Clone, Debug)]

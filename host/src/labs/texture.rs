@@ -139,7 +139,7 @@ impl Lab for Texture {
         // On the device, the image in row order, in Morton order, as two arrays, and a result; on the host, the image and a result.
         let room = |side: u64| {
             let each = |arrays: u64| bytes_of::<f32>(&[arrays, side, side]);
-            check_room(device, &format!("textures of {side} x {side} texels"), each(5), each(3))
+            check_room(device, &format!("reading textures of {side} x {side} texels"), each(5), each(3))
         };
         let mut random = Random::new(settings.seed);
         let default = if device.properties().is_gpu() { SIDE_ON_GPU } else { SIDE_ON_SIMULATOR };

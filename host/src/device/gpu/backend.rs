@@ -41,6 +41,7 @@ impl Gpu {
                 place: format!("device {}", self.properties.name),
                 needed,
                 available: self.free_memory()?,
+                limit: None,
             });
         }
         self.explain("allocating memory", allocation)
