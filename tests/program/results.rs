@@ -93,6 +93,22 @@ fn odd_shapes_blocks_and_pitches_are_right() {
     }
 }
 
+/// What a lab's numbers show, in its words.
+fn conclusions(arguments: &str) -> String {
+    let report = json(arguments);
+    let sentences = report["conclusions"].as_array().into_iter().flatten();
+    sentences.map(|sentence| sentence.as_str().expect("a sentence")).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn dot_says_that_a_sector_ends_with_linear_vectors_only_where_it_does() {
+    for (size, ends, counted) in [(9, false, false), (17, false, false), (24, true, false), (1001, false, true)] {
+        let text = conclusions(&format!("dot --size {size}"));
+        assert_eq!(text.contains("end where a sector does"), ends, "{size}: {text}");
+        assert_eq!(text.contains("sectors of linear vectors and"), counted, "{size}: {text}");
+    }
+}
+
 #[test]
 fn the_seed_decides_the_data_and_nothing_else_does() {
     let folder = tempfile::tempdir().expect("a folder");

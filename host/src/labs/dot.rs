@@ -27,6 +27,9 @@ const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1000 };
 /// Both vectors twice and a product for each thread on the device; the vectors on the host.
 const ROOM: Room = Room { what: "the dot product of vectors", on_device: 5, on_host: 2 };
 
+/// A sector has 32 bytes.
+const FLOATS_OF_A_SECTOR: usize = 8;
+
 /// The flags of `host dot`.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
@@ -175,12 +178,18 @@ impl Lab for Dot {
         let sectors = || {
             let of = |name| report.counters(name)?.global.load.sectors_per_request().map(three_digits);
             let (linear, aligned) = (of("shared-linear")?, of("shared-aligned")?);
-            Some(match linear == aligned {
-                true => "Linear vectors of this length end where a sector does, so aligned ones are no better: try a length that is \
-                         not a multiple of 8."
-                    .to_owned(),
-                false => format!("A load touches {linear} sectors of linear vectors and {aligned} of aligned ones."),
-            })
+            match (linear == aligned, self.a.len().is_multiple_of(FLOATS_OF_A_SECTOR)) {
+                (false, _) => {
+                    Some(format!("A load touches {linear} sectors of linear vectors and {aligned} of aligned ones."))
+                }
+                (true, true) => Some(
+                    "Linear vectors of this length end where a sector does, so aligned ones are no better: try a length that is \
+                     not a multiple of 8."
+                        .to_owned(),
+                ),
+                // The vectors are too short to tell.
+                (true, false) => None,
+            }
         };
         let time = || {
             let times = report.speedup("shared-aligned", "global-aligned")?;
