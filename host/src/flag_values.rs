@@ -84,6 +84,17 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "give a number of seconds from 0.001 to 86400".to_owned())
 }
 
+/// The values of a list, each once, in order: a value that is given twice is one variant.
+pub(crate) fn each_once<T: PartialEq>(values: Vec<T>) -> Vec<T> {
+    let mut once = Vec::with_capacity(values.len());
+    for value in values {
+        if !once.contains(&value) {
+            once.push(value);
+        }
+    }
+    once
+}
+
 /// The shape of a block.
 pub(crate) fn block_shape(text: &str) -> Result<[u32; 2], String> {
     let problem = || "give X,Y: two numbers from 1 up, with at most 1024 threads in all".to_owned();
@@ -110,6 +121,11 @@ mod tests {
         for text in ["0", "-1", "nan", "inf", "1e60", "", "x"] {
             assert_eq!(positive_number(text), Err("give a number above 0".into()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_value_given_twice_counts_once() {
+        assert_eq!(each_once(vec![8, 1, 8, 0, 1]), [8, 1, 0]);
     }
 
     #[test]

@@ -110,6 +110,33 @@ fn dot_says_that_a_sector_ends_with_linear_vectors_only_where_it_does() {
 }
 
 #[test]
+fn no_lab_compares_a_variant_with_itself() {
+    for alone in ["offset --offset 0", "offset --offset 0,8", "offset --size 1", "shared --dynamic --kilobytes 4"] {
+        assert_eq!(conclusions(alone), "", "{alone}");
+    }
+    assert_eq!(conclusions("launch --size 3"), "");
+    assert!(conclusions("offset --offset 0,1").contains("4.00 sectors at offset 0 and 5.00 at offset 1:"));
+    assert!(conclusions("shared --dynamic --kilobytes 4,64").contains("With 4 KB of shared memory a block"));
+    assert!(conclusions("launch --size 16384").contains("with 512 load requests instead of 128."));
+}
+
+#[test]
+fn a_value_given_twice_is_one_variant() {
+    for (lab, variants) in [
+        ("offset --offset 1,1", 2),
+        ("shared --dynamic --kilobytes 4,8,4", 2),
+        ("launch --word f32,f32 --loads 2,2 --block 64,64 --grid 3,3", 1),
+        ("banks --pattern permuted,permuted", 2),
+        ("access --loads --stride 2,2 --models hopper,hopper", 9),
+        ("cache --operators --pattern table,table", 7),
+        ("reduce --best --operation min,min --type i32,i32", 1),
+    ] {
+        let report = json(lab);
+        assert_eq!(report["variants"].as_array().map(Vec::len), Some(variants), "{lab}");
+    }
+}
+
+#[test]
 fn the_seed_decides_the_data_and_nothing_else_does() {
     let folder = tempfile::tempdir().expect("a folder");
     let bytes = |name: &str, seed: u32| {

@@ -11,7 +11,7 @@ use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
 use crate::device::{self, Buffer, Device, DeviceChoice, LaunchConfig, LoadCaching, Model, POISON};
 use crate::error::{Error, Result};
-use crate::flag_values::whole_number;
+use crate::flag_values::{each_once, whole_number};
 use crate::random::Random;
 use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
 use crate::units::{percent, three_digits};
@@ -123,6 +123,7 @@ impl Lab for Access {
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let threads = options.size.unwrap_or_else(|| THREADS.on(device)) as u32;
+        let options = Options { stride: each_once(options.stride), models: each_once(options.models), ..options };
         let tasks = tasks(&options, threads);
         let last = tasks.iter().map(|(_, task)| task.last(threads)).max().unwrap_or(0);
         if last >= MOST_ELEMENTS {

@@ -13,7 +13,7 @@ use super::launcher::Launcher;
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, LoadCaching, Model};
 use crate::error::Result;
-use crate::flag_values::whole_number;
+use crate::flag_values::{each_once, whole_number};
 use crate::random::Random;
 use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
 use crate::units::three_digits;
@@ -120,7 +120,7 @@ impl Lab for Banks {
         let words = Random::new(settings.seed).samples(STAGE_WORDS as usize);
         let patterns = match options.pattern.as_slice() {
             [] => PATTERNS.to_vec(),
-            patterns => patterns.to_vec(),
+            patterns => each_once(patterns.to_vec()),
         };
         Ok(Self { patterns, blocks, rounds, words })
     }

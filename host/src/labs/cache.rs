@@ -15,7 +15,7 @@ use super::launcher::Preferences;
 use super::settings::Settings;
 use crate::device::{Buffer, CacheConfig, Device, LaunchConfig, LoadCaching, Model};
 use crate::error::Result;
-use crate::flag_values::whole_number;
+use crate::flag_values::{each_once, whole_number};
 use crate::random::Random;
 use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
 use crate::units::{percent, three_digits};
@@ -151,6 +151,7 @@ impl Lab for Cache {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let options = Options { pattern: each_once(options.pattern), ..options };
         let threads = options.size.unwrap_or_else(|| THREADS.on(device)) as u32;
         let reach = options.pattern.iter().map(|pattern| pattern.reach(threads)).max().unwrap_or(1);
         let bytes = bytes_of::<f32>(&[reach + u64::from(threads)]);

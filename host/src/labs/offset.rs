@@ -13,7 +13,7 @@ use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, POISON};
 use crate::error::{Error, Result};
-use crate::flag_values::whole_number;
+use crate::flag_values::{each_once, whole_number};
 use crate::random::Random;
 use crate::report::{LabReport, Subject};
 use crate::units::{percent, three_digits};
@@ -120,6 +120,10 @@ impl Lab for Offset {
         let worst = worst.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         let sectors = || {
             let (aligned, (k, misaligned)) = (of(0)?, worst?);
+            if k == 0 {
+                // No offset is worse.
+                return None;
+            }
             Some(format!(
                 "A warp's load touches {} sectors at offset 0 and {} at offset {k}: {} and {} of their bytes are used.",
                 three_digits(aligned.sectors_per_request()?),
@@ -131,6 +135,10 @@ impl Lab for Offset {
         let time = || {
             let slowest = report.variants.iter().filter_map(|variant| Some((variant, variant.speedup?)));
             let (variant, speedup) = slowest.min_by(|a, b| a.1.total_cmp(&b.1))?;
+            // Speed-ups are over the first offset.
+            if self.offsets.first() != Some(&0) || variant.fact("offset") == Some(&0.into()) {
+                return None;
+            }
             Some(format!(
                 "The slowest offset, {}, takes {} times as long as offset 0: neighbouring warps share the extra sector in the cache.",
                 variant.name,
@@ -199,7 +207,7 @@ fn offsets(named: &[u64], size: usize) -> Result<Vec<usize>> {
             Error::flag("--offset", format!("{offset} is not below the size of {size} elements; give a smaller offset"))
         })
     };
-    named.iter().map(check).collect()
+    named.iter().map(check).collect::<Result<_>>().map(each_once)
 }
 
 #[cfg(test)]
@@ -212,6 +220,7 @@ mod tests {
         assert_eq!((all.len(), all[0], all[33]), (34, 0, 128));
         assert_eq!(offsets(&[], 1).unwrap(), [0]);
         assert_eq!(offsets(&[0, 11, 128], 1000).unwrap(), [0, 11, 128]);
+        assert_eq!(offsets(&[1, 0, 1], 1000).unwrap(), [1, 0]);
         assert_eq!(
             offsets(&[128], 100).unwrap_err().to_string(),
             "--offset: 128 is not below the size of 100 elements; give a smaller offset"

@@ -12,7 +12,7 @@ use super::launcher::Preferences;
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, LoadCaching, Model};
 use crate::error::{Error, Result};
-use crate::flag_values::whole_number;
+use crate::flag_values::{each_once, whole_number};
 use crate::random::Random;
 use crate::report::{LabReport, Subject, VariantReport};
 use crate::units::{as_fast, percent};
@@ -83,6 +83,7 @@ impl Lab for Shared {
             let problem = format!("{kilobytes} are more than a block can have on {name}: {most}");
             return Err(Error::flag("--kilobytes", problem));
         }
+        let options = Options { kilobytes: each_once(options.kilobytes), ..options };
         Ok(Self { options, elements })
     }
 
@@ -136,6 +137,9 @@ impl Lab for Shared {
         let dynamic = || report.variants.iter().filter(|variant| variant.name.starts_with("dynamic"));
         let occupied = || {
             let (least, most) = (dynamic().min_by_key(|it| kilobytes(it))?, dynamic().max_by_key(|it| kilobytes(it))?);
+            if kilobytes(least) == kilobytes(most) {
+                return None;
+            }
             Some(format!(
                 "With {} KB of shared memory a block the occupancy is {}, with {} KB it is {}.",
                 kilobytes(least)?,

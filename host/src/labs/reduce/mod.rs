@@ -22,7 +22,7 @@ use super::peer_flags::Peer;
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Peers};
 use crate::error::{Error, Result};
-use crate::flag_values::{power_of_two, whole_number};
+use crate::flag_values::{each_once, power_of_two, whole_number};
 use crate::npy;
 use crate::random::Random;
 use crate::report::{LabReport, Subject};
@@ -174,6 +174,7 @@ impl Lab for Reduce {
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let mut random = Random::new(settings.seed);
+        let options = Options { operation: each_once(options.operation), types: each_once(options.types), ..options };
         let types = &options.types;
         if let (Some(_), [_, _, ..]) = (&options.input, types.as_slice()) {
             return Err(Error::flag("--type", "a file holds values of one type; choose one"));
