@@ -185,6 +185,7 @@ impl Lab for Access {
             rows: "pattern",
             columns: "model",
             group: group.to_owned(),
+            rows_compete: false,
             cell,
         };
         Ok(Plan::new(data, plan_variants).grid(grid("loads", loads)).grid(grid("stores", stores)).compact())

@@ -153,6 +153,7 @@ impl Lab for Banks {
                 rows: "pattern",
                 columns: "banks",
                 group: String::new(),
+                rows_compete: false,
                 cell: |variant| {
                     Some(Cell::plain(three_digits(variant.counters?.shared.load.wavefronts_per_request()?)))
                 },
@@ -162,6 +163,7 @@ impl Lab for Banks {
                 rows: "pattern",
                 columns: "banks",
                 group: String::new(),
+                rows_compete: false,
                 cell: |variant| Some(Cell::plain(crate::units::milliseconds(variant.timing.as_ref()?.median_ms))),
             })
             .compact())

@@ -187,6 +187,7 @@ impl Lab for Cache {
             rows,
             columns,
             group: group.to_owned(),
+            rows_compete: rows != "pattern",
             cell,
         };
         // The simulator without a model has no caches: name the model that replaces it.

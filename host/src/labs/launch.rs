@@ -146,6 +146,7 @@ impl Lab for Launch {
                     rows: "word",
                     columns: "loads",
                     group,
+                    rows_compete: true,
                     cell,
                 });
             }

@@ -1,5 +1,5 @@
-//! A sweep of two axes as a grid below a lab's table: one axis down, the other across, the best cell marked. A lab defines
-//! the axes, `table` shows the grid. Pure.
+//! A sweep of two axes as a grid below a lab's table: one axis down, the other across, the best cells marked. A lab defines
+//! the axes, `table` and `markdown` show the grid. Pure.
 
 use serde_json::Value;
 
@@ -16,6 +16,8 @@ pub struct Grid {
     pub columns: &'static str,
     /// The group of variants to show; empty for all.
     pub group: String,
+    /// Whether all rows do the same task, so that the best of all cells is marked. Otherwise each row has its own best.
+    pub rows_compete: bool,
     /// A variant's cell; `None` leaves it empty.
     pub cell: fn(&VariantReport) -> Option<Cell>,
 }
@@ -64,18 +66,22 @@ impl Grid {
         if cells.len() < 2 {
             return None;
         }
-        let ranks = || cells.iter().filter_map(|(.., cell)| cell.rank);
-        let best = ranks().fold(f64::NEG_INFINITY, f64::max);
-        // If most cells tie for the best, none is marked.
-        let competing = 2 * ranks().filter(|&rank| rank == best).count() <= ranks().count();
+        let best = |row: &Value| {
+            let ranks =
+                || cells.iter().filter(|(r, ..)| self.rows_compete || *r == row).filter_map(|(.., cell)| cell.rank);
+            let best = ranks().reduce(f64::max)?;
+            // If all tie, none is the best.
+            ranks().any(|rank| rank < best).then_some(best)
+        };
         let corner = format!("{} \\ {}", words(self.rows), words(self.columns));
         let mut texts = vec![std::iter::once(corner).chain(columns.iter().map(|value| plain(value))).collect()];
         for row in rows {
             let mut line = vec![plain(row)];
+            let best = best(row);
             for column in &columns {
                 let found = cells.iter().find(|(r, c, _)| *r == row && c == column);
                 line.push(found.map_or(String::new(), |(.., cell)| {
-                    let mark = if competing && cell.rank == Some(best) { "*" } else { "" };
+                    let mark = if best.is_some() && cell.rank == best { "*" } else { "" };
                     format!("{}{mark}", cell.text)
                 }));
             }
@@ -84,9 +90,15 @@ impl Grid {
         Some(texts)
     }
 
-    /// Whether a cell of the grid is marked.
-    pub(super) fn marks(texts: &[Vec<String>]) -> bool {
-        texts.iter().skip(1).flatten().any(|text| text.ends_with('*'))
+    /// The title, which explains the mark if a cell has one.
+    pub(super) fn heading(&self, texts: &[Vec<String>]) -> String {
+        let marks = texts.iter().skip(1).flatten().any(|text| text.ends_with('*'));
+        let mark = match (marks, self.rows_compete) {
+            (false, _) => "",
+            (true, true) => "; the best is marked *",
+            (true, false) => "; each row's best is marked *",
+        };
+        format!("{}{mark}:", self.title)
     }
 }
 

@@ -17,9 +17,9 @@ pub(super) fn render(report: &LabReport) -> String {
     }
     for grid in &report.grids {
         if let Some(mut cells) = grid.texts(report) {
+            text += &format!("\n{}\n\n", grid.heading(&cells));
             let head = cells.remove(0);
             let left: Vec<_> = (0..head.len()).map(|index| index == 0).collect();
-            text += &format!("\n{}:\n\n", grid.title);
             push_table(&mut text, head, &left, cells.into_iter());
         }
     }

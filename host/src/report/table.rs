@@ -5,7 +5,6 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::columns::{self, Column, Section};
 use super::format::WIDTH;
-use super::grid::Grid;
 use super::lab_report::{Comparison, LabReport, VariantReport, plain};
 use super::legend;
 use super::subject::Subject;
@@ -34,8 +33,7 @@ pub(super) fn render(report: &LabReport) -> String {
     }
     for grid in &report.grids {
         if let Some(cells) = grid.texts(report) {
-            let title = format!("{}{}:", grid.title, if Grid::marks(&cells) { "; the best is marked *" } else { "" });
-            text += &format!("\n{}", legend::wrapped(&[title]));
+            text += &format!("\n{}", legend::wrapped(&[grid.heading(&cells)]));
             for part in parts(&cells) {
                 text += &lay_out_rows(&part);
             }

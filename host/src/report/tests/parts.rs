@@ -37,15 +37,45 @@ fn a_sweep_of_two_axes_is_a_grid_with_the_best_marked() {
         rows: "block",
         columns: "load_width",
         group: String::new(),
+        rows_compete: true,
         cell: |variant| variant.gbps.map(|gbps| Cell::ranked(format!("{gbps:.0}"), gbps)),
     });
     let table = text(&report, Format::Table);
     let grid = "\nGB/s; the best is marked *:\nblock \\ load width     4\n128                  800\n256                3200*\n";
     assert!(table.contains(grid), "{table}");
     let markdown = text(&report, Format::Markdown);
-    assert!(
-        markdown.contains("\nGB/s:\n\n| block \\ load width | 4 |\n| --- | ---: |\n| 128 | 800 |\n| 256 | 3200* |\n")
-    );
+    assert!(markdown.contains(
+        "\nGB/s; the best is marked *:\n\n| block \\ load width | 4 |\n| --- | ---: |\n| 128 | 800 |\n| 256 | 3200* |\n"
+    ));
+}
+
+#[test]
+fn rows_of_different_tasks_have_a_best_each_unless_all_tie() {
+    let mut report = report(gpu());
+    axis(&mut report, "pattern", [json!("aligned"), json!("aligned")]);
+    axis(&mut report, "operator", [json!("ca"), json!("cg")]);
+    let mut others = report.variants.clone();
+    for (variant, gbps) in others.iter_mut().zip([40.0, 30.0]) {
+        variant.facts.retain(|fact| fact.name != "pattern");
+        variant.facts.push(Fact { name: "pattern", value: json!("scattered"), axis: true });
+        variant.gbps = Some(gbps);
+    }
+    report.variants.extend(others);
+    report.grids.push(Grid {
+        title: "GB/s".into(),
+        rows: "pattern",
+        columns: "operator",
+        group: String::new(),
+        rows_compete: false,
+        cell: |variant| variant.gbps.map(|gbps| Cell::ranked(format!("{gbps:.0}"), gbps)),
+    });
+    let grid = |report: &LabReport| text(report, Format::Table).split("\n\n").nth(2).unwrap().to_owned();
+    let head = "GB/s; each row's best is marked *:\npattern \\ operator  ca    cg\n";
+    assert_eq!(grid(&report), format!("{head}aligned            800 3200*\nscattered          40*    30"));
+    for variant in &mut report.variants[..2] {
+        variant.gbps = Some(800.0);
+    }
+    assert!(grid(&report).ends_with("\naligned            800 800\nscattered          40*  30"), "{}", grid(&report));
 }
 
 #[test]
@@ -59,6 +89,7 @@ fn the_grids_of_a_compact_report_stand_for_its_table_if_all_is_right() {
         rows: "pattern",
         columns: "load_width",
         group: String::new(),
+        rows_compete: true,
         cell: |variant| variant.gbps.map(|gbps| Cell::plain(format!("{gbps:.0}"))),
     });
     let table = text(&report, Format::Table);
