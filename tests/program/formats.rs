@@ -48,6 +48,25 @@ fn every_table_fits_100_columns() {
     }
 }
 
+#[test]
+fn a_legend_explains_only_terms_that_stand_in_the_output() {
+    let labs = host::labs::ALL.iter().map(|lab| format!("{} --device sim", lab.name));
+    for arguments in labs.chain(["transpose --device sim:g80".into(), "transpose --device sim:fermi".into()]) {
+        let text = output(&arguments).replace('\n', " ");
+        for (explanation, term) in [
+            ("Sectors are 32 bytes", "sectors"),
+            ("Wavefronts are passes", "wavefronts"),
+            ("Transactions are as", "transactions"),
+            ("Both caches are", "hits"),
+        ] {
+            assert!(!text.contains(explanation) || text.contains(term), "{arguments} does not show {term}: {text}");
+        }
+        assert!(text.matches("Allowed errors:").count() <= 1, "{arguments}: {text}");
+    }
+    let banks = output("banks --device sim");
+    assert!(banks.contains("\nWith 32 banks, wavefronts are") && banks.contains("\nOn g80, wavefronts are"), "{banks}");
+}
+
 /// Runs the program with its output closed.
 fn unread(arguments: &[&str]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_host"))

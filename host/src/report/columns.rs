@@ -37,6 +37,13 @@ pub(super) struct Column {
     pub cells: Vec<String>,
 }
 
+impl Column {
+    /// Its title on one line.
+    pub fn text(&self) -> String {
+        self.title.join(" ")
+    }
+}
+
 /// The description of a column.
 struct Kind {
     section: Section,

@@ -1,65 +1,104 @@
-//! The sentences below a table that explain its terms, for the GPU that is modelled. `table` and `markdown` call it. Pure.
+//! The sentences below a table that explain the terms in it, and no others. `table` and `markdown` call it with what they show. Pure.
 
 use simt::BankRule;
 
 use super::format::WIDTH;
 use super::lab_report::{LabReport, Limit, Tolerance, VariantReport};
-use super::subject::Subject;
+use crate::flag_values::each_once;
 use crate::timing::Timing;
 use crate::units;
 
 const SECTORS: &str = "Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. A warp has 32 lanes.";
 
-const WAVEFRONTS: &str = "Wavefronts are passes over the banks of shared memory: 1 without bank conflicts.";
+const SECTORS_AS_TRANSACTIONS: &str = "Transactions are sectors of 32 bytes: a warp that asks for 32 neighbouring floats needs 4. \
+                                       A warp has 32 lanes.";
 
-const WIDE_WAVEFRONTS: &str = "Wavefronts are passes over the banks of shared memory: without bank conflicts, 1 for words of up to 4 \
-                               bytes, up to 2 for 8, up to 4 for 16.";
+/// What wavefronts are; the sentence's begin says of whose banks it is.
+const WAVEFRONTS: &str = "passes over the banks of shared memory: 1 without bank conflicts.";
 
-const HALF_WARP_WAVEFRONTS: &str = "Wavefronts are passes over the 16 banks of shared memory, for each half warp: 2 without bank \
-                                    conflicts.";
+const WIDE_WAVEFRONTS: &str = "passes over the banks of shared memory: without bank conflicts, 1 for words of up to 4 bytes, up to 2 \
+                               for 8, up to 4 for 16.";
 
-const TRANSACTIONS: &str = "Transactions are as this GPU makes them, with the share of their bytes that was requested. Both caches \
-                            are empty at the start; dirty lines that are left in L2 at the end are not counted as written.";
+const HALF_WARP_WAVEFRONTS: &str =
+    "passes over the 16 banks of shared memory, for each half warp: 2 without bank conflicts.";
+
+const CONFLICTS: &str =
+    "Bank conflicts are extra passes over the banks of shared memory, for lanes that need different words of one bank.";
 
 const TEXTURES: &str =
     "A GPU takes a warp four lanes at a time for textures, eight where the texture is linear memory.";
 
 const CONSTANTS: &str = "The constant cache serves one address at a time: 1 per request where all lanes read the same.";
 
-/// The sentences, in the order of the columns.
-pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<String> {
+const CACHES: &str = "Both caches are empty at the start.";
+
+const CACHES_AND_DRAM: &str =
+    "Both caches are empty at the start; dirty lines that are left in L2 at the end are not counted as written.";
+
+/// The sentences that explain the terms in these texts, which are all that is shown: titles and conclusions.
+pub(super) fn of(variants: &[VariantReport], shown: &[String]) -> Vec<String> {
     let mut legend: Vec<String> = Vec::new();
     let counted = |test: &dyn Fn(&simt::Counters) -> bool| {
         variants.iter().filter_map(|variant| variant.counters.as_ref()).any(test)
     };
+    let shows = |term: &str| shown.iter().any(|text| text.contains(term));
+    let models = models(variants);
     if counted(&|_| true) {
-        if subjects.iter().any(|subject| subject.has_sectors()) {
+        if shows("transactions") && models.is_empty() {
+            legend.push(SECTORS_AS_TRANSACTIONS.into());
+        } else if shows("sectors") {
             legend.push(SECTORS.into());
         }
-        let rules: Vec<_> = variants.iter().filter(|variant| uses_shared(variant)).map(bank_rule).collect();
-        let wide = counted(&|counters| {
-            let accesses = [counters.shared.load, counters.shared.store];
-            accesses.iter().any(|access| access.bank_conflicts + access.requests < access.wavefronts)
-        });
-        if rules.contains(&BankRule::HalfWarps) {
-            legend.push(HALF_WARP_WAVEFRONTS.into());
+        if shows("wavefronts") {
+            legend.extend(wavefronts(variants));
+        } else if shows("bank conflicts") && variants.iter().any(uses_shared) {
+            legend.push(CONFLICTS.into());
         }
-        if rules.iter().any(|rule| *rule != BankRule::HalfWarps) {
-            legend.push(if wide { WIDE_WAVEFRONTS } else { WAVEFRONTS }.into());
-        }
-        if counted(&|counters| counters.constant.requests > 0) {
+        if shows("constant") && counted(&|counters| counters.constant.requests > 0) {
             legend.push(CONSTANTS.into());
         }
-        if counted(&|counters| counters.texture.requests > 0) {
+        if shows("texture") && counted(&|counters| counters.texture.requests > 0) {
             legend.push(TEXTURES.into());
         }
-        if counted(&|counters| counters.model.is_some()) {
-            legend.push(TRANSACTIONS.into());
+        if shows("transactions") && !models.is_empty() {
+            let whose = if models.len() == 1 { "the" } else { "each" };
+            legend.push(format!(
+                "Transactions are as {whose} modelled GPU makes them, with the share of their bytes that was requested."
+            ));
+        }
+        if shows("hits") && !models.is_empty() {
+            legend.push(if shows("DRAM") { CACHES_AND_DRAM } else { CACHES }.into());
         }
     }
     legend.extend(sampled(variants));
     legend.extend(allowed(variants));
     legend
+}
+
+/// The names of the models that variants ran on, each once.
+fn models<'a>(variants: impl IntoIterator<Item = &'a VariantReport>) -> Vec<&'static str> {
+    let names = variants.into_iter().filter_map(|variant| Some(variant.counters?.model?.model.name));
+    each_once(names.collect())
+}
+
+/// What wavefronts are: a sentence for each kind of banks that variants ran on.
+fn wavefronts(variants: &[VariantReport]) -> Vec<String> {
+    let users = variants.iter().filter(|variant| uses_shared(variant));
+    let (halves, wholes): (Vec<_>, Vec<_>) = users.partition(|variant| bank_rule(variant) == BankRule::HalfWarps);
+    let wide = wholes.iter().filter_map(|variant| variant.counters).any(|counters| {
+        let accesses = [counters.shared.load, counters.shared.store];
+        accesses.iter().any(|access| access.bank_conflicts + access.requests < access.wavefronts)
+    });
+    let of_wholes = if wide { WIDE_WAVEFRONTS } else { WAVEFRONTS };
+    match (wholes.is_empty(), halves.is_empty()) {
+        (true, true) => Vec::new(),
+        (false, true) => vec![format!("Wavefronts are {of_wholes}")],
+        (true, false) => vec![format!("Wavefronts are {HALF_WARP_WAVEFRONTS}")],
+        (false, false) => vec![
+            format!("With 32 banks, wavefronts are {of_wholes}"),
+            format!("On {}, wavefronts are {HALF_WARP_WAVEFRONTS}", models(halves).join(" and ")),
+        ],
+    }
 }
 
 const COLD: &str = "Rates, percentages and speed-ups are those of the cold times.";
@@ -160,26 +199,20 @@ fn sampled(variants: &[VariantReport]) -> Vec<String> {
     )]
 }
 
-/// The allowed errors, a sentence for each kind of tolerance.
-fn allowed(variants: &[VariantReport]) -> Vec<String> {
+/// The allowed errors of each kind of tolerance, in one sentence.
+fn allowed(variants: &[VariantReport]) -> Option<String> {
     let all = || variants.iter().filter_map(|variant| Some(variant.comparison.as_ref()?.tolerance.as_ref()?.tolerance));
     let roundings = || all().filter_map(|it| if let Tolerance::Roundings(count) = it { Some(count) } else { None });
     let ulps = all().filter_map(|it| if let Tolerance::Ulps(count) = it { Some(count) } else { None }).max();
     let absolute = all().filter_map(|it| if let Tolerance::Absolute(error) = it { Some(error) } else { None });
-    let mut sentences = Vec::new();
+    let mut errors = Vec::new();
     if let (Some(least), Some(most)) = (roundings().min(), roundings().max()) {
         let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
-        sentences.push(format!(
-            "Allowed errors: 2^-24 of the magnitude for each of {range} roundings on the way to an element."
-        ));
+        errors.push(format!("2^-24 of the magnitude for each of {range} roundings on the way to an element"));
     }
-    sentences.extend(
-        ulps.map(|count| format!("Allowed errors: the nearest float and {count} on either side of it are right.")),
-    );
-    sentences.extend(
-        absolute.reduce(f64::max).map(|error| format!("Allowed errors: {error:.1e} where neighbours are mixed.")),
-    );
-    sentences
+    errors.extend(ulps.map(|count| format!("the nearest float and {count} on either side of it are right")));
+    errors.extend(absolute.reduce(f64::max).map(|error| format!("{error:.1e} where neighbours are mixed")));
+    (!errors.is_empty()).then(|| format!("Allowed errors: {}.", errors.join("; ")))
 }
 
 fn uses_shared(variant: &VariantReport) -> bool {

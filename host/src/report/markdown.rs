@@ -1,6 +1,6 @@
 //! The report as Markdown, for a README: the same columns as the table for people, in one table. [`super`] calls it.
 
-use super::columns::{self, Section};
+use super::columns::{self, Column, Section};
 use super::lab_report::LabReport;
 use super::{legend, table};
 
@@ -8,7 +8,9 @@ use super::{legend, table};
 pub(super) fn render(report: &LabReport) -> String {
     let columns = columns::of(&report.variants, report.subjects);
     let mut text = table::heading(report).join("  \n") + "\n\n";
-    let head = columns.iter().map(|column| column.title.join(" ")).collect();
+    let head: Vec<_> = columns.iter().map(Column::text).collect();
+    // The texts whose terms the legend explains.
+    let mut shown = [head.clone(), report.conclusions.clone()].concat();
     let left = columns.iter().map(|column| column.section == Section::Name).collect::<Vec<_>>();
     let rows = (0..report.variants.len()).map(|row| columns.iter().map(|column| column.cells[row].clone()).collect());
     push_table(&mut text, head, &left, rows);
@@ -17,13 +19,14 @@ pub(super) fn render(report: &LabReport) -> String {
     }
     for grid in &report.grids {
         if let Some(mut cells) = grid.texts(report) {
+            shown.push(grid.heading(&cells));
             text += &format!("\n{}\n\n", grid.heading(&cells));
             let head = cells.remove(0);
             let left: Vec<_> = (0..head.len()).map(|index| index == 0).collect();
             push_table(&mut text, head, &left, cells.into_iter());
         }
     }
-    let legend = [legend::of(&report.variants, report.subjects), legend::of_times(report)].concat();
+    let legend = [legend::of(&report.variants, &shown), legend::of_times(report)].concat();
     for sentences in [legend, report.conclusions.clone()] {
         if !sentences.is_empty() {
             text += &format!("\n{}\n", sentences.join(" "));

@@ -54,9 +54,4 @@ impl Subject {
         ];
         all.into_iter().filter(|(_, concerned)| *concerned).map(|(subject, _)| subject).collect()
     }
-
-    /// Whether its columns count sectors.
-    pub(super) fn has_sectors(self) -> bool {
-        matches!(self, Self::GlobalLoads | Self::GlobalStores | Self::Textures | Self::LocalMemory)
-    }
 }

@@ -19,11 +19,15 @@ const LONGEST_NAME: usize = 24;
 pub(super) fn render(report: &LabReport) -> String {
     let mut text = heading(report).join("\n") + "\n";
     let faultless = report.correct() && report.findings().list.is_empty();
+    // The texts whose terms the legend explains.
+    let mut shown = report.conclusions.clone();
     if report.compact && faultless && report.grids.iter().any(|grid| grid.texts(report).is_some()) {
         let count = report.variants.len();
         text += &format!("\nAll {count} variants are right. --format csv and --format json have each of them.\n");
     } else {
-        for (index, columns) in tables(columns::of(&report.variants, report.subjects)).iter().enumerate() {
+        let columns = columns::of(&report.variants, report.subjects);
+        shown.extend(columns.iter().map(Column::text));
+        for (index, columns) in tables(columns).iter().enumerate() {
             text.push('\n');
             text += &lay_out(columns, index == 0);
         }
@@ -33,13 +37,15 @@ pub(super) fn render(report: &LabReport) -> String {
     }
     for grid in &report.grids {
         if let Some(cells) = grid.texts(report) {
-            text += &format!("\n{}", legend::wrapped(&[grid.heading(&cells)]));
+            let heading = grid.heading(&cells);
+            shown.push(heading.clone());
+            text += &format!("\n{}", legend::wrapped(&[heading]));
             for part in parts(&cells) {
                 text += &lay_out_rows(&part);
             }
         }
     }
-    let legend = [legend::of(&report.variants, report.subjects), legend::of_times(report)].concat();
+    let legend = [legend::of(&report.variants, &shown), legend::of_times(report)].concat();
     for sentences in [&legend, &report.conclusions] {
         if !sentences.is_empty() {
             text.push('\n');
@@ -69,8 +75,9 @@ pub(super) fn of_launch(kernel: &str, counters: &Counters) -> String {
     if let Some(names) = columns.first_mut() {
         names.title = vec!["kernel".to_owned()];
     }
+    let shown: Vec<_> = columns.iter().map(Column::text).collect();
     let mut parts: Vec<String> = tables(columns).iter().map(|columns| lay_out(columns, true)).collect();
-    parts.push(legend::wrapped(&legend::of(&variants, &subjects)));
+    parts.push(legend::wrapped(&legend::of(&variants, &shown)));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }

@@ -13,6 +13,35 @@ fn the_table_explains_wavefronts_only_where_shared_memory_is_used() {
 }
 
 #[test]
+fn the_legend_explains_what_the_columns_and_conclusions_name_and_nothing_else() {
+    let mut report = report(simulator());
+    for subjects in [&[][..], &[Subject::GlobalLoads], &[Subject::SharedLoads], &[Subject::BankConflicts]] {
+        report.subjects = subjects;
+        for format in [Format::Table, Format::Markdown] {
+            let text = text(&report, format);
+            let sentences = ["Sectors are", "Wavefronts are", "Bank conflicts are"].map(|begin| text.contains(begin));
+            let shown = [Subject::GlobalLoads, Subject::SharedLoads, Subject::BankConflicts].map(|it| subjects == [it]);
+            assert_eq!(sentences, shown, "{text}");
+        }
+    }
+    report.subjects = &[];
+    report.conclusions = vec!["A load takes 32 wavefronts.".into()];
+    assert!(text(&report, Format::Table).contains("Wavefronts are passes"));
+}
+
+#[test]
+fn several_tolerances_are_one_sentence() {
+    let mut report = report(simulator());
+    for (variant, tolerance) in report.variants.iter_mut().zip([Tolerance::Ulps(1), Tolerance::Absolute(0.0098)]) {
+        variant.comparison.as_mut().unwrap().tolerance = Some(Tolerated { tolerance, worst_part: 0.5 });
+    }
+    let table = text(&report, Format::Table);
+    let sentence =
+        "Allowed errors: the nearest float and 1 on either side of it are right; 9.8e-3 where neighbours are\nmixed.\n";
+    assert!(table.contains(sentence) && table.matches("Allowed errors").count() == 1, "{table}");
+}
+
+#[test]
 fn axes_are_columns_of_every_format() {
     let mut report = report(simulator());
     axis(&mut report, "load_width", [json!(4), json!(16)]);
@@ -157,22 +186,28 @@ fn conclusions_stand_below_everything() {
 
 #[test]
 fn the_words_of_the_legend_hold_for_the_model() {
-    let model = |name: &str| {
+    let models = |names: [&str; 2]| {
         let mut report = report(simulator());
-        let counted = simt::ModelCounters {
-            model: simt::Model::named(name).unwrap(),
-            global_load: Default::default(),
-            global_store: Default::default(),
-            caches: Default::default(),
-        };
-        for variant in &mut report.variants {
-            variant.counters.as_mut().unwrap().model = Some(counted);
+        for (variant, name) in report.variants.iter_mut().zip(names) {
+            let transactions = simt::TransactionCounters { transactions: 1, bytes_moved: 32, bytes_asked: 32 };
+            variant.counters.as_mut().unwrap().model = Some(simt::ModelCounters {
+                model: simt::Model::named(name).unwrap(),
+                global_load: transactions,
+                global_store: transactions,
+                caches: Default::default(),
+            });
         }
         text(&report, Format::Table)
     };
+    let model = |name| models([name, name]);
     assert!(model("hopper").contains("of shared memory: 1 without bank conflicts."));
     let tesla = model("tesla");
     assert!(tesla.contains("for each half warp: 2 without bank") && !tesla.contains("1 without bank"), "{tesla}");
+    assert!(tesla.contains("Transactions are as the modelled GPU makes them"), "{tesla}");
+    let both = models(["hopper", "g80"]);
+    assert!(both.contains("\nWith 32 banks, wavefronts are passes"), "{both}");
+    assert!(both.contains("\nOn g80, wavefronts are passes over the 16 banks"), "{both}");
+    assert!(both.contains("Transactions are as each modelled GPU makes them"), "{both}");
 }
 
 #[test]
