@@ -35,7 +35,7 @@ enum Command {
     Hint(Named),
     /// Show all exercises and which of them you have solved
     List,
-    /// Replace your file by the starter; yours is kept beside it
+    /// Replace your file with the starter, and count the exercise as unsolved; yours is kept beside it
     Reset(Named),
     /// Show the solution of an exercise that you have solved
     Solution(Named),

@@ -1,10 +1,10 @@
 //! The commands for students: progress, `run`, `hint`, `list`, `reset` and `solution`. `cli` calls them, and `watch` calls
-//! `run`. They write only the student's file and `exercises/progress.toml`.
+//! `run`. They write only the student's file, `reset`'s copies of it and `exercises/progress.toml`.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io::IsTerminal as _;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 
 use crate::arguments::RunArguments;
 use crate::compile::Compiler;
@@ -191,18 +191,42 @@ pub fn reset(course: &Course, name: Option<&str>) -> Result<bool> {
     let exercise = course.exercise(name)?;
     let (file, starter) = (exercise.student_file(), exercise.starter_file());
     let text = fs::read_to_string(&starter).map_err(Error::reading(&starter))?;
-    let before = fs::read_to_string(&file).ok().filter(|before| *before != text);
+    // As bytes: what is not UTF-8 is the student's work, too.
+    let before = match fs::read(&file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        read => Some(read.map_err(Error::reading(&file))?).filter(|before| before != text.as_bytes()),
+    };
+    // Kept first, so that an error loses nothing.
+    let kept = before.map(|before| keep(&file, &before)).transpose()?;
     cuda_builder::write_whole(&file, &text)?;
+    let solved = if progress.is_solved(&exercise.name) { ", and no longer counts as solved" } else { "" };
     progress.forget(&exercise.name)?;
-    if let Some(before) = before {
-        // Keep the student's work, in case this was a mistake.
-        let kept = file.with_extension(format!("{}.before", file.extension().unwrap_or_default().to_string_lossy()));
-        cuda_builder::write_whole(&kept, &before)?;
-        anstream::println!("{} is the starter again; yours is kept as {}.", shown_path(&file), shown_path(&kept));
-    } else {
-        anstream::println!("{} is the starter.", shown_path(&file));
+    let shown = shown_path(&file);
+    match kept {
+        Some(kept) => {
+            anstream::println!("{shown} is the starter again{solved}; yours is kept as {}.", shown_path(&kept));
+        }
+        None => anstream::println!("{shown} is the starter{solved}."),
     }
     Ok(true)
+}
+
+/// Writes the student's work beside the file: as `kernel.rs.before`, or `kernel.rs.before2` and so on, because a file that was kept
+/// earlier stays. Returns the path.
+fn keep(file: &Path, work: &[u8]) -> Result<PathBuf> {
+    let extension = file.extension().unwrap_or_default().to_string_lossy();
+    let mut number = 1;
+    loop {
+        let suffix = if number == 1 { String::new() } else { number.to_string() };
+        let kept = file.with_extension(format!("{extension}.before{suffix}"));
+        match File::create_new(&kept) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+            created => {
+                created.and_then(|mut created| created.write_all(work)).map_err(Error::writing(&kept))?;
+                return Ok(kept);
+            }
+        }
+    }
 }
 
 /// `cargo learn solution`.

@@ -103,6 +103,42 @@ fn reset_keeps_what_the_student_wrote() {
 }
 
 #[test]
+fn reset_never_loses_what_it_replaces() {
+    let course = Course::new(&["copy"]);
+    // The second is not UTF-8.
+    let works = [&b"// first\n"[..], b"// \xff second\n", b"// third\n"];
+    let kept = ["copy/kernel.rs.before", "copy/kernel.rs.before2", "copy/kernel.rs.before3"];
+    for (work, name) in works.iter().zip(kept) {
+        fs::write(course.path("copy/kernel.rs"), work).unwrap();
+        let message = course.learn(&["reset", "copy"]).succeeds();
+        assert!(message.contains(&format!("{name}.")), "{message}");
+        assert_eq!(course.read("copy/kernel.rs"), course.read("copy/starter.rs"));
+    }
+    for (work, name) in works.iter().zip(kept) {
+        assert_eq!(fs::read(course.path(name)).unwrap(), *work, "{name}");
+    }
+
+    // What cannot be kept is not replaced, and the progress stays.
+    course.write("progress.toml", "solved = [\"copy\"]\n");
+    fs::remove_file(course.path("copy/kernel.rs")).unwrap();
+    fs::create_dir(course.path("copy/kernel.rs")).unwrap();
+    course.learn(&["reset", "copy"]).refuses(&["copy/kernel.rs: cannot be read"]);
+    assert!(course.read("progress.toml").contains("copy"));
+    assert!(course.path("copy/kernel.rs").is_dir());
+}
+
+#[test]
+fn reset_clears_the_mark_that_it_was_solved() {
+    let course = Course::new(&["copy"]);
+    course.write("copy/kernel.rs", "// mine\n");
+    course.write("progress.toml", "solved = [\"copy\"]\n");
+    let message = course.learn(&["reset", "copy"]).succeeds();
+    assert!(message.contains("no longer counts as solved"), "{message}");
+    assert!(course.learn(&["list"]).succeeds().ends_with("0 of 1 solved.\n"));
+    assert!(course.learn(&["--help"]).succeeds().contains("count the exercise as unsolved"));
+}
+
+#[test]
 fn unknown_names_are_met_with_the_nearest() {
     let course = Course::new(&["copy"]);
     course.learn(&["run", "cpoy"]).refuses(&["there is no exercise 'cpoy'; did you mean 'copy'?"]);
