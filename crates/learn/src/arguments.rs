@@ -1,13 +1,19 @@
-//! Arguments that several subcommands have: an exercise, and where its kernels run. `check`, `student` and `watch` flatten
-//! them into theirs.
+//! Arguments that several subcommands have: an exercise, and where its kernels run. `cli` and `check` parse them.
 
 use clap::Args;
+
+/// An exercise by its name, or the next one.
+#[derive(Args, Debug)]
+pub struct NamedOrNext {
+    /// The exercise [default: the next]
+    pub name: Option<String>,
+}
 
 /// An exercise by its name.
 #[derive(Args, Debug)]
 pub struct Named {
-    /// The exercise [default: the next]
-    pub name: Option<String>,
+    /// The exercise
+    pub name: String,
 }
 
 /// The arguments of `run` and `watch`.

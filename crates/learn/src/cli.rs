@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::arguments::{Named, RunArguments};
+use crate::arguments::{Named, NamedOrNext, RunArguments};
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::{check, grade, new, student, watch};
@@ -32,7 +32,7 @@ enum Command {
     /// Do the same each time you save the file
     Watch(RunArguments),
     /// Show a hint; each further call shows one more
-    Hint(Named),
+    Hint(NamedOrNext),
     /// Show all exercises and which of them you have solved
     List,
     /// Replace your file with the starter, and count the exercise as unsolved; yours is kept beside it
@@ -77,13 +77,13 @@ fn run(arguments: Arguments) -> Result<bool> {
         None => student::status(&course),
         Some(Command::Run(run)) => student::run(&course, &run),
         Some(Command::Watch(run)) => watch::watch(&course, &run),
-        Some(Command::Hint(Named { name })) => student::hint(&course, name.as_deref()),
+        Some(Command::Hint(NamedOrNext { name })) => student::hint(&course, name.as_deref()),
         Some(Command::List) => student::list(&course),
-        Some(Command::Reset(Named { name })) => student::reset(&course, name.as_deref()),
-        Some(Command::Solution(Named { name })) => student::solution(&course, name.as_deref()),
+        Some(Command::Reset(Named { name })) => student::reset(&course, &name),
+        Some(Command::Solution(Named { name })) => student::solution(&course, &name),
         Some(Command::Check(options)) => check::check(&course, &options),
         Some(Command::Grade(options)) => grade::grade(&course, &options),
         Some(Command::GradeOne(options)) => grade::one(&course, &options),
-        Some(Command::New(Named { name })) => new::new(&course, name.as_deref()),
+        Some(Command::New(Named { name })) => new::new(&course, &name),
     }
 }

@@ -71,11 +71,16 @@ impl Course {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchExercise`], and those of [`Exercise::read`].
+    /// [`Error::NoSuchExercise`], [`Error::Exercise`] if `course.toml` does not list it, and those of [`Exercise::read`].
     pub fn exercise(&self, name: &str) -> Result<Exercise> {
         // Also accept the folder's path, as the shell completes it.
         let name = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
         if !self.names().any(|known| known == name) {
+            // As `cargo learn new` leaves it.
+            if self.folder.join(name).join("goals.toml").is_file() {
+                let problem = format!("exercise '{name}' is not listed: add it to a chapter");
+                return Err(Error::exercise(&self.folder.join("course.toml"), problem));
+            }
             let closest = self.names().map(|known| (distance(known, name), known)).min();
             let closest = closest.filter(|(distance, _)| *distance <= 3).map(|(_, known)| known.to_owned());
             return Err(Error::NoSuchExercise { name: name.to_owned(), closest });

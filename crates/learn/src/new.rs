@@ -18,8 +18,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// Writes the skeleton.
-pub fn new(course: &Course, name: Option<&str>) -> Result<bool> {
-    let name = name.ok_or_else(|| Error::Usage("name the new exercise: cargo learn new NAME".to_owned()))?;
+pub fn new(course: &Course, name: &str) -> Result<bool> {
     let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if name.is_empty() || !name.chars().all(good) {
         return Err(Error::Usage(format!("'{name}': names have lower-case letters, digits and _")));

@@ -184,10 +184,8 @@ pub fn list(course: &Course) -> Result<bool> {
 }
 
 /// `cargo learn reset`.
-pub fn reset(course: &Course, name: Option<&str>) -> Result<bool> {
+pub fn reset(course: &Course, name: &str) -> Result<bool> {
     let mut progress = Progress::read(course)?;
-    let name =
-        name.ok_or_else(|| Error::Usage("name the exercise to start over: cargo learn reset NAME".to_owned()))?;
     let exercise = course.exercise(name)?;
     let (file, starter) = (exercise.student_file(), exercise.starter_file());
     let text = fs::read_to_string(&starter).map_err(Error::reading(&starter))?;
@@ -230,9 +228,8 @@ fn keep(file: &Path, work: &[u8]) -> Result<PathBuf> {
 }
 
 /// `cargo learn solution`.
-pub fn solution(course: &Course, name: Option<&str>) -> Result<bool> {
+pub fn solution(course: &Course, name: &str) -> Result<bool> {
     let progress = Progress::read(course)?;
-    let name = name.ok_or_else(|| Error::Usage("name the exercise: cargo learn solution NAME".to_owned()))?;
     let exercise = course.exercise(name)?;
     if !progress.is_solved(&exercise.name) {
         return Err(Error::Usage(format!(

@@ -9,7 +9,17 @@ fn names_of_new_exercises_are_plain() {
         course.learn(&["new", name]).refuses(&["names have lower-case letters, digits and _"]);
     }
     course.learn(&["new", "copy"]).refuses(&["already exists; choose another name"]);
-    course.learn(&["new"]).refuses(&["cargo learn new NAME"]);
+}
+
+#[test]
+fn a_new_exercise_that_the_course_does_not_list_is_met_with_the_place_to_list_it() {
+    let course = Course::new(&["copy"]);
+    course.learn(&["new", "my_exercise"]).succeeds();
+    let expected = "course.toml: exercise 'my_exercise' is not listed: add it to a chapter";
+    if has_compiler() {
+        course.learn(&["check", "my_exercise"]).reports(&["wrong  my_exercise", expected]);
+    }
+    course.learn(&["hint", "my_exercise"]).refuses(&[expected]);
 }
 
 #[test]

@@ -99,7 +99,20 @@ fn reset_keeps_what_the_student_wrote() {
     // Doing it again changes nothing.
     course.learn(&["reset", "copy"]).succeeds();
     assert_eq!(course.read("copy/kernel.rs.before"), "// mine\n");
-    course.learn(&["reset"]).refuses(&["cargo learn reset NAME"]);
+}
+
+#[test]
+fn help_says_which_commands_need_a_name() {
+    let course = Course::new(&["copy"]);
+    for command in ["new", "reset", "solution"] {
+        let help = course.learn(&[command, "--help"]).succeeds();
+        assert!(help.contains("<NAME>") && !help.contains("[default: the next]"), "{help}");
+        course.learn(&[command]).refuses(&["<NAME>", &format!("cargo learn {command}")]);
+    }
+    for command in ["run", "watch", "hint"] {
+        let help = course.learn(&[command, "--help"]).succeeds();
+        assert!(help.contains("[NAME]") && help.contains("[default: the next]"), "{help}");
+    }
 }
 
 #[test]
