@@ -32,8 +32,8 @@ pub struct Options {
     /// The exercises to check [default: all]
     names: Vec<String>,
     /// Exercises that are checked at the same time [default: as many as there are cores; 1 on a GPU]
-    #[arg(long, value_name = "NUMBER")]
-    jobs: Option<usize>,
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    jobs: Option<u32>,
     /// sim, or gpu to also run the solutions on a GPU and time them beside the starters
     #[arg(long, value_name = "DEVICE", default_value = "sim", value_parser = device)]
     device: Where,
@@ -47,7 +47,7 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
     };
     let gpu = options.device.gpu();
     let cores = || if gpu.is_some() { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) };
-    let jobs = options.jobs.unwrap_or_else(cores).clamp(1, names.len().max(1));
+    let jobs = options.jobs.map_or_else(cores, |jobs| jobs as usize).clamp(1, names.len().max(1));
     let (next, bad) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failure: Mutex<Option<Error>> = Mutex::new(None);
     std::thread::scope(|scope| {

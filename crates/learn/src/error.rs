@@ -43,7 +43,7 @@ pub enum Error {
     /// The device compiler is missing, or fails through no fault of the student.
     #[error(transparent)]
     Compiler(#[from] CudaBuilderError),
-    /// The device cannot be used.
+    /// The device cannot be used, or an output cannot be written.
     #[error(transparent)]
     Device(#[from] host::Error),
     /// The student asks for something that cannot be done.

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use host::output_file;
 
 use crate::compile::{Compiler, JOB_VARIABLE};
 use crate::course::Course;
@@ -69,8 +70,8 @@ pub struct Options {
     #[arg(long, value_name = "NUMBER", default_value_t = STEPS)]
     step_limit: u64,
     /// How many files to judge at the same time [default: as many as there are cores]
-    #[arg(long, value_name = "NUMBER")]
-    jobs: Option<usize>,
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    jobs: Option<u32>,
 }
 
 /// Options of `grade-one`.
@@ -99,6 +100,9 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
         true => course.names().map(|name| course.exercise(name)).collect::<Result<Vec<_>>>()?,
         false => options.only.iter().map(|name| course.exercise(name)).collect::<Result<Vec<_>>>()?,
     };
+    for file in [&options.junit, &options.json, &options.csv].into_iter().flatten() {
+        output_file::check(file)?;
+    }
     let folders = students(&options.submissions)?;
     let mut students: Vec<Student> = Vec::new();
     let mut tasks = VecDeque::new();
@@ -118,7 +122,7 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         students.push(Student { name, marks });
     }
-    let jobs = options.jobs.unwrap_or_else(cores).clamp(1, tasks.len().max(1));
+    let jobs = options.jobs.map_or_else(cores, |jobs| jobs as usize).clamp(1, tasks.len().max(1));
     // Prepare the compiler, the device library and the references before any submission is judged.
     prepare(course, &exercises, jobs)?;
     let seed = options.seed.unwrap_or_else(some_seed);
@@ -142,7 +146,7 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
     let files = [(&options.junit, marks.junit()), (&options.json, marks.json()), (&options.csv, marks.csv())];
     for (file, text) in files {
         if let Some(file) = file {
-            cuda_builder::write_whole(file, &text)?;
+            output_file::write_whole(file, |out| out.write_all(text.as_bytes()))?;
         }
     }
     Ok(true)

@@ -8,7 +8,7 @@ use quick_junit::{NonSuccessKind, Report as JUnit, TestCase, TestCaseStatus, Tes
 use serde::{Deserialize, Serialize};
 
 use crate::exercise::Exercise;
-use crate::report::WIDTH;
+use crate::report::{WIDTH, cut};
 use crate::verdict::{Failure, Verdict};
 use crate::words::several;
 
@@ -189,7 +189,10 @@ impl Marks {
             .filter(|(status, head)| status.words() != *head)
             .map(|(status, head)| format!("{head}: {}", status.words()))
             .collect();
-        let _ = writeln!(text, "\n{}", meanings.join("; "));
+        text.push('\n');
+        if !meanings.is_empty() {
+            let _ = writeln!(text, "{}", meanings.join("; "));
+        }
         text
     }
 
@@ -202,7 +205,7 @@ impl Marks {
             for mark in &student.marks {
                 let line =
                     format!("{:width$}  {:STATUS$}  {}", shown(&student.name), mark.status.words(), mark.reason());
-                let _ = writeln!(text, "{}", line.chars().take(WIDTH).collect::<String>().trim_end());
+                let _ = writeln!(text, "{}", cut(line.trim_end(), WIDTH));
             }
         }
         text.push('\n');
@@ -284,4 +287,38 @@ fn bad(kind: NonSuccessKind, mark: &Mark) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(kind);
     status.set_message(mark.status.words()).set_description(mark.report.as_str());
     status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks(statuses: &[Status], report: &str) -> Marks {
+        let mark =
+            |&status: &Status| Mark { exercise: "copy".to_owned(), status, report: report.to_owned(), seconds: 0.0 };
+        let student = Student { name: "anna".to_owned(), marks: statuses.iter().map(mark).collect() };
+        Marks { seed: 3, students: vec![student] }
+    }
+
+    #[test]
+    fn a_long_reason_is_cut_after_a_word_with_dots() {
+        let reason = format!("wrong  {}", "twelve chars ".repeat(9));
+        let table = marks(&[Status::Wrong], &reason).table();
+        let line = table.lines().next().unwrap();
+        assert!(line.ends_with(" twelve chars ...") && line.chars().count() <= WIDTH, "{table}");
+    }
+
+    #[test]
+    fn statuses_that_explain_themselves_need_no_line() {
+        assert_eq!(
+            marks(&[Status::Solved, Status::Missing], "").table(),
+            "student   solved  missing\n\
+             anna           1        1\n\
+             \n\
+             solved least often: copy (0), copy (1)\n\
+             0 of 1 student solved all. To repeat this: --seed 3\n"
+        );
+        let table = marks(&[Status::Solved, Status::TimedOut], "").table();
+        assert!(table.contains("1\n\ntime: timed out\nsolved least often"), "{table}");
+    }
 }

@@ -223,12 +223,16 @@ impl Report<'_> {
     }
 }
 
-/// Cuts a line that is too long, with dots for the rest.
-fn cut(line: &str, width: usize) -> String {
-    match line.chars().count() > width {
-        true => line.chars().take(width - 4).chain(" ...".chars()).collect(),
-        false => line.to_owned(),
+/// Cuts a line that is too long, with dots for the rest: after a word, unless that would leave less than half of the width.
+pub fn cut(line: &str, width: usize) -> String {
+    const REST: &str = " ...";
+    if line.chars().count() <= width {
+        return line.to_owned();
     }
+    let room: Vec<char> = line.chars().take(width - REST.len() + 1).collect();
+    let blank = room.iter().rposition(|c| *c == ' ').filter(|&at| at >= width / 2);
+    let begin: String = room[..blank.unwrap_or(room.len() - 1)].iter().collect();
+    format!("{}{REST}", begin.trim_end())
 }
 
 /// A number without unnecessary digits.
@@ -277,6 +281,9 @@ mod tests {
         assert_eq!(cut("short", 10), "short");
         assert_eq!(cut("0123456789", 10), "0123456789");
         assert_eq!(cut("0123456789a", 10), "012345 ...");
+        assert_eq!(cut("a 345678901", 10), "a 3456 ...");
+        assert_eq!(cut("01234 67 9a", 10), "01234 ...");
+        assert_eq!(cut("012345 78 a", 10), "012345 ...");
     }
 
     #[test]

@@ -23,6 +23,11 @@ fn a_new_exercise_that_the_course_does_not_list_is_met_with_the_place_to_list_it
 }
 
 #[test]
+fn a_check_by_no_job_is_refused() {
+    Course::new(&["copy"]).learn(&["check", "--jobs", "0"]).refuses(&["invalid value '0'"]);
+}
+
+#[test]
 fn the_skeleton_is_green_and_each_fault_of_an_exercise_is_found() {
     if !has_compiler() {
         return;

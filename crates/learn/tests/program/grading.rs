@@ -182,7 +182,9 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     let marker = format!("COALESCE_TEST_GRADING={}", course.folder.path().display());
     let (name, value) = marker.split_once('=').unwrap();
     let (out, temporary) = (course.path("out"), course.path("temporary"));
-    fs::create_dir(&temporary).unwrap();
+    for folder in [&out, &temporary] {
+        fs::create_dir(folder).unwrap();
+    }
     let start = Instant::now();
     let mut command = course.command(&["grade", "--jobs", "2", "--seed", "7", "--step-limit", "2000000"]);
     command.args(["--memory-limit", "3072", "--time-limit", &SECONDS.to_string()]).arg(course.path("class"));
@@ -324,7 +326,14 @@ fn what_is_wrong_with_a_grading_is_said_before_it_begins() {
     course.learn(&["grade", &class.to_string_lossy()]).refuses(&["there is no student's folder in it"]);
     course.write("class/anna/copy/kernel.rs", "");
     course.learn(&["grade", "--only", "cpoy", &class.to_string_lossy()]).refuses(&["did you mean 'copy'?"]);
-    for option in ["--time-limit=0", "--memory-limit=0", "--memory-limit=x"] {
+    for option in ["--time-limit=0", "--memory-limit=0", "--memory-limit=x", "--jobs=0"] {
         course.learn(&["grade", option, &class.to_string_lossy()]).refuses(&["invalid value"]);
     }
+    let before = tree(course.folder.path());
+    for option in ["--csv", "--json", "--junit"] {
+        let file = course.path("nowhere/marks");
+        let outcome = course.learn(&["grade", option, &file.to_string_lossy(), &class.to_string_lossy()]);
+        outcome.refuses(&["nowhere/marks: cannot be written: there is no folder"]);
+    }
+    assert_eq!(tree(course.folder.path()), before);
 }
