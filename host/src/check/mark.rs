@@ -4,9 +4,11 @@ use ptx::Error;
 
 use crate::error::printable;
 
-/// Characters of a line to show before the error's position, and in all.
+/// Characters of a line to show before the error's position, at most.
 const BEFORE: usize = 60;
-const WIDTH: usize = 110;
+
+/// Columns of the line, with its margin.
+const WIDTH: usize = 100;
 
 /// The error, its line, a mark under the wrong part and, if known, what to do about it.
 ///
@@ -20,7 +22,7 @@ pub(super) fn marked(name: &str, text: &str, error: &Error) -> String {
     let message = printable(&format!("{name}:{}:{}: {}", error.line, error.column, error.problem));
     let number = error.line.to_string();
     let margin = " ".repeat(number.len());
-    let (line, mark) = line_and_mark(text, error);
+    let (line, mark) = line_and_mark(text, error, WIDTH - number.len() - " | ".len());
     let mut shown = format!("{message}\n{margin} |\n{number} | {line}\n{margin} | {mark}\n");
     if let Some(help) = error.problem.help() {
         shown += &format!("{margin} = {}\n", printable(&help));
@@ -29,14 +31,14 @@ pub(super) fn marked(name: &str, text: &str, error: &Error) -> String {
     shown
 }
 
-/// The part of the line around the error, without its indentation, and the mark under it.
-fn line_and_mark(text: &str, error: &Error) -> (String, String) {
+/// The part of the line around the error, of at most this width and without its indentation, and the mark under it.
+fn line_and_mark(text: &str, error: &Error, width: usize) -> (String, String) {
     let line = text.lines().nth((error.line as usize).saturating_sub(1)).unwrap_or_default();
     let characters: Vec<char> = line.chars().collect();
     let column = (error.column as usize).saturating_sub(1).min(characters.len());
     let indentation = characters.iter().take(column).take_while(|c| c.is_whitespace()).count();
     let start = if column - indentation > BEFORE { column - BEFORE } else { indentation };
-    let end = characters.len().min(start + WIDTH);
+    let end = characters.len().min(start + width);
 
     // A control character may be of any width.
     let plain = |part: &[char]| -> String { part.iter().map(|&c| if c.is_control() { ' ' } else { c }).collect() };
@@ -70,7 +72,7 @@ mod tests {
         let mark = text.lines().find(|line| line.contains('^')).unwrap();
         let line = text.lines().nth(2).unwrap();
         assert!(line[mark.find('^').unwrap()..].starts_with("frob"), "{text}");
-        assert!(text.lines().skip(1).all(|line| line.len() < 130), "{text}");
+        assert_eq!(text.lines().skip(1).map(str::len).max(), Some(WIDTH), "{text}");
     }
 
     #[test]
