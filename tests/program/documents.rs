@@ -115,6 +115,21 @@ fn lines_of_the_documents_have_at_most_100_columns() {
     }
 }
 
+#[test]
+fn the_program_is_installed_with_the_versions_that_were_tested() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository");
+    let mut found = 0;
+    for document in documents(&root) {
+        let text = fs::read_to_string(root.join(&document)).expect("the document");
+        // Without the flag, `cargo install` ignores Cargo.lock.
+        for command in text.split('`').filter(|code| code.starts_with("cargo install") && code.contains("--path")) {
+            found += 1;
+            assert!(command.contains("--locked"), "{document}: {command}");
+        }
+    }
+    assert!(found > 0, "no document says how to install it");
+}
+
 /// The README and every page of `docs/`.
 fn documents(root: &Path) -> Vec<String> {
     let entries = fs::read_dir(root.join("docs")).expect("the folder");
