@@ -16,7 +16,7 @@
 //! | [`timing`] | how often to launch, and which number to report |
 //! | `compare_times` | the command that compares the times of two runs: faster, slower, same, can't tell |
 //! | [`report`] | a lab's results, and the formats that they are written in |
-//! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded random numbers |
+//! | [`npy`], `input_file`, [`output_file`], [`random`] | data: NumPy files, texts from files and pipes, files written whole, random numbers |
 //! | [`lines`], [`faults`] | the counts of each source line; what the sanitizer found |
 //! | [`limits`] | limits of a run: memory, heap, output, steps |
 //! | `sources` | finds the text of kernels' sources |
@@ -46,6 +46,7 @@ pub mod device;
 pub mod error;
 pub mod faults;
 mod flag_values;
+mod input_file;
 pub mod labs;
 pub mod limits;
 pub mod lines;

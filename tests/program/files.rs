@@ -97,6 +97,7 @@ fn a_device_without_end_is_no_input() {
     for device in ["/dev/zero", "/dev/null"] {
         fails(host(&format!("transpose --padded --device sim --input {device}")), 2, &[device, "a device"]);
         fails(host(&format!("transpose --padded --device sim --ptx {device}")), 2, &[device, "a device"]);
+        fails(host(&format!("compare {device} {device}")), 2, &[device, "is not JSON", "a device"]);
     }
 }
 

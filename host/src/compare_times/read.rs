@@ -7,6 +7,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, one_line, printable};
+use crate::input_file::Kind;
+
+/// The longest report that is read from a stream, which may never end. A lab's report has some kilobytes.
+const LONGEST: usize = 256 << 20;
+
+const JSON: Kind =
+    Kind { name: "JSON", refuses: |bytes, _| (bytes.len() > LONGEST).then_some("it is longer than 256 MiB") };
 
 /// The part of a lab's report that a comparison needs. Its fields are those of [`crate::report::LabReport`] as JSON.
 #[derive(Debug, Deserialize)]
@@ -98,7 +105,7 @@ impl Variant {
 ///
 /// [`Error::File`] if it cannot be read or holds something else.
 pub(super) fn reports(path: &Path) -> Result<Vec<Report>> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, error.to_string()))?;
+    let text = JSON.read(path)?;
     let mut reports = Vec::new();
     for value in serde_json::Deserializer::from_str(&text).into_iter() {
         let value: Value = value.map_err(|error| Error::file(path, format!("is not JSON: {error}")))?;

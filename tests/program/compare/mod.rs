@@ -210,10 +210,26 @@ fn files_that_are_no_reports_are_one_line() {
     let mut untimed = report("transpose", 1000, &[variant("naive", 1.0, 0.001)]);
     untimed["variants"][0]["timing"] = Value::Null;
     refused(&good, &untimed.to_string(), &["after.json: has no times"]);
-    fails(host("compare nowhere.json nowhere.json"), 2, &["nowhere.json", "No such file"]);
+    fails(host("compare nowhere.json nowhere.json"), 2, &["nowhere.json: cannot be read: No such file"]);
+    fails(host("compare . ."), 2, &[".: is not JSON: it is a folder"]);
     fails(host("compare one.json"), 2, &["AFTER.json"]);
     fails(host("compare a b --device sim"), 2, &["--device: `host compare` opens no device"]);
     fails(host("compare a b --ptx c"), 2, &["--ptx", "`host compare` runs no kernels"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn reports_come_from_pipes_too() {
+    let [before, after] = runs();
+    let folder = files(&before.to_string(), &after.to_string());
+    let piped = |text: &str| {
+        let mut command = host("compare /dev/stdin after.json");
+        command.current_dir(&folder).write_stdin(text);
+        command
+    };
+    let run = piped(&before.to_string()).assert().success();
+    assert_eq!(String::from_utf8_lossy(&run.get_output().stdout), TABLE.replace("before.json", "/dev/stdin"));
+    fails(piped("\0"), 2, &["/dev/stdin: is not JSON: it contains a zero byte"]);
 }
 
 #[test]
