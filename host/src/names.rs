@@ -110,6 +110,14 @@ pub fn listed<'a>(symbols: impl Iterator<Item = &'a str>, also_symbols: bool) ->
     }
 }
 
+/// Why a kernel cannot be used: the file has none of this name, but these.
+pub(crate) fn not_among(file: &str, kernels: &[&str]) -> String {
+    match kernels {
+        [] => format!("is not in {file}, which has no kernels"),
+        _ => format!("is not in {file}, which has {}", listed(kernels.iter().copied(), false)),
+    }
+}
+
 fn cut(name: &str) -> String {
     match name.char_indices().nth(IN_A_LIST) {
         Some((end, _)) => format!("{}...", &name[..end]),

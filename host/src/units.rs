@@ -1,5 +1,10 @@
 //! Formats numbers for people: memory sizes, times, percentages and ratios. Tables, reports and messages call it. Pure.
 
+/// A number of things: `1 byte`, `2 bytes`.
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A size in bytes with a binary prefix, three digits: `512 B`, `1.50 GiB`.
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];

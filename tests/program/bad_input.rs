@@ -170,3 +170,21 @@ fn ptx_that_cannot_be_read_is_reported_with_its_place() {
     std::fs::write(&file, ".version 7.0\n.target sm_75\n.address_size 64\n").expect("the file is written");
     fails(with(&file), 2, &["transpose_padded"]);
 }
+
+#[test]
+fn ptx_without_a_labs_kernels_is_named_with_the_kernels_that_it_has() {
+    let file = "../tests/wild/ptx/clang_plain.sm_75.ptx";
+    fails(
+        host(&format!("transpose --naive --rows 8 --cols 8 --device sim --ptx {file}")),
+        2,
+        &[&format!("kernel transpose_naive_reads: is not in {file}, which has saxpy, collatz, ")],
+    );
+    fails(host(&format!("constant --size 8 --device sim --ptx {file}")), 2, &[&format!("is not in {file}")]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = ".version 7.8\n.target sm_75\n.address_size 64\n\
+                 .visible .entry transpose_naive_reads(.param .u64 p) { ret; }\n";
+    std::fs::write(folder.path().join("other.ptx"), other).expect("the file is written");
+    let mut command = host("transpose --naive --rows 8 --cols 8 --device sim --ptx other.ptx");
+    command.current_dir(folder.path());
+    fails(command, 2, &["takes 1 parameter in other.ptx, but 7 arguments were given"]);
+}

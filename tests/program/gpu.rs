@@ -229,7 +229,7 @@ fn variables_and_several_launches_go_to_a_gpu() {
         "run variables.ptx k --device gpu --grid 1 --block 32 --set coefficients=f32[4]=ramp --print coefficients";
     let text = printed(on_fake_gpu(set, ""), 0);
     assert!(text.contains("on Fake GPU") && text.ends_with("\nVariable coefficients, f32[4]:\n0: 0 1 2 3\n"), "{text}");
-    fails(on_fake_gpu(set, "cuModuleGetGlobal_v2:500"), 2, &["variable coefficients: is not in the loaded PTX"]);
+    fails(on_fake_gpu(set, "cuModuleGetGlobal_v2:500"), 2, &["variable coefficients: is not in variables.ptx"]);
     fails(on_fake_gpu(set, "cuModuleGetGlobal_v2:1"), 2, &["coefficients", "(1)"]);
 
     let two = format!("{RUN} --then k --grid 2 --block 32 arg:0 --print 1.0");
@@ -327,7 +327,7 @@ fn errors_of_the_driver_say_what_failed() {
     for (failing, code, parts) in [
         ("cuModuleLoadDataEx:218", 2, &["it.ptx", "the driver rejects it", "218"][..]),
         ("cuMemAlloc_v2:2", 2, &["memory", "Fake GPU", "512 MiB"]),
-        ("cuModuleGetFunction:500", 2, &["kernel k", "not in the loaded PTX"]),
+        ("cuModuleGetFunction:500", 2, &["kernel k", "not in it.ptx"]),
         ("cuMemcpyHtoD_v2:1", 2, &["(1)"]),
         ("cuLaunchKernel:701", 2, &["(701)"]),
         // The next call reports a kernel's fault.

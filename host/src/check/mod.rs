@@ -25,6 +25,7 @@ use crate::error::{Error, Result, one_line, printable};
 use crate::listing;
 use crate::names;
 use crate::report::Format;
+use crate::units::counted;
 
 /// Explains the "perhaps a slice" hints, for those who want to run the kernel.
 const SLICES: &str = "
@@ -302,11 +303,6 @@ fn write_kernels(name: &str, module: &Module, format: Format, out: &mut dyn Writ
         "errors": [],
     });
     listing::write(format, &titles, rows.collect(), json, out)
-}
-
-/// `1 byte`, `2 bytes`.
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Threads of a block.

@@ -10,6 +10,8 @@ use cuda_std::launch::Arguments;
 
 use super::{ComputeCapability, PtxFile};
 use crate::error::{Error, Result, one_line};
+use crate::names;
+use crate::units::counted;
 
 /// A PTX text for one target.
 #[derive(Clone, Debug)]
@@ -121,21 +123,28 @@ impl Loaded {
     /// bytes of each argument as the kernel's parameter has, however long the argument is.
     pub fn check<'k>(&self, kernel: &'k str, arguments: &Arguments) -> Result<Checked<'k>> {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
+        let image = self.image.shown();
         let own = self.kernel(kernel)?;
         let module = own.as_deref().unwrap_or(&self.module);
         let Some((_, function)) = module.kernels().find(|(_, function)| function.name == kernel) else {
-            return refuse("is not in the loaded PTX".to_owned());
+            if self.image.is_built_in() {
+                return refuse(format!("is not in {image}"));
+            }
+            let there: Vec<&str> = module.kernels().map(|(_, function)| function.name.as_str()).collect();
+            return refuse(names::not_among(image, &there));
         };
         let parameters = &function.parameters;
         if arguments.len() != parameters.len() {
             let (takes, given) = (parameters.len(), arguments.len());
-            return refuse(format!("takes {takes} parameters, but {given} arguments were given"));
+            let were = if given == 1 { "was" } else { "were" };
+            let (takes, given) = (counted(takes as u64, "parameter"), counted(given as u64, "argument"));
+            return refuse(format!("takes {takes} in {image}, but {given} {were} given"));
         }
         for (index, (given, &parameter)) in arguments.iter().zip(parameters).enumerate() {
             let size = module.variables[parameter].size.unwrap_or(0);
             if given.len() as u64 != size {
                 return refuse(format!(
-                    "has {size} bytes in parameter {index}, but the argument has {}; the PTX was compiled from different kernels",
+                    "has {size} bytes in parameter {index}, but the argument has {}; {image} was compiled from different kernels",
                     given.len()
                 ));
             }
@@ -184,6 +193,11 @@ impl Image {
             count => format!("; and {count} more errors"),
         };
         Error::Ptx { name: format!("{}:{place}", self.name), problem: one_line(problem) + &more }
+    }
+
+    /// Its name in messages about what it contains.
+    pub fn shown(&self) -> &str {
+        if self.is_built_in() { "the loaded PTX" } else { &self.name }
     }
 
     /// Whether it belongs to the program.
@@ -266,12 +280,29 @@ mod tests {
         };
         assert_eq!(check("k", &[8, 4]), Ok(Checked { name: "k", may_begin_early: false }));
         assert_eq!(check("l", &[8, 4]), Err("kernel l: is not in the loaded PTX".into()));
-        assert_eq!(check("k", &[8]), Err("kernel k: takes 2 parameters, but 1 arguments were given".into()));
+        assert_eq!(
+            check("k", &[8]),
+            Err("kernel k: takes 2 parameters in the loaded PTX, but 1 argument was given".into())
+        );
         assert_eq!(
             check("k", &[8, 8]),
-            Err("kernel k: has 4 bytes in parameter 1, but the argument has 8; the PTX was compiled from different kernels"
+            Err("kernel k: has 4 bytes in parameter 1, but the argument has 8; the loaded PTX was compiled from different kernels"
                 .into())
         );
+    }
+
+    #[test]
+    fn a_file_without_the_kernel_is_named_with_those_that_it_has() {
+        let text = ".version 6.3\n.target sm_75\n.address_size 64\n\
+                    .visible .entry k(.param .u64 a) { ret; }\n.visible .entry _Z1mi(.param .u32 a) { ret; }";
+        let loaded = Loaded::new(&Image::new("it.ptx".into(), Cow::Owned(text.into())).unwrap()).unwrap();
+        let mut arguments = Arguments::new();
+        arguments.push_pointer(0);
+        let refused = |kernel, arguments: &Arguments| loaded.check(kernel, arguments).unwrap_err().to_string();
+        assert_eq!(refused("l", &arguments), "kernel l: is not in it.ptx, which has k, m(int)");
+        assert!(refused("_Z1mi", &arguments).ends_with("; it.ptx was compiled from different kernels"));
+        arguments.push_pointer(0);
+        assert_eq!(refused("k", &arguments), "kernel k: takes 1 parameter in it.ptx, but 2 arguments were given");
     }
 
     #[test]

@@ -58,10 +58,11 @@ impl Device {
     pub fn variable_bytes(&self, name: &str, bytes: u64) -> Result<VariableBytes> {
         let wrong = |problem: String| Error::Symbol { symbol: name.to_owned(), problem };
         let found = self.backend.symbol(name)?;
-        let (address, there) = found.ok_or_else(|| wrong("is not in the loaded PTX".to_owned()))?;
+        let image = self.loaded.image().shown();
+        let (address, there) = found.ok_or_else(|| wrong(format!("is not in {image}")))?;
         if there != bytes {
             return Err(wrong(format!(
-                "has {there} bytes in the loaded PTX, but {bytes} are expected; the PTX was compiled from different kernels"
+                "has {there} bytes in {image}, but {bytes} are expected; it was compiled from different kernels"
             )));
         }
         Ok(VariableBytes { backend: Rc::clone(&self.backend), address, bytes })

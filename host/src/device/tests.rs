@@ -92,7 +92,10 @@ fn a_kernel_without_a_handle_is_launched_by_its_name() {
     arguments.push_pointer(c.address());
     let config = LaunchConfig::linear(10, 32);
     let error = device.launch_untyped("offset_read", &config, &arguments).err().unwrap();
-    assert_eq!(error.to_string(), "kernel offset_read: takes 6 parameters, but 5 arguments were given");
+    assert_eq!(
+        error.to_string(),
+        "kernel offset_read: takes 6 parameters in the loaded PTX, but 5 arguments were given"
+    );
     arguments.push_bytes(&0_u64.to_le_bytes(), 8);
     device.launch_untyped("offset_read", &config, &arguments).unwrap();
     assert_eq!(c.read().unwrap(), [4.0; 10]);

@@ -76,11 +76,7 @@ fn kernel<'a>(module: &'a Module, file: &PtxFile, name: &str) -> Result<&'a Func
         Found::Several(several) => {
             refuse(format!("is ambiguous: {}; give one of them", names::listed(several.into_iter(), true)))
         }
-        Found::None => {
-            let kernels = names::listed(symbols.into_iter(), false);
-            let has = if kernels.is_empty() { "no kernels".to_owned() } else { kernels };
-            refuse(format!("is not in {}, which has {has}", file.name()))
-        }
+        Found::None => refuse(names::not_among(&file.name(), &symbols)),
     }
 }
 

@@ -67,7 +67,8 @@ impl Gpu {
     fn look_up(&self, name: &str, caching: LoadCaching) -> Result<Rc<Function>> {
         let mut modules = self.modules.borrow_mut();
         let found = modules.compiled(&self.image, caching)?.function(name);
-        let missing = || Error::Launch { kernel: name.to_owned(), problem: "is not in the loaded PTX".to_owned() };
+        let missing =
+            || Error::Launch { kernel: name.to_owned(), problem: format!("is not in {}", self.image.shown()) };
         let function = Rc::new(self.explain(&format!("looking up kernel {name}"), found)?.ok_or_else(missing)?);
         self.functions.borrow_mut().insert(name.to_owned(), (caching, Rc::clone(&function)));
         Ok(function)
