@@ -2,7 +2,7 @@
 //!
 //! Only results go to the standard output; notes, progress and errors go to the standard error. The exit code is 0 if every
 //! result was right, 1 if one was wrong or a kernel had a fault, and 2 if the request cannot be carried out; one line then says
-//! why.
+//! why. A signal that ends the program makes it 128 plus the signal's number.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -48,12 +48,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         let what = crate::error::one_line(&panic.to_string());
         print_error(&format!("{what}; this is a bug in host, please report it"));
     }));
-    // Remove unfinished files on an interrupt. If the handler cannot be set, the default one still ends the program.
-    let _ = ctrlc::set_handler(|| {
-        output_file::remove_unfinished();
-        crate::progress::clear_line();
-        std::process::exit(130);
-    });
+    handle_signals();
     // With a handler, a write beyond `ulimit -f` fails like any other. Without one, the signal would end the program and leave the
     // unfinished file.
     #[cfg(unix)]
@@ -70,6 +65,31 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// Lets Ctrl-C and requests to terminate end the program by [`interrupted`]. If the handler cannot be set, the default one still ends
+/// it.
+#[cfg(unix)]
+fn handle_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) {
+        let wait = move || signals.forever().for_each(interrupted);
+        let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
+    }
+}
+
+/// Lets Ctrl-C end the program by [`interrupted`].
+#[cfg(not(unix))]
+fn handle_signals() {
+    const SIGINT: i32 = 2;
+    let _ = ctrlc::set_handler(|| interrupted(SIGINT));
+}
+
+/// Ends the program without unfinished files. The exit code is that which a shell reports for a program that the signal killed.
+fn interrupted(signal: i32) {
+    output_file::remove_unfinished();
+    crate::progress::clear_line();
+    std::process::exit(128 + signal);
 }
 
 /// The whole command line.
