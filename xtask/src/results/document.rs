@@ -35,11 +35,15 @@ pub(super) fn of(results: &Results) -> String {
     };
     let mut text = format!(
         "# Results\n\n\
-         Every number here is from one {device} (driver {driver}, CUDA {cuda}), measured on {date} by\n\n\
+         {}\n\n\
          ```text\n\
          cargo build --release -p host && cargo xtask results --measure\n\
          ```\n\n\
          {}\n\n",
+        wrapped(&format!(
+            "Every number here is from one {device} (driver {driver}, CUDA {cuda}), measured on {date}{} by",
+            earlier(results)
+        )),
         wrapped(&format!(
             "Times are medians of as many launches as make them steady. The spread is half the distance between the quartiles. Each \
              result was compared with a reference on the CPU before it was timed, and was right. \"Of the copy\" is the part of the \
@@ -50,6 +54,16 @@ pub(super) fn of(results: &Results) -> String {
     twins(&mut text, results, nvcc);
     labs(&mut text, results);
     text
+}
+
+/// The labs that were measured before the others, and when.
+fn earlier(results: &Results) -> String {
+    let mut labs: Vec<String> = results.earlier.iter().map(|(lab, date)| format!("`{lab}` on {date}")).collect();
+    match labs.pop() {
+        None => String::new(),
+        Some(last) if labs.is_empty() => format!(" ({last})"),
+        Some(last) => format!(" ({} and {last})", labs.join(", ")),
+    }
 }
 
 /// The lab sheet's tables.
@@ -259,5 +273,18 @@ mod tests {
         let new = document(Some(0.01));
         assert!(new.contains("| padded | 20.0 us | 10.0 us | 0.5 | 400 | 50.0 | 8.14 | 1.00 |"), "{new}");
         assert!(new.contains("[TIMING.md](TIMING.md)") && !new.contains("50 us"), "{new}");
+    }
+
+    #[test]
+    fn labs_that_were_measured_before_have_their_dates() {
+        let text = |earlier: &[(&str, &str)]| {
+            let earlier = earlier.iter().map(|&(lab, date)| (lab.to_owned(), date.to_owned())).collect();
+            let machine = Machine { date: "May 3".to_owned(), ..Machine::default() };
+            of(&Results { machine, earlier, ..Results::default() }).replace('\n', " ")
+        };
+        assert!(text(&[]).contains("measured on May 3 by"), "{}", text(&[]));
+        assert!(text(&[("dot", "May 1")]).contains("measured on May 3 (`dot` on May 1) by"));
+        let three = text(&[("dot", "May 1"), ("gram", "May 2"), ("rows", "May 1")]);
+        assert!(three.contains(" (`dot` on May 1, `gram` on May 2 and `rows` on May 1) by"), "{three}");
     }
 }

@@ -19,7 +19,8 @@ const TWIN_SECONDS: &str = "0.1";
 pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
     let host = std::fs::canonicalize(&options.run.host).map_err(|problem| file(&options.run.host, problem))?;
     let wanted = |arguments: &str| options.run.only.as_deref().is_none_or(|lab| lab == plan::lab(arguments));
-    results.machine = machine(Some(&options.nvcc), &host)?;
+    let before = std::mem::replace(&mut results.machine, machine(Some(&options.nvcc), &host)?).date;
+    results.note_dates(&before, wanted);
     let sheets = plan::SHEETS.iter().flat_map(|sheet| sheet.commands).map(|(_, arguments)| arguments);
     for arguments in sheets.chain(plan::LABS).filter(|arguments| wanted(arguments)) {
         let begin = Instant::now();
@@ -41,6 +42,21 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
         println!("host {arguments}, and nvcc's kernels: {:.1} s", begin.elapsed().as_secs_f64());
     }
     Ok(())
+}
+
+impl Results {
+    /// Notes that the labs that are not measured now were measured `before`, unless that was today.
+    fn note_dates(&mut self, before: &str, measured_now: impl Fn(&str) -> bool) {
+        let today = &self.machine.date;
+        for arguments in self.runs.keys().chain(self.twins.keys()) {
+            let lab = plan::lab(arguments);
+            if measured_now(arguments) || before == today && !self.earlier.contains_key(lab) {
+                self.earlier.remove(lab);
+            } else {
+                self.earlier.entry(lab.to_owned()).or_insert_with(|| before.to_owned());
+            }
+        }
+    }
 }
 
 /// Times our kernels and nvcc's in turn.
@@ -105,5 +121,27 @@ fn run_of(report: &Value) -> Run {
         copy_gbps: report["device_copy"]["gbps"].as_f64(),
         conclusions: list(&report["conclusions"]).iter().map(text).collect(),
         variants: list(&report["variants"]).iter().filter_map(variant).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lab_keeps_its_date_until_it_is_measured_again() {
+        let run = Run { copy_gbps: None, conclusions: vec![], variants: vec![] };
+        let runs = ["dot --best", "gram", "rows"].map(|arguments| (arguments.to_owned(), run.clone()));
+        let mut results = Results { runs: runs.into(), ..Results::default() };
+        let mut measure = |lab: &str, before: &str, today: &str| {
+            results.machine.date = today.to_owned();
+            results.note_dates(before, |arguments| plan::lab(arguments) == lab);
+            results.earlier.iter().map(|(lab, date)| format!("{lab} {date}")).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(measure("dot", "Monday", "Monday"), "");
+        assert_eq!(measure("dot", "Monday", "Tuesday"), "gram Monday, rows Monday");
+        assert_eq!(measure("gram", "Tuesday", "Tuesday"), "rows Monday");
+        assert_eq!(measure("gram", "Tuesday", "Thursday"), "dot Tuesday, rows Monday");
+        assert_eq!(measure("rows", "Thursday", "Thursday"), "dot Tuesday");
     }
 }

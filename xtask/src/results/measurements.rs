@@ -13,6 +13,9 @@ use crate::program::{Error, Machine, file};
 pub(super) struct Results {
     /// The machine, the tools and the date.
     pub(super) machine: Machine,
+    /// When each lab was measured last, where that was on another day than the machine's.
+    #[serde(default)]
+    pub(super) earlier: BTreeMap<String, String>,
     /// The result of each command of [`plan`](super::plan), by its arguments.
     pub(super) runs: BTreeMap<String, Run>,
     /// Ours beside nvcc's kernels, by the arguments of the command.
