@@ -138,7 +138,7 @@ pub enum LaunchError {
 pub enum InvalidLaunch {
     #[error("the module `{module}` has no kernel `{kernel}`; it has {}", list(.available))]
     NoSuchKernel { module: String, kernel: String, available: Vec<String> },
-    #[error("kernel `{kernel}` takes {expected} parameters, but {given} arguments were given")]
+    #[error("wrong number of arguments for kernel `{kernel}`: {given}, but its parameters are {expected}")]
     ArgumentCount { kernel: String, expected: usize, given: usize },
     #[error("parameter {index} of kernel `{kernel}` has {expected} bytes, but the argument has {given}")]
     ArgumentSize { kernel: String, index: usize, expected: u64, given: usize },
