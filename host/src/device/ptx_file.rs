@@ -61,7 +61,8 @@ impl PtxFile {
     ///
     /// # Errors
     ///
-    /// [`Error::File`] when it cannot be read or is not text, [`Error::OutOfMemory`].
+    /// [`Error::File`](crate::error::Error::File) when it cannot be read or is not text,
+    /// [`Error::OutOfMemory`](crate::error::Error::OutOfMemory).
     pub fn text(&self) -> Result<&str> {
         if let Some(text) = self.text.get() {
             return Ok(text);
@@ -74,7 +75,7 @@ impl PtxFile {
     ///
     /// # Errors
     ///
-    /// As [`PtxFile::text`], and [`Error::Ptx`] with the first error when it is rejected.
+    /// As [`PtxFile::text`], and [`Error::Ptx`](crate::error::Error::Ptx) with the first error when it is rejected.
     pub fn module(&self) -> Result<ptx::Module> {
         Image::from_file(self)?.parse()
     }
