@@ -12,8 +12,8 @@
 //! order, so there is no fence and no counter. It is two trips, and the first is not waited for.
 //!
 //! A block waits only for blocks with lower numbers. That relies on the GPU to start blocks in the order of their numbers: then they run or
-//! have ended, whatever else there is. CUDA does not promise that order, though NVIDIA's own libraries rely on it, too (CUB's scan). Who must
-//! not rely on it lets each block draw its number from an atomic counter when it starts, for one more trip to L2.
+//! have ended, whatever else there is. CUDA does not promise that order, though NVIDIA's own libraries rely on it, too (CUB's scan). A kernel that
+//! must not rely on it lets each block draw its number from an atomic counter when it starts, at the price of one more trip to L2.
 
 use cuda_std::mem::{self, GlobalValue};
 use cuda_std::vector::{f32x4, i32x4};

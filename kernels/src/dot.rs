@@ -9,7 +9,7 @@
 //!
 //! [`dot_best`] goes the way of the best [`reduce`](crate::reduce): many pairs a thread, in words of 16 bytes of which four are under
 //! way; shuffles, so that shared memory sees one value a warp (`smsp__sass_inst_executed_op_shared_st.sum`); and one launch, whose last
-//! block adds up the blocks' sums, so that the result is on the device. It itself waits for the kernel before it
+//! block adds up the blocks' sums, so that the result is on the device. The kernel itself waits for the one before it
 //! (`cuda_std::dependent_launch`), which hides the gap between launches.
 //!
 //! What to look for: requests and sectors to global memory, loads and stores both, to which the tree in shared memory adds none; with

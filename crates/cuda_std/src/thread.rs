@@ -181,7 +181,7 @@ pub fn block_fence() {
     intrinsics::membar_cta();
 }
 
-/// As [`block_fence`], as all threads of the device see the accesses (`membar.gl`).
+/// [`block_fence`] for all threads of the device (`membar.gl`).
 #[inline(always)]
 pub fn device_fence() {
     intrinsics::membar_gl();
@@ -193,7 +193,7 @@ pub fn grid_fence() {
     device_fence();
 }
 
-/// As [`block_fence`], as the device, the host and other devices see the accesses (`membar.sys`).
+/// [`block_fence`] for the device, the host and other devices (`membar.sys`).
 #[inline(always)]
 pub fn system_fence() {
     intrinsics::membar_sys();

@@ -7,7 +7,7 @@
 //!
 //! A tile is then the sum of two or more *pieces*. A block leaves its sums in a room of its own; the next block adds them to its own sums and
 //! leaves those, or, if its piece is the tile's last, stores them in the product. A block takes its pieces last tile first: so it has
-//! left long ago what the next block waits for. It waits only for a block with a lower number, which a GPU starts before it.
+//! left long ago what the next block waits for. It waits only for a block with a lower number, which GPUs start before it (see `combine.rs`).
 //!
 //! The shares are not all equal. Of two blocks on a multiprocessor the older one gets nearly two thirds of it. If both have the same to
 //! do, it ends first, and the other goes on alone, with nobody to work while it waits. So the blocks that begin earlier take more
