@@ -138,7 +138,7 @@ pub enum LaunchError {
 pub enum InvalidLaunch {
     #[error("the module `{module}` has no kernel `{kernel}`; it has {}", list(.available))]
     NoSuchKernel { module: String, kernel: String, available: Vec<String> },
-    #[error("wrong number of arguments for kernel `{kernel}`: {given}, but its parameters are {expected}")]
+    #[error("kernel `{kernel}` takes {}, but was given {given}", arguments(*.expected))]
     ArgumentCount { kernel: String, expected: usize, given: usize },
     #[error("parameter {index} of kernel `{kernel}` has {expected} bytes, but the argument has {given}")]
     ArgumentSize { kernel: String, index: usize, expected: u64, given: usize },
@@ -208,6 +208,10 @@ pub enum InvalidLaunch {
         "kernel `{kernel}` needs {needed} bytes of shared memory per block ({fixed} static), but the limit is {limit}"
     )]
     SharedMemory { kernel: String, needed: u64, fixed: u64, limit: u32 },
+}
+
+fn arguments(count: usize) -> String {
+    format!("{count} argument{}", if count == 1 { "" } else { "s" })
 }
 
 fn list(names: &[String]) -> String {
