@@ -40,6 +40,15 @@ pub fn median(numbers: &[f64]) -> f64 {
     }
 }
 
+/// Names in a sentence: `a, b and c`.
+pub fn listed(names: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.as_slice() {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        one_or_none => one_or_none.concat(),
+    }
+}
+
 /// The geometric mean.
 pub fn geometric_mean(numbers: &[f64]) -> f64 {
     (numbers.iter().map(|number| number.ln()).sum::<f64>() / numbers.len() as f64).exp()

@@ -219,8 +219,12 @@ fn keep(file: &Path, work: &[u8]) -> Result<PathBuf> {
         let kept = file.with_extension(format!("{extension}.before{suffix}"));
         match File::create_new(&kept) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-            created => {
-                created.and_then(|mut created| created.write_all(work)).map_err(Error::writing(&kept))?;
+            Err(error) => return Err(Error::writing(&kept)(error)),
+            Ok(mut created) => {
+                if let Err(error) = created.write_all(work) {
+                    let _ = fs::remove_file(&kept);
+                    return Err(Error::writing(&kept)(error));
+                }
                 return Ok(kept);
             }
         }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::measurements::{Limit, Results, Run, Words};
 use super::plan::{self, Goal, Pair, Size};
 use crate::program::Machine;
-use crate::tables::{geometric_mean, head, line, milliseconds, wrapped};
+use crate::tables::{geometric_mean, head, line, listed, milliseconds, wrapped};
 
 /// Columns of the document's text.
 const WIDTH: usize = 100;
@@ -117,7 +117,7 @@ fn introduction(results: &Results, words: &Words) -> String {
         format!(
             "Our best kernels beside the libraries of the field. Every number here is from one {device} (driver {driver}, CUDA \
              {cuda}{nvcc}), with {}, measured on {date} by",
-            listed(&libraries)
+            if libraries.is_empty() { "no library".to_owned() } else { listed(&libraries) }
         ),
         format!(
             "The libraries are rows of the labs' own tables (`host LAB --peer`): called in the same process, on the same buffers, timed by \
@@ -140,15 +140,6 @@ fn introduction(results: &Results, words: &Words) -> String {
     format!(
         "# Peers\n\n{first}\n\n```text\ncargo build --release -p host && cargo xtask compare --measure\n```\n\n{second}\n\n{overlap}\n\n{third}\n"
     )
-}
-
-/// Names in a sentence.
-fn listed(names: &[&str]) -> String {
-    match names {
-        [] => "no library".to_owned(),
-        [one] => (*one).to_owned(),
-        [all @ .., last] => format!("{} and {last}", all.join(", ")),
-    }
 }
 
 fn section(text: &mut String, goal: &Goal, results: &Results, words: &Words) {

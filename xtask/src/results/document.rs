@@ -58,12 +58,8 @@ pub(super) fn of(results: &Results) -> String {
 
 /// The labs that were measured before the others, and when.
 fn earlier(results: &Results) -> String {
-    let mut labs: Vec<String> = results.earlier.iter().map(|(lab, date)| format!("`{lab}` on {date}")).collect();
-    match labs.pop() {
-        None => String::new(),
-        Some(last) if labs.is_empty() => format!(" ({last})"),
-        Some(last) => format!(" ({} and {last})", labs.join(", ")),
-    }
+    let labs: Vec<String> = results.earlier().map(|(lab, date)| format!("`{lab}` on {date}")).collect();
+    if labs.is_empty() { String::new() } else { format!(" ({})", tables::listed(&labs)) }
 }
 
 /// The lab sheet's tables.
@@ -278,9 +274,9 @@ mod tests {
     #[test]
     fn labs_that_were_measured_before_have_their_dates() {
         let text = |earlier: &[(&str, &str)]| {
-            let earlier = earlier.iter().map(|&(lab, date)| (lab.to_owned(), date.to_owned())).collect();
+            let dates = earlier.iter().map(|&(lab, date)| (lab.to_owned(), date.to_owned())).collect();
             let machine = Machine { date: "May 3".to_owned(), ..Machine::default() };
-            of(&Results { machine, earlier, ..Results::default() }).replace('\n', " ")
+            of(&Results { machine, dates, ..Results::default() }).replace('\n', " ")
         };
         assert!(text(&[]).contains("measured on May 3 by"), "{}", text(&[]));
         assert!(text(&[("dot", "May 1")]).contains("measured on May 3 (`dot` on May 1) by"));

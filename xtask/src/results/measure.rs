@@ -19,13 +19,13 @@ const TWIN_SECONDS: &str = "0.1";
 pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
     let host = std::fs::canonicalize(&options.run.host).map_err(|problem| file(&options.run.host, problem))?;
     let wanted = |arguments: &str| options.run.only.as_deref().is_none_or(|lab| lab == plan::lab(arguments));
-    let before = std::mem::replace(&mut results.machine, machine(Some(&options.nvcc), &host)?).date;
-    results.note_dates(&before, wanted);
+    results.machine = machine(Some(&options.nvcc), &host)?;
     let sheets = plan::SHEETS.iter().flat_map(|sheet| sheet.commands).map(|(_, arguments)| arguments);
     for arguments in sheets.chain(plan::LABS).filter(|arguments| wanted(arguments)) {
         let begin = Instant::now();
         let report = report(&host, arguments, None, &[])?;
         results.runs.insert((*arguments).to_owned(), run_of(&report));
+        results.note_date(plan::lab(arguments));
         results.save(data)?;
         println!("host {arguments}: {:.1} s", begin.elapsed().as_secs_f64());
     }
@@ -38,6 +38,7 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
         // nvcc compiles for the compute capability of the results' device.
         succeed(Command::new(&options.nvcc).args(["-ptx", "-arch=sm_90", "-o"]).arg(&ptx).arg(source))?;
         results.twins.insert((*arguments).to_owned(), beside(&host, arguments, &ptx, options.rounds)?);
+        results.note_date(lab);
         results.save(data)?;
         println!("host {arguments}, and nvcc's kernels: {:.1} s", begin.elapsed().as_secs_f64());
     }
@@ -45,17 +46,9 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
 }
 
 impl Results {
-    /// Notes that the labs that are not measured now were measured `before`, unless that was today.
-    fn note_dates(&mut self, before: &str, measured_now: impl Fn(&str) -> bool) {
-        let today = &self.machine.date;
-        for arguments in self.runs.keys().chain(self.twins.keys()) {
-            let lab = plan::lab(arguments);
-            if measured_now(arguments) || before == today && !self.earlier.contains_key(lab) {
-                self.earlier.remove(lab);
-            } else {
-                self.earlier.entry(lab.to_owned()).or_insert_with(|| before.to_owned());
-            }
-        }
+    /// Notes that a lab was measured on the machine's date.
+    fn note_date(&mut self, lab: &str) {
+        self.dates.insert(lab.to_owned(), self.machine.date.clone());
     }
 }
 
@@ -130,18 +123,19 @@ mod tests {
 
     #[test]
     fn a_lab_keeps_its_date_until_it_is_measured_again() {
-        let run = Run { copy_gbps: None, conclusions: vec![], variants: vec![] };
-        let runs = ["dot --best", "gram", "rows"].map(|arguments| (arguments.to_owned(), run.clone()));
-        let mut results = Results { runs: runs.into(), ..Results::default() };
-        let mut measure = |lab: &str, before: &str, today: &str| {
+        let mut results = Results::default();
+        let mut measure = |lab: &str, today: &str| {
             results.machine.date = today.to_owned();
-            results.note_dates(before, |arguments| plan::lab(arguments) == lab);
-            results.earlier.iter().map(|(lab, date)| format!("{lab} {date}")).collect::<Vec<_>>().join(", ")
+            results.note_date(lab);
+            results.earlier().map(|(lab, date)| format!("{lab} {date}")).collect::<Vec<_>>().join(", ")
         };
-        assert_eq!(measure("dot", "Monday", "Monday"), "");
-        assert_eq!(measure("dot", "Monday", "Tuesday"), "gram Monday, rows Monday");
-        assert_eq!(measure("gram", "Tuesday", "Tuesday"), "rows Monday");
-        assert_eq!(measure("gram", "Tuesday", "Thursday"), "dot Tuesday, rows Monday");
-        assert_eq!(measure("rows", "Thursday", "Thursday"), "dot Tuesday");
+        for lab in ["dot", "gram", "rows"] {
+            measure(lab, "Monday");
+        }
+        assert_eq!(measure("dot", "Monday"), "");
+        assert_eq!(measure("dot", "Tuesday"), "gram Monday, rows Monday");
+        assert_eq!(measure("gram", "Tuesday"), "rows Monday");
+        assert_eq!(measure("gram", "Thursday"), "dot Tuesday, rows Monday");
+        assert_eq!(measure("rows", "Thursday"), "dot Tuesday");
     }
 }

@@ -13,9 +13,9 @@ use crate::program::{Error, Machine, file};
 pub(super) struct Results {
     /// The machine, the tools and the date.
     pub(super) machine: Machine,
-    /// When each lab was measured last, where that was on another day than the machine's.
+    /// When each lab was measured last; the machine's date is that of the last measurement of all.
     #[serde(default)]
-    pub(super) earlier: BTreeMap<String, String>,
+    pub(super) dates: BTreeMap<String, String>,
     /// The result of each command of [`plan`](super::plan), by its arguments.
     pub(super) runs: BTreeMap<String, Run>,
     /// Ours beside nvcc's kernels, by the arguments of the command.
@@ -67,6 +67,11 @@ pub(super) struct Twin {
 }
 
 impl Results {
+    /// The labs that were measured before the machine's date, and when.
+    pub(super) fn earlier(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.dates.iter().filter(|(_, date)| **date != self.machine.date)
+    }
+
     /// Writes them to a file.
     pub(super) fn save(&self, path: &Path) -> Result<(), Error> {
         let text = serde_json::to_string_pretty(self).map_err(|problem| file(path, problem))?;
