@@ -20,6 +20,20 @@ fn only_registers_and_parameters_come_before_the_wait() {
 }
 
 #[test]
+fn each_path_has_its_own_wait() {
+    let paths = |one: &str, other: &str| {
+        format!("ld.param.b64 %a1, [p]; setp.eq.u32 %p, %r1, 0; @%p bra other; {one} ret; other: {other} ret;")
+    };
+    let waits = "griddepcontrol.wait; ld.global.b32 %r2, [%a1];";
+    assert!(may_begin_early(&paths(waits, waits)));
+    assert!(may_begin_early("again: setp.eq.u32 %p, %r1, 0; @%p bra again; griddepcontrol.wait;"));
+    for (one, other) in [("", waits), (waits, ""), ("ld.global.b32 %r2, [%a1];", waits), (waits, "bra done; done:")] {
+        let body = paths(one, other);
+        assert!(!may_begin_early(&body), "{body}");
+    }
+}
+
+#[test]
 fn memory_paths_and_guards_before_the_wait_count() {
     for body in [
         "",

@@ -191,35 +191,66 @@ pub struct Location {
 
 impl Function {
     /// Whether it waits for the grids before it (`griddepcontrol.wait`) before it accesses memory, whatever path a thread takes: then
-    /// it may begin before they end. `false` also if that takes more than a look at its first instructions.
+    /// it may begin before they end. `false` also if that takes more than a look at its instructions before the wait.
     ///
     /// A kernel that reads what nobody writes during the launch (`ld.global.nc`, `ldu`, textures) may not: there the compiler and
     /// the caches need not respect the wait. Nor may one that calls a function, which might.
     pub fn may_begin_early(&self) -> bool {
-        let in_registers = |op: &Op| {
-            matches!(
-                op,
-                Op::Load { space: Space::Parameter, .. }
-                    | Op::Move { .. }
-                    | Op::Convert { .. }
-                    | Op::ConvertAddress { .. }
-                    | Op::Unary { .. }
-                    | Op::Binary { .. }
-                    | Op::Ternary { .. }
-            )
-        };
-        let takes_as_constant = |op: &Op| {
-            matches!(
-                op,
-                Op::Load { non_coherent: true, .. }
-                    | Op::Load { uniform: true, .. }
-                    | Op::TextureFetch(_)
-                    | Op::Call { .. }
-            )
-        };
-        let mut rest = self.body.iter().flatten().skip_while(|instruction| in_registers(&instruction.op));
-        let waits = |first: &Instruction| first.guard.is_none() && matches!(first.op, Op::WaitForEarlierGrids);
-        rest.next().is_some_and(waits) && !rest.any(|instruction| takes_as_constant(&instruction.op))
+        let body = self.body.as_deref().unwrap_or_default();
+        !body.iter().any(|instruction| instruction.op.takes_memory_as_constant()) && waits_on_every_path(body)
+    }
+}
+
+/// Whether each path through these instructions comes to a wait for earlier grids, with only work in registers before it.
+fn waits_on_every_path(body: &[Instruction]) -> bool {
+    let mut seen = vec![false; body.len()];
+    let mut open = vec![0];
+    while let Some(place) = open.pop() {
+        // The end, or the end of a thread, before a wait.
+        let Some(instruction) = body.get(place) else { return false };
+        if std::mem::replace(&mut seen[place], true) {
+            continue;
+        }
+        match instruction.op {
+            Op::WaitForEarlierGrids if instruction.guard.is_none() => {}
+            Op::Branch { target, .. } => {
+                open.push(target as usize);
+                if instruction.guard.is_some() {
+                    open.push(place + 1);
+                }
+            }
+            ref op if op.is_in_registers() => open.push(place + 1),
+            _ => return false,
+        }
+    }
+    true
+}
+
+impl Op {
+    /// Whether it only works on registers and reads parameters.
+    fn is_in_registers(&self) -> bool {
+        matches!(
+            self,
+            Self::Load { space: Space::Parameter, .. }
+                | Self::Move { .. }
+                | Self::Convert { .. }
+                | Self::ConvertAddress { .. }
+                | Self::SetPredicate { .. }
+                | Self::Unary { .. }
+                | Self::Binary { .. }
+                | Self::Ternary { .. }
+        )
+    }
+
+    /// Whether it reads memory that is promised not to change during the launch, or calls a function, which might.
+    fn takes_memory_as_constant(&self) -> bool {
+        matches!(
+            self,
+            Self::Load { non_coherent: true, .. }
+                | Self::Load { uniform: true, .. }
+                | Self::TextureFetch(_)
+                | Self::Call { .. }
+        )
     }
 }
 
