@@ -126,45 +126,54 @@ __device__ void store4(float* matrix, unsigned row, unsigned col, unsigned rows,
     }
 }
 
-template <bool Whole>
+// A tile of `Height` rows and 64 columns, by four threads for each row.
+template <unsigned Height, bool Whole>
 __device__ void turn(const float* input, float* output, unsigned rows, unsigned cols, unsigned input_pitch,
-                     unsigned output_pitch, unsigned row, unsigned col, float4 (*tile)[16]) {
+                     unsigned output_pitch, unsigned row, unsigned col, float4 (*tile)[Height / 4]) {
     const unsigned x = threadIdx.x % 16, y = threadIdx.x / 16;
+    const unsigned word = threadIdx.x % (Height / 4), column = threadIdx.x / (Height / 4);
     float4 q[4];
 #pragma unroll
     for (unsigned i = 0; i < 4; ++i)
         q[i] = load4(input, row + 4 * y + i, col + 4 * x, rows, cols, input_pitch, Whole);
-    const unsigned word = y ^ (x & 7);
-    tile[4 * x][word] = make_float4(q[0].x, q[1].x, q[2].x, q[3].x);
-    tile[4 * x + 1][word] = make_float4(q[0].y, q[1].y, q[2].y, q[3].y);
-    tile[4 * x + 2][word] = make_float4(q[0].z, q[1].z, q[2].z, q[3].z);
-    tile[4 * x + 3][word] = make_float4(q[0].w, q[1].w, q[2].w, q[3].w);
+    const unsigned to = y ^ (x & 7);
+    tile[4 * x][to] = make_float4(q[0].x, q[1].x, q[2].x, q[3].x);
+    tile[4 * x + 1][to] = make_float4(q[0].y, q[1].y, q[2].y, q[3].y);
+    tile[4 * x + 2][to] = make_float4(q[0].z, q[1].z, q[2].z, q[3].z);
+    tile[4 * x + 3][to] = make_float4(q[0].w, q[1].w, q[2].w, q[3].w);
     __syncthreads();
 #pragma unroll
-    for (unsigned c = y; c < y + 64; c += 16)
-        store4(output, col + c, row + 4 * x, cols, rows, output_pitch, Whole, tile[c][x ^ (c / 4 & 7)]);
+    for (unsigned c = column; c < column + 64; c += 16)
+        store4(output, col + c, row + 4 * word, cols, rows, output_pitch, Whole, tile[c][word ^ (c / 4 & 7)]);
 }
 
 // 4 x 4 elements a thread, turned in registers; words of 16 bytes, swizzled in shared memory.
+template <unsigned Height>
 __device__ void best(const float* input, float* output, unsigned rows, unsigned cols, unsigned input_pitch,
                      unsigned output_pitch, bool aligned) {
-    __shared__ float4 tile[64][16];
+    __shared__ float4 tile[64][Height / 4];
     cudaGridDependencySynchronize();
-    const unsigned row = blockIdx.x * 64, col = (blockIdx.z * gridDim.y + blockIdx.y) * 64;
-    if (aligned && row + 64 <= rows && col + 64 <= cols)
-        turn<true>(input, output, rows, cols, input_pitch, output_pitch, row, col, tile);
+    const unsigned row = blockIdx.x * Height, col = (blockIdx.z * gridDim.y + blockIdx.y) * 64;
+    if (aligned && row + Height <= rows && col + 64 <= cols)
+        turn<Height, true>(input, output, rows, cols, input_pitch, output_pitch, row, col, tile);
     else
-        turn<false>(input, output, rows, cols, input_pitch, output_pitch, row, col, tile);
+        turn<Height, false>(input, output, rows, cols, input_pitch, output_pitch, row, col, tile);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 6)
 transpose_best(const float* input, float* output, unsigned rows, unsigned cols,
                unsigned input_pitch, unsigned output_pitch) {
-    best(input, output, rows, cols, input_pitch, output_pitch, true);
+    best<64>(input, output, rows, cols, input_pitch, output_pitch, true);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+transpose_best_small(const float* input, float* output, unsigned rows, unsigned cols,
+                     unsigned input_pitch, unsigned output_pitch) {
+    best<32>(input, output, rows, cols, input_pitch, output_pitch, true);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 6)
 transpose_best_unaligned(const float* input, float* output, unsigned rows, unsigned cols,
                          unsigned input_pitch, unsigned output_pitch) {
-    best(input, output, rows, cols, input_pitch, output_pitch, false);
+    best<64>(input, output, rows, cols, input_pitch, output_pitch, false);
 }

@@ -20,30 +20,36 @@ KERNEL(vector_copy4, float)
 KERNEL(vector_copy8, float2)
 KERNEL(vector_copy16, float4)
 
-// Past L1, several words a thread.
-template <int Words>
-__device__ void copy_several(const float* input, float* output, size_t length) {
+// Past L1: `Each` places a thread, each a word or one of the last floats that do not fill one.
+template <int Each>
+__device__ void copy_places(const float* input, float* output, size_t length) {
+    const size_t threads = 256, words = length / 4;
+    const size_t first = blockIdx.x * threads * Each + threadIdx.x;
+    if (first + (Each - 1) * threads >= words) {
+        cudaGridDependencySynchronize();
+        for (int k = 0; k < Each; ++k) {
+            const size_t place = first + k * threads, rest = 4 * words + (place - words);
+            if (place < words)
+                reinterpret_cast<float4*>(output)[place] = reinterpret_cast<const float4*>(input)[place];
+            else if (rest < length)
+                output[rest] = input[rest];
+        }
+        return;
+    }
+    const float4* from = reinterpret_cast<const float4*>(input) + first;
+    float4* to = reinterpret_cast<float4*>(output) + first;
     cudaGridDependencySynchronize();
-    const size_t words = length / 4, first = size_t(blockIdx.x) * blockDim.x * Words + threadIdx.x;
-    float4 loaded[Words];
+    float4 loaded[Each];
 #pragma unroll
-    for (int k = 0; k < Words; ++k) {
-        const size_t i = first + k * blockDim.x;
-        if (i < words) loaded[k] = __ldcg(reinterpret_cast<const float4*>(input) + i);
-    }
+    for (int k = 0; k < Each; ++k) loaded[k] = __ldcg(from + k * threads);
 #pragma unroll
-    for (int k = 0; k < Words; ++k) {
-        const size_t i = first + k * blockDim.x;
-        if (i < words) reinterpret_cast<float4*>(output)[i] = loaded[k];
-    }
-    const size_t rest = 4 * words + size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (rest < length) output[rest] = input[rest];
+    for (int k = 0; k < Each; ++k) to[k * threads] = loaded[k];
 }
 
-#define BEST(NAME, WORDS)                                                             \
+#define BEST(NAME, EACH)                                                              \
     extern "C" __global__ void __launch_bounds__(256)                                 \
         NAME(const float* input, float* output, size_t length) {                      \
-        copy_several<WORDS>(input, output, length);                                   \
+        copy_places<EACH>(input, output, length);                                     \
     }
 
 BEST(vector_copy_best, 1)

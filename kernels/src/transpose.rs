@@ -31,7 +31,7 @@
 //! with blocks of any shape, of which 16 x 16 is the lab sheet's. [`grid`] says how many blocks that makes.
 
 #[gpu_only]
-use cuda_std::{address_space, dependent_launch, shared::SharedCell, thread, unroll};
+use cuda_std::{address_space, dependent_launch, shared::SharedCell, thread, unroll, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
@@ -226,6 +226,12 @@ pub const BEST_TILE: u32 = 64;
 /// Threads of a block of [`transpose_best`].
 pub const BEST_THREADS: u32 = 256;
 
+/// Rows of the tile of [`transpose_best_small`], whose columns are [`BEST_TILE`].
+pub const BEST_SMALL_ROWS: u32 = 32;
+
+/// Threads of a block of [`transpose_best_small`].
+pub const BEST_SMALL_THREADS: u32 = 128;
+
 /// A thread turns 4 x 4 elements in its registers: four loads of 16 bytes, four stores of 16 bytes to shared memory, and the same
 /// on the way out. That is a quarter of the instructions for as many bytes, and four loads in flight for each thread.
 ///
@@ -233,6 +239,9 @@ pub const BEST_THREADS: u32 = 256;
 /// columns that are four apart, and with 17 words a column they still meet four ways. Instead a column of the tile keeps its words in
 /// another order (a *swizzle*): word `w` of column `c` is at `w ^ (c / 4 % 8)`. Eight lanes that store, or load, at the same time then
 /// use all 32 banks once (`turn.rs`). The loads go past L1: nobody reads the input again.
+///
+/// What is left to a copy is DRAM's: a transpose has to read or to write down the columns. A copy that turns nothing, but reads in this order, takes
+/// 518 us for 16384 x 16384 floats; one in the order of addresses 502, this kernel 519 (H200, 2026-11-23).
 ///
 /// A small matrix takes little longer than its launch, so two more steps are for these. The kernel itself waits for the one before it
 /// (`cuda_std::dependent_launch`): back to back, 1024 x 1000 floats take 2.1 us instead of 3.3. And it is short, because instructions
@@ -252,11 +261,53 @@ pub unsafe fn transpose_best(
     input_pitch: u32,
     output_pitch: u32,
 ) {
+    #[address_space(shared)]
+    static STAGE: SharedCell<[[f32x4; 16]; 64]> = SharedCell::uninit();
+    turn::<64>(input, output, [rows, cols], [input_pitch, output_pitch], STAGE.as_mut_ptr().cast());
+}
+
+/// The same for a matrix of few tiles: in tiles of half the height, by blocks of half the size, of which a multiprocessor has twice as
+/// many. While some of them load, others store. With 1024 x 1000 floats that takes 1 % less, cold, and 6 % less from launch to launch
+/// (H200, 2026-11-23). A tile's columns are 128 bytes long: where that is not a whole line of the output, it takes 4 % more; and DRAM prefers
+/// longer pieces, so it is not for large matrices.
+///
+/// # Safety
+/// As for [`transpose_best`], but with a block of [`BEST_SMALL_THREADS`] threads for each [`BEST_SMALL_ROWS`] rows and [`BEST_TILE`] columns.
+#[kernel(launch_bounds(128, 12))]
+pub unsafe fn transpose_best_small(
+    input: *const f32,
+    output: *mut f32,
+    rows: u32,
+    cols: u32,
+    input_pitch: u32,
+    output_pitch: u32,
+) {
+    #[address_space(shared)]
+    static STAGE: SharedCell<[[f32x4; 8]; 64]> = SharedCell::uninit();
+    turn::<32>(input, output, [rows, cols], [input_pitch, output_pitch], STAGE.as_mut_ptr().cast());
+}
+
+/// Turns this block's tile.
+///
+/// # Safety
+/// As for [`transpose_best`], with tiles of `HEIGHT` rows and four threads for each; `stage` has room for a tile.
+#[gpu_only]
+#[inline(always)]
+unsafe fn turn<const HEIGHT: u32>(
+    input: *const f32,
+    output: *mut f32,
+    shape: [u32; 2],
+    pitches: [u32; 2],
+    stage: *mut f32x4,
+) {
     dependent_launch::wait();
-    let turn = Turn::of_block(input, output, rows, cols, [input_pitch, output_pitch]);
-    turn.load_words();
-    thread::sync_threads();
-    turn.store_words::<true>();
+    let turn = Turn::<HEIGHT>::of_block(input, output, shape, pitches, stage);
+    // SAFETY: as the caller says. The tile is complete before it is read.
+    unsafe {
+        turn.load_words();
+        thread::sync_threads();
+        turn.store_words::<true>();
+    }
 }
 
 /// The same where the rows of a matrix are not aligned to 16 bytes: that matrix is accessed float by float. Each access then takes
@@ -273,8 +324,11 @@ pub unsafe fn transpose_best_unaligned(
     input_pitch: u32,
     output_pitch: u32,
 ) {
+    #[address_space(shared)]
+    static STAGE: SharedCell<[[f32x4; 16]; 64]> = SharedCell::uninit();
     dependent_launch::wait();
-    let turn = Turn::of_block(input, output, rows, cols, [input_pitch, output_pitch]);
+    let pitches = [input_pitch, output_pitch];
+    let turn = Turn::<64>::of_block(input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
     match turn.pitches.map(|pitch| pitch.is_multiple_of(4)) {
         [true, _] => {
             turn.load_words();

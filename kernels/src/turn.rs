@@ -1,13 +1,14 @@
 //! How a block of the best transposes turns its tile: through the registers of its threads, four by four elements, and through
 //! shared memory, in words of 16 bytes. [`crate::transpose`] says why.
 
-use cuda_std::{address_space, mem, shared::SharedCell, thread, unroll, vector::f32x4};
+use cuda_std::{mem, thread, unroll, vector::f32x4};
 
 use crate::matrix::{at, block_row};
 use crate::transpose::BEST_TILE;
 
-/// What a block moves from where to where, and through what. In its functions, `WORDS` says whether the tile was loaded in words.
-pub(crate) struct Turn {
+/// What a block moves from where to where, and through what: a tile of `HEIGHT` rows and [`BEST_TILE`] columns, by four threads for each row.
+/// In its functions, `WORDS` says whether the tile was loaded in words.
+pub(crate) struct Turn<const HEIGHT: u32> {
     input: *const f32,
     output: *mut f32,
     /// The pitches of the input and the output, in elements.
@@ -18,36 +19,47 @@ pub(crate) struct Turn {
     cols: u32,
     row: u32,
     col: u32,
-    /// The thread's place among 16 x 16.
+    /// The word of a row that the thread loads, and which four rows.
     x: u32,
     y: u32,
+    /// The word of a column that it stores, and the first of its columns.
+    word: u32,
+    column: u32,
 }
 
-impl Turn {
-    /// What this block and this thread have to do.
+impl<const HEIGHT: u32> Turn<HEIGHT> {
+    /// Words in a column of the tile.
+    const COLUMN: u32 = HEIGHT / 4;
+
+    /// What this block and this thread have to do. `stage` has room for the tile.
     #[inline(always)]
-    pub fn of_block(input: *const f32, output: *mut f32, rows: u32, cols: u32, pitches: [u32; 2]) -> Self {
-        #[address_space(shared)]
-        static STAGE: SharedCell<[[f32x4; 16]; 64]> = SharedCell::uninit();
-        let (row, col) = (thread::block_idx_x() * BEST_TILE, block_row() * BEST_TILE);
-        let (x, y) = (thread::thread_idx_x() % 16, thread::thread_idx_x() / 16);
-        let stage = STAGE.as_mut_ptr().cast();
-        Self { input, output, pitches, stage, rows, cols, row, col, x, y }
+    pub fn of_block(
+        input: *const f32,
+        output: *mut f32,
+        [rows, cols]: [u32; 2],
+        pitches: [u32; 2],
+        stage: *mut f32x4,
+    ) -> Self {
+        let (row, col) = (thread::block_idx_x() * HEIGHT, block_row() * BEST_TILE);
+        let thread = thread::thread_idx_x();
+        let (x, y) = (thread % 16, thread / 16);
+        let (word, column) = (thread % Self::COLUMN, thread / Self::COLUMN);
+        Self { input, output, pitches, stage, rows, cols, row, col, x, y, word, column }
     }
 
     /// Whether the tile is whole, as most are: then accesses need no guards.
     #[inline(always)]
     fn is_whole(&self) -> bool {
-        self.row + BEST_TILE <= self.rows && self.col + BEST_TILE <= self.cols
+        self.row + HEIGHT <= self.rows && self.col + BEST_TILE <= self.cols
     }
 
     /// Where a column of the tile keeps a word of four rows. The lanes that come at once differ in `column / 4` where they load words, in
     /// `column` where they load floats.
     #[inline(always)]
-    unsafe fn word<const WORDS: bool>(&self, column: u32, word: u32) -> *mut f32x4 {
+    unsafe fn place<const WORDS: bool>(&self, column: u32, word: u32) -> *mut f32x4 {
         let order = if WORDS { column / 4 } else { column };
-        // SAFETY: columns are below 64, and words below 16.
-        unsafe { self.stage.add(16 * column as usize + (word ^ (order & 7)) as usize) }
+        // SAFETY: columns are below 64, and words below `COLUMN`, which is 8 or 16.
+        unsafe { self.stage.add((Self::COLUMN * column) as usize + (word ^ (order & 7)) as usize) }
     }
 
     /// Turns what the thread has loaded, four columns of each of four rows, on its way to shared memory.
@@ -56,7 +68,7 @@ impl Turn {
         unroll::<4>(|j| {
             let turned = f32x4::new(rows[0][j], rows[1][j], rows[2][j], rows[3][j]);
             // SAFETY: no other thread has this word.
-            unsafe { *self.word::<WORDS>(column(j as u32), self.y) = turned };
+            unsafe { *self.place::<WORDS>(column(j as u32), self.y) = turned };
         });
     }
 
@@ -93,17 +105,18 @@ impl Turn {
         unsafe { self.keep::<false>(rows, column) };
     }
 
-    /// Writes the tile's columns as rows, in words: each thread one in each of four rows. A warp writes two rows at a time.
+    /// Writes the tile's columns as rows, in words: each thread one in each of four rows. A warp writes two rows at a time, or four of small
+    /// tiles.
     #[inline(always)]
     pub unsafe fn store_words<const WORDS: bool>(&self) {
-        let (row, height) = (4 * self.x, self.rows - self.row);
+        let (row, height) = (4 * self.word, self.rows - self.row);
         if row + 3 < height {
             unroll::<4>(|i| {
-                let column = self.y + 16 * i as u32;
+                let column = self.column + 16 * i as u32;
                 if self.col + column < self.cols {
-                    let place = at(self.col + column, self.row + row, self.pitches[1]);
+                    let to = at(self.col + column, self.row + row, self.pitches[1]);
                     // SAFETY: the output has the elements of the word.
-                    unsafe { *self.output.add(place).cast() = *self.word::<WORDS>(column, self.x) };
+                    unsafe { *self.output.add(to).cast() = *self.place::<WORDS>(column, self.word) };
                 }
             });
         } else {
@@ -115,11 +128,11 @@ impl Turn {
         }
     }
 
-    /// The same float by float: each thread every sixteenth in each of four rows.
+    /// The same float by float: each thread four in each of four rows.
     #[inline(always)]
     pub unsafe fn store_floats<const WORDS: bool>(&self) {
         unroll::<4>(|j| {
-            let row = self.x + 16 * j as u32;
+            let row = self.word + Self::COLUMN * j as u32;
             if self.row + row < self.rows {
                 // SAFETY: the output has the row.
                 unsafe { self.store_floats_of_row::<WORDS>(row) };
@@ -131,13 +144,13 @@ impl Turn {
     #[inline(always)]
     unsafe fn store_floats_of_row<const WORDS: bool>(&self, row: u32) {
         unroll::<4>(|i| {
-            let column = self.y + 16 * i as u32;
+            let column = self.column + 16 * i as u32;
             if self.col + column < self.cols {
                 // SAFETY: the output has the element.
                 unsafe {
-                    let word = self.word::<WORDS>(column, row / 4).cast::<f32>();
-                    let place = at(self.col + column, self.row + row, self.pitches[1]);
-                    *self.output.add(place) = *word.add(row as usize % 4);
+                    let word = self.place::<WORDS>(column, row / 4).cast::<f32>();
+                    let to = at(self.col + column, self.row + row, self.pitches[1]);
+                    *self.output.add(to) = *word.add(row as usize % 4);
                 }
             }
         });

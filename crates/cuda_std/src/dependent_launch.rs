@@ -43,6 +43,28 @@ pub fn wait() {
     }
 }
 
+/// Waits as [`wait`] does, and hands the address back: so it is computed before the wait, not after it, where compilers may put it.
+///
+/// A wait takes a moment even if there is nothing to wait for. For a kernel of one wave of blocks that counts: the copy of 2^20 floats takes
+/// 0.6 % less, cold, if its threads know their addresses by then (H200, 2026-11-23).
+///
+/// The compiler then no longer knows that the address is in global memory. So read by [`load_ca`](crate::mem::load_ca) or
+/// [`load_cg`](crate::mem::load_cg), which say so.
+#[inline(always)]
+pub fn wait_with<T>(address: *const T) -> *const T {
+    #[cfg(all(target_arch = "nvptx64", target_feature = "sm_90"))]
+    {
+        let mut address = address;
+        // SAFETY: as in `wait`. The address stays as it is.
+        unsafe {
+            core::arch::asm!("griddepcontrol.wait; // {0}", inout(reg64) address, options(nostack, preserves_flags));
+        }
+        address
+    }
+    #[cfg(not(all(target_arch = "nvptx64", target_feature = "sm_90")))]
+    address
+}
+
 /// Lets the next kernel begin as soon as every block of this one has come here or ended
 /// (`cudaTriggerProgrammaticLaunchCompletion`, `griddepcontrol.launch_dependents`). Without a call that is when the blocks end.
 ///

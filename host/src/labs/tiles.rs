@@ -29,6 +29,11 @@ const FEWEST_SLABS: u64 = 16;
 /// The most blocks that share a tile: each adds to what the one before has left.
 const MOST_SHARES: u64 = 4;
 
+/// The multiprocessors of a device; an H200's on the simulator.
+pub(super) fn multiprocessors(device: &Device) -> u32 {
+    device.properties().multiprocessors.unwrap_or(MULTIPROCESSORS)
+}
+
 /// A launch of a best kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TileLaunch<K> {
@@ -68,7 +73,7 @@ pub(super) fn fastest<K: Copy>(
     tiles: impl Fn(BestTile) -> u64,
 ) -> Option<TileLaunch<K>> {
     let properties = device.properties();
-    let multiprocessors = u64::from(properties.multiprocessors.unwrap_or(MULTIPROCESSORS));
+    let multiprocessors = u64::from(multiprocessors(device));
     let largest = kernels.iter().map(|candidate| candidate.tile.rows * candidate.tile.columns).max();
     let slabs = u64::from(k.div_ceil(BEST_DEPTH));
     let fits = |tile: BestTile| {

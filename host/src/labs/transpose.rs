@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use clap::Args;
+use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use kernels::transpose as kernel;
 use serde_json::{Value, json};
 
@@ -13,6 +14,7 @@ use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::peer_flags::Peer;
 use super::peers;
 use super::settings::Settings;
+use super::tiles;
 use crate::device::{Device, LaunchConfig, Matrix, OnDevice, Peers};
 use crate::error::{Error, Result};
 use crate::flag_values::{self, block_shape};
@@ -143,7 +145,8 @@ impl Lab for Transpose {
         // The padding of a pitched input is never right to read.
         data.input.poison()?;
         data.input.write(elements)?;
-        let variants = self.steps.iter().map(|&(step, block)| self.variant(step, block, &data)).collect();
+        let best = Best::of([rows, columns].map(|side| side as u32), &data, tiles::multiprocessors(device));
+        let variants = self.steps.iter().map(|&(step, block)| self.variant(step, block, best, &data)).collect();
         Ok(Plan::new(data, variants))
     }
 
@@ -208,9 +211,12 @@ impl Lab for Transpose {
 }
 
 impl Transpose {
-    fn variant(&self, step: Step, block: [u32; 2], data: &Data) -> Variant<'_, Data> {
+    fn variant(&self, step: Step, block: [u32; 2], best: Best, data: &Data) -> Variant<'_, Data> {
         let HostMatrix { rows, columns, .. } = self.matrix;
-        let grid = step.grid(block, rows as u32, columns as u32);
+        let (block, grid) = match step {
+            Step::Best => ([best.threads, 1], best.grid(rows as u32, columns as u32)),
+            _ => (block, step.grid(block, rows as u32, columns as u32)),
+        };
         let launch = LaunchConfig::new(grid, [block[0], block[1], 1]);
         let bytes = self.bytes();
         let output_pitch = match &data.copied {
@@ -231,11 +237,7 @@ impl Transpose {
                     Step::Tiled => &kernel::transpose_tiled,
                     Step::Padded => &kernel::transpose_padded,
                     Step::Copy => &kernel::transpose_copy,
-                    Step::Best => {
-                        let aligned = [input_pitch, output_pitch].iter().all(|pitch| pitch.is_multiple_of(4));
-                        let [best, unaligned] = [&kernel::transpose_best, &kernel::transpose_best_unaligned];
-                        return launcher.launch(if aligned { best } else { unaligned }, &launch, arguments);
-                    }
+                    Step::Best => return launcher.launch(best.kernel, &launch, arguments),
                 };
                 launcher.launch(kernel, &launch, arguments)
             },
@@ -306,7 +308,8 @@ impl Step {
         match (self, wanted) {
             (Self::Block16, None) => Ok([kernel::BLOCK16, kernel::BLOCK16]),
             (Self::Block16, Some(block)) => Ok(block),
-            (Self::Best, _) => Ok([kernel::BEST_THREADS, 1]),
+            // It has its own (`Best`).
+            (Self::Best, _) => Ok([kernel::TILE, kernel::BLOCK_ROWS]),
             (_, None) => Ok([kernel::TILE, kernel::BLOCK_ROWS]),
             (_, Some([kernel::TILE, y])) => Ok([kernel::TILE, y]),
             (_, Some([x, y])) => Err(Error::flag(
@@ -319,11 +322,10 @@ impl Step {
         }
     }
 
-    /// The blocks that cover the matrix.
+    /// The blocks that cover the matrix, for all steps but the best.
     fn grid(self, block: [u32; 2], rows: u32, columns: u32) -> [u32; 3] {
         match self {
             Self::Block16 => kernel::grid(rows, columns, block),
-            Self::Best => kernel::grid(columns, rows, [kernel::BEST_TILE, kernel::BEST_TILE]),
             _ => kernel::grid(rows, columns, [kernel::TILE, kernel::TILE]),
         }
     }
@@ -334,6 +336,42 @@ impl Step {
             (Self::Copy, Some(copied)) => copied,
             _ => output,
         }
+    }
+}
+
+/// The parameters of the best kernels: input and output, rows and columns, and both pitches.
+type BestParameters = (Pointer<f32>, PointerMut<f32>, u32, u32, u32, u32);
+
+/// A best kernel, and how it is launched.
+#[derive(Clone, Copy)]
+struct Best {
+    kernel: &'static Kernel<BestParameters>,
+    threads: u32,
+    rows_of_tile: u32,
+}
+
+impl Best {
+    /// The best kernel for a matrix of this shape. On an H200 the small tiles are faster up to 1024 x 1024 floats, where the large ones are all
+    /// resident at once, two on a multiprocessor, and slower from 1536 x 1536 on. They write 128 bytes of a row; where these are no whole line of a
+    /// cache, at 1000 x 1000, they are slower, too (2026-11-23).
+    fn of([rows, columns]: [u32; 2], data: &Data, multiprocessors: u32) -> Self {
+        let [input, output] = [&data.input, &data.output].map(Matrix::pitch);
+        let large_tiles = u64::from(rows.div_ceil(kernel::BEST_TILE)) * u64::from(columns.div_ceil(kernel::BEST_TILE));
+        let whole_lines = output.is_multiple_of(kernel::BEST_SMALL_ROWS as usize);
+        let large = |kernel| Self { kernel, threads: kernel::BEST_THREADS, rows_of_tile: kernel::BEST_TILE };
+        if !(input.is_multiple_of(4) && output.is_multiple_of(4)) {
+            large(&kernel::transpose_best_unaligned)
+        } else if large_tiles <= 2 * u64::from(multiprocessors) && whole_lines {
+            let (threads, rows_of_tile) = (kernel::BEST_SMALL_THREADS, kernel::BEST_SMALL_ROWS);
+            Self { kernel: &kernel::transpose_best_small, threads, rows_of_tile }
+        } else {
+            large(&kernel::transpose_best)
+        }
+    }
+
+    /// The blocks that cover the matrix: those of the transposed one.
+    fn grid(self, rows: u32, columns: u32) -> [u32; 3] {
+        kernel::grid(columns, rows, [self.rows_of_tile, kernel::BEST_TILE])
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Options {
     /// The vector.
     #[command(flatten)]
     pub vector: VectorFlags,
-    /// Threads of a block
+    /// Threads of a block; --best has 256
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
     pub block: u32,
 }
@@ -151,10 +151,12 @@ impl Lab for Vector {
 impl Vector {
     fn variant(&self, Way { name, bytes, words, kernel }: Way) -> Variant<'_, Data> {
         let size = self.elements.len();
-        // The first threads also copy what does not fill a word, less than four elements.
-        let threads = self.words(bytes).div_ceil(words).max(size.min(3));
-        let block = if name == "best" { self.options.block.min(kernel::BEST_THREADS) } else { self.options.block };
-        let launch = LaunchConfig::linear(threads, block);
+        let launch = if name == "best" {
+            LaunchConfig::linear(kernel::places(size).div_ceil(words), kernel::BEST_THREADS)
+        } else {
+            // The first threads also copy what does not fill a word, less than four elements.
+            LaunchConfig::linear(self.words(bytes).max(size.min(3)), self.options.block)
+        };
         Variant::new(
             name,
             move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&data.input, &mut data.copy, size)),

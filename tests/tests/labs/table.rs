@@ -89,7 +89,7 @@ pub const TABLE: &[Row] = &[
             "--size 1000",
             // Two and four words a thread.
             "--size 1100001 --best",
-            "--size 2200003 --best --block 96",
+            "--size 2200003 --best",
         ],
         inputs: &[Input { flags: "--copy16", files: &[("--input", &[77])], output: &[77] }],
         closed_forms: closed_forms::vector,
@@ -124,6 +124,9 @@ pub const TABLE: &[Row] = &[
             // The input's pitch is a multiple of four, the output's is not, and the other way round.
             "--rows 97 --cols 132 --best",
             "--rows 132 --cols 97 --best",
+            // Few tiles, whose columns are whole lines, and many tiles.
+            "--rows 96 --cols 68 --best",
+            "--rows 1024 --cols 1100 --best",
             "--rows 100 --cols 130 --block 32,1 --tiled --padded --naive",
             "--rows 100 --cols 130 --block 32,32 --padded --copy",
             "--rows 100 --cols 130 --block 7,9 --block16",

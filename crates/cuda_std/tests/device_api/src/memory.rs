@@ -134,8 +134,14 @@ pub unsafe fn memory_pipeline(input: *const f32x4, output: *mut f32x4, inside: u
 /// `data` has a number for each thread, and nothing else uses it during the launch.
 #[kernel]
 pub unsafe fn memory_dependent_launch(data: *mut u32) {
-    dependent_launch::wait();
-    let number = data.add(thread::wide_index_1d());
+    let i = thread::wide_index_1d();
+    let number = data.add(i);
+    let from = if i.is_multiple_of(2) {
+        dependent_launch::wait();
+        number.cast_const()
+    } else {
+        dependent_launch::wait_with(number)
+    };
     dependent_launch::launch_dependents();
-    *number = (*number).wrapping_mul(3).wrapping_add(1);
+    *number = mem::load_cg(from).wrapping_mul(3).wrapping_add(1);
 }
