@@ -157,12 +157,14 @@ impl Lab for Pitch {
         let sectors = |name| report.counters(name)?.global.load.sectors_per_request();
         let rows = || {
             let extra = report.variant("rows-pitched")?.fact("extra_memory_%")?.as_f64()?;
-            Some(format!(
-                "By rows, a load touches {} sectors of the linear matrix and {} of the pitched one, which takes {} more memory.",
-                three_digits(sectors("rows-linear")?),
-                three_digits(sectors("rows-pitched")?),
-                percent(extra)
-            ))
+            let extra = if extra > 0.0 { percent(extra) } else { "no".to_owned() };
+            let (linear, pitched) = (three_digits(sectors("rows-linear")?), three_digits(sectors("rows-pitched")?));
+            let touched = if linear == pitched {
+                format!("{linear} sectors of either matrix")
+            } else {
+                format!("{linear} sectors of the linear matrix and {pitched} of the pitched one")
+            };
+            Some(format!("By rows, a load touches {touched}; the pitched matrix takes {extra} more memory."))
         };
         let lines = || {
             let of = |memory: &str| {
@@ -170,7 +172,11 @@ impl Lab for Pitch {
                 Some(counters.model?.global_load.transactions as f64 / counters.global.load.requests as f64)
             };
             let (linear, pitched) = (three_digits(of("linear")?), three_digits(of("pitched")?));
-            Some(format!("Through Fermi's L1 it takes {linear} and {pitched} lines of 128 bytes."))
+            Some(if linear == pitched {
+                format!("Through Fermi's L1 it takes {linear} lines of 128 bytes either way.")
+            } else {
+                format!("Through Fermi's L1 it takes {linear} and {pitched} lines of 128 bytes.")
+            })
         };
         let columns = || {
             Some(format!(
