@@ -241,7 +241,7 @@ pub const BEST_SMALL_THREADS: u32 = 128;
 /// use all 32 banks once (`turn.rs`). The loads go past L1: nobody reads the input again.
 ///
 /// What is left to a copy is DRAM's: a transpose has to read or to write down the columns. A copy that turns nothing, but reads in this order, takes
-/// 518 us for 16384 x 16384 floats; one in the order of addresses 502, this kernel 519 (H200, 2026-11-23).
+/// 518 us for 16384 x 16384 floats; one in the order of addresses 503, this kernel 519 (`docs/compare/order.cu`; H200, 2026-11-23).
 ///
 /// A small matrix takes little longer than its launch, so two more steps are for these. The kernel itself waits for the one before it
 /// (`cuda_std::dependent_launch`): back to back, 1024 x 1000 floats take 2.1 us instead of 3.3. And it is short, because instructions

@@ -303,14 +303,12 @@ impl Step {
         }
     }
 
-    /// The block to launch, which is `wanted` if the kernel allows it.
+    /// The block to launch, which is `wanted` if the kernel allows it. [`Best`] has its own.
     fn block(self, wanted: Option<[u32; 2]>) -> Result<[u32; 2]> {
         match (self, wanted) {
             (Self::Block16, None) => Ok([kernel::BLOCK16, kernel::BLOCK16]),
             (Self::Block16, Some(block)) => Ok(block),
-            // It has its own (`Best`).
-            (Self::Best, _) => Ok([kernel::TILE, kernel::BLOCK_ROWS]),
-            (_, None) => Ok([kernel::TILE, kernel::BLOCK_ROWS]),
+            (Self::Best, _) | (_, None) => Ok([kernel::TILE, kernel::BLOCK_ROWS]),
             (_, Some([kernel::TILE, y])) => Ok([kernel::TILE, y]),
             (_, Some([x, y])) => Err(Error::flag(
                 "--block",

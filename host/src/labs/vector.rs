@@ -164,6 +164,7 @@ impl Vector {
         )
         .axis("word_bytes", bytes)
         .fact("words_of_a_thread", json!(words))
+        .fact("block", json!(launch.block))
         .fact("grid", json!(launch.grid))
         .bytes(2 * size_of_val(self.elements.as_slice()) as u64)
         .computes("the copy", size_of_val(self.elements.as_slice()) as u64)
