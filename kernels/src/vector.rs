@@ -11,7 +11,7 @@
 //! | loads past L1 | `ld.global.cg` | lines of L1 for data that is read once |
 //! | two or four words a thread | where all threads then run at once | a last wave of blocks that does not fill the GPU: 2^22 floats take 11.9 us, not 12.4 |
 //! | the kernel itself waits for the one before | `cuda_std::dependent_launch` | the gap between launches: back to back, 2^20 floats take 1.7 us, not 2.9 |
-//! | words first, what is left over apart | a thread whose words are whole has one branch | instructions before the load: 2^20 floats take 0.7 % less, cold |
+//! | whole words apart from the rest, addresses before the wait | one branch, then a load | instructions before the load: 2^20 floats take 0.7 % less, cold |
 //!
 //! That is [`vector_copy_best`] (times: H200, 2026-11-23). For large vectors there is nothing to gain by all this: with 2048 threads a
 //! multiprocessor has 32 KB under way, as much as memory can use, and waves are many. There one word a thread is best, and blocks

@@ -89,7 +89,7 @@ pub const TABLE: &[Row] = &[
             "--size 1000",
             // Two and four words a thread.
             "--size 1100001 --best",
-            "--size 2200003 --best",
+            "--size 2200003 --best --block 96",
         ],
         inputs: &[Input { flags: "--copy16", files: &[("--input", &[77])], output: &[77] }],
         closed_forms: closed_forms::vector,
