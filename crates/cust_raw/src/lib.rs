@@ -31,9 +31,10 @@ pub const OLDEST_DRIVER: i32 = 11_000;
 
 /// The functions that `cust` 0.3.2 and the host call. [`load()`] checks that the driver has them, because calling a missing one
 /// would panic.
-const NEEDED: [&str; 50] = [
+const NEEDED: [&str; 51] = [
     "cuArray3DCreate_v2",
     "cuArrayDestroy",
+    "cuCtxResetPersistingL2Cache",
     "cuCtxSetCacheConfig",
     "cuCtxSetCurrent",
     "cuDeviceGet",

@@ -60,6 +60,11 @@ pub(super) trait Backend {
     /// Sets the preference of launches without their own.
     fn prefer(&self, cache: CacheConfig) -> Result<()>;
 
+    /// Makes lines ordinary that kernels asked level 2 to keep. The simulator's caches have no priorities.
+    fn reset_l2_priorities(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// The address and size of the kernels' static of this name, if the PTX has it.
     fn symbol(&self, name: &str) -> Result<Option<(u64, u64)>>;
 

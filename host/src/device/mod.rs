@@ -341,6 +341,17 @@ impl Device {
         self.backend.prefer(cache)
     }
 
+    /// Makes lines ordinary that kernels asked the level-2 cache to keep (`evict_last`); else they survive a flush
+    /// (`cuCtxResetPersistingL2Cache`). Does nothing where there are no such lines: on the simulator, and on GPUs before compute
+    /// capability 8.0.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`].
+    pub fn reset_l2_priorities(&self) -> Result<()> {
+        self.backend.reset_l2_priorities()
+    }
+
     /// How much of such a launch is resident at once on a multiprocessor of the GPU. `None` on the simulator, whose models report
     /// it with their counters.
     ///

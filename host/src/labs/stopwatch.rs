@@ -19,7 +19,7 @@ pub(super) struct Stopwatch {
 
 /// The buffer for flushing the level-2 cache.
 struct Flush {
-    /// Twice as large as the cache: filling it leaves nothing else there.
+    /// Twice as large as the cache: filling it leaves nothing else there, except for what has priority.
     buffer: Buffer<u8>,
     /// How long a fill takes, in milliseconds.
     time_ms: f64,
@@ -53,8 +53,9 @@ impl Stopwatch {
         Ok(Some(DeviceCopy { bytes, gbps: gigabytes_per_second(2 * bytes, timing.median_ms), timing }))
     }
 
-    /// Times `work`, which touches this many bytes.
+    /// Times `work`, which touches this many bytes. What was timed before leaves it no lines with priority.
     pub fn measure(&mut self, footprint: u64, work: &mut dyn FnMut() -> Result<()>) -> Result<Times> {
+        self.device.reset_l2_priorities()?;
         let mut timed =
             OnGpu { device: &self.device, flush: &mut self.flush, work, submission_ms: 0.0, launch_ms: 0.0 };
         let l2 = self.device.properties().l2_bytes;
@@ -123,12 +124,13 @@ impl Timed for OnGpu<'_> {
     }
 
     fn flush(&mut self) -> Result<()> {
+        self.device.reset_l2_priorities()?;
         Flush::start(&mut self.flush.buffer)
     }
 
     fn lead(&mut self, launches: u32) -> Result<()> {
         let fills = fills(launches, self.submission_ms, self.launch_ms, self.flush.time_ms);
-        (0..fills).try_for_each(|_| self.flush())?;
+        (0..fills).try_for_each(|_| Flush::start(&mut self.flush.buffer))?;
         (self.work)()
     }
 

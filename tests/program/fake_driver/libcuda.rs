@@ -242,6 +242,7 @@ driver! {
     cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: i32) { *context = object(); }
     cuDevicePrimaryCtxRelease_v2(device: i32) {}
     cuCtxSetCurrent(context: *mut c_void) {}
+    cuCtxResetPersistingL2Cache() {}
     cuCtxSetCacheConfig(config: u32) {}
     cuMemAllocHost_v2(memory: *mut *mut c_void, bytes: usize) { *memory = allocate(bytes) as *mut c_void; }
     cuMemFreeHost(memory: *mut c_void) {}

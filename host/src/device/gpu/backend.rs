@@ -197,6 +197,15 @@ impl Backend for Gpu {
         self.explain("setting the context's cache configuration", CurrentContext::set_cache_config(preference))
     }
 
+    fn reset_l2_priorities(&self) -> Result<()> {
+        self.make_current()?;
+        match result::memory::reset_l2_priorities() {
+            // GPUs before 8.0 keep nothing there.
+            Err(DriverError::NOT_SUPPORTED) => Ok(()),
+            done => self.explain("resetting priorities in the level-2 cache", done),
+        }
+    }
+
     fn symbol(&self, name: &str) -> Result<Option<(u64, u64)>> {
         self.make_current()?;
         let mut modules = self.modules.borrow_mut();

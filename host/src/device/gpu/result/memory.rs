@@ -85,3 +85,9 @@ pub unsafe fn fill_async(address: u64, bytes: u64, value: u8, stream: &Stream) -
     // SAFETY: the caller's promise.
     to_result(unsafe { sys::cuMemsetD8Async(address, value, bytes as usize, stream.as_inner()) })
 }
+
+/// Makes all lines ordinary that level 2 was asked to keep.
+pub fn reset_l2_priorities() -> Result<()> {
+    // SAFETY: it takes nothing, and changes no data.
+    to_result(unsafe { sys::cuCtxResetPersistingL2Cache() })
+}

@@ -46,6 +46,9 @@ impl DriverError {
     /// `CUDA_ERROR_NOT_FOUND`.
     pub const NOT_FOUND: Self = Self::Status(500);
 
+    /// `CUDA_ERROR_NOT_SUPPORTED`: the GPU cannot do that.
+    pub const NOT_SUPPORTED: Self = Self::Status(801);
+
     /// Whether a kernel did something illegal. The driver reports that at whatever call comes next.
     pub fn is_kernel_fault(&self) -> bool {
         // Illegal address, launch timeout, assert, and the hardware's exceptions (CUDA driver API, `CUresult`).
