@@ -102,78 +102,125 @@ extern "C" __global__ void transpose_padded(const float* __restrict__ input, siz
     through_tile<1>(input, output, rows, cols, input_pitch, output_pitch);
 }
 
-// Four neighbours of a row, as far as they are there; `whole`: they are, and stand on 16 bytes.
-__device__ float4 load4(const float* matrix, unsigned row, unsigned col, unsigned rows, unsigned cols,
-                        unsigned pitch, bool whole) {
-    const float* first = matrix + at(row, col, pitch);
-    if (whole) return __ldcg(reinterpret_cast<const float4*>(first));
-    if (row >= rows || col >= cols) return make_float4(0, 0, 0, 0);
-    if (pitch % 4 == 0 && cols - col >= 4) return __ldcg(reinterpret_cast<const float4*>(first));
-    return make_float4(first[0], col + 1 < cols ? first[1] : 0, col + 2 < cols ? first[2] : 0,
-                       col + 3 < cols ? first[3] : 0);
+// Loads and stores for which CUDA C++ has no functions: one that has L2 fetch the 256 bytes around it,
+// and those of data that L2 is to keep longest.
+__device__ float load_prefetch(const float* address) {
+    float value;
+    asm volatile("ld.global.L2::256B.f32 %0, [%1];" : "=f"(value) : "l"(address) : "memory");
+    return value;
 }
 
-__device__ void store4(float* matrix, unsigned row, unsigned col, unsigned rows, unsigned cols,
-                       unsigned pitch, bool whole, float4 value) {
-    float* first = matrix + at(row, col, pitch);
-    if (whole || (row < rows && col < cols && pitch % 4 == 0 && cols - col >= 4)) {
-        *reinterpret_cast<float4*>(first) = value;
-    } else if (row < rows && col < cols) {
-        first[0] = value.x;
-        if (col + 1 < cols) first[1] = value.y;
-        if (col + 2 < cols) first[2] = value.z;
-        if (col + 3 < cols) first[3] = value.w;
+__device__ float4 load_prefetch(const float4* address) {
+    float4 value;
+    asm volatile("ld.global.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                 : "l"(address)
+                 : "memory");
+    return value;
+}
+
+__device__ unsigned long long evict_last() {
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
+    return policy;
+}
+
+__device__ float4 load_keeping(const float4* address) {
+    float4 value;
+    asm volatile("ld.global.cg.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                 : "l"(address), "l"(evict_last())
+                 : "memory");
+    return value;
+}
+
+__device__ void store_keeping(float4* address, float4 value) {
+    asm volatile("st.global.L2::cache_hint.v4.f32 [%0], {%1, %2, %3, %4}, %5;"
+                 :
+                 : "l"(address), "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "l"(evict_last())
+                 : "memory");
+}
+
+__device__ float4 load(const float4* address) { return __ldcg(address); }
+
+__device__ void store(float4* address, float4 value) { __stwb(address, value); }
+
+// A tile of `Height` rows and 64 columns, by eight threads for each row. Outside of the tile each
+// thread moves two words of 16 bytes, or eight floats where rows are not aligned.
+template <unsigned Height, bool Aligned, class Load, class Store>
+__device__ void best(const float* input, float* output, unsigned rows, unsigned cols, unsigned input_pitch,
+                     unsigned output_pitch, Load load, Store store) {
+    __shared__ float tile[Height][65];
+    const unsigned thread = threadIdx.x;
+    const unsigned row = blockIdx.x * Height, col = (blockIdx.z * gridDim.y + blockIdx.y) * 64;
+    cudaGridDependencySynchronize();
+    if (Aligned || input_pitch % 4 == 0) {
+        // What is beyond the matrix is read from its last row or word.
+        const unsigned x = 4 * (thread % 16), from = min(col + x, (cols - 1) / 4 * 4);
+        float4 words[2];
+#pragma unroll
+        for (unsigned i = 0; i < 2; ++i) {
+            const unsigned y = min(row + thread / 16 + Height / 2 * i, rows - 1);
+            words[i] = load(reinterpret_cast<const float4*>(input + at(y, from, input_pitch)));
+        }
+#pragma unroll
+        for (unsigned i = 0; i < 2; ++i) {
+            float* to = &tile[thread / 16 + Height / 2 * i][x];
+            to[0] = words[i].x, to[1] = words[i].y, to[2] = words[i].z, to[3] = words[i].w;
+        }
+    } else {
+        const unsigned x = thread % 64;
+        float floats[8];
+#pragma unroll
+        for (unsigned i = 0; i < 8; ++i) {
+            const unsigned y = row + thread / 64 + Height / 8 * i;
+            floats[i] = y < rows && col + x < cols ? load_prefetch(input + at(y, col + x, input_pitch)) : 0;
+        }
+#pragma unroll
+        for (unsigned i = 0; i < 8; ++i) tile[thread / 64 + Height / 8 * i][x] = floats[i];
+    }
+    __syncthreads();
+    if (Aligned || output_pitch % 4 == 0) {
+        const unsigned y = thread % (Height / 4) * 4, height = rows - row;
+#pragma unroll
+        for (unsigned i = 0; i < 2; ++i) {
+            const unsigned x = thread / (Height / 4) + 32 * i;
+            const float4 word = make_float4(tile[y][x], tile[y + 1][x], tile[y + 2][x], tile[y + 3][x]);
+            float* to = output + at(col + x, row + y, output_pitch);
+            if (col + x >= cols) continue;
+            if (y + 3 < height) {
+                store(reinterpret_cast<float4*>(to), word);
+            } else {
+                if (y < height) to[0] = word.x;
+                if (y + 1 < height) to[1] = word.y;
+                if (y + 2 < height) to[2] = word.z;
+            }
+        }
+    } else {
+        const unsigned y = thread % Height;
+#pragma unroll
+        for (unsigned i = 0; i < 8; ++i) {
+            const unsigned x = thread / Height + 8 * i;
+            if (row + y < rows && col + x < cols) output[at(col + x, row + y, output_pitch)] = tile[y][x];
+        }
     }
 }
 
-// A tile of `Height` rows and 64 columns, by four threads for each row.
-template <unsigned Height, bool Whole>
-__device__ void turn(const float* input, float* output, unsigned rows, unsigned cols, unsigned input_pitch,
-                     unsigned output_pitch, unsigned row, unsigned col, float4 (*tile)[Height / 4]) {
-    const unsigned x = threadIdx.x % 16, y = threadIdx.x / 16;
-    const unsigned word = threadIdx.x % (Height / 4), column = threadIdx.x / (Height / 4);
-    float4 q[4];
-#pragma unroll
-    for (unsigned i = 0; i < 4; ++i)
-        q[i] = load4(input, row + 4 * y + i, col + 4 * x, rows, cols, input_pitch, Whole);
-    const unsigned to = y ^ (x & 7);
-    tile[4 * x][to] = make_float4(q[0].x, q[1].x, q[2].x, q[3].x);
-    tile[4 * x + 1][to] = make_float4(q[0].y, q[1].y, q[2].y, q[3].y);
-    tile[4 * x + 2][to] = make_float4(q[0].z, q[1].z, q[2].z, q[3].z);
-    tile[4 * x + 3][to] = make_float4(q[0].w, q[1].w, q[2].w, q[3].w);
-    __syncthreads();
-#pragma unroll
-    for (unsigned c = column; c < column + 64; c += 16)
-        store4(output, col + c, row + 4 * word, cols, rows, output_pitch, Whole, tile[c][word ^ (c / 4 & 7)]);
-}
-
-// 4 x 4 elements a thread, turned in registers; words of 16 bytes, swizzled in shared memory.
-template <unsigned Height>
-__device__ void best(const float* input, float* output, unsigned rows, unsigned cols, unsigned input_pitch,
-                     unsigned output_pitch, bool aligned) {
-    __shared__ float4 tile[64][Height / 4];
-    cudaGridDependencySynchronize();
-    const unsigned row = blockIdx.x * Height, col = (blockIdx.z * gridDim.y + blockIdx.y) * 64;
-    if (aligned && row + Height <= rows && col + 64 <= cols)
-        turn<Height, true>(input, output, rows, cols, input_pitch, output_pitch, row, col, tile);
-    else
-        turn<Height, false>(input, output, rows, cols, input_pitch, output_pitch, row, col, tile);
-}
-
-extern "C" __global__ void __launch_bounds__(256, 6)
+extern "C" __global__ void __launch_bounds__(512, 4)
 transpose_best(const float* input, float* output, unsigned rows, unsigned cols,
                unsigned input_pitch, unsigned output_pitch) {
-    best<64>(input, output, rows, cols, input_pitch, output_pitch, true);
+    best<64, true>(input, output, rows, cols, input_pitch, output_pitch, load_keeping, store_keeping);
 }
 
-extern "C" __global__ void __launch_bounds__(128, 12)
+extern "C" __global__ void __launch_bounds__(256, 8)
 transpose_best_small(const float* input, float* output, unsigned rows, unsigned cols,
                      unsigned input_pitch, unsigned output_pitch) {
-    best<32>(input, output, rows, cols, input_pitch, output_pitch, true);
+    const auto load = [](const float4* word) { return load_prefetch(word); };
+    best<32, true>(input, output, rows, cols, input_pitch, output_pitch, load, store);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 6)
+extern "C" __global__ void __launch_bounds__(512, 4)
 transpose_best_unaligned(const float* input, float* output, unsigned rows, unsigned cols,
                          unsigned input_pitch, unsigned output_pitch) {
-    best<64>(input, output, rows, cols, input_pitch, output_pitch, false);
+    best<64, false>(input, output, rows, cols, input_pitch, output_pitch, load, store);
 }

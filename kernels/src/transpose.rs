@@ -11,7 +11,7 @@
 //! | [`transpose_block16`] | square blocks: two rows a warp, so each sector written holds two floats | 4, 16 | |
 //! | [`transpose_tiled`] | a tile in shared memory: both sides along the rows, the turn between them | 4, 4 | 32 |
 //! | [`transpose_padded`] | one unused column in the tile | 4, 4 | 1 |
-//! | [`transpose_best`] | words of 16 bytes on all four sides | 16, 16 | 4 |
+//! | [`transpose_best`] | words of 16 bytes outside the tile | 16, 16 | 2 |
 //!
 //! What to look for: the sectors per request (`l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum` over
 //! `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`, and the same with `_op_st`), the bytes used of each sector
@@ -31,13 +31,13 @@
 //! with blocks of any shape, of which 16 x 16 is the lab sheet's. [`grid`] says how many blocks that makes.
 
 #[gpu_only]
-use cuda_std::{address_space, dependent_launch, shared::SharedCell, thread, unroll, vector::f32x4};
+use cuda_std::{address_space, dependent_launch, mem, shared::SharedCell, thread, unroll};
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
 use crate::matrix::{at, block_row};
 #[gpu_only]
-use crate::turn::Turn;
+use crate::turn::{Row, Turn};
 
 /// Rows and columns of a tile, and the width of its block.
 pub const TILE: u32 = 32;
@@ -224,35 +224,40 @@ pub unsafe fn transpose_padded(
 pub const BEST_TILE: u32 = 64;
 
 /// Threads of a block of [`transpose_best`].
-pub const BEST_THREADS: u32 = 256;
+pub const BEST_THREADS: u32 = 512;
+
+/// Bytes of shared memory that [`transpose_best`] and [`transpose_best_unaligned`] need: more than the 16 KB that a block has before compute
+/// capability 2.0.
+pub const BEST_SHARED_BYTES: u32 = BEST_TILE * (BEST_TILE + 1) * 4;
 
 /// Rows of the tile of [`transpose_best_small`], whose columns are [`BEST_TILE`].
 pub const BEST_SMALL_ROWS: u32 = 32;
 
 /// Threads of a block of [`transpose_best_small`].
-pub const BEST_SMALL_THREADS: u32 = 128;
+pub const BEST_SMALL_THREADS: u32 = 256;
 
-/// A thread turns 4 x 4 elements in its registers: four loads of 16 bytes, four stores of 16 bytes to shared memory, and the same
-/// on the way out. That is a quarter of the instructions for as many bytes, and four loads in flight for each thread.
+/// The padded tile again, but outside of it each thread moves two words of 16 bytes: a quarter of the instructions for as many bytes, and a
+/// tile of 64 x 64.
 ///
-/// One float of padding would move the words off their alignment, and one word does not help: eight lanes that store at the same time have
-/// columns that are four apart, and with 17 words a column they still meet four ways. Instead a column of the tile keeps its words in
-/// another order (a *swizzle*): word `w` of column `c` is at `w ^ (c / 4 % 8)`. Eight lanes that store, or load, at the same time then
-/// use all 32 banks once (`turn.rs`). The loads go past L1: nobody reads the input again.
+/// Now DRAM is the limit, and prefers long pieces: in tiles 32 floats wide, 16384 x 16384 floats take 544 us, in these 519 (with half the
+/// threads and four words each, 521). Inside the tile each float is accessed by itself, because rows of 65 floats do not start on 16 bytes. That
+/// costs nothing here: a tile without padding, with its words in another order (a *swizzle*) so that they can be accessed whole, takes as long.
 ///
-/// What is left to a copy is DRAM's: a transpose has to read or to write down the columns. A copy that turns nothing, but reads in this order, takes
-/// 518 us for 16384 x 16384 floats; one in the order of addresses 503, this kernel 519 (`docs/compare/order.cu`; H200, 2026-11-23).
+/// A transpose has to read or to write down the columns, and DRAM is slower at that: a copy that turns nothing, but reads in this order, takes
+/// 518 us; one in the order of addresses 503 (`docs/compare/order.cu`). So the next step is for DRAM: loads and stores ask L2 to keep their
+/// lines longest, although nobody needs them soon (`mem::load_l2_evict_last`). DRAM then moves the same bytes in 512 us, and those of 8192 x
+/// 8192 floats in 129 instead of 132. The next kernels pay for it, because they find L2 full of these lines: a copy of 12 MB takes up to 6 %
+/// longer (H200, 2026-11-24).
 ///
-/// A small matrix takes little longer than its launch, so two more steps are for these. The kernel itself waits for the one before it
+/// A small matrix takes little longer than its launch, so the last two steps are for these. The kernel itself waits for the one before it
 /// (`cuda_std::dependent_launch`): back to back, 1024 x 1000 floats take 2.1 us instead of 3.3. And it is short, because instructions
-/// have to be fetched, too: matrices that are not aligned have a kernel of their own, and loads need no guards. So it has 240
-/// instructions instead of 2,080, and takes 6.1 us instead of 6.4, cold (H200, 2026-11-23).
+/// have to be fetched, too: matrices that are not aligned have a kernel of their own, and loads need no guards (H200, 2026-11-23).
 ///
 /// # Safety
 /// As for [`transpose_naive_reads`], with a block of [`BEST_THREADS`] threads in x for each tile of [`BEST_TILE`] x [`BEST_TILE`], down the
 /// columns of tiles: the grid is that of the transposed matrix. Both matrices start on 16 bytes, and both pitches are multiples of 4; the
 /// input's rows may be read up to its pitch.
-#[kernel(launch_bounds(256, 6))]
+#[kernel(launch_bounds(512, 4))]
 pub unsafe fn transpose_best(
     input: *const f32,
     output: *mut f32,
@@ -262,18 +267,25 @@ pub unsafe fn transpose_best(
     output_pitch: u32,
 ) {
     #[address_space(shared)]
-    static STAGE: SharedCell<[[f32x4; 16]; 64]> = SharedCell::uninit();
-    turn::<64>(input, output, [rows, cols], [input_pitch, output_pitch], STAGE.as_mut_ptr().cast());
+    static STAGE: SharedCell<[Row; 64]> = SharedCell::uninit();
+    dependent_launch::wait();
+    let pitches = [input_pitch, output_pitch];
+    let turn = Turn::<64>::of_block(input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
+    turn.load_words(|word| mem::load_l2_evict_last(word));
+    thread::sync_threads();
+    turn.store_words(|word, value| mem::store_l2_evict_last(word, value));
 }
 
 /// The same for a matrix of few tiles: in tiles of half the height, by blocks of half the size, of which a multiprocessor has twice as
-/// many. While some of them load, others store. With 1024 x 1000 floats that takes 1 % less, cold, and 6 % less from launch to launch
-/// (H200, 2026-11-23). A tile's columns are 128 bytes long: where that is not a whole line of the output, it takes 4 % more; and DRAM prefers
-/// longer pieces, so it is not for large matrices.
+/// many. While some of them load, others store. A tile's columns are 128 bytes long: where that is not a whole line of the output, it
+/// takes 3 % more; and DRAM prefers longer pieces, so it is not for large matrices.
+///
+/// Each load asks L2 for the 256 bytes around it: where rows start in the middle of a line, neighbouring tiles share lines. With 1024 x 1000
+/// floats that takes 1 % less (H200, 2026-11-23). The lines have no priority in L2.
 ///
 /// # Safety
 /// As for [`transpose_best`], but with a block of [`BEST_SMALL_THREADS`] threads for each [`BEST_SMALL_ROWS`] rows and [`BEST_TILE`] columns.
-#[kernel(launch_bounds(128, 12))]
+#[kernel(launch_bounds(256, 8))]
 pub unsafe fn transpose_best_small(
     input: *const f32,
     output: *mut f32,
@@ -283,39 +295,22 @@ pub unsafe fn transpose_best_small(
     output_pitch: u32,
 ) {
     #[address_space(shared)]
-    static STAGE: SharedCell<[[f32x4; 8]; 64]> = SharedCell::uninit();
-    turn::<32>(input, output, [rows, cols], [input_pitch, output_pitch], STAGE.as_mut_ptr().cast());
-}
-
-/// Turns this block's tile.
-///
-/// # Safety
-/// As for [`transpose_best`], with tiles of `HEIGHT` rows and four threads for each; `stage` has room for a tile.
-#[gpu_only]
-#[inline(always)]
-unsafe fn turn<const HEIGHT: u32>(
-    input: *const f32,
-    output: *mut f32,
-    shape: [u32; 2],
-    pitches: [u32; 2],
-    stage: *mut f32x4,
-) {
+    static STAGE: SharedCell<[Row; 32]> = SharedCell::uninit();
     dependent_launch::wait();
-    let turn = Turn::<HEIGHT>::of_block(input, output, shape, pitches, stage);
-    // SAFETY: as the caller says. The tile is complete before it is read.
-    unsafe {
-        turn.load_words();
-        thread::sync_threads();
-        turn.store_words::<true>();
-    }
+    let pitches = [input_pitch, output_pitch];
+    let turn = Turn::<32>::of_block(input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
+    turn.load_words(|word| mem::load_prefetch(word));
+    thread::sync_threads();
+    turn.store_words(|word, value| *word = value);
 }
 
 /// The same where the rows of a matrix are not aligned to 16 bytes: that matrix is accessed float by float. Each access then takes
-/// neighbouring floats, and only shared memory has words of 16 bytes.
+/// neighbouring floats, and loads ask L2 for the 256 bytes around them, as those of the small tiles: with 8191 x 8189 floats that takes 4 % less
+/// (H200, 2026-11-23).
 ///
 /// # Safety
 /// As for [`transpose_best`], with any pitches.
-#[kernel(launch_bounds(256, 6))]
+#[kernel(launch_bounds(512, 4))]
 pub unsafe fn transpose_best_unaligned(
     input: *const f32,
     output: *mut f32,
@@ -325,26 +320,20 @@ pub unsafe fn transpose_best_unaligned(
     output_pitch: u32,
 ) {
     #[address_space(shared)]
-    static STAGE: SharedCell<[[f32x4; 16]; 64]> = SharedCell::uninit();
+    static STAGE: SharedCell<[Row; 64]> = SharedCell::uninit();
     dependent_launch::wait();
     let pitches = [input_pitch, output_pitch];
     let turn = Turn::<64>::of_block(input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
-    match turn.pitches.map(|pitch| pitch.is_multiple_of(4)) {
-        [true, _] => {
-            turn.load_words();
-            thread::sync_threads();
-            turn.store_floats::<true>();
-        }
-        [false, true] => {
-            turn.load_floats();
-            thread::sync_threads();
-            turn.store_words::<false>();
-        }
-        [false, false] => {
-            turn.load_floats();
-            thread::sync_threads();
-            turn.store_floats::<false>();
-        }
+    if input_pitch.is_multiple_of(4) {
+        turn.load_words(|word| mem::load_cg(word));
+    } else {
+        turn.load_floats();
+    }
+    thread::sync_threads();
+    if output_pitch.is_multiple_of(4) {
+        turn.store_words(|word, value| *word = value);
+    } else {
+        turn.store_floats();
     }
 }
 

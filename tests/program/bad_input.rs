@@ -50,6 +50,7 @@ fn flags_that_do_not_fit_are_one_line() {
         ("shared --kilobytes 227 --device sim:fermi", &["--kilobytes", "227", "48"]),
         ("texture --size 1000", &["--size", "power of two"]),
         ("matmul --tiled32 --device sim:g80", &["matmul_tiled32", "1024 threads", "512"]),
+        ("transpose --best --device sim:g80", &["transpose_best", "16640 bytes of shared memory", "16384"]),
         // Variants with different results.
         ("rows --output never.npy --device sim", &["--output", "the results of sum", "the results of mean"]),
         ("texture --output never.npy --device sim", &["--output", "the doubled image"]),

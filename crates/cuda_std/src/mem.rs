@@ -1,4 +1,4 @@
-//! Global loads and stores with a cache operator (PTX manual, "Cache Operators") or an eviction priority (`ld` and `st` there).
+//! Global loads and stores with a cache operator (PTX manual, "Cache Operators"), an eviction priority or a prefetch (`ld` and `st` there).
 //!
 //! For an ordinary `*p`, the compiler chooses the load: `ld.global`, which caches in L1 and L2, or `ld.global.nc` if it knows
 //! that nothing writes there during the launch. The functions here choose explicitly. The operators are hints on where to
@@ -15,6 +15,8 @@
 //! | [`load_nc_no_allocate`] | | take that path, keep nothing in L1 |
 //! | [`load_evict_first`] | | evict it from L1 before all else |
 //! | [`load_evict_last`] | | keep it in L1 longer than all else |
+//! | [`load_l2_evict_last`] | | bypass L1, and keep it in L2 longer than all else |
+//! | [`load_prefetch`] | | have L2 fetch what is around it, too |
 //!
 //! | store | CUDA | hint to the hardware |
 //! | --- | --- | --- |
@@ -25,10 +27,16 @@
 //! | [`store_no_allocate`] | | keep nothing in L1 |
 //! | [`store_evict_first`] | | evict it from L1 before all else |
 //! | [`store_evict_last`] | | keep it in L1 longer than all else |
+//! | [`store_l2_evict_last`] | | keep it in L2 longer than all else |
 //!
-//! Priorities need PTX 7.4 and Volta or later. `no_allocate` leaves L1 to data that is read again. But on an H200 such lines also leave
+//! All but the operators need PTX 7.4: priorities in L1 with Volta, prefetches with Turing, priorities in L2 with Ampere (before it they are ordinary
+//! accesses). `no_allocate` leaves L1 to data that is read again. But on an H200 such lines also leave
 //! L2 early, and the next launch has to fetch them again: a reduction of 2^23 values, launched again and again, took 9.7 us instead of 6.3
 //! (2026-11-22). Measure before you use it.
+//!
+//! Lines that L2 is to keep can outlive the launch, and even a fill of twice the cache (`cuCtxResetPersistingL2Cache` makes them ordinary). They
+//! take room from the next kernels: on an H200, the first four copies of 12 MB after a transpose that kept its lines took up to 6 % longer
+//! (2026-11-24).
 //!
 //! They work on numbers of 8 to 64 bits and the vectors of [`vector`](crate::vector), each as one access.
 
@@ -68,6 +76,11 @@ loads! {
     load_evict_first;
     /// Loads data that L1 should evict last, because it is read again soon (`ld.global.L1::evict_last`).
     load_evict_last;
+    /// Loads through L2 only, and asks it to evict the data last (`ld.global.cg.L2::cache_hint`). Before `sm_80` as [`load_cg`].
+    load_l2_evict_last;
+    /// Loads through L1 and L2, and asks L2 to fetch the 256 bytes around the address (`ld.global.L2::256B`; before `sm_80` 128 bytes,
+    /// `.L2::128B`). For data that other threads or blocks read soon.
+    load_prefetch;
 }
 
 macro_rules! stores {
@@ -99,6 +112,8 @@ stores! {
     store_evict_first;
     /// Stores data that L1 should evict last, because it is read again soon (`st.global.L1::evict_last`).
     store_evict_last;
+    /// Stores data, and asks L2 to evict it last (`st.global.L2::cache_hint`). Before `sm_80` as [`store_wb`].
+    store_l2_evict_last;
 }
 
 /// A value that one global access can load or store: numbers of 8 to 64 bits, and vectors.
@@ -122,6 +137,10 @@ pub unsafe trait GlobalValue: Copy {
     unsafe fn load_evict_first(address: *const Self) -> Self;
     /// [`load_evict_last`] of this type.
     unsafe fn load_evict_last(address: *const Self) -> Self;
+    /// [`load_l2_evict_last`] of this type.
+    unsafe fn load_l2_evict_last(address: *const Self) -> Self;
+    /// [`load_prefetch`] of this type.
+    unsafe fn load_prefetch(address: *const Self) -> Self;
     /// [`store_wb`] of this type.
     unsafe fn store_wb(address: *mut Self, value: Self);
     /// [`store_cg`] of this type.
@@ -136,6 +155,8 @@ pub unsafe trait GlobalValue: Copy {
     unsafe fn store_evict_first(address: *mut Self, value: Self);
     /// [`store_evict_last`] of this type.
     unsafe fn store_evict_last(address: *mut Self, value: Self);
+    /// [`store_l2_evict_last`] of this type.
+    unsafe fn store_l2_evict_last(address: *mut Self, value: Self);
 }
 
 /// One instruction, with the conversion of the address from the generic to the global space that `ld.global` needs. Rustdoc
@@ -162,8 +183,23 @@ macro_rules! global_access {
     };
 }
 
+/// The instructions for an access by a cache policy, which is a register. Without one: the access.
+macro_rules! with_policy {
+    (L2 evict_last: $($access:expr),*) => {
+        concat!(
+            ".reg .b64 policy;\n",
+            "createpolicy.fractional.L2::evict_last.b64 policy;\n",
+            $($access,)*
+            ", policy;"
+        )
+    };
+    ($($access:expr),*) => {
+        concat!($($access,)* ";")
+    };
+}
+
 macro_rules! scalar_load {
-    ($name:ident, $operator:literal, $kind:literal, $class:ident, $register:ty, $from:expr) => {
+    ($name:ident, $operator:literal $(by $policy:ident $priority:ident)?, $kind:literal, $class:ident, $register:ty, $from:expr) => {
         #[inline(always)]
         #[allow(unused_variables, unused_mut, unreachable_code)]
         unsafe fn $name(address: *const Self) -> Self {
@@ -171,7 +207,7 @@ macro_rules! scalar_load {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    concat!("ld.global.", $operator, ".", $kind, " {value}, [place];"),
+                    with_policy!($($policy $priority:)? "ld.global.", $operator, ".", $kind, " {value}, [place]"),
                     address,
                     value = out($class) value,
                     options(nostack, readonly, preserves_flags)
@@ -183,7 +219,7 @@ macro_rules! scalar_load {
 }
 
 macro_rules! scalar_store {
-    ($name:ident, $operator:literal, $kind:literal, $class:ident, $into:expr) => {
+    ($name:ident, $operator:literal $(by $policy:ident $priority:ident)?, $kind:literal, $class:ident, $into:expr) => {
         #[inline(always)]
         #[allow(unused_variables)]
         unsafe fn $name(address: *mut Self, value: Self) {
@@ -191,7 +227,7 @@ macro_rules! scalar_store {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    concat!("st.global.", $operator, ".", $kind, " [place], {value};"),
+                    with_policy!($($policy $priority:)? "st.global.", $operator, ".", $kind, " [place], {value}"),
                     address,
                     value = in($class) bits,
                     options(nostack, preserves_flags)
@@ -214,6 +250,14 @@ macro_rules! scalars {
             scalar_load!(load_nc_no_allocate, "nc.L1::no_allocate", $kind, $class, $register, $from);
             scalar_load!(load_evict_first, "L1::evict_first", $kind, $class, $register, $from);
             scalar_load!(load_evict_last, "L1::evict_last", $kind, $class, $register, $from);
+            #[cfg(target_feature = "sm_80")]
+            scalar_load!(load_l2_evict_last, "cg.L2::cache_hint" by L2 evict_last, $kind, $class, $register, $from);
+            #[cfg(not(target_feature = "sm_80"))]
+            scalar_load!(load_l2_evict_last, "cg", $kind, $class, $register, $from);
+            #[cfg(target_feature = "sm_80")]
+            scalar_load!(load_prefetch, "L2::256B", $kind, $class, $register, $from);
+            #[cfg(not(target_feature = "sm_80"))]
+            scalar_load!(load_prefetch, "L2::128B", $kind, $class, $register, $from);
             scalar_store!(store_wb, "wb", $kind, $class, $into);
             scalar_store!(store_cg, "cg", $kind, $class, $into);
             scalar_store!(store_cs, "cs", $kind, $class, $into);
@@ -221,6 +265,10 @@ macro_rules! scalars {
             scalar_store!(store_no_allocate, "L1::no_allocate", $kind, $class, $into);
             scalar_store!(store_evict_first, "L1::evict_first", $kind, $class, $into);
             scalar_store!(store_evict_last, "L1::evict_last", $kind, $class, $into);
+            #[cfg(target_feature = "sm_80")]
+            scalar_store!(store_l2_evict_last, "L2::cache_hint" by L2 evict_last, $kind, $class, $into);
+            #[cfg(not(target_feature = "sm_80"))]
+            scalar_store!(store_l2_evict_last, "wb", $kind, $class, $into);
         }
     )*};
 }
@@ -239,7 +287,7 @@ scalars! {
 }
 
 macro_rules! vector_load {
-    ($name:ident, $operator:literal, pair $kind:literal $class:ident $element:ty) => {
+    ($name:ident, $operator:literal $(by $policy:ident $priority:ident)?, pair $kind:literal $class:ident $element:ty) => {
         #[inline(always)]
         #[allow(unreachable_code)]
         unsafe fn $name(address: *const Self) -> Self {
@@ -247,7 +295,7 @@ macro_rules! vector_load {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    concat!("ld.global.", $operator, ".v2.", $kind, " {{{x}, {y}}}, [place];"),
+                    with_policy!($($policy $priority:)? "ld.global.", $operator, ".v2.", $kind, " {{{x}, {y}}}, [place]"),
                     address,
                     x = out($class) x,
                     y = out($class) y,
@@ -257,7 +305,7 @@ macro_rules! vector_load {
             Self::new(x, y)
         }
     };
-    ($name:ident, $operator:literal, quad $kind:literal $class:ident $element:ty) => {
+    ($name:ident, $operator:literal $(by $policy:ident $priority:ident)?, quad $kind:literal $class:ident $element:ty) => {
         #[inline(always)]
         #[allow(unreachable_code)]
         unsafe fn $name(address: *const Self) -> Self {
@@ -265,7 +313,7 @@ macro_rules! vector_load {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    concat!("ld.global.", $operator, ".v4.", $kind, " {{{x}, {y}, {z}, {w}}}, [place];"),
+                    with_policy!($($policy $priority:)? "ld.global.", $operator, ".v4.", $kind, " {{{x}, {y}, {z}, {w}}}, [place]"),
                     address,
                     x = out($class) x,
                     y = out($class) y,
@@ -280,14 +328,14 @@ macro_rules! vector_load {
 }
 
 macro_rules! vector_store {
-    ($name:ident, $operator:literal, pair $kind:literal $class:ident $element:ty) => {
+    ($name:ident, $operator:literal $(by $policy:ident $priority:ident)?, pair $kind:literal $class:ident $element:ty) => {
         #[inline(always)]
         #[allow(unused_variables)]
         unsafe fn $name(address: *mut Self, value: Self) {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    concat!("st.global.", $operator, ".v2.", $kind, " [place], {{{x}, {y}}};"),
+                    with_policy!($($policy $priority:)? "st.global.", $operator, ".v2.", $kind, " [place], {{{x}, {y}}}"),
                     address,
                     x = in($class) value.x(),
                     y = in($class) value.y(),
@@ -296,14 +344,14 @@ macro_rules! vector_store {
             }
         }
     };
-    ($name:ident, $operator:literal, quad $kind:literal $class:ident $element:ty) => {
+    ($name:ident, $operator:literal $(by $policy:ident $priority:ident)?, quad $kind:literal $class:ident $element:ty) => {
         #[inline(always)]
         #[allow(unused_variables)]
         unsafe fn $name(address: *mut Self, value: Self) {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    concat!("st.global.", $operator, ".v4.", $kind, " [place], {{{x}, {y}, {z}, {w}}};"),
+                    with_policy!($($policy $priority:)? "st.global.", $operator, ".v4.", $kind, " [place], {{{x}, {y}, {z}, {w}}}"),
                     address,
                     x = in($class) value.x(),
                     y = in($class) value.y(),
@@ -329,6 +377,14 @@ macro_rules! vectors {
             vector_load!(load_nc_no_allocate, "nc.L1::no_allocate", $lanes $kind $class $element);
             vector_load!(load_evict_first, "L1::evict_first", $lanes $kind $class $element);
             vector_load!(load_evict_last, "L1::evict_last", $lanes $kind $class $element);
+            #[cfg(target_feature = "sm_80")]
+            vector_load!(load_l2_evict_last, "cg.L2::cache_hint" by L2 evict_last, $lanes $kind $class $element);
+            #[cfg(not(target_feature = "sm_80"))]
+            vector_load!(load_l2_evict_last, "cg", $lanes $kind $class $element);
+            #[cfg(target_feature = "sm_80")]
+            vector_load!(load_prefetch, "L2::256B", $lanes $kind $class $element);
+            #[cfg(not(target_feature = "sm_80"))]
+            vector_load!(load_prefetch, "L2::128B", $lanes $kind $class $element);
             vector_store!(store_wb, "wb", $lanes $kind $class $element);
             vector_store!(store_cg, "cg", $lanes $kind $class $element);
             vector_store!(store_cs, "cs", $lanes $kind $class $element);
@@ -336,6 +392,10 @@ macro_rules! vectors {
             vector_store!(store_no_allocate, "L1::no_allocate", $lanes $kind $class $element);
             vector_store!(store_evict_first, "L1::evict_first", $lanes $kind $class $element);
             vector_store!(store_evict_last, "L1::evict_last", $lanes $kind $class $element);
+            #[cfg(target_feature = "sm_80")]
+            vector_store!(store_l2_evict_last, "L2::cache_hint" by L2 evict_last, $lanes $kind $class $element);
+            #[cfg(not(target_feature = "sm_80"))]
+            vector_store!(store_l2_evict_last, "wb", $lanes $kind $class $element);
         }
     )*};
 }

@@ -122,34 +122,36 @@ fn checked_in_ptx_is_made_of_these_sources() {
     );
 }
 
+/// The kernels that use each operator on one type, and the type in PTX.
+const GLOBAL_TYPES: [(&str, &str); 18] = [
+    ("memory_u8", "u8"),
+    ("memory_i8", "s8"),
+    ("memory_u16", "u16"),
+    ("memory_i16", "s16"),
+    ("memory_u32", "u32"),
+    ("memory_i32", "s32"),
+    ("memory_u64", "u64"),
+    ("memory_i64", "s64"),
+    ("memory_f64", "f64"),
+    ("memory_f32x2", "v2.f32"),
+    ("memory_f32x4", "v4.f32"),
+    ("memory_f64x2", "v2.f64"),
+    ("memory_u32x2", "v2.u32"),
+    ("memory_u32x4", "v4.u32"),
+    ("memory_i32x2", "v2.s32"),
+    ("memory_i32x4", "v4.s32"),
+    ("memory_u64x2", "v2.u64"),
+    ("memory_i64x2", "v2.s64"),
+];
+
 /// Macros generate the operators on each type, in the library and in its test; this checks the result.
 #[test]
 fn cache_operators_exist_for_each_type() {
     let entries = entries(checked_in());
-    let types = [
-        ("memory_u8", "u8"),
-        ("memory_i8", "s8"),
-        ("memory_u16", "u16"),
-        ("memory_i16", "s16"),
-        ("memory_u32", "u32"),
-        ("memory_i32", "s32"),
-        ("memory_u64", "u64"),
-        ("memory_i64", "s64"),
-        ("memory_f64", "f64"),
-        ("memory_f32x2", "v2.f32"),
-        ("memory_f32x4", "v4.f32"),
-        ("memory_f64x2", "v2.f64"),
-        ("memory_u32x2", "v2.u32"),
-        ("memory_u32x4", "v4.u32"),
-        ("memory_i32x2", "v2.s32"),
-        ("memory_i32x4", "v4.s32"),
-        ("memory_u64x2", "v2.u64"),
-        ("memory_i64x2", "v2.s64"),
-    ];
-    for (kernel, kind) in types {
+    for (kernel, kind) in GLOBAL_TYPES {
         let text = entries[kernel];
-        let priorities = ["nc.L1::no_allocate", "L1::evict_first", "L1::evict_last"];
-        for operator in ["ca", "cg", "cs", "lu", "cv", "nc"].into_iter().chain(priorities) {
+        let hints = ["nc.L1::no_allocate", "L1::evict_first", "L1::evict_last", "L2::128B"];
+        for operator in ["ca", "cg", "cs", "lu", "cv", "nc"].into_iter().chain(hints) {
             let load = format!("ld.global.{operator}.{kind} ");
             assert!(text.contains(&load), "{kernel} lacks {load}");
         }
@@ -274,6 +276,12 @@ fn fresh_ptx_for_hopper_has_the_promised_instructions() {
         "cp.async.wait_group 1;",
     ] {
         assert!(copies.contains(instruction), "memory_pipeline lacks {instruction}");
+    }
+    // L2 has priorities from sm_80 on, and fetches 256 bytes at once.
+    for (kernel, kind) in GLOBAL_TYPES {
+        for access in ["ld.global.cg.L2::cache_hint", "st.global.L2::cache_hint", "ld.global.L2::256B"] {
+            assert!(entries(&ptx)[kernel].contains(&format!("{access}.{kind} ")), "{kernel} lacks {access}");
+        }
     }
     // Launches may overlap from sm_90 on.
     let overlapping = entries(&ptx)["memory_dependent_launch"];

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
 use super::peer_flags::Peer;
 use super::peers;
 use super::settings::Settings;
@@ -45,7 +45,7 @@ pub struct Options {
     /// Tiles of 32 x 33: the padding ends the bank conflicts
     #[arg(long, help_heading = "Variants (default: all)")]
     pub padded: bool,
-    /// Words of 16 bytes on all sides, turned in registers and in shared memory
+    /// Tiles of 64 x 65, and words of 16 bytes outside of them
     #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
     /// No transpose but a plain copy: the ceiling
@@ -102,8 +102,7 @@ pub struct Data {
 
 impl Lab for Transpose {
     const NAME: &'static str = "transpose";
-    const ABOUT: &'static str =
-        "Transpose a matrix: naive, in 16x16 blocks, through shared memory, padded, in registers";
+    const ABOUT: &'static str = "Transpose a matrix: naive, in 16x16 blocks, through shared memory, padded, in words";
     const SUBJECTS: &'static [Subject] = &[
         Subject::GlobalLoads,
         Subject::GlobalStores,
@@ -116,7 +115,7 @@ impl Lab for Transpose {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        let steps = Step::chosen(&options);
+        let steps = Step::chosen(device, &options);
         let steps = steps.into_iter().map(|step| Ok((step, step.block(options.block)?))).collect::<Result<Vec<_>>>()?;
         let copies = steps.iter().any(|&(step, _)| step == Step::Copy) || settings.peer.peer;
         let room = if copies { ROOM_WITH_COPY } else { ROOM };
@@ -278,9 +277,9 @@ impl Transpose {
 }
 
 impl Step {
-    /// The steps that the flags name.
-    fn chosen(options: &Options) -> Vec<Self> {
-        chosen(&[
+    /// The steps that the flags name; without flags all that fit. Before compute capability 2.0 a block has no room for the best one's tile.
+    fn chosen(device: &Device, options: &Options) -> Vec<Self> {
+        let steps = [
             (Self::NaiveReads, options.naive),
             (Self::NaiveWrites, options.naive),
             (Self::Block16, options.block16),
@@ -288,7 +287,11 @@ impl Step {
             (Self::Padded, options.padded),
             (Self::Best, options.best),
             (Self::Copy, options.copy),
-        ])
+        ];
+        chosen_for(device, &steps, |step| match step {
+            Self::Best => (kernel::BEST_THREADS, kernel::BEST_SHARED_BYTES.into()),
+            _ => (0, 0),
+        })
     }
 
     fn name(self) -> &'static str {
@@ -349,9 +352,9 @@ struct Best {
 }
 
 impl Best {
-    /// The best kernel for a matrix of this shape. On an H200 the small tiles are faster up to 1024 x 1024 floats, where the large ones are all
-    /// resident at once, two on a multiprocessor, and slower from 1536 x 1536 on. They write 128 bytes of a row; where these are no whole line of a
-    /// cache, at 1000 x 1000, they are slower, too (2026-11-23).
+    /// The best kernel for a matrix of this shape. On an H200 the small tiles are faster up to 1024 x 1280 floats, cold and warm; from
+    /// 1280 x 1280 on only warm. Two large tiles a multiprocessor are a little more than 1024 x 1024. Small tiles write 128 bytes of a row;
+    /// where these are no whole line of a cache, at 1000 x 1000, they are slower, cold (2026-11-23).
     fn of([rows, columns]: [u32; 2], data: &Data, multiprocessors: u32) -> Self {
         let [input, output] = [&data.input, &data.output].map(Matrix::pitch);
         let large_tiles = u64::from(rows.div_ceil(kernel::BEST_TILE)) * u64::from(columns.div_ceil(kernel::BEST_TILE));
@@ -376,18 +379,23 @@ impl Best {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::{self, DeviceChoice};
+
+    fn steps(options: &Options) -> Vec<Step> {
+        Step::chosen(&device::open(DeviceChoice::Simulator, &device::Options::default()).unwrap(), options)
+    }
 
     #[test]
     fn defaults_are_the_lab_sheet_s_size_and_all_variants() {
         assert_eq!(SIZE.on_simulator, 1000);
-        let names: Vec<_> = Step::chosen(&Options::default()).iter().map(|step| step.name()).collect();
+        let names: Vec<_> = steps(&Options::default()).iter().map(|step| step.name()).collect();
         assert_eq!(names, ["naive-reads", "naive-writes", "block16", "tiled", "padded", "best", "copy"]);
     }
 
     #[test]
     fn flags_choose_variants() {
         let options = Options { naive: true, padded: true, ..Options::default() };
-        assert_eq!(Step::chosen(&options), [Step::NaiveReads, Step::NaiveWrites, Step::Padded]);
+        assert_eq!(steps(&options), [Step::NaiveReads, Step::NaiveWrites, Step::Padded]);
     }
 
     #[test]

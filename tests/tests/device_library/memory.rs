@@ -169,17 +169,17 @@ fn atomic_operations_lose_nothing() {
 /// Copies 32 elements with each operator.
 fn copied<T: bytemuck::Pod + PartialEq + Debug>(kernel: &str, element: impl Fn(u32) -> T) {
     let input = lanes(&element);
-    for (lane, copies) in of_one_warp::<T, T>(kernel, &input, 9).into_iter().enumerate() {
-        assert_eq!(copies, [input[lane]; 9], "{kernel}, lane {lane}");
+    for (lane, copies) in of_one_warp::<T, T>(kernel, &input, 11).into_iter().enumerate() {
+        assert_eq!(copies, [input[lane]; 11], "{kernel}, lane {lane}");
     }
 }
 
 #[test]
 fn cache_operators_change_nothing_but_the_way() {
     on_each_device(|| {
-        let sums = of_one_warp::<f32, f32>("memory_operators", &lanes(|lane| lane as f32), 7);
+        let sums = of_one_warp::<f32, f32>("memory_operators", &lanes(|lane| lane as f32), 8);
         for (lane, sum) in sums.into_iter().enumerate() {
-            assert_eq!(sum, [9.0 * lane as f32; 7]);
+            assert_eq!(sum, [11.0 * lane as f32; 8]);
         }
         copied("memory_u8", |lane| lane as u8 * 7);
         copied("memory_i8", |lane| lane as i8 * 3 - 100);

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Along columns 32 sectors, in blocks of 16 rows 16. A column of the tile takes 32 wavefronts, of the padded tile 1.
+/// Along columns 32 sectors, in blocks of 16 rows 16. A column of the tile takes 32 wavefronts, of the padded tile 1. Words are four
+/// sectors for each eight lanes; those of two rows of 64 floats, and of two columns, meet two at a time.
 pub fn transpose() {
     let report = run("transpose", "--rows 1024 --cols 512");
     for (name, loads, stores, shared) in [
@@ -21,6 +22,10 @@ pub fn transpose() {
             assert_eq!(conflicts, (expected as u64 - 1) * 1024 * 512 / 32, "{name}");
         }
     }
+    let best = run("transpose", "--best --rows 2048 --cols 1024");
+    load_sectors(&best, "best", 16.0);
+    store_sectors(&best, "best", 16.0);
+    wavefronts(&best, "best", 2.0);
 }
 
 /// Naive: a global load for each operand. Through tiles of T x T: one in T of them.

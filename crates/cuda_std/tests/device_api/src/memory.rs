@@ -5,15 +5,15 @@ use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u
 use cuda_std::{dependent_launch, mem, pipeline, shared::SharedAddress, shared_array, thread};
 use cuda_std::{gpu_only, kernel};
 
-/// Adds up nine loads of one float, each with another operator or priority, and stores the sum in seven ways.
+/// Adds up eleven loads of one float, each with another operator or priority, and stores the sum in eight ways.
 ///
 /// # Safety
-/// `input` has an element for each thread, `output` seven.
+/// `input` has an element for each thread, `output` eight.
 #[kernel]
 pub unsafe fn memory_operators(input: *const f32, output: *mut f32) {
     let i = thread::index_1d() as usize;
     let input = input.add(i);
-    let output = output.add(7 * i);
+    let output = output.add(8 * i);
     let sum = mem::load_ca(input) // ptx: ld.global.ca.f32
         + mem::load_cg(input) // ptx: ld.global.cg.f32
         + mem::load_cs(input) // ptx: ld.global.cs.f32
@@ -22,7 +22,9 @@ pub unsafe fn memory_operators(input: *const f32, output: *mut f32) {
         + mem::load_nc(input) // ptx: ld.global.nc.f32
         + mem::load_nc_no_allocate(input) // ptx: ld.global.nc.L1::no_allocate.f32
         + mem::load_evict_first(input) // ptx: ld.global.L1::evict_first.f32
-        + mem::load_evict_last(input); // ptx: ld.global.L1::evict_last.f32
+        + mem::load_evict_last(input) // ptx: ld.global.L1::evict_last.f32
+        + mem::load_l2_evict_last(input) // ptx: ld.global.cg
+        + mem::load_prefetch(input); // ptx: ld.global.L2::
     mem::store_wb(output, sum); // ptx: st.global.wb.f32
     mem::store_cg(output.add(1), sum); // ptx: st.global.cg.f32
     mem::store_cs(output.add(2), sum); // ptx: st.global.cs.f32
@@ -30,6 +32,7 @@ pub unsafe fn memory_operators(input: *const f32, output: *mut f32) {
     mem::store_no_allocate(output.add(4), sum); // ptx: st.global.L1::no_allocate.f32
     mem::store_evict_first(output.add(5), sum); // ptx: st.global.L1::evict_first.f32
     mem::store_evict_last(output.add(6), sum); // ptx: st.global.L1::evict_last.f32
+    mem::store_l2_evict_last(output.add(7), sum); // ptx: st.global.
 }
 
 /// A kernel that copies an element of its type with every pair of operators, one after the other.
@@ -38,12 +41,12 @@ macro_rules! copies {
         $(#[$documentation])*
         ///
         /// # Safety
-        /// `input` has an element for each thread, `output` nine.
+        /// `input` has an element for each thread, `output` eleven.
         #[kernel]
         pub unsafe fn $name(input: *const $ty, output: *mut $ty) {
             let i = thread::index_1d() as usize;
             let input = input.add(i);
-            let output = output.add(9 * i);
+            let output = output.add(11 * i);
             mem::store_wb(output, mem::load_ca(input));
             mem::store_cg(output.add(1), mem::load_cg(input));
             mem::store_cs(output.add(2), mem::load_cs(input));
@@ -53,6 +56,8 @@ macro_rules! copies {
             mem::store_no_allocate(output.add(6), mem::load_nc_no_allocate(input));
             mem::store_evict_first(output.add(7), mem::load_evict_first(input));
             mem::store_evict_last(output.add(8), mem::load_evict_last(input));
+            mem::store_wb(output.add(9), mem::load_prefetch(input));
+            mem::store_l2_evict_last(output.add(10), mem::load_l2_evict_last(input));
         }
     )*};
 }
