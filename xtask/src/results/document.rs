@@ -1,5 +1,6 @@
 //! Writes `docs/RESULTS.md` from the measurements. [`super`] calls it. Pure: it returns the text.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::measurements::{Results, Run, Twin};
@@ -58,8 +59,12 @@ pub(super) fn of(results: &Results) -> String {
 
 /// The labs that were measured before the others, and when.
 fn earlier(results: &Results) -> String {
-    let labs: Vec<String> = results.earlier().map(|(lab, date)| format!("`{lab}` on {date}")).collect();
-    if labs.is_empty() { String::new() } else { format!(" ({})", tables::listed(&labs)) }
+    let mut days: BTreeMap<&String, Vec<String>> = BTreeMap::new();
+    for (lab, date) in results.earlier() {
+        days.entry(date).or_default().push(format!("`{lab}`"));
+    }
+    let days: Vec<String> = days.iter().map(|(date, labs)| format!("{} on {date}", tables::listed(labs))).collect();
+    if days.is_empty() { String::new() } else { format!(" ({})", days.join("; ")) }
 }
 
 /// The lab sheet's tables.
@@ -281,6 +286,6 @@ mod tests {
         assert!(text(&[]).contains("measured on May 3 by"), "{}", text(&[]));
         assert!(text(&[("dot", "May 1")]).contains("measured on May 3 (`dot` on May 1) by"));
         let three = text(&[("dot", "May 1"), ("gram", "May 2"), ("rows", "May 1")]);
-        assert!(three.contains(" (`dot` on May 1, `gram` on May 2 and `rows` on May 1) by"), "{three}");
+        assert!(three.contains(" (`dot` and `rows` on May 1; `gram` on May 2) by"), "{three}");
     }
 }
