@@ -322,6 +322,28 @@ fn a_driver_without_a_gpu_is_reported() {
     assert!(note.starts_with("note: running on the simulator: ") && note.lines().count() == 1, "{note}");
 }
 
+/// Lines that a kernel asked level 2 to keep would survive the flush, so they are made ordinary before each variant and each flush.
+#[test]
+fn cold_launches_find_nothing_that_level_2_was_to_keep() {
+    let refused = |failing: &str, l2: &str| {
+        let mut command = on_fake_gpu(LAB, failing);
+        let run = command.env("FAKE_CUDA_L2", l2).output().expect("the program runs");
+        String::from_utf8_lossy(&run.stderr).contains("resetting priorities in the level-2 cache")
+    };
+    // A cache that is smaller than the data is not flushed: once for the device's copy, once for the variant.
+    assert!(refused("cuCtxResetPersistingL2Cache:999:2", "64"));
+    assert!(!refused("cuCtxResetPersistingL2Cache:999:3", "64"));
+    // One that holds the data is, before each of at least 11 samples of each.
+    assert!(refused("cuCtxResetPersistingL2Cache:999:22", "65536"));
+}
+
+#[test]
+fn a_gpu_without_priorities_in_level_2_has_nothing_to_reset() {
+    let not_supported = on_fake_gpu(LAB, "cuCtxResetPersistingL2Cache:801");
+    // The lab's results are always wrong.
+    assert!(printed(not_supported, 1).contains("padded is wrong"));
+}
+
 #[test]
 fn errors_of_the_driver_say_what_failed() {
     for (failing, code, parts) in [

@@ -45,7 +45,6 @@ impl DriverError {
     pub const INVALID_HANDLE: Self = Self::Status(400);
     /// `CUDA_ERROR_NOT_FOUND`.
     pub const NOT_FOUND: Self = Self::Status(500);
-
     /// `CUDA_ERROR_NOT_SUPPORTED`: the GPU cannot do that.
     pub const NOT_SUPPORTED: Self = Self::Status(801);
 
