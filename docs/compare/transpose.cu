@@ -102,89 +102,87 @@ extern "C" __global__ void transpose_padded(const float* __restrict__ input, siz
     through_tile<1>(input, output, rows, cols, input_pitch, output_pitch);
 }
 
-// Loads and stores for which CUDA C++ has no functions: one that has L2 fetch the 256 bytes around it,
-// and those of data that L2 is to keep longest.
-__device__ float load_prefetch(const float* address) {
-    float value;
-    asm volatile("ld.global.L2::256B.f32 %0, [%1];" : "=f"(value) : "l"(address) : "memory");
-    return value;
-}
-
-__device__ float4 load_prefetch(const float4* address) {
-    float4 value;
-    asm volatile("ld.global.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                 : "l"(address)
-                 : "memory");
-    return value;
-}
-
+// Loads and stores for which CUDA C++ has no functions: those of data that L2 is to keep longest. With
+// `Prefetch`, L2 also fetches the 256 bytes around it.
 __device__ unsigned long long evict_last() {
     unsigned long long policy;
     asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
     return policy;
 }
 
-__device__ float4 load_keeping(const float4* address) {
+template <bool Prefetch>
+__device__ float4 load(const float4* address) {
     float4 value;
-    asm volatile("ld.global.cg.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
-                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+    if (Prefetch)
+        asm volatile("ld.global.L2::cache_hint.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                     : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                     : "l"(address), "l"(evict_last())
+                     : "memory");
+    else
+        asm volatile("ld.global.cg.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                     : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                     : "l"(address), "l"(evict_last())
+                     : "memory");
+    return value;
+}
+
+__device__ float load_prefetch(const float* address) {
+    float value;
+    asm volatile("ld.global.L2::cache_hint.L2::256B.f32 %0, [%1], %2;"
+                 : "=f"(value)
                  : "l"(address), "l"(evict_last())
                  : "memory");
     return value;
 }
 
-__device__ void store_keeping(float4* address, float4 value) {
+__device__ void store(float4* address, float4 value) {
     asm volatile("st.global.L2::cache_hint.v4.f32 [%0], {%1, %2, %3, %4}, %5;"
                  :
                  : "l"(address), "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "l"(evict_last())
                  : "memory");
 }
 
-__device__ float4 load(const float4* address) { return __ldcg(address); }
-
-__device__ void store(float4* address, float4 value) { __stwb(address, value); }
-
-// A tile of `Height` rows and 64 columns, by eight threads for each row. Outside of the tile each
-// thread moves two words of 16 bytes, or eight floats where rows are not aligned.
-template <unsigned Height, bool Aligned, class Load, class Store>
-__device__ void best(const float* input, float* output, unsigned rows, unsigned cols, unsigned input_pitch,
-                     unsigned output_pitch, Load load, Store store) {
-    __shared__ float tile[Height][65];
-    const unsigned thread = threadIdx.x;
-    const unsigned row = blockIdx.x * Height, col = (blockIdx.z * gridDim.y + blockIdx.y) * 64;
+// The tile of `Side` x `Side` floats that begins in this row and column. Outside of it each thread moves
+// two words of 16 bytes, or eight floats where rows are not aligned.
+template <unsigned Side, bool Aligned, bool Prefetch>
+__device__ void turn(unsigned row, unsigned col, const float* input, float* output, unsigned rows,
+                     unsigned cols, unsigned input_pitch, unsigned output_pitch) {
+    __shared__ float tile[Side][Side + 1];
+    const unsigned thread = threadIdx.x, words_of_row = Side / 4;
     cudaGridDependencySynchronize();
     if (Aligned || input_pitch % 4 == 0) {
         // What is beyond the matrix is read from its last row or word.
-        const unsigned x = 4 * (thread % 16), from = min(col + x, (cols - 1) / 4 * 4);
+        const unsigned x = thread % words_of_row * 4, from = min(col + x, (cols - 1) / 4 * 4);
         float4 words[2];
 #pragma unroll
         for (unsigned i = 0; i < 2; ++i) {
-            const unsigned y = min(row + thread / 16 + Height / 2 * i, rows - 1);
-            words[i] = load(reinterpret_cast<const float4*>(input + at(y, from, input_pitch)));
+            const unsigned y = min(row + thread / words_of_row + Side / 2 * i, rows - 1);
+            words[i] = load<Prefetch>(reinterpret_cast<const float4*>(input + at(y, from, input_pitch)));
         }
 #pragma unroll
         for (unsigned i = 0; i < 2; ++i) {
-            float* to = &tile[thread / 16 + Height / 2 * i][x];
+            float* to = &tile[thread / words_of_row + Side / 2 * i][x];
             to[0] = words[i].x, to[1] = words[i].y, to[2] = words[i].z, to[3] = words[i].w;
         }
     } else {
-        const unsigned x = thread % 64;
+        // A warp brings eight pieces of 32 floats, those of a row one after the other.
+        const unsigned pieces = Side / 32, first = thread / 32 * 8, lane = thread % 32;
         float floats[8];
 #pragma unroll
         for (unsigned i = 0; i < 8; ++i) {
-            const unsigned y = row + thread / 64 + Height / 8 * i;
-            floats[i] = y < rows && col + x < cols ? load_prefetch(input + at(y, col + x, input_pitch)) : 0;
+            const unsigned y = min(row + (first + i) / pieces, rows - 1);
+            const unsigned x = min(col + (first + i) % pieces * 32 + lane, cols - 1);
+            floats[i] = load_prefetch(input + at(y, x, input_pitch));
         }
 #pragma unroll
-        for (unsigned i = 0; i < 8; ++i) tile[thread / 64 + Height / 8 * i][x] = floats[i];
+        for (unsigned i = 0; i < 8; ++i) tile[(first + i) / pieces][(first + i) % pieces * 32 + lane] = floats[i];
     }
     __syncthreads();
     if (Aligned || output_pitch % 4 == 0) {
-        const unsigned y = thread % (Height / 4) * 4, height = rows - row;
+        const unsigned y = thread % words_of_row * 4, height = rows - row;
 #pragma unroll
         for (unsigned i = 0; i < 2; ++i) {
-            const unsigned x = thread / (Height / 4) + 32 * i;
+            const unsigned x = thread / words_of_row + Side / 2 * i;
             const float4 word = make_float4(tile[y][x], tile[y + 1][x], tile[y + 2][x], tile[y + 3][x]);
             float* to = output + at(col + x, row + y, output_pitch);
             if (col + x >= cols) continue;
@@ -197,10 +195,10 @@ __device__ void best(const float* input, float* output, unsigned rows, unsigned 
             }
         }
     } else {
-        const unsigned y = thread % Height;
+        const unsigned y = thread % Side;
 #pragma unroll
         for (unsigned i = 0; i < 8; ++i) {
-            const unsigned x = thread / Height + 8 * i;
+            const unsigned x = thread / Side + Side / 8 * i;
             if (row + y < rows && col + x < cols) output[at(col + x, row + y, output_pitch)] = tile[y][x];
         }
     }
@@ -209,18 +207,17 @@ __device__ void best(const float* input, float* output, unsigned rows, unsigned 
 extern "C" __global__ void __launch_bounds__(512, 4)
 transpose_best(const float* input, float* output, unsigned rows, unsigned cols,
                unsigned input_pitch, unsigned output_pitch) {
-    best<64, true>(input, output, rows, cols, input_pitch, output_pitch, load_keeping, store_keeping);
+    turn<64, true, false>(64 * blockIdx.x, 64 * block_row(), input, output, rows, cols, input_pitch, output_pitch);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 8)
+extern "C" __global__ void __launch_bounds__(128, 16)
 transpose_best_small(const float* input, float* output, unsigned rows, unsigned cols,
                      unsigned input_pitch, unsigned output_pitch) {
-    const auto load = [](const float4* word) { return load_prefetch(word); };
-    best<32, true>(input, output, rows, cols, input_pitch, output_pitch, load, store);
+    turn<32, true, true>(32 * block_row(), 32 * blockIdx.x, input, output, rows, cols, input_pitch, output_pitch);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 4)
 transpose_best_unaligned(const float* input, float* output, unsigned rows, unsigned cols,
                          unsigned input_pitch, unsigned output_pitch) {
-    best<64, false>(input, output, rows, cols, input_pitch, output_pitch, load, store);
+    turn<64, false, false>(64 * blockIdx.x, 64 * block_row(), input, output, rows, cols, input_pitch, output_pitch);
 }

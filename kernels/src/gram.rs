@@ -14,7 +14,7 @@
 //! One unused column is all it takes. (What is left are the stores of the 17-word rows: a warp writes two of them, which overlap by a
 //! bank.) [`gram_mirrored`] also uses that `C` is symmetric: a block computes a tile on or below the diagonal
 //! and writes it twice, so that half of the arithmetic is saved. [`gram_best`] does that with the register tiles of
-//! [`matmul_best`](crate::matmul::matmul_best).
+//! [`matmul_best`](crate::matmul::matmul_best), and takes `A` transposed.
 //!
 //! What to look for: wavefronts of each shared load
 //! (`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` over `smsp__sass_inst_executed_op_shared_ld.sum`). Half of the loads are of
@@ -29,7 +29,7 @@
 
 use bytemuck::{Pod, Zeroable};
 #[gpu_only]
-use cuda_std::{GpuFloat, address_space, shared, shared::SharedCell, thread};
+use cuda_std::{GpuFloat, address_space, dependent_launch, shared, shared::SharedCell, thread, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
 
 use crate::matmul::{BestTile, Shares};
@@ -37,7 +37,7 @@ use crate::matmul::{BestTile, Shares};
 use crate::matrix::Matrix;
 use crate::product;
 #[gpu_only]
-use crate::product::{AlongK, Product, Sharing, Tile, order};
+use crate::product::{AcrossK, AlongK, Operand, Product, Sharing, Tile, order};
 
 /// The shape of A, and how far apart the rows of both matrices are, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -212,25 +212,31 @@ pub unsafe fn gram_mirrored(a: &[f32], c: *mut f32, shape: Shape) {
 }
 
 /// The tile of [`gram_best`].
-pub const BEST: BestTile = BestTile { rows: 128, columns: 128, resident: 2, shared_bytes: best_shared_bytes(128, 128) };
+pub const BEST: BestTile =
+    BestTile { rows: 128, columns: 128, resident: 2, shared_bytes: product::shared_bytes(128, 128) };
 
 /// The tile of [`gram_best_small`].
-pub const BEST_SMALL: BestTile =
-    BestTile { rows: 64, columns: 128, resident: 1, shared_bytes: best_shared_bytes(64, 128) };
+pub const BEST_SMALL: BestTile = BestTile {
+    rows: 64,
+    columns: 128,
+    resident: 1,
+    shared_bytes: product::shared_bytes(product::turned_pitch(64), product::turned_pitch(128)),
+};
 
-const fn best_shared_bytes(rows: u32, columns: u32) -> u32 {
-    product::shared_bytes(product::turned_pitch(rows), product::turned_pitch(columns))
-}
-
-/// The tiles of [`matmul_best`](crate::matmul::matmul_best), only on and below the diagonal, and what is below also written above. Both
-/// operands' rows run along `k` here, so both are turned on their way to shared memory. The last tiles are split, as there.
+/// The tiles of [`matmul_best`](crate::matmul::matmul_best), only on and below the diagonal, and what is below also written above. The last
+/// tiles are split, as there.
+///
+/// Both operands' rows run along `k` here, so both would be turned on their way to shared memory, float by float, and again for each tile.
+/// Transposing the whole matrix once is cheaper: the kernel takes `A` as [`transpose_best`](crate::transpose::transpose_best) leaves it, and
+/// copies 16 bytes at a time. For 8192 x 8192 it takes 10.3 ms, and the transpose 0.13; turning in each tile took 10.9 (H200, 2026-11-24).
 ///
 /// # Safety
-/// As for [`gram_tiled16`]. C is at least as large as a tile ([`BEST`]) and starts on 16 bytes. Tiles are counted as [`best_tiles`]
+/// As for [`gram_tiled16`], but `transposed` is the transpose of A, and `a_pitch` its pitch, a multiple of 4; its rows may be read up to there. C is
+/// at least as large as a tile ([`BEST`]). Both start on 16 bytes. Tiles are counted as [`best_tiles`]
 /// says, and `shares`, `ready` and `room` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
 #[kernel(launch_bounds(256, 2))]
 pub unsafe fn gram_best(
-    a: &[f32],
+    transposed: *const f32,
     c: *mut f32,
     shape: Shape,
     scale: f32,
@@ -238,16 +244,19 @@ pub unsafe fn gram_best(
     ready: *mut u32,
     room: *mut f32,
 ) {
-    best::<128, 128, { order::GRAM }>(a, c, shape, scale, Sharing { shares, ready, room });
+    let Shape { rows, columns, a_pitch, .. } = shape;
+    let a = Matrix { first: transposed.cast_mut(), rows: columns, columns: rows, pitch: a_pitch };
+    let sharing = Sharing { shares, ready, room };
+    best::<AcrossK<f32x4, 128>, AcrossK<f32x4, 128>, { order::MATMUL }>(a, c, shape, scale, sharing);
 }
 
-/// The same in tiles of half the size.
+/// The same in tiles of half the size, and `A` as it is: for matrices so small that a transpose before would take longer than what it saves.
 ///
 /// # Safety
-/// As for [`gram_best`], with tiles of [`BEST_SMALL`].
+/// As for [`gram_tiled16`]. C is at least as large as a tile ([`BEST_SMALL`]) and starts on 16 bytes; the rest is as for [`gram_best`].
 #[kernel(launch_bounds(256, 1))]
 pub unsafe fn gram_best_small(
-    a: &[f32],
+    a: *const f32,
     c: *mut f32,
     shape: Shape,
     scale: f32,
@@ -255,33 +264,36 @@ pub unsafe fn gram_best_small(
     ready: *mut u32,
     room: *mut f32,
 ) {
-    best::<64, 128, { order::GRAM_SMALL }>(a, c, shape, scale, Sharing { shares, ready, room });
+    let Shape { rows, columns, a_pitch, .. } = shape;
+    let a = Matrix { first: a.cast_mut(), rows, columns, pitch: a_pitch };
+    let sharing = Sharing { shares, ready, room };
+    best::<AlongK<64>, AlongK<128>, { order::GRAM_SMALL }>(a, c, shape, scale, sharing);
 }
 
-/// A tile of `ROWS` x `COLUMNS`, of which there are `COLUMNS / ROWS` in a square.
+/// The tiles of a Gram matrix whose operands come as `L` and `R`. A tile of `L` is part of a square of `R`'s side.
 ///
 /// # Safety
 /// As for [`gram_best`].
 #[gpu_only]
 #[inline(always)]
-unsafe fn best<const ROWS: u32, const COLUMNS: u32, const O: usize>(
-    a: &[f32],
+unsafe fn best<L: Operand, R: Operand, const O: usize>(
+    a: Matrix,
     c: *mut f32,
     shape: Shape,
     scale: f32,
     sharing: Sharing,
 ) {
-    let in_square = COLUMNS / ROWS;
-    let a = Matrix { first: a.as_ptr().cast_mut(), rows: shape.rows, columns: shape.columns, pitch: shape.a_pitch };
+    dependent_launch::wait();
+    let in_square = R::SIDE / L::SIDE;
     let c = Matrix { first: c, rows: shape.rows, columns: shape.rows, pitch: shape.c_pitch };
-    let tiles = tiles_below_diagonal(shape.rows.div_ceil(COLUMNS)) as u32 * in_square;
+    let tiles = tiles_below_diagonal(shape.rows.div_ceil(R::SIDE)) as u32 * in_square;
     let product = Product { left: a, right: a, k: shape.columns, scale };
     let tile = |number: u32| {
         let [square_row, square_column] = below_diagonal(number / in_square);
         let row = square_row * in_square + number % in_square;
-        let tile = Tile::<AlongK<ROWS>, AlongK<COLUMNS>, O>::new(row, square_column, c.rows, c.columns);
+        let tile = Tile::<L, R, O>::new(row, square_column, c.rows, c.columns);
         // The last square may reach beyond the matrix.
-        (row * ROWS < shape.rows).then_some((tile, square_row != square_column))
+        (row * L::SIDE < shape.rows).then_some((tile, square_row != square_column))
     };
     // SAFETY: as the caller says. Squares on the diagonal are computed whole, so nothing of them is mirrored.
     unsafe {

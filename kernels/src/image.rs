@@ -11,7 +11,7 @@ pub struct PtxImage {
 
 /// The kernels as PTX, ascending by architecture. The last one that a device can run is the one for that device.
 ///
-/// From `sm_80` on, copies to shared memory are asynchronous (`cuda_std::pipeline`). From `sm_90` on, most best kernels wait by
+/// From `sm_80` on, copies to shared memory are asynchronous (`cuda_std::pipeline`). From `sm_90` on, the best kernels wait by
 /// themselves for the kernel before them (`cuda_std::dependent_launch`).
 pub const PTX: &[PtxImage] = &[
     PtxImage { arch: "sm_75", text: include_str!("../ptx/kernels.sm_75.ptx") },

@@ -37,7 +37,7 @@
 
 use bytemuck::{Pod, Zeroable};
 #[gpu_only]
-use cuda_std::{GpuFloat, address_space, shared::SharedCell, thread, unroll, vector::f32x4};
+use cuda_std::{GpuFloat, address_space, dependent_launch, shared::SharedCell, thread, unroll, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
@@ -275,17 +275,20 @@ const fn best_shared_bytes(rows: u32, columns: u32) -> u32 {
 /// Register tiles again, with all that `product/mod.rs` describes: the next slabs of A and B come by asynchronous copies, two
 /// ahead, and the order of the multiplications suits the banks of the registers. `c` becomes `scale` times the product, as BLAS has it.
 ///
+/// All best kernels wait by themselves for the one before (`cuda_std::dependent_launch`): back to back, 1024 x 1024, by [`matmul_best_small`], takes
+/// 49.2 us instead of 50.2 (H200, 2026-11-24).
+///
 /// The last tiles are split: only the first have a block of their own. Each of the grid's other blocks takes some slabs of the other
 /// tiles, as `shares` says, and leaves what it cannot complete in `room`.
 ///
 /// # Safety
 /// As for [`matmul_naive`]. C is at least as large as a tile ([`BEST`]); the matrices start on 16 bytes; B's pitch is a multiple of
 /// 4, and its rows may be read up to there. Tiles are counted down their columns. Blocks have [`BEST_THREADS`] threads in x; a GPU that does not hold all blocks that share starts
-/// them in order. For each of these, `left` has a zero, which will be there again, and `room` [`BEST_ROOM`] numbers, on 16 bytes.
+/// them in order. For each of these, `ready` has a zero, which will be there again, and `room` [`BEST_ROOM`] numbers, on 16 bytes.
 #[kernel(launch_bounds(256, 2))]
 pub unsafe fn matmul_best(
-    a: &[f32],
-    b: &[f32],
+    a: *const f32,
+    b: *const f32,
     c: *mut f32,
     shape: Shape,
     scale: f32,
@@ -302,8 +305,8 @@ pub unsafe fn matmul_best(
 /// As for [`matmul_best`], with any pitch of B.
 #[kernel(launch_bounds(256, 2))]
 pub unsafe fn matmul_best_unaligned(
-    a: &[f32],
-    b: &[f32],
+    a: *const f32,
+    b: *const f32,
     c: *mut f32,
     shape: Shape,
     scale: f32,
@@ -328,7 +331,7 @@ pub unsafe fn matmul_best_unaligned(
 /// # Safety
 /// As for [`matmul_best_unaligned`], with tiles of [`BEST_SMALL`], of which none is split.
 #[kernel(launch_bounds(256, 1))]
-pub unsafe fn matmul_best_small(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+pub unsafe fn matmul_best_small(a: *const f32, b: *const f32, c: *mut f32, shape: Shape, scale: f32) {
     if shape.b_pitch.is_multiple_of(4) {
         alone::<AlongK<64>, AcrossK<f32x4, 128>, { order::MATMUL_SMALL }>(a, b, c, shape, scale);
     } else {
@@ -342,8 +345,8 @@ pub unsafe fn matmul_best_small(a: &[f32], b: &[f32], c: *mut f32, shape: Shape,
 /// As for [`matmul_best_unaligned`], with tiles of [`BEST_SMALL`].
 #[kernel(launch_bounds(256, 1))]
 pub unsafe fn matmul_best_small_split(
-    a: &[f32],
-    b: &[f32],
+    a: *const f32,
+    b: *const f32,
     c: *mut f32,
     shape: Shape,
     scale: f32,
@@ -365,7 +368,14 @@ pub unsafe fn matmul_best_small_split(
 /// As for [`matmul_best_small`].
 #[gpu_only]
 #[inline(always)]
-unsafe fn alone<L: Operand, R: Operand, const O: usize>(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+unsafe fn alone<L: Operand, R: Operand, const O: usize>(
+    a: *const f32,
+    b: *const f32,
+    c: *mut f32,
+    shape: Shape,
+    scale: f32,
+) {
+    dependent_launch::wait();
     let (product, c) = matrices(a, b, c, shape, scale);
     let tile = in_columns::<L, R, O>(thread::block_idx_x(), shape);
     // SAFETY: as the caller says.
@@ -379,13 +389,14 @@ unsafe fn alone<L: Operand, R: Operand, const O: usize>(a: &[f32], b: &[f32], c:
 #[gpu_only]
 #[inline(always)]
 unsafe fn best<L: Operand, R: Operand, const O: usize>(
-    a: &[f32],
-    b: &[f32],
+    a: *const f32,
+    b: *const f32,
     c: *mut f32,
     shape: Shape,
     scale: f32,
     sharing: Sharing,
 ) {
+    dependent_launch::wait();
     let (product, c) = matrices(a, b, c, shape, scale);
     let tiles = shape.m.div_ceil(L::SIDE) * shape.n.div_ceil(R::SIDE);
     let tile = |number| in_columns::<L, R, O>(number, shape);
@@ -403,10 +414,10 @@ unsafe fn best<L: Operand, R: Operand, const O: usize>(
 /// The operands, and what becomes of them.
 #[gpu_only]
 #[inline(always)]
-fn matrices(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) -> (Product, Matrix) {
+fn matrices(a: *const f32, b: *const f32, c: *mut f32, shape: Shape, scale: f32) -> (Product, Matrix) {
     let Shape { m, n, k, .. } = shape;
-    let left = Matrix { first: a.as_ptr().cast_mut(), rows: m, columns: k, pitch: shape.a_pitch };
-    let right = Matrix { first: b.as_ptr().cast_mut(), rows: k, columns: n, pitch: shape.b_pitch };
+    let left = Matrix { first: a.cast_mut(), rows: m, columns: k, pitch: shape.a_pitch };
+    let right = Matrix { first: b.cast_mut(), rows: k, columns: n, pitch: shape.b_pitch };
     (Product { left, right, k, scale }, Matrix { first: c, rows: m, columns: n, pitch: shape.c_pitch })
 }
 

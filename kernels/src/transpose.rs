@@ -11,7 +11,8 @@
 //! | [`transpose_block16`] | square blocks: two rows a warp, so each sector written holds two floats | 4, 16 | |
 //! | [`transpose_tiled`] | a tile in shared memory: both sides along the rows, the turn between them | 4, 4 | 32 |
 //! | [`transpose_padded`] | one unused column in the tile | 4, 4 | 1 |
-//! | [`transpose_best`] | words of 16 bytes outside the tile | 16, 16 | 2 |
+//! | [`transpose_best_small`] | words of 16 bytes outside the tile | 16, 16 | 1 |
+//! | [`transpose_best`] | the same, with larger tiles | 16, 16 | 2 |
 //!
 //! What to look for: the sectors per request (`l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum` over
 //! `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`, and the same with `_op_st`), the bytes used of each sector
@@ -37,7 +38,7 @@ use cuda_std::{gpu_only, kernel};
 #[gpu_only]
 use crate::matrix::{at, block_row};
 #[gpu_only]
-use crate::turn::{Row, Turn};
+use crate::turn::Turn;
 
 /// Rows and columns of a tile, and the width of its block.
 pub const TILE: u32 = 32;
@@ -224,17 +225,14 @@ pub unsafe fn transpose_padded(
 pub const BEST_TILE: u32 = 64;
 
 /// Threads of a block of [`transpose_best`].
-pub const BEST_THREADS: u32 = 512;
+pub const BEST_THREADS: u32 = BEST_TILE * BEST_TILE / 8;
 
 /// Bytes of shared memory that [`transpose_best`] and [`transpose_best_unaligned`] need: more than the 16 KB that a block has before compute
 /// capability 2.0.
 pub const BEST_SHARED_BYTES: u32 = BEST_TILE * (BEST_TILE + 1) * 4;
 
-/// Rows of the tile of [`transpose_best_small`], whose columns are [`BEST_TILE`].
-pub const BEST_SMALL_ROWS: u32 = 32;
-
-/// Threads of a block of [`transpose_best_small`].
-pub const BEST_SMALL_THREADS: u32 = 256;
+/// Threads of a block of [`transpose_best_small`], whose tile is [`TILE`].
+pub const BEST_SMALL_THREADS: u32 = TILE * TILE / 8;
 
 /// The padded tile again, but outside of it each thread moves two words of 16 bytes: a quarter of the instructions for as many bytes, and a
 /// tile of 64 x 64.
@@ -267,25 +265,26 @@ pub unsafe fn transpose_best(
     output_pitch: u32,
 ) {
     #[address_space(shared)]
-    static STAGE: SharedCell<[Row; 64]> = SharedCell::uninit();
+    static STAGE: SharedCell<[[f32; 65]; 64]> = SharedCell::uninit();
     dependent_launch::wait();
-    let pitches = [input_pitch, output_pitch];
-    let turn = Turn::<64>::of_block(input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
+    let (tile, pitches) = ([thread::block_idx_x(), block_row()], [input_pitch, output_pitch]);
+    let turn = Turn::<64>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
     turn.load_words(|word| mem::load_l2_evict_last(word));
     thread::sync_threads();
-    turn.store_words(|word, value| mem::store_l2_evict_last(word, value));
+    turn.store_words();
 }
 
-/// The same for a matrix of few tiles: in tiles of half the height, by blocks of half the size, of which a multiprocessor has twice as
-/// many. While some of them load, others store. A tile's columns are 128 bytes long: where that is not a whole line of the output, it
-/// takes 3 % more; and DRAM prefers longer pieces, so it is not for large matrices.
+/// The same for a matrix of few tiles: in the tile of the lecture again, by blocks of 128 threads, of which a multiprocessor holds 16. While
+/// some of them load, others store. Large matrices take 11 % longer this way, because DRAM prefers longer pieces; with 1024 x 1000 floats it is
+/// 4 % less.
 ///
-/// Each load asks L2 for the 256 bytes around it: where rows start in the middle of a line, neighbouring tiles share lines. With 1024 x 1000
-/// floats that takes 1 % less (H200, 2026-11-23). The lines have no priority in L2.
+/// Blocks go along the rows of the input here, not of the output, and each load asks L2 for the 256 bytes around it: where rows start in the
+/// middle of a line, neighbouring tiles share lines. The order is worth 3 %, the request 1 % (H200, 2026-11-24).
 ///
 /// # Safety
-/// As for [`transpose_best`], but with a block of [`BEST_SMALL_THREADS`] threads for each [`BEST_SMALL_ROWS`] rows and [`BEST_TILE`] columns.
-#[kernel(launch_bounds(256, 8))]
+/// As for [`transpose_best`], but with a block of [`BEST_SMALL_THREADS`] threads for each tile of [`TILE`] x [`TILE`], in
+/// the grid of [`grid`], which has one layer.
+#[kernel(launch_bounds(128, 16))]
 pub unsafe fn transpose_best_small(
     input: *const f32,
     output: *mut f32,
@@ -295,18 +294,18 @@ pub unsafe fn transpose_best_small(
     output_pitch: u32,
 ) {
     #[address_space(shared)]
-    static STAGE: SharedCell<[Row; 32]> = SharedCell::uninit();
+    static STAGE: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
     dependent_launch::wait();
-    let pitches = [input_pitch, output_pitch];
-    let turn = Turn::<32>::of_block(input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
-    turn.load_words(|word| mem::load_prefetch(word));
+    let (tile, pitches) = ([block_row(), thread::block_idx_x()], [input_pitch, output_pitch]);
+    let turn = Turn::<32>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
+    turn.load_words(|word| mem::load_l2_evict_last_prefetch(word));
     thread::sync_threads();
-    turn.store_words(|word, value| *word = value);
+    turn.store_words();
 }
 
 /// The same where the rows of a matrix are not aligned to 16 bytes: that matrix is accessed float by float. Each access then takes
-/// neighbouring floats, and loads ask L2 for the 256 bytes around them, as those of the small tiles: with 8191 x 8189 floats that takes 4 % less
-/// (H200, 2026-11-23).
+/// neighbouring floats, and loads ask L2 for the 256 bytes around them, as those of the small tiles. Rows of the output that start within a
+/// sector cost most, because two tiles write to it: 8191 x 8189 floats take 154 us, 8192 x 8189 only 132 (H200, 2026-11-24).
 ///
 /// # Safety
 /// As for [`transpose_best`], with any pitches.
@@ -320,18 +319,18 @@ pub unsafe fn transpose_best_unaligned(
     output_pitch: u32,
 ) {
     #[address_space(shared)]
-    static STAGE: SharedCell<[Row; 64]> = SharedCell::uninit();
+    static STAGE: SharedCell<[[f32; 65]; 64]> = SharedCell::uninit();
     dependent_launch::wait();
-    let pitches = [input_pitch, output_pitch];
-    let turn = Turn::<64>::of_block(input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
+    let (tile, pitches) = ([thread::block_idx_x(), block_row()], [input_pitch, output_pitch]);
+    let turn = Turn::<64>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
     if input_pitch.is_multiple_of(4) {
-        turn.load_words(|word| mem::load_cg(word));
+        turn.load_words(|word| mem::load_l2_evict_last(word));
     } else {
-        turn.load_floats();
+        turn.load_floats(|float| mem::load_l2_evict_last_prefetch(float));
     }
     thread::sync_threads();
     if output_pitch.is_multiple_of(4) {
-        turn.store_words(|word, value| *word = value);
+        turn.store_words();
     } else {
         turn.store_floats();
     }

@@ -12,12 +12,18 @@
 //! | two or four words a thread | where all threads then run at once | a last wave of blocks that does not fill the GPU: 2^22 floats take 11.9 us, not 12.4 |
 //! | the kernel itself waits for the one before | `cuda_std::dependent_launch` | the gap between launches: back to back, 2^20 floats take 1.7 us, not 2.9 |
 //! | whole words apart from the rest, addresses before the wait | one branch, then a load | instructions before the load: 2^20 floats take 0.7 % less, cold |
+//! | L2 is to keep what is loaded and stored longest | `evict_last`, a cache policy | waiting for DRAM: 2^28 floats take 496 us, not 504 |
 //!
-//! That is [`vector_copy_best`] (times: H200, 2026-11-23). For large vectors there is nothing to gain by all this: with 2048 threads a
+//! That is [`vector_copy_best`] (times: H200, 2026-11-23 and 24). Only the last helps large vectors: with 2048 threads a
 //! multiprocessor has 32 KB under way, as much as memory can use, and waves are many. There one word a thread is best, and blocks
 //! of 128 to 1024 threads are the same.
 //!
-//! Hints cost more than they bring: a load with `L1::no_allocate` also leaves L2 early, so the next launch has to fetch its input
+//! The last step has two sides. Nobody reads these lines again, and DRAM moves as many bytes, but in 1 to 6 % less time from 2^24 floats on. Small
+//! vectors, cold, gain more, 4 to 9 %, but only where L2 is full of lines that have to be written to DRAM before they can be replaced, as after
+//! the flush (`docs/TIMING.md`); among lines that were only read, they gain nothing. And the kernels that follow find L2 full of lines that it
+//! keeps.
+//!
+//! Other hints cost more than they bring: a load with `L1::no_allocate` also leaves L2 early, so the next launch has to fetch its input
 //! again where it could have found it there (2^22 floats, back to back: 7.7 us instead of 5.4, and 8.3 with stores that are evicted
 //! first; H200, 2026-11-22). Look at `lts__t_sectors_srcunit_tex_lookup_hit.sum`.
 //!
@@ -103,7 +109,7 @@ pub unsafe fn vector_copy16(input: *const f32, output: *mut f32, length: usize) 
     copy::<f32x4>(input, output, length);
 }
 
-/// 16 bytes a lane, past L1.
+/// 16 bytes a lane, past L1, and L2 is to keep it longest.
 ///
 /// # Safety
 /// As for [`vector_copy4`], in blocks of [`BEST_THREADS`] threads in x, with a thread for each [place](places).
@@ -166,7 +172,7 @@ unsafe fn copy_places<const EACH: usize>(input: *const f32, output: *mut f32, le
         let (from, to) = (input.cast::<f32x4>().add(first), output.cast::<f32x4>().add(first));
         let from = dependent_launch::wait_with(from);
         let mut loaded = [f32x4::default(); EACH];
-        unroll::<EACH>(|k| loaded[k] = mem::load_cg(from.add(k * THREADS)));
-        unroll::<EACH>(|k| *to.add(k * THREADS) = loaded[k]);
+        unroll::<EACH>(|k| loaded[k] = mem::load_l2_evict_last(from.add(k * THREADS)));
+        unroll::<EACH>(|k| mem::store_l2_evict_last(to.add(k * THREADS), loaded[k]));
     }
 }

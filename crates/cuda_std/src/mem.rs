@@ -17,6 +17,7 @@
 //! | [`load_evict_last`] | | keep it in L1 longer than all else |
 //! | [`load_l2_evict_last`] | | bypass L1, and keep it in L2 longer than all else |
 //! | [`load_prefetch`] | | have L2 fetch what is around it, too |
+//! | [`load_l2_evict_last_prefetch`] | | keep it in L2 longer than all else, and fetch what is around it |
 //!
 //! | store | CUDA | hint to the hardware |
 //! | --- | --- | --- |
@@ -81,6 +82,8 @@ loads! {
     /// Loads through L1 and L2, and asks L2 to fetch the 256 bytes around the address (`ld.global.L2::256B`; before `sm_80` 128 bytes,
     /// `.L2::128B`). For data that other threads or blocks read soon.
     load_prefetch;
+    /// Loads as [`load_prefetch`], and asks L2 to evict the data last (`ld.global.L2::cache_hint.L2::256B`; before `sm_80` only `.L2::128B`).
+    load_l2_evict_last_prefetch;
 }
 
 macro_rules! stores {
@@ -141,6 +144,8 @@ pub unsafe trait GlobalValue: Copy {
     unsafe fn load_l2_evict_last(address: *const Self) -> Self;
     /// [`load_prefetch`] of this type.
     unsafe fn load_prefetch(address: *const Self) -> Self;
+    /// [`load_l2_evict_last_prefetch`] of this type.
+    unsafe fn load_l2_evict_last_prefetch(address: *const Self) -> Self;
     /// [`store_wb`] of this type.
     unsafe fn store_wb(address: *mut Self, value: Self);
     /// [`store_cg`] of this type.
@@ -258,6 +263,10 @@ macro_rules! scalars {
             scalar_load!(load_prefetch, "L2::256B", $kind, $class, $register, $from);
             #[cfg(not(target_feature = "sm_80"))]
             scalar_load!(load_prefetch, "L2::128B", $kind, $class, $register, $from);
+            #[cfg(target_feature = "sm_80")]
+            scalar_load!(load_l2_evict_last_prefetch, "L2::cache_hint.L2::256B" by L2 evict_last, $kind, $class, $register, $from);
+            #[cfg(not(target_feature = "sm_80"))]
+            scalar_load!(load_l2_evict_last_prefetch, "L2::128B", $kind, $class, $register, $from);
             scalar_store!(store_wb, "wb", $kind, $class, $into);
             scalar_store!(store_cg, "cg", $kind, $class, $into);
             scalar_store!(store_cs, "cs", $kind, $class, $into);
@@ -385,6 +394,10 @@ macro_rules! vectors {
             vector_load!(load_prefetch, "L2::256B", $lanes $kind $class $element);
             #[cfg(not(target_feature = "sm_80"))]
             vector_load!(load_prefetch, "L2::128B", $lanes $kind $class $element);
+            #[cfg(target_feature = "sm_80")]
+            vector_load!(load_l2_evict_last_prefetch, "L2::cache_hint.L2::256B" by L2 evict_last, $lanes $kind $class $element);
+            #[cfg(not(target_feature = "sm_80"))]
+            vector_load!(load_l2_evict_last_prefetch, "L2::128B", $lanes $kind $class $element);
             vector_store!(store_wb, "wb", $lanes $kind $class $element);
             vector_store!(store_cg, "cg", $lanes $kind $class $element);
             vector_store!(store_cs, "cs", $lanes $kind $class $element);

@@ -5,11 +5,12 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use clap::Args;
-use cuda_std::launch::{Kernel, PointerMut, Slice};
+use cuda_std::launch::{Kernel, Pointer, PointerMut, Slice};
 use kernels::gram as kernel;
-use kernels::matmul::{BEST_THREADS, Shares};
+use kernels::matmul::Shares;
 use serde_json::{Value, json};
 
+use super::best_transpose::BestTranspose;
 use super::compare::{Expected, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
@@ -17,7 +18,7 @@ use super::peer_flags::Peer;
 use super::peers;
 use super::product::Products;
 use super::settings::Settings;
-use super::tiles::{Candidate, Meeting, TileLaunch, fastest};
+use super::tiles::{Candidate, Meeting, SMALL_TILE_COST, TURNING_COST, TileLaunch, cost_of_transpose, fastest};
 use crate::device::{Device, LaunchConfig, Matrix, Peers};
 use crate::error::{Error, Result};
 use crate::random::Random;
@@ -47,7 +48,7 @@ pub struct Options {
     /// Half of the tiles of 32 x 33, each written twice
     #[arg(long, help_heading = "Variants (default: all)")]
     pub mirrored: bool,
-    /// The same with tiles in registers, asynchronous copies, and 128 x 128 elements a block
+    /// The same with tiles in registers, asynchronous copies, and 128 x 128 elements a block; a large matrix is transposed first
     #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
 
@@ -83,11 +84,20 @@ impl Step {
 #[derive(Clone, Copy)]
 enum Entry {
     Shaped(&'static Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape)>),
-    Split(&'static Split, Shares),
+    Split(Best, Shares),
+}
+
+/// A best kernel.
+#[derive(Clone, Copy)]
+enum Best {
+    /// For the matrix as it is.
+    Plain(&'static Split),
+    /// For the transposed matrix.
+    Transposed(&'static Split),
 }
 
 /// A kernel with a factor of the product, and what blocks need to share tiles.
-type Split = Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape, f32, Shares, PointerMut<u32>, PointerMut<f32>)>;
+type Split = Kernel<(Pointer<f32>, PointerMut<f32>, kernel::Shape, f32, Shares, PointerMut<u32>, PointerMut<f32>)>;
 
 /// The lab: a matrix.
 pub struct Gram {
@@ -101,6 +111,8 @@ pub struct Gram {
 pub struct Data {
     a: Matrix<f32>,
     c: Matrix<f32>,
+    /// The transposed matrix, if the best kernel takes it; else one element.
+    transposed: Matrix<f32>,
     /// Of the best kernel.
     meeting: Meeting,
 }
@@ -115,12 +127,19 @@ impl Lab for Gram {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let Options { tiled16, padded16, tiled32, padded32, mirrored, best, .. } = options;
+        let best = best || ![tiled16, padded16, tiled32, padded32, mirrored].contains(&true);
         let room = |rows: u64, columns: u64| {
             let (a, c) = (bytes_of::<f32>(&[rows, columns]), bytes_of::<f32>(&[rows, rows]));
+            let transposed = match best && rows >= u64::from(kernel::BEST.rows) {
+                // Its rows are whole pieces of 512 bytes.
+                true => bytes_of::<f32>(&[columns, rows.saturating_add(127) / 128 * 128]),
+                false => 0,
+            };
             // On the host the transpose and the reference, in more precision, and a result.
             let on_host = a.saturating_mul(4).saturating_add(c.saturating_mul(3));
             let what = format!("the product of a {rows} x {columns} matrix and its transpose");
-            check_room(device, &what, a.saturating_add(c), on_host)
+            check_room(device, &what, a.saturating_add(c).saturating_add(transposed), on_host)
         };
         let a = match &options.a.input {
             Some(path) => {
@@ -153,7 +172,7 @@ impl Lab for Gram {
         let Options { tiled16, padded16, tiled32, padded32, mirrored, best, pitched, .. } = self.options;
         let HostMatrix { rows, columns, ref elements } = self.a;
         let (a, c) = (device.matrix(rows, columns, pitched)?, device.matrix(rows, rows, pitched)?);
-        let mut data = Data { a, c, meeting: Meeting::new(device, 0)? };
+        let mut data = Data { a, c, transposed: device.matrix(1, 1, true)?, meeting: Meeting::new(device, 0)? };
         // The padding of a pitched matrix is never right to read.
         data.a.poison()?;
         data.a.write(elements)?;
@@ -170,6 +189,10 @@ impl Lab for Gram {
             && let Some(launch) = self.best(device)
         {
             data.meeting = Meeting::new(device, launch.sharing)?;
+            if let Best::Transposed(_) = launch.kernel {
+                // Its rows start on whole words.
+                data.transposed = device.matrix(columns, rows, true)?;
+            }
         }
         let variants = steps.into_iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
@@ -187,6 +210,7 @@ impl Lab for Gram {
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
+        data.transposed.poison()?;
         data.c.poison()
     }
 
@@ -219,11 +243,19 @@ impl Lab for Gram {
 
 impl Gram {
     /// The best kernel for this matrix, and its blocks. Matrices that are smaller than a tile are left to the mirrored tiles.
-    fn best(&self, device: &Device) -> Option<TileLaunch<&'static Split>> {
+    fn best(&self, device: &Device) -> Option<TileLaunch<Best>> {
         let (rows, columns) = (self.a.rows as u32, self.a.columns as u32);
-        let kernels: [Candidate<&'static Split>; 2] = [
-            Candidate { kernel: &kernel::gram_best, tile: kernel::BEST, splits: true },
-            Candidate { kernel: &kernel::gram_best_small, tile: kernel::BEST_SMALL, splits: true },
+        let (large, small) = (Best::Transposed(&kernel::gram_best), Best::Plain(&kernel::gram_best_small));
+        let cost_before = cost_of_transpose(u64::from(rows) * u64::from(columns));
+        let kernels = [
+            Candidate { kernel: large, tile: kernel::BEST, splits: true, cost: 1.0, cost_before },
+            Candidate {
+                kernel: small,
+                tile: kernel::BEST_SMALL,
+                splits: true,
+                cost: SMALL_TILE_COST * TURNING_COST,
+                cost_before: 0.0,
+            },
         ];
         fastest(device, &kernels, [rows, rows], columns, |tile| kernel::best_tiles(tile, rows))
     }
@@ -250,21 +282,28 @@ impl Gram {
             Step::Mirrored | Step::Best => [kernel::tiles_below_diagonal(tiles) as u32, 1, 1],
             _ => [tiles, tiles, 1],
         };
-        let launch = LaunchConfig::new(grid, [side, side, 1]);
         let best = if step == Step::Best { self.best(device) } else { None };
-        let (kernel, launch) = best.map_or((Entry::Shaped(kernel), launch), |best| {
-            let mut launch = LaunchConfig::new([best.blocks(), 1, 1], [BEST_THREADS, 1, 1]);
-            launch.dynamic_shared = best.tile.shared_bytes;
-            (Entry::Split(best.kernel, best.shares), launch)
-        });
+        let (kernel, launch) = match best {
+            Some(best) => (Entry::Split(best.kernel, best.shares), best.config()),
+            None => (Entry::Shaped(kernel), LaunchConfig::new(grid, [side, side, 1])),
+        };
         Variant::new(
             name,
             move |data: &mut Data, launcher| {
-                let Data { a, c, meeting: Meeting { ready, room } } = data;
+                let Data { a, c, transposed, meeting: Meeting { ready, room } } = data;
                 match kernel {
                     Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&*a, c, shape)),
-                    Entry::Split(kernel, shares) => {
+                    Entry::Split(Best::Plain(kernel), shares) => {
                         launcher.launch(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, room))
+                    }
+                    Entry::Split(Best::Transposed(kernel), shares) => {
+                        let kernel::Shape { rows, columns, a_pitch, .. } = shape;
+                        let pitch = transposed.pitch() as u32;
+                        let transpose = BestTranspose::of(launcher.device(), [rows, columns], [a_pitch, pitch]);
+                        let arguments = (&*a, &mut *transposed, rows, columns, a_pitch, pitch);
+                        launcher.launch_before(transpose.kernel, &transpose.launch, arguments)?;
+                        let shape = kernel::Shape { a_pitch: pitch, ..shape };
+                        launcher.launch(kernel, &launch, (&*transposed, c, shape, 1.0_f32, shares, ready, room))
                     }
                 }
             },

@@ -86,7 +86,7 @@ impl<'a> Launcher<'a> {
         self.device
     }
 
-    /// Launches a kernel with the preferences added to `config`.
+    /// Launches a kernel with the preferences added to `config`. The occupancy of the first one is the variant's.
     ///
     /// # Errors
     ///
@@ -96,6 +96,30 @@ impl<'a> Launcher<'a> {
         kernel: &'static Kernel<P>,
         config: &LaunchConfig,
         arguments: A,
+    ) -> Result<()> {
+        self.launch_as(kernel, config, arguments, true)
+    }
+
+    /// Launches a kernel that makes what the variant's own kernel takes: its occupancy is not the variant's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::launch`].
+    pub fn launch_before<P, A: ArgumentList<P>>(
+        &mut self,
+        kernel: &'static Kernel<P>,
+        config: &LaunchConfig,
+        arguments: A,
+    ) -> Result<()> {
+        self.launch_as(kernel, config, arguments, false)
+    }
+
+    fn launch_as<P, A: ArgumentList<P>>(
+        &mut self,
+        kernel: &'static Kernel<P>,
+        config: &LaunchConfig,
+        arguments: A,
+        has_occupancy: bool,
     ) -> Result<()> {
         let Preferences { cache, carveout, load_caching, .. } = self.preferences;
         let config = LaunchConfig { cache, carveout, load_caching, checks: self.checks, ..*config };
@@ -107,14 +131,15 @@ impl<'a> Launcher<'a> {
             record.kernels.push(name);
         }
         let counters = self.device.launch(kernel, &config, arguments)?;
-        if let (Some(counters), Some(report)) = (counters, self.device.last_report()) {
+        if let (Some(mut counters), Some(report)) = (counters, self.device.last_report()) {
+            counters.occupancy = counters.occupancy.filter(|_| has_occupancy);
             record.launches.push((name, counters));
             if self.lines {
                 record.lines.add(&report);
             }
             record.findings.add(&Findings::of(&report));
         }
-        if record.occupancy.is_none() {
+        if has_occupancy && record.occupancy.is_none() {
             record.occupancy = self.device.occupancy(kernel, &config)?;
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use clap::Args;
-use cuda_std::launch::{Kernel, PointerMut, Slice};
+use cuda_std::launch::{Kernel, Pointer, PointerMut, Slice};
 use kernels::matmul as kernel;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use super::peer_flags::Peer;
 use super::peers;
 use super::product::Products;
 use super::settings::Settings;
-use super::tiles::{Candidate, Meeting, TileLaunch, fastest};
+use super::tiles::{Candidate, Meeting, SMALL_TILE_COST, TileLaunch, fastest};
 use crate::device::{Device, LaunchConfig, Matrix, Peers};
 use crate::error::{Error, Result};
 use crate::flag_values::{block_shape, whole_number};
@@ -242,10 +242,11 @@ impl Matmul {
             false => &kernel::matmul_best_unaligned,
         };
         let (small, small_split) = (&kernel::matmul_best_small, &kernel::matmul_best_small_split);
+        let candidate = |kernel, tile, splits, cost| Candidate { kernel, tile, splits, cost, cost_before: 0.0 };
         let kernels = [
-            Candidate { kernel: Tiled::Split(large), tile: kernel::BEST, splits: true },
-            Candidate { kernel: Tiled::Alone(small), tile: kernel::BEST_SMALL, splits: false },
-            Candidate { kernel: Tiled::Split(small_split), tile: kernel::BEST_SMALL, splits: true },
+            candidate(Tiled::Split(large), kernel::BEST, true, 1.0),
+            candidate(Tiled::Alone(small), kernel::BEST_SMALL, false, SMALL_TILE_COST),
+            candidate(Tiled::Split(small_split), kernel::BEST_SMALL, true, SMALL_TILE_COST),
         ];
         let tiles =
             |tile: kernel::BestTile| u64::from(shape.m.div_ceil(tile.rows)) * u64::from(shape.n.div_ceil(tile.columns));
@@ -257,19 +258,18 @@ impl Matmul {
         let shape = self.shape(data);
         let block = self.block(step);
         let tiles = |[across, down]: [u32; 2]| [shape.n.div_ceil(across), shape.m.div_ceil(down), 1];
-        let registers = (Entry::Shaped(&kernel::matmul_registers), tiles([kernel::REGISTER_TILE; 2]), 0);
-        let (kernel, grid, shared) = match step {
-            Step::Naive => (Entry::Shaped(&kernel::matmul_naive), tiles(block), 0),
-            Step::Tiled16 => (Entry::Shaped(&kernel::matmul_tiled16), tiles(block), 0),
-            Step::Tiled32 => (Entry::Shaped(&kernel::matmul_tiled32), tiles(block), 0),
+        let shaped = |kernel, grid| (Entry::Shaped(kernel), LaunchConfig::new(grid, [block[0], block[1], 1]));
+        let registers = shaped(&kernel::matmul_registers, tiles([kernel::REGISTER_TILE; 2]));
+        let (kernel, launch) = match step {
+            Step::Naive => shaped(&kernel::matmul_naive, tiles(block)),
+            Step::Tiled16 => shaped(&kernel::matmul_tiled16, tiles(block)),
+            Step::Tiled32 => shaped(&kernel::matmul_tiled32, tiles(block)),
             Step::Registers => registers,
-            Step::Best => self.best(device, shape).map_or(registers, |launch| {
-                let TileLaunch { kernel, tile, shares, .. } = launch;
-                (Entry::Tiled(kernel, shares), [launch.blocks(), 1, 1], tile.shared_bytes)
-            }),
+            Step::Best => match self.best(device, shape) {
+                Some(best) => (Entry::Tiled(best.kernel, best.shares), best.config()),
+                None => registers,
+            },
         };
-        let mut launch = LaunchConfig::new(grid, [block[0], block[1], 1]);
-        launch.dynamic_shared = shared;
         Variant::new(
             step.name(),
             move |data: &mut Data, launcher| {
@@ -288,7 +288,7 @@ impl Matmul {
             |data| self.outcome(data),
         )
         .fact("block", json!(block))
-        .fact("grid", json!(grid))
+        .fact("grid", json!(launch.grid))
         .bytes(self.bytes())
         .operations(self.operations())
         .computes("the product", (m * n * size_of::<f32>()) as u64)
@@ -318,11 +318,11 @@ impl Matmul {
 /// A kernel that takes the matrices and their shape.
 type Shaped = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape)>;
 /// The same with a factor of the product.
-type Alone = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32)>;
+type Alone = Kernel<(Pointer<f32>, Pointer<f32>, PointerMut<f32>, kernel::Shape, f32)>;
 /// And with what blocks need to share tiles.
 type Split = Kernel<(
-    Slice<f32>,
-    Slice<f32>,
+    Pointer<f32>,
+    Pointer<f32>,
     PointerMut<f32>,
     kernel::Shape,
     f32,

@@ -7,11 +7,12 @@
 //! flow       runs the variants of a lab                     launcher  one variant's launches
 //! stopwatch  times them on a GPU                            settings  the flags that every lab has
 //! product    matrix products on the CPU                     peers     libraries that are timed beside the kernels
-//! tiles      how the best products are launched
+//! tiles      how the best products are launched             best_transpose  how the best transposes are launched
 //! ```
 //!
 //! A new lab is a file here with an `impl Lab`, and a line in [`ALL`].
 
+mod best_transpose;
 pub mod compare;
 pub mod flow;
 mod inputs;

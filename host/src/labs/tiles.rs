@@ -1,16 +1,29 @@
 //! How the best kernels of the labs `matmul` and `gram` are launched: in tiles of which size, which of them have a block of their own, and
 //! the memory where the blocks that share the others meet. The choice is pure; [`Meeting`] allocates.
 
-use kernels::matmul::{BEST_DEPTH, BEST_ROOM, BestTile, Shares};
+use kernels::matmul::{BEST_DEPTH, BEST_ROOM, BEST_THREADS, BestTile, Shares};
 
-use crate::device::{Buffer, Device};
+use crate::device::{Buffer, Device, LaunchConfig};
 use crate::error::Result;
 
 /// The multiprocessors to assume for the simulator: an H200's.
 const MULTIPROCESSORS: u32 = 132;
 
+/// Their threads.
+pub(super) const RESIDENT_THREADS: u64 = 132 * 2048;
+
 /// How much longer a small tile takes per element: on an H200, 52 us for 64 x 128 x 1024 against 88 us for 128 x 128 x 1024.
-const SMALL_TILE_COST: f64 = 1.18;
+pub(super) const SMALL_TILE_COST: f64 = 1.18;
+
+/// How much longer a tile takes if both operands are turned on their way: on an H200, 10.92 ms against 10.29 for the Gram matrix of 8192 rows
+/// (2026-11-24).
+pub(super) const TURNING_COST: f64 = 1.06;
+
+/// What a transpose of this many elements costs before a product, in the time of a slab of a tile of 128 x 128 (1.28 us on an H200): its launch,
+/// and what DRAM moves in that time (2026-11-24).
+pub(super) fn cost_of_transpose(elements: u64) -> f64 {
+    2.0 + elements as f64 / 650e3
+}
 
 /// What sharing costs each block, in slabs of its tile: it begins twice, leaves sums and adds others. On an H200 2 to 5: products of 1024 to
 /// 2560 rows took so much longer than their slabs (2026-11-23).
@@ -20,7 +33,7 @@ const SHARING_COST: f64 = 5.0;
 const OLDER: f64 = 0.63;
 
 /// What the last tile of a multiprocessor costs in addition, in tiles: nobody works while its block waits. On an H200, the lab `gram` with 4096
-/// rows took 14 slabs of 256 longer in two full rounds of tiles than with the second round split, and sharing has its own cost.
+/// rows took 14 slabs of 256 longer in two full rounds of tiles than with the second round split, and sharing has its own cost (2026-11-23).
 const LAST_TILE_COST: f64 = 0.08;
 
 /// The fewest slabs that a block shares: fewer would not be worth its beginning.
@@ -32,6 +45,13 @@ const MOST_SHARES: u64 = 4;
 /// The multiprocessors of a device; an H200's on the simulator.
 pub(super) fn multiprocessors(device: &Device) -> u32 {
     device.properties().multiprocessors.unwrap_or(MULTIPROCESSORS)
+}
+
+/// The threads that a device holds at once; an H200's on the simulator.
+pub(super) fn resident_threads(device: &Device) -> u64 {
+    let properties = device.properties();
+    let each = properties.multiprocessors.zip(properties.max_threads_per_multiprocessor);
+    each.map_or(RESIDENT_THREADS, |(count, threads)| u64::from(count) * u64::from(threads))
 }
 
 /// A launch of a best kernel.
@@ -48,9 +68,11 @@ pub(super) struct TileLaunch<K> {
 }
 
 impl<K> TileLaunch<K> {
-    /// All blocks.
-    pub fn blocks(&self) -> u32 {
-        self.shares.whole + self.sharing
+    /// How to launch it.
+    pub fn config(&self) -> LaunchConfig {
+        let mut config = LaunchConfig::new([self.shares.whole + self.sharing, 1, 1], [BEST_THREADS, 1, 1]);
+        config.dynamic_shared = self.tile.shared_bytes;
+        config
     }
 }
 
@@ -61,6 +83,10 @@ pub(super) struct Candidate<K> {
     pub tile: BestTile,
     /// Whether its blocks can split tiles among them.
     pub splits: bool,
+    /// How long an element takes for each step, compared with the fastest kernel.
+    pub cost: f64,
+    /// What has to be done before the launch, in the time of a slab of a tile of 128 x 128.
+    pub cost_before: f64,
 }
 
 /// The fastest way to a product of `rows` x `columns` over `k` steps, by one of these kernels (of equal ones the first), whose number of
@@ -74,7 +100,6 @@ pub(super) fn fastest<K: Copy>(
 ) -> Option<TileLaunch<K>> {
     let properties = device.properties();
     let multiprocessors = u64::from(multiprocessors(device));
-    let largest = kernels.iter().map(|candidate| candidate.tile.rows * candidate.tile.columns).max();
     let slabs = u64::from(k.div_ceil(BEST_DEPTH));
     let fits = |tile: BestTile| {
         rows >= tile.rows
@@ -82,17 +107,16 @@ pub(super) fn fastest<K: Copy>(
             && u64::from(tile.shared_bytes) <= properties.shared_per_block_opt_in
     };
     let fitting = kernels.iter().copied().filter(|candidate| fits(candidate.tile));
-    let ways = fitting.flat_map(|Candidate { kernel, tile, splits }| {
-        let elements = tile.rows * tile.columns;
-        let each = f64::from(elements) * if Some(elements) == largest { 1.0 } else { SMALL_TILE_COST };
+    let ways = fitting.flat_map(|Candidate { kernel, tile, splits, cost, cost_before }| {
+        let slab = f64::from(tile.rows * tile.columns) / f64::from(128 * 128) * cost;
         let places = Places { multiprocessors, resident: tile.resident.into() };
         let split = splits.then(|| places.split(tiles(tile), slabs)).flatten();
         [Some(alone(tiles(tile))), split].into_iter().flatten().filter_map(move |way| {
-            let cost = places.slabs_of_a_multiprocessor(way, slabs) * each;
+            let time = cost_before + places.slabs_of_a_multiprocessor(way, slabs) * slab;
             let shares = Shares { whole: way.whole.try_into().ok()?, more: way.more.try_into().ok()? };
             let sharing: u32 = way.sharing.try_into().ok()?;
             shares.whole.checked_add(sharing)?;
-            Some((cost, TileLaunch { kernel, tile, shares, sharing }))
+            Some((time, TileLaunch { kernel, tile, shares, sharing }))
         })
     });
     ways.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, launch)| launch)

@@ -4,17 +4,16 @@
 use std::rc::Rc;
 
 use clap::Args;
-use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use kernels::transpose as kernel;
 use serde_json::{Value, json};
 
+use super::best_transpose::BestTranspose;
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
 use super::peer_flags::Peer;
 use super::peers;
 use super::settings::Settings;
-use super::tiles;
 use crate::device::{Device, LaunchConfig, Matrix, OnDevice, Peers};
 use crate::error::{Error, Result};
 use crate::flag_values::{self, block_shape};
@@ -45,7 +44,7 @@ pub struct Options {
     /// Tiles of 32 x 33: the padding ends the bank conflicts
     #[arg(long, help_heading = "Variants (default: all)")]
     pub padded: bool,
-    /// Tiles of 64 x 65, and words of 16 bytes outside of them
+    /// Words of 16 bytes outside of the tiles, which are of 64 x 65, or of 32 x 33 for small matrices
     #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
     /// No transpose but a plain copy: the ceiling
@@ -144,7 +143,8 @@ impl Lab for Transpose {
         // The padding of a pitched input is never right to read.
         data.input.poison()?;
         data.input.write(elements)?;
-        let best = Best::of([rows, columns].map(|side| side as u32), &data, tiles::multiprocessors(device));
+        let pitches = [&data.input, &data.output].map(|matrix| matrix.pitch() as u32);
+        let best = BestTranspose::of(device, [rows, columns].map(|side| side as u32), pitches);
         let variants = self.steps.iter().map(|&(step, block)| self.variant(step, block, best, &data)).collect();
         Ok(Plan::new(data, variants))
     }
@@ -210,13 +210,12 @@ impl Lab for Transpose {
 }
 
 impl Transpose {
-    fn variant(&self, step: Step, block: [u32; 2], best: Best, data: &Data) -> Variant<'_, Data> {
+    fn variant(&self, step: Step, block: [u32; 2], best: BestTranspose, data: &Data) -> Variant<'_, Data> {
         let HostMatrix { rows, columns, .. } = self.matrix;
-        let (block, grid) = match step {
-            Step::Best => ([best.threads, 1], best.grid(rows as u32, columns as u32)),
-            _ => (block, step.grid(block, rows as u32, columns as u32)),
+        let launch = match step {
+            Step::Best => best.launch,
+            _ => LaunchConfig::new(step.grid(block, rows as u32, columns as u32), [block[0], block[1], 1]),
         };
-        let launch = LaunchConfig::new(grid, [block[0], block[1], 1]);
         let bytes = self.bytes();
         let output_pitch = match &data.copied {
             Some(copied) if step == Step::Copy => copied.pitch(),
@@ -243,8 +242,8 @@ impl Transpose {
             move |data| self.outcome(step, data),
         );
         let variant = variant
-            .fact("block", json!(block))
-            .fact("grid", json!(grid))
+            .fact("block", json!(launch.block[..2]))
+            .fact("grid", json!(launch.grid))
             .fact("input_pitch_bytes", data.input.pitch() * size_of::<f32>())
             .fact("output_pitch_bytes", output_pitch * size_of::<f32>())
             .bytes(2 * bytes);
@@ -306,7 +305,7 @@ impl Step {
         }
     }
 
-    /// The block to launch, which is `wanted` if the kernel allows it. [`Best`] has its own.
+    /// The block to launch, which is `wanted` if the kernel allows it. The best one has its own.
     fn block(self, wanted: Option<[u32; 2]>) -> Result<[u32; 2]> {
         match (self, wanted) {
             (Self::Block16, None) => Ok([kernel::BLOCK16, kernel::BLOCK16]),
@@ -337,42 +336,6 @@ impl Step {
             (Self::Copy, Some(copied)) => copied,
             _ => output,
         }
-    }
-}
-
-/// The parameters of the best kernels: input and output, rows and columns, and both pitches.
-type BestParameters = (Pointer<f32>, PointerMut<f32>, u32, u32, u32, u32);
-
-/// A best kernel, and how it is launched.
-#[derive(Clone, Copy)]
-struct Best {
-    kernel: &'static Kernel<BestParameters>,
-    threads: u32,
-    rows_of_tile: u32,
-}
-
-impl Best {
-    /// The best kernel for a matrix of this shape. On an H200 the small tiles are faster up to 1024 x 1280 floats, cold and warm; from
-    /// 1280 x 1280 on only warm. Two large tiles a multiprocessor are a little more than 1024 x 1024. Small tiles write 128 bytes of a row;
-    /// where these are no whole line of a cache, at 1000 x 1000, they are slower, cold (2026-11-23).
-    fn of([rows, columns]: [u32; 2], data: &Data, multiprocessors: u32) -> Self {
-        let [input, output] = [&data.input, &data.output].map(Matrix::pitch);
-        let large_tiles = u64::from(rows.div_ceil(kernel::BEST_TILE)) * u64::from(columns.div_ceil(kernel::BEST_TILE));
-        let whole_lines = output.is_multiple_of(kernel::BEST_SMALL_ROWS as usize);
-        let large = |kernel| Self { kernel, threads: kernel::BEST_THREADS, rows_of_tile: kernel::BEST_TILE };
-        if !(input.is_multiple_of(4) && output.is_multiple_of(4)) {
-            large(&kernel::transpose_best_unaligned)
-        } else if large_tiles <= 2 * u64::from(multiprocessors) && whole_lines {
-            let (threads, rows_of_tile) = (kernel::BEST_SMALL_THREADS, kernel::BEST_SMALL_ROWS);
-            Self { kernel: &kernel::transpose_best_small, threads, rows_of_tile }
-        } else {
-            large(&kernel::transpose_best)
-        }
-    }
-
-    /// The blocks that cover the matrix: those of the transposed one.
-    fn grid(self, rows: u32, columns: u32) -> [u32; 3] {
-        kernel::grid(columns, rows, [self.rows_of_tile, kernel::BEST_TILE])
     }
 }
 

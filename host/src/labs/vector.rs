@@ -14,6 +14,7 @@ use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::peer_flags::Peer;
 use super::peers;
 use super::settings::Settings;
+use super::tiles::resident_threads;
 use crate::device::{Buffer, Device, LaunchConfig, Peers};
 use crate::error::Result;
 use crate::flag_values::whole_number;
@@ -62,9 +63,6 @@ struct Way {
 
 /// The bytes of a word of the best kernel.
 const BEST_WORD: usize = 16;
-
-/// The threads that are resident at once on an H200, for which the simulator is taken.
-const RESIDENT_THREADS: u64 = 132 * 2048;
 
 /// The lab: a vector to copy.
 pub struct Vector {
@@ -172,10 +170,7 @@ impl Vector {
 
     /// The best kernel for this vector and device.
     fn best(&self, device: &Device) -> Way {
-        let properties = device.properties();
-        let each = properties.multiprocessors.zip(properties.max_threads_per_multiprocessor);
-        let resident = each.map_or(RESIDENT_THREADS, |(count, threads)| u64::from(count) * u64::from(threads));
-        let words = words_of_a_thread(self.words(BEST_WORD), resident);
+        let words = words_of_a_thread(self.words(BEST_WORD), resident_threads(device));
         let kernel = match words {
             4 => &kernel::vector_copy_best4,
             2 => &kernel::vector_copy_best2,
@@ -204,6 +199,7 @@ fn words_of_a_thread(words: usize, resident_threads: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tiles::RESIDENT_THREADS;
     use super::*;
 
     #[test]

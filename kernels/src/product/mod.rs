@@ -9,12 +9,12 @@
 //!   register holds what is on its way (*stall long scoreboard*).
 //! - **Both slabs lie `k` by `k`.** A thread then takes its numbers in words of 16 bytes: 4 loads for 64 multiplications
 //!   (`smsp__inst_executed_pipe_lsu`, *stall MIO throttle*). An operand whose rows run along `k` is turned on the way, by copies of
-//!   4 bytes.
+//!   4 bytes, and again for each tile. Where that costs more than one transpose before, the kernel takes the transposed matrix (`gram_best`).
 //! - **Each step's numbers are loaded during the step before** (*stall short scoreboard*).
 //! - **The order of the multiplications** (`numbers.rs`). A multiprocessor's quarter can start one `FFMA` in each cycle, but reads
 //!   only one register from each of its two banks. Three operands need three reads, so one must come from the operand before (`.reuse` in
-//!   the SASS), and the other two from different banks (*stall dispatch*, *stall math pipe throttle*). Of 20,000 orders
-//!   for the Gram matrix of 4096 rows, the best took 1.42 ms, the middle one 1.47 and the worst 1.63 (H200, 2026-11-23).
+//!   the SASS), and the other two from different banks (*stall dispatch*, *stall math pipe throttle*). Of 22,000 orders
+//!   for 2048 x 2048, the best took 342 us, most 346 to 351 (H200, 2026-11-23).
 //! - **The last tiles are shared out** among all blocks (`share.rs`), so that no multiprocessor waits for others.
 //!
 //! `operand` brings the slabs, `numbers` multiplies them, `tile` has the loop and stores what came of it; `share` says which block takes
@@ -48,8 +48,7 @@ pub(crate) mod order {
     pub const MATMUL_UNALIGNED: usize = 1;
     pub const MATMUL_SMALL: usize = 2;
     pub const MATMUL_SMALL_SPLIT: usize = 3;
-    pub const GRAM: usize = 4;
-    pub const GRAM_SMALL: usize = 5;
+    pub const GRAM_SMALL: usize = 4;
 }
 
 /// Steps of `k` in a slab.

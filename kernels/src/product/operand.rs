@@ -28,7 +28,7 @@ pub(crate) trait Operand: Sized {
     unsafe fn fetch(&mut self, stage: u32);
 }
 
-/// An operand whose rows run along `k`: the left one; and the right one of `A A^T`. It is turned on its way, float by float.
+/// An operand whose rows run along `k`: the left one of a product; both of `A A^T`. It is turned on its way, float by float.
 pub(crate) struct AlongK<const SIDE: u32> {
     from: *const f32,
     to: SharedAddress<f32>,
@@ -82,7 +82,7 @@ impl<const SIDE: u32> Operand for AlongK<SIDE> {
     }
 }
 
-/// An operand whose rows run across `k`, as those of the right one do. It is copied in words of a `Word`: 16 bytes where its
+/// An operand whose rows run across `k`: the right one of a product; both of `A A^T` if `A` comes transposed. It is copied in words of a `Word`: 16 bytes where its
 /// rows are aligned to them, else 4.
 pub(crate) struct AcrossK<Word, const SIDE: u32> {
     from: *const Word,

@@ -11,7 +11,7 @@
 //!
 //! The shares are not all equal. Of two blocks on a multiprocessor the older one gets nearly two thirds of it. If both have the same to
 //! do, it ends first, and the other goes on alone, with nobody to work while it waits. So the blocks that begin earlier take more
-//! ([`Shares::more`]), and both end together: another 1.0 % for 3072 x 3072, 1.3 % for the Gram matrix of 4096 rows.
+//! ([`Shares::more`]), and both end together: another 1.0 % for 3072 x 3072 (H200, 2026-11-23).
 
 use cuda_std::{thread, unroll, vector::f32x4};
 

@@ -41,9 +41,9 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
     #[inline(always)]
     pub fn new(down: u32, across: u32, rows: u32, columns: u32) -> Self {
         let (stored_row, stored_column) = (down * L::SIDE, across * R::SIDE);
-        // Rows of whole words go on to the end of their last one, be it padding.
+        // An operand that is copied in words of 16 bytes may be read up to its pitch, so its tile may reach into the padding. Nobody stores that.
         let computed_column = stored_column.min((columns - R::SIDE).next_multiple_of(R::WORD));
-        let computed_row = stored_row.min(rows - L::SIDE);
+        let computed_row = stored_row.min((rows - L::SIDE).next_multiple_of(L::WORD));
         Self { operands: PhantomData, stored_row, stored_column, computed_row, computed_column }
     }
 

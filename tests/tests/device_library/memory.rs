@@ -169,8 +169,8 @@ fn atomic_operations_lose_nothing() {
 /// Copies 32 elements with each operator.
 fn copied<T: bytemuck::Pod + PartialEq + Debug>(kernel: &str, element: impl Fn(u32) -> T) {
     let input = lanes(&element);
-    for (lane, copies) in of_one_warp::<T, T>(kernel, &input, 11).into_iter().enumerate() {
-        assert_eq!(copies, [input[lane]; 11], "{kernel}, lane {lane}");
+    for (lane, copies) in of_one_warp::<T, T>(kernel, &input, 12).into_iter().enumerate() {
+        assert_eq!(copies, [input[lane]; 12], "{kernel}, lane {lane}");
     }
 }
 
@@ -179,7 +179,7 @@ fn cache_operators_change_nothing_but_the_way() {
     on_each_device(|| {
         let sums = of_one_warp::<f32, f32>("memory_operators", &lanes(|lane| lane as f32), 8);
         for (lane, sum) in sums.into_iter().enumerate() {
-            assert_eq!(sum, [11.0 * lane as f32; 8]);
+            assert_eq!(sum, [12.0 * lane as f32; 8]);
         }
         copied("memory_u8", |lane| lane as u8 * 7);
         copied("memory_i8", |lane| lane as i8 * 3 - 100);

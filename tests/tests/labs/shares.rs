@@ -98,11 +98,19 @@ fn gram_matrices_are_right_however_their_tiles_are_shared_out() {
         let a = whole_numbers(M, K, K);
         let expected = product(M, M, |row, k| a[row * K + k], |k, column| a[column * K + k]);
         let [rows, columns] = [M, K].map(|size| size as u32);
-        let shape = gram::Shape { rows, columns, a_pitch: columns, c_pitch: rows };
-        let a = filled(&device, &a);
-        for (kernel, tile) in [(&gram::gram_best, gram::BEST), (&gram::gram_best_small, gram::BEST_SMALL)] {
+        let transposed_pitch = M.next_multiple_of(4);
+        let mut transposed = vec![f32::NAN; K * transposed_pitch];
+        for (i, &element) in a.iter().enumerate() {
+            transposed[i % K * transposed_pitch + i / K] = element;
+        }
+        let (a, transposed) = (filled(&device, &a), filled(&device, &transposed));
+        for (kernel, operand, a_pitch, tile) in [
+            (&gram::gram_best, &transposed, transposed_pitch as u32, gram::BEST),
+            (&gram::gram_best_small, &a, columns, gram::BEST_SMALL),
+        ] {
+            let shape = gram::Shape { rows, columns, a_pitch, c_pitch: rows };
             launch_each_way(&device, tile, &expected, |config, c, (shares, ready, room)| {
-                device.launch(kernel, config, (&a, c, shape, 1.0_f32, shares, ready, room)).unwrap();
+                device.launch(kernel, config, (operand, c, shape, 1.0_f32, shares, ready, room)).unwrap();
             });
         }
     }

@@ -124,9 +124,9 @@ pub const TABLE: &[Row] = &[
             // The input's pitch is a multiple of four, the output's is not, and the other way round.
             "--rows 97 --cols 132 --best",
             "--rows 132 --cols 97 --best",
-            // Few tiles, whose columns are whole lines, and many tiles.
+            // Few tiles, and many.
             "--rows 96 --cols 68 --best",
-            "--rows 1024 --cols 1100 --best",
+            "--rows 1476 --cols 1500 --best",
             "--rows 100 --cols 130 --block 32,1 --tiled --padded --naive",
             "--rows 100 --cols 130 --block 32,32 --padded --copy",
             "--rows 100 --cols 130 --block 7,9 --block16",
@@ -165,9 +165,10 @@ pub const TABLE: &[Row] = &[
             MATRIX[4],
             "--rows 70 --cols 1",
             "--rows 143 --cols 33 --pitched --best",
-            "--rows 1542 --cols 5 --best",
             // Shared tiles.
             "--rows 193 --cols 1001 --best",
+            // A transposed matrix.
+            "--rows 1911 --cols 181 --best",
         ],
         inputs: &[Input { flags: "--best", files: &[("--input", &[5, 7])], output: &[5, 5] }],
         closed_forms: closed_forms::gram,

@@ -118,8 +118,9 @@ pub(super) const GOALS: &[Goal] = &[
     },
     Goal {
         title: "Gram matrix and half of it by cuBLAS",
-        about: "A matrix times its transpose. `cublasSsyrk` writes one half of the product; ours writes both. The limit counts the whole \
-                product, of which both compute half: so they pass 100 %.",
+        about: "A matrix times its transpose. `cublasSsyrk` writes one half of the product; ours writes both, and first makes a transposed \
+                copy of the matrix, which its times include. The limit counts the whole product, of which both compute half: so they \
+                pass 100 %.",
         lab: "gram --best",
         pairs: &[pair("", "best", &["cublas-ssyrk-half"])],
         sizes: &[size("4096", "--rows 4096", 1.25), size("8192", "--rows 8192", 1.0)],

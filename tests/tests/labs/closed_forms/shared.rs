@@ -3,7 +3,7 @@
 use super::*;
 
 /// Along columns 32 sectors, in blocks of 16 rows 16. A column of the tile takes 32 wavefronts, of the padded tile 1. Words are four
-/// sectors for each eight lanes; those of two rows of 64 floats, and of two columns, meet two at a time.
+/// sectors for each eight lanes. In a small tile, a warp's floats lie in different banks; in a large one, two share each bank.
 pub fn transpose() {
     let report = run("transpose", "--rows 1024 --cols 512");
     for (name, loads, stores, shared) in [
@@ -22,10 +22,12 @@ pub fn transpose() {
             assert_eq!(conflicts, (expected as u64 - 1) * 1024 * 512 / 32, "{name}");
         }
     }
-    let best = run("transpose", "--best --rows 2048 --cols 1024");
-    load_sectors(&best, "best", 16.0);
-    store_sectors(&best, "best", 16.0);
-    wavefronts(&best, "best", 2.0);
+    for (columns, shared) in [(512, 1.0), (1152, 2.0)] {
+        let best = run("transpose", &format!("--best --rows 2048 --cols {columns}"));
+        load_sectors(&best, "best", 16.0);
+        store_sectors(&best, "best", 16.0);
+        wavefronts(&best, "best", shared);
+    }
 }
 
 /// Naive: a global load for each operand. Through tiles of T x T: one in T of them.

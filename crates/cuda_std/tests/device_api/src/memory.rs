@@ -5,7 +5,7 @@ use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u
 use cuda_std::{dependent_launch, mem, pipeline, shared::SharedAddress, shared_array, thread};
 use cuda_std::{gpu_only, kernel};
 
-/// Adds up eleven loads of one float, each with another operator or priority, and stores the sum in eight ways.
+/// Adds up twelve loads of one float, each with another operator or priority, and stores the sum in eight ways.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` eight.
@@ -24,7 +24,8 @@ pub unsafe fn memory_operators(input: *const f32, output: *mut f32) {
         + mem::load_evict_first(input) // ptx: ld.global.L1::evict_first.f32
         + mem::load_evict_last(input) // ptx: ld.global.L1::evict_last.f32
         + mem::load_l2_evict_last(input) // ptx: ld.global.cg
-        + mem::load_prefetch(input); // ptx: ld.global.L2::
+        + mem::load_prefetch(input) // ptx: ld.global.L2::
+        + mem::load_l2_evict_last_prefetch(input); // ptx: ld.global.L2::
     mem::store_wb(output, sum); // ptx: st.global.wb.f32
     mem::store_cg(output.add(1), sum); // ptx: st.global.cg.f32
     mem::store_cs(output.add(2), sum); // ptx: st.global.cs.f32
@@ -41,12 +42,12 @@ macro_rules! copies {
         $(#[$documentation])*
         ///
         /// # Safety
-        /// `input` has an element for each thread, `output` eleven.
+        /// `input` has an element for each thread, `output` twelve.
         #[kernel]
         pub unsafe fn $name(input: *const $ty, output: *mut $ty) {
             let i = thread::index_1d() as usize;
             let input = input.add(i);
-            let output = output.add(11 * i);
+            let output = output.add(12 * i);
             mem::store_wb(output, mem::load_ca(input));
             mem::store_cg(output.add(1), mem::load_cg(input));
             mem::store_cs(output.add(2), mem::load_cs(input));
@@ -58,6 +59,7 @@ macro_rules! copies {
             mem::store_evict_last(output.add(8), mem::load_evict_last(input));
             mem::store_wb(output.add(9), mem::load_prefetch(input));
             mem::store_l2_evict_last(output.add(10), mem::load_l2_evict_last(input));
+            mem::store_l2_evict_last(output.add(11), mem::load_l2_evict_last_prefetch(input));
         }
     )*};
 }
