@@ -1,6 +1,8 @@
 // CUDA C++ twin of `kernels/src/transpose.rs`: coalescing, shared memory, bank conflicts.
 // By hand: nvcc -ptx -arch=sm_90 -o transpose.ptx docs/compare/transpose.cu; host transpose --ptx transpose.ptx
 
+#include "l2_evict_last.cuh"
+
 constexpr unsigned Tile = 32;      // rows and columns of a tile, and the width of its block
 constexpr unsigned BlockRows = 8;  // the usual height of a block
 
@@ -102,46 +104,6 @@ extern "C" __global__ void transpose_padded(const float* __restrict__ input, siz
     through_tile<1>(input, output, rows, cols, input_pitch, output_pitch);
 }
 
-// Loads and stores for which CUDA C++ has no functions: those of data that L2 is to keep longest. With
-// `Prefetch`, L2 also fetches the 256 bytes around it.
-__device__ unsigned long long evict_last() {
-    unsigned long long policy;
-    asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
-    return policy;
-}
-
-template <bool Prefetch>
-__device__ float4 load(const float4* address) {
-    float4 value;
-    if (Prefetch)
-        asm volatile("ld.global.L2::cache_hint.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
-                     : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                     : "l"(address), "l"(evict_last())
-                     : "memory");
-    else
-        asm volatile("ld.global.cg.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
-                     : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                     : "l"(address), "l"(evict_last())
-                     : "memory");
-    return value;
-}
-
-__device__ float load_prefetch(const float* address) {
-    float value;
-    asm volatile("ld.global.L2::cache_hint.L2::256B.f32 %0, [%1], %2;"
-                 : "=f"(value)
-                 : "l"(address), "l"(evict_last())
-                 : "memory");
-    return value;
-}
-
-__device__ void store(float4* address, float4 value) {
-    asm volatile("st.global.L2::cache_hint.v4.f32 [%0], {%1, %2, %3, %4}, %5;"
-                 :
-                 : "l"(address), "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "l"(evict_last())
-                 : "memory");
-}
-
 // The tile of `Side` x `Side` floats that begins in this row and column. Outside of it each thread moves
 // two words of 16 bytes, or eight floats where rows are not aligned.
 template <unsigned Side, bool Aligned, bool Prefetch>
@@ -157,7 +119,8 @@ __device__ void turn(unsigned row, unsigned col, const float* input, float* outp
 #pragma unroll
         for (unsigned i = 0; i < 2; ++i) {
             const unsigned y = min(row + thread / words_of_row + Side / 2 * i, rows - 1);
-            words[i] = load<Prefetch>(reinterpret_cast<const float4*>(input + at(y, from, input_pitch)));
+            const auto word = reinterpret_cast<const float4*>(input + at(y, from, input_pitch));
+            words[i] = Prefetch ? load_l2_evict_last_prefetch(word) : load_l2_evict_last(word);
         }
 #pragma unroll
         for (unsigned i = 0; i < 2; ++i) {
@@ -172,7 +135,7 @@ __device__ void turn(unsigned row, unsigned col, const float* input, float* outp
         for (unsigned i = 0; i < 8; ++i) {
             const unsigned y = min(row + (first + i) / pieces, rows - 1);
             const unsigned x = min(col + (first + i) % pieces * 32 + lane, cols - 1);
-            floats[i] = load_prefetch(input + at(y, x, input_pitch));
+            floats[i] = load_l2_evict_last_prefetch(input + at(y, x, input_pitch));
         }
 #pragma unroll
         for (unsigned i = 0; i < 8; ++i) tile[(first + i) / pieces][(first + i) % pieces * 32 + lane] = floats[i];
@@ -187,7 +150,7 @@ __device__ void turn(unsigned row, unsigned col, const float* input, float* outp
             float* to = output + at(col + x, row + y, output_pitch);
             if (col + x >= cols) continue;
             if (y + 3 < height) {
-                store(reinterpret_cast<float4*>(to), word);
+                store_l2_evict_last(reinterpret_cast<float4*>(to), word);
             } else {
                 if (y < height) to[0] = word.x;
                 if (y + 1 < height) to[1] = word.y;

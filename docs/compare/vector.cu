@@ -1,6 +1,8 @@
 // CUDA C++ twin of `kernels/src/vector.rs`: words of 4, 8 and 16 bytes, and the best.
 // By hand: nvcc -ptx -arch=sm_90 -o vector.ptx docs/compare/vector.cu; host vector --ptx vector.ptx
 
+#include "l2_evict_last.cuh"
+
 // Copies a word a thread; the first threads also copy what does not fill a word.
 template <typename Word>
 __device__ void copy(const float* input, float* output, size_t length) {
@@ -19,29 +21,6 @@ __device__ void copy(const float* input, float* output, size_t length) {
 KERNEL(vector_copy4, float)
 KERNEL(vector_copy8, float2)
 KERNEL(vector_copy16, float4)
-
-// Loads and stores for which CUDA C++ has no functions: past L1, of data that L2 is to keep longest.
-__device__ unsigned long long evict_last() {
-    unsigned long long policy;
-    asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
-    return policy;
-}
-
-__device__ float4 load(const float4* address) {
-    float4 value;
-    asm volatile("ld.global.cg.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
-                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                 : "l"(address), "l"(evict_last())
-                 : "memory");
-    return value;
-}
-
-__device__ void store(float4* address, float4 value) {
-    asm volatile("st.global.L2::cache_hint.v4.f32 [%0], {%1, %2, %3, %4}, %5;"
-                 :
-                 : "l"(address), "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "l"(evict_last())
-                 : "memory");
-}
 
 // `Each` places a thread, each a word or one of the last floats that do not fill one.
 template <int Each>
@@ -64,9 +43,9 @@ __device__ void copy_places(const float* input, float* output, size_t length) {
     cudaGridDependencySynchronize();
     float4 loaded[Each];
 #pragma unroll
-    for (int k = 0; k < Each; ++k) loaded[k] = load(from + k * threads);
+    for (int k = 0; k < Each; ++k) loaded[k] = load_l2_evict_last(from + k * threads);
 #pragma unroll
-    for (int k = 0; k < Each; ++k) store(to + k * threads, loaded[k]);
+    for (int k = 0; k < Each; ++k) store_l2_evict_last(to + k * threads, loaded[k]);
 }
 
 #define BEST(NAME, EACH)                                                              \
