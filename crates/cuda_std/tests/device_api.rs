@@ -279,7 +279,12 @@ fn fresh_ptx_for_hopper_has_the_promised_instructions() {
     }
     // L2 has priorities from sm_80 on, and fetches 256 bytes at once.
     for (kernel, kind) in GLOBAL_TYPES {
-        for access in ["ld.global.cg.L2::cache_hint", "st.global.L2::cache_hint", "ld.global.L2::256B"] {
+        for access in [
+            "ld.global.cg.L2::cache_hint",
+            "st.global.L2::cache_hint",
+            "ld.global.L2::256B",
+            "ld.global.L2::cache_hint.L2::256B",
+        ] {
             assert!(entries(&ptx)[kernel].contains(&format!("{access}.{kind} ")), "{kernel} lacks {access}");
         }
     }

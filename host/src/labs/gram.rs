@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::best_transpose::BestTranspose;
 use super::compare::{Expected, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_room, named};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
+use super::lab::{Lab, Outcome, Plan, Variant, chosen, chosen_for};
 use super::peer_flags::Peer;
 use super::peers;
 use super::product::Products;
@@ -71,6 +71,18 @@ enum Step {
 }
 
 impl Step {
+    /// All steps, and whether a flag names them.
+    fn named(options: &Options) -> [(Self, bool); 6] {
+        [
+            (Self::Tiled16, options.tiled16),
+            (Self::Padded16, options.padded16),
+            (Self::Tiled32, options.tiled32),
+            (Self::Padded32, options.padded32),
+            (Self::Mirrored, options.mirrored),
+            (Self::Best, options.best),
+        ]
+    }
+
     /// Rows of a tile, and threads of a block in each direction.
     fn side(self) -> u32 {
         match self {
@@ -127,8 +139,7 @@ impl Lab for Gram {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        let Options { tiled16, padded16, tiled32, padded32, mirrored, best, .. } = options;
-        let best = best || ![tiled16, padded16, tiled32, padded32, mirrored].contains(&true);
+        let best = chosen(&Step::named(&options)).contains(&Step::Best);
         let room = |rows: u64, columns: u64| {
             let (a, c) = (bytes_of::<f32>(&[rows, columns]), bytes_of::<f32>(&[rows, rows]));
             let transposed = match best && rows >= u64::from(kernel::BEST.rows) {
@@ -169,22 +180,14 @@ impl Lab for Gram {
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let Options { tiled16, padded16, tiled32, padded32, mirrored, best, pitched, .. } = self.options;
+        let pitched = self.options.pitched;
         let HostMatrix { rows, columns, ref elements } = self.a;
         let (a, c) = (device.matrix(rows, columns, pitched)?, device.matrix(rows, rows, pitched)?);
         let mut data = Data { a, c, transposed: device.matrix(1, 1, true)?, meeting: Meeting::new(device, 0)? };
         // The padding of a pitched matrix is never right to read.
         data.a.poison()?;
         data.a.write(elements)?;
-        let steps = [
-            (Step::Tiled16, tiled16),
-            (Step::Padded16, padded16),
-            (Step::Tiled32, tiled32),
-            (Step::Padded32, padded32),
-            (Step::Mirrored, mirrored),
-            (Step::Best, best),
-        ];
-        let steps = chosen_for(device, &steps, |step| (step.side() * step.side(), 0));
+        let steps = chosen_for(device, &Step::named(&self.options), |step| (step.side() * step.side(), 0));
         if steps.contains(&Step::Best)
             && let Some(launch) = self.best(device)
         {

@@ -10,7 +10,7 @@ use crate::error::Result;
 const MULTIPROCESSORS: u32 = 132;
 
 /// Their threads.
-pub(super) const RESIDENT_THREADS: u64 = 132 * 2048;
+pub(super) const RESIDENT_THREADS: u64 = MULTIPROCESSORS as u64 * 2048;
 
 /// How much longer a small tile takes per element: on an H200, 52 us for 64 x 128 x 1024 against 88 us for 128 x 128 x 1024.
 pub(super) const SMALL_TILE_COST: f64 = 1.18;

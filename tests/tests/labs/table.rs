@@ -165,6 +165,7 @@ pub const TABLE: &[Row] = &[
             MATRIX[4],
             "--rows 70 --cols 1",
             "--rows 143 --cols 33 --pitched --best",
+            "--rows 1542 --cols 5 --best",
             // Shared tiles.
             "--rows 193 --cols 1001 --best",
             // A transposed matrix.
