@@ -2,7 +2,9 @@
 
 //~ a kernel returns nothing: write the result to memory
 //~ a kernel is not generic: write one kernel for each type
-//~ a kernel is an `unsafe fn`: nothing checks what the launch passes to it
+//~ a safe kernel takes no raw pointer
+//~ a kernel takes no `&mut [T]`, since all threads would hold the same exclusive reference
+//~ expected fn pointer `fn(another::DisjointSlice<f32>)`
 
 use cuda_std::kernel;
 
@@ -17,8 +19,24 @@ pub unsafe fn generic<T>(value: *mut T) {
 }
 
 #[kernel]
-pub fn safe(value: u32) {
-    let _ = value;
+pub fn safe(output: *mut f32) {
+    let _ = output;
+}
+
+#[kernel]
+pub fn exclusive(output: &mut [f32]) {
+    let _ = output;
+}
+
+mod another {
+    use cuda_std::kernel;
+
+    pub struct DisjointSlice<T>(pub T);
+
+    #[kernel]
+    pub fn impostor(output: DisjointSlice<f32>) {
+        let _ = output;
+    }
 }
 
 fn main() {}

@@ -87,6 +87,7 @@ pub mod atomic;
 pub mod constant;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod dependent_launch;
+pub mod disjoint;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod fast;
 pub mod float;
@@ -98,6 +99,9 @@ pub mod launch;
 pub mod mem;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod pipeline;
+#[cfg(target_arch = "nvptx64")]
+#[doc(hidden)]
+pub mod shape;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod shared;
 #[cfg(any(target_arch = "nvptx64", doc))]
@@ -112,11 +116,13 @@ pub mod vector;
 pub mod warp;
 
 pub use cuda_std_macros::{address_space, gpu_only, kernel};
+pub use disjoint::{DisjointMatrix, DisjointSlice, Matrix};
 pub use float::GpuFloat;
 pub use unroll::unroll;
 
 /// The items that most kernels use: `use cuda_std::prelude::*;`.
 pub mod prelude {
+    pub use crate::disjoint::{DisjointMatrix, DisjointSlice, Matrix};
     pub use crate::float::GpuFloat;
     #[cfg(any(target_arch = "nvptx64", doc))]
     pub use crate::shared::SharedCell;

@@ -4,6 +4,7 @@
 //! z) are a warp. The threads of a block can wait for each other, at [`sync_threads`]. Blocks cannot: CUDA promises no order in which
 //! they start, so one that waits may keep the other from starting.
 
+use crate::disjoint::{GridStride, Position, ThreadIndex};
 use crate::intrinsics;
 
 /// Two unsigned coordinates.
@@ -129,6 +130,31 @@ pub fn index_2d() -> Vec2 {
 pub fn index_3d() -> Vec3 {
     let Vec2 { x, y } = index_2d();
     Vec3 { x, y, z: block_idx_z() * block_dim_z() + thread_idx_z() }
+}
+
+/// The thread's index in a linear launch, which no other thread has: for [`DisjointSlice`](crate::DisjointSlice).
+///
+/// Threads whose y or z is not 0, in the block or in the grid, get an index that is out of bounds everywhere. A kernel with
+/// `#[kernel(linear)]` is never launched with such threads, and does not look for them.
+#[inline(always)]
+pub fn linear_index() -> ThreadIndex {
+    ThreadIndex::here()
+}
+
+/// The indices of this thread below `length` in a grid-stride loop: [`linear_index`], and then one in each step of the whole grid.
+/// Each index below `length` belongs to exactly one thread, whatever the size of the grid.
+#[inline(always)]
+pub fn grid_stride(length: usize) -> GridStride {
+    GridStride::below(length)
+}
+
+/// The thread's column (x) and row (y) in the grid, which no other thread has: for [`DisjointMatrix`](crate::DisjointMatrix).
+///
+/// A grid has at most 65535 blocks in y, so rows go on through its layers in z. Threads whose z in the block is not 0 get a row
+/// that no matrix has.
+#[inline(always)]
+pub fn position() -> Position {
+    Position::here()
 }
 
 /// Whether this is thread (0, 0, 0) of block (0, 0, 0): true in exactly one thread of the launch.

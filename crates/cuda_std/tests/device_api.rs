@@ -45,7 +45,7 @@ fn expectations() -> BTreeMap<String, Vec<String>> {
         let mut before = Vec::new();
         let mut kernel = None;
         for line in source.lines().filter(|line| !line.starts_with("//!")) {
-            if let Some((_, rest)) = line.split_once("pub unsafe fn ")
+            if let Some((_, rest)) = line.split_once("pub unsafe fn ").or_else(|| line.split_once("pub fn "))
                 && let Some((name, _)) = rest.split_once('(')
                 && !name.starts_with('$')
             {
@@ -98,7 +98,11 @@ fn check(ptx: &str, left_out: &[&str]) {
         };
         for instruction in expected {
             count += 1;
-            if !text.contains(&instruction) {
+            let (wanted, instruction) = match instruction.strip_prefix("not ") {
+                Some(unwanted) => (false, unwanted.to_owned()),
+                None => (true, instruction),
+            };
+            if text.contains(&instruction) != wanted {
                 missing.push(format!("{kernel}: {instruction}"));
             }
         }

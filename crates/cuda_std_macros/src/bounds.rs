@@ -1,11 +1,19 @@
-//! Parses `launch_bounds(..)`: the largest block that a kernel will be launched with.
+//! Parses the arguments of `#[kernel(..)]`: the launches that a kernel allows.
 
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Ident, Lit, Result, Token, parenthesized};
 
+/// The arguments that `#[kernel]` knows, for messages.
+const KNOWN: &str = "`block(X, Y, Z)`, `linear`, `launch_bounds(THREADS)` and `launch_bounds(THREADS, MIN_BLOCKS)`";
+
 /// The arguments of `#[kernel(..)]`.
+#[derive(Default)]
 pub struct KernelArguments {
+    /// The exact shape of the block, if the kernel declares one.
+    pub block: Option<[u32; 3]>,
+    /// Whether launches have one dimension.
+    pub linear: bool,
     /// The launch bounds, if there are any.
     pub bounds: Option<LaunchBounds>,
 }
@@ -20,25 +28,62 @@ pub struct LaunchBounds {
 
 impl Parse for KernelArguments {
     fn parse(input: ParseStream) -> Result<Self> {
-        if input.is_empty() {
-            return Ok(Self { bounds: None });
+        let mut all = Self::default();
+        while !input.is_empty() {
+            let name: Ident = input.parse()?;
+            let content;
+            let repeated = match name.to_string().as_str() {
+                "linear" => std::mem::replace(&mut all.linear, true),
+                "block" => {
+                    parenthesized!(content in input);
+                    all.block.replace(block(&content)?).is_some()
+                }
+                "launch_bounds" => {
+                    parenthesized!(content in input);
+                    all.bounds.replace(content.parse()?).is_some()
+                }
+                _ => return Err(Error::new(name.span(), format!("unknown argument: `#[kernel]` knows {KNOWN}"))),
+            };
+            if repeated {
+                return Err(Error::new(name.span(), format!("`{name}` stands here twice")));
+            }
+            if all.block.is_some() && all.bounds.is_some() {
+                return Err(Error::new(name.span(), "a kernel with a `block(..)` needs no `launch_bounds(..)`"));
+            }
+            if all.linear && all.block.is_some_and(|[_, y, z]| y * z > 1) {
+                return Err(Error::new(name.span(), "the block of a `linear` kernel extends in x only"));
+            }
+            if !input.is_empty() {
+                let _: Token![,] = input.parse()?;
+            }
         }
-        let name: Ident = input.parse()?;
-        if name != "launch_bounds" {
-            return Err(Error::new(
-                name.span(),
-                "unknown argument: `#[kernel]` knows `launch_bounds(THREADS)` and `launch_bounds(THREADS, MIN_BLOCKS)`",
-            ));
-        }
-        let content;
-        parenthesized!(content in input);
-        let bounds = content.parse()?;
-        let _: Option<Token![,]> = input.parse()?;
-        if !input.is_empty() {
-            return Err(input.error("`launch_bounds(..)` is the only argument of `#[kernel]`"));
-        }
-        Ok(Self { bounds: Some(bounds) })
+        Ok(all)
     }
+}
+
+/// The extents of `block(X)`, `block(X, Y)` or `block(X, Y, Z)`.
+fn block(input: ParseStream) -> Result<[u32; 3]> {
+    let span = input.span();
+    let extents = Punctuated::<Expr, Token![,]>::parse_terminated(input)?;
+    let extents = extents.iter().map(number).collect::<Result<Vec<_>>>()?;
+    shape(&extents).map_err(|message| Error::new(span, message))
+}
+
+/// One to three extents as x, y and z; `Err` says why no block has them.
+fn shape(extents: &[u32]) -> std::result::Result<[u32; 3], &'static str> {
+    if !(1..=3).contains(&extents.len()) {
+        return Err("a block has one, two or three dimensions");
+    }
+    let mut all = [1; 3];
+    all[..extents.len()].copy_from_slice(extents);
+    // Each extent is at most 1024, so the product cannot overflow 32 bits.
+    if all.iter().any(|&extent| extent > 1024) || all.iter().product::<u32>() > 1024 {
+        return Err("a block has at most 1024 threads");
+    }
+    if all[2] > 64 {
+        return Err("a block extends by at most 64 in z");
+    }
+    Ok(all)
 }
 
 impl Parse for LaunchBounds {
@@ -49,21 +94,11 @@ impl Parse for LaunchBounds {
         let Some(threads) = arguments.next() else {
             return Err(Error::new(whole, "`launch_bounds` needs the number of threads of the largest block"));
         };
-        let shape = match threads {
-            Expr::Tuple(shape) if (2..=3).contains(&shape.elems.len()) => {
-                shape.elems.iter().map(number).collect::<Result<Vec<_>>>()?
-            }
-            Expr::Tuple(shape) => {
-                return Err(Error::new_spanned(shape, "a block has one, two or three dimensions"));
-            }
+        let extents = match threads {
+            Expr::Tuple(tuple) => tuple.elems.iter().map(number).collect::<Result<Vec<_>>>()?,
             single => vec![number(single)?],
         };
-        let mut extents = [1; 3];
-        extents[..shape.len()].copy_from_slice(&shape);
-        // Each extent is at most 1024, so the product cannot overflow 32 bits.
-        if extents.iter().any(|&extent| extent > 1024) || extents.iter().product::<u32>() > 1024 {
-            return Err(Error::new_spanned(threads, "a block has at most 1024 threads"));
-        }
+        let extents = shape(&extents).map_err(|message| Error::new_spanned(threads, message))?;
         let minimum_blocks = arguments.next().map(number).transpose()?.unwrap_or(0);
         if let Some(extra) = arguments.next() {
             return Err(Error::new_spanned(
@@ -85,6 +120,6 @@ fn number(expression: &Expr) -> Result<u32> {
     }
     Err(Error::new_spanned(
         expression,
-        "launch bounds are integer literals greater than zero: they become part of the PTX",
+        "a block's extents and launch bounds are integer literals greater than zero: they become part of the PTX",
     ))
 }

@@ -13,9 +13,12 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     let function: ItemFn = syn::parse2(item)?;
     check(&function)?;
     let parameters = function.sig.inputs.iter().map(Parameter::new).collect::<Result<Vec<_>>>()?;
-    let device = device(&function, &parameters, arguments.bounds.as_ref());
-    let host = host(&function, &parameters, arguments.bounds.as_ref());
-    let checks = parameters.iter().filter_map(Parameter::value_check);
+    if !is_unsafe(&function) {
+        parameters.iter().try_for_each(Parameter::check_safe)?;
+    }
+    let device = device(&function, &parameters, &arguments);
+    let host = host(&function, &parameters, &arguments);
+    let checks = parameters.iter().filter_map(Parameter::type_check);
     let conditions = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     Ok(quote! {
         #device
@@ -27,7 +30,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
 
 /// Rejects functions that cannot be an entry point, each with its own reason.
 fn check(function: &ItemFn) -> Result<()> {
-    let Signature { constness, asyncness, safety, abi, fn_token, generics, variadic, output, .. } = &function.sig;
+    let Signature { constness, asyncness, abi, fn_token, generics, variadic, output, .. } = &function.sig;
     if !matches!(function.vis, Visibility::Public(_)) {
         return Err(Error::new(fn_token.span(), "a kernel is `pub`: the host launches it"));
     }
@@ -39,12 +42,6 @@ fn check(function: &ItemFn) -> Result<()> {
     }
     if let Some(abi) = abi {
         return Err(Error::new(abi.span(), "a kernel names no ABI: `#[kernel]` gives it that of PTX kernels"));
-    }
-    if !matches!(safety, Safety::Unsafe(_)) {
-        return Err(Error::new(
-            fn_token.span(),
-            "a kernel is an `unsafe fn`: nothing checks what the launch passes to it",
-        ));
     }
     if !generics.params.is_empty() {
         return Err(Error::new(
@@ -61,24 +58,55 @@ fn check(function: &ItemFn) -> Result<()> {
     if let ReturnType::Type(_, result) = output {
         return Err(Error::new(
             result.span(),
-            "a kernel returns nothing: write the result to memory, through a `*mut T` or `&mut [T]` parameter",
+            "a kernel returns nothing: write the result to memory, through a `DisjointSlice<T>` or `*mut T` parameter",
         ));
     }
     Ok(())
 }
 
-/// The entry point, and the marker of its launch bounds.
-fn device(function: &ItemFn, parameters: &[Parameter], bounds: Option<&LaunchBounds>) -> TokenStream {
+/// Whether launching it takes promises that the types do not check.
+fn is_unsafe(function: &ItemFn) -> bool {
+    matches!(function.sig.safety, Safety::Unsafe(_))
+}
+
+/// The entry point, and the marker of its block or launch bounds.
+fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArguments) -> TokenStream {
     let attributes = &function.attrs;
     let visibility = &function.vis;
     let name = &function.sig.ident;
     let statements = &function.block.stmts;
     let entry = parameters.iter().map(Parameter::entry);
-    let bindings = parameters.iter().map(Parameter::binding);
-    let marker = bounds.map(|bounds| {
-        let [x, y, z] = bounds.threads;
-        let blocks = bounds.minimum_blocks;
-        let marker = format_ident!("__coalesce_launch_bounds__{x}_{y}_{z}_{blocks}__{name}");
+    let bindings: Vec<_> = parameters.iter().map(Parameter::binding).collect();
+    let mut assumptions = Vec::new();
+    if let Some([x, y, z]) = arguments.block {
+        assumptions.push(quote!(unsafe { ::cuda_std::shape::assume_block::<#x, #y, #z>() };));
+    }
+    if arguments.linear {
+        assumptions.push(quote!(unsafe { ::cuda_std::shape::assume_linear() };));
+    }
+    let body = if is_unsafe(function) {
+        // The body is an unsafe context: `# Safety` says once what the launch must promise.
+        quote! {
+            #[allow(unused_unsafe)]
+            unsafe {
+                #(#bindings)*
+                #(#statements)*
+            }
+        }
+    } else {
+        quote! {
+            #(#bindings)*
+            #(#statements)*
+        }
+    };
+    let marker = match arguments {
+        KernelArguments { block: Some([x, y, z]), .. } => Some(format_ident!("__coalesce_block__{x}_{y}_{z}__{name}")),
+        KernelArguments { bounds: Some(LaunchBounds { threads: [x, y, z], minimum_blocks }), .. } => {
+            Some(format_ident!("__coalesce_launch_bounds__{x}_{y}_{z}_{minimum_blocks}__{name}"))
+        }
+        _ => None,
+    };
+    let marker = marker.map(|marker| {
         quote! {
             #[cfg(target_arch = "nvptx64")]
             #[used]
@@ -89,46 +117,61 @@ fn device(function: &ItemFn, parameters: &[Parameter], bounds: Option<&LaunchBou
             static #marker: u8 = 0;
         }
     });
+    let safety = is_unsafe(function).then(|| quote!(unsafe));
     quote! {
         #(#attributes)*
         #[cfg(target_arch = "nvptx64")]
         #[unsafe(no_mangle)]
         // The trait `Value` checks what may be passed by value; this lint does not know vectors.
         #[allow(improper_ctypes_definitions)]
-        #visibility unsafe extern "ptx-kernel" fn #name(#(#entry),*) {
-            #[allow(unused_unsafe)]
-            // SAFETY: the launch promises what the kernel requires under `# Safety`.
-            unsafe {
-                #(#bindings)*
-                #(#statements)*
-            }
+        #visibility #safety extern "ptx-kernel" fn #name(#(#entry),*) {
+            // SAFETY: a launch passes what the parameters' types say, in the shape that the kernel declares.
+            #(#assumptions)*
+            #body
         }
         #marker
     }
 }
 
 /// The handle, with the documentation of the kernel.
-fn host(function: &ItemFn, parameters: &[Parameter], bounds: Option<&LaunchBounds>) -> TokenStream {
+fn host(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArguments) -> TokenStream {
     let documentation =
         function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("cfg"));
     let visibility = &function.vis;
     let name = &function.sig.ident;
     let text = name.to_string();
     let handles: Vec<_> = parameters.iter().map(Parameter::handle).collect();
-    let bounds = match bounds {
-        None => quote!(::core::option::Option::None),
-        Some(LaunchBounds { threads: [x, y, z], minimum_blocks }) => quote! {
-            ::core::option::Option::Some(::cuda_std::launch::LaunchBounds {
-                threads: [#x, #y, #z],
-                minimum_blocks: #minimum_blocks,
-            })
-        },
+    let block = option(arguments.block.map(|[x, y, z]| quote!([#x, #y, #z])));
+    let bounds = option(arguments.bounds.as_ref().map(|LaunchBounds { threads: [x, y, z], minimum_blocks }| {
+        quote! {
+            ::cuda_std::launch::LaunchBounds { threads: [#x, #y, #z], minimum_blocks: #minimum_blocks }
+        }
+    }));
+    let linear = arguments.linear;
+    let handle = quote! {
+        ::cuda_std::launch::Kernel::new(
+            #text,
+            ::cuda_std::launch::LaunchShape { block: #block, linear: #linear, bounds: #bounds },
+        )
+    };
+    let (ty, handle) = if is_unsafe(function) {
+        (quote!(Kernel), handle)
+    } else {
+        // SAFETY: the PTX is compiled from this function, which is safe.
+        (quote!(SafeKernel), quote!(unsafe { ::cuda_std::launch::SafeKernel::new(#handle) }))
     };
     quote! {
         #(#documentation)*
         #[cfg(not(target_arch = "nvptx64"))]
         #[allow(non_upper_case_globals)]
-        #visibility static #name: ::cuda_std::launch::Kernel<(#(#handles,)*)> =
-            ::cuda_std::launch::Kernel::new(#text, #bounds);
+        #visibility static #name: ::cuda_std::launch::#ty<(#(#handles,)*)> = #handle;
+    }
+}
+
+/// An `Option` as an expression.
+fn option(value: Option<TokenStream>) -> TokenStream {
+    match value {
+        None => quote!(::core::option::Option::None),
+        Some(value) => quote!(::core::option::Option::Some(#value)),
     }
 }

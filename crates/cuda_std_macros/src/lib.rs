@@ -4,12 +4,12 @@
 //!
 //! | attribute | device (`nvptx64`) | host |
 //! | --- | --- | --- |
-//! | `#[kernel]` on a function | the entry point of the PTX | `static NAME: cuda_std::launch::Kernel<(..)>`, the typed handle for launching it |
+//! | `#[kernel]` on a function | the entry point of the PTX | `static NAME`, the typed handle for launching it: `launch::SafeKernel<(..)>`, or `launch::Kernel<(..)>` for an `unsafe fn` |
 //! | `#[address_space(shared)]` on a static | a static in the section `.shared` | nothing |
 //! | `#[address_space(constant)]` on a static | a static in the section `.constant` | nothing, or a handle (see below) |
 //! | `#[gpu_only]` on any item | the item | nothing |
 //!
-//! rustc cannot express shared or constant memory, nor launch bounds. The sections and the marker static that these attributes
+//! rustc cannot express shared or constant memory, nor the shape of a block. The sections and the marker static that these attributes
 //! write are a convention with `cuda_builder`, which rewrites them in the LLVM IR.
 //!
 //! The crate is used through `cuda_std`, which re-exports everything here.
@@ -29,47 +29,56 @@ use proc_macro::TokenStream;
 /// Makes a function a kernel: an entry point that the host can launch.
 ///
 /// ```
-/// use cuda_std::{gpu_only, kernel};
+/// use cuda_std::{DisjointSlice, gpu_only, kernel};
 /// #[gpu_only]
 /// use cuda_std::thread;
 ///
 /// /// Adds `1.0` to each element.
-/// ///
-/// /// # Safety
-/// /// `output` holds at least `input.len()` elements, and no other thread touches them.
-/// #[kernel(launch_bounds(256))]
-/// pub unsafe fn increment(input: &[f32], output: *mut f32) {
-///     let i = thread::wide_index_1d();
-///     if i < input.len() {
-///         *output.add(i) = *input.get_unchecked(i) + 1.0;
+/// #[kernel(linear)]
+/// pub fn increment(input: &[f32], mut output: DisjointSlice<f32>) {
+///     let i = thread::linear_index();
+///     if let (Some(input), Some(output)) = (input.get(i.get()), output.get_mut(i)) {
+///         *output = input + 1.0;
 ///     }
 /// }
 /// ```
 ///
-/// The function must be `pub unsafe fn`, without type parameters, without `async`, `const` or `extern`, and without a
-/// result. Its name is the symbol in the PTX, so it must be unique in the whole crate. The body is an unsafe context: `# Safety`
-/// says once what the launch must promise, instead of a comment at every access.
+/// The function is `pub`, without type parameters, without `async`, `const` or `extern`, and without a result. Its name is the
+/// symbol in the PTX, so it must be unique in the whole crate.
+///
+/// A kernel that is a safe function can be launched by safe code: its inputs are `&[T]` or `Matrix<T>`, its outputs
+/// [`DisjointSlice<T>`] or [`DisjointMatrix<T>`]. A kernel whose launch has to promise more is an `unsafe fn`, and says under
+/// `# Safety` what. Its body is an unsafe context, so that the promise stands once and not at every access.
 ///
 /// # Parameters
 ///
-/// | parameter | in the PTX | in the type of the host's handle |
-/// | --- | --- | --- |
-/// | `&[T]` | pointer (`u64`), length in elements (`u64`); loads take the read-only path (`ld.global.nc`) | `Slice<T>` |
-/// | `&mut [T]` | pointer, length in elements | `SliceMut<T>` |
-/// | `*const T` | pointer | `Pointer<T>` |
-/// | `*mut T` | pointer | `PointerMut<T>` |
-/// | a number, `bool`, or a struct with `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]` | its bytes | the type itself |
+/// | parameter | in the PTX |
+/// | --- | --- |
+/// | `&[T]` | pointer (`u64`), length in elements (`u64`); loads take the read-only path (`ld.global.nc`) |
+/// | `Matrix<T>` | pointer, rows, columns and pitch (`u32`); loads take the read-only path |
+/// | `DisjointSlice<T>` | pointer, length in elements |
+/// | `DisjointMatrix<T>` | pointer, rows, columns and pitch |
+/// | `*const T`, `*mut T` | pointer; only in an `unsafe fn` |
+/// | a number, `bool`, or a struct with `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]` | its bytes |
 ///
-/// `&mut [T]` promises that nothing else accesses these elements while the thread runs. If the threads of a launch share an
-/// output, each writing its own elements, the right type is `*mut T`.
+/// In the type of the host's handle, the first five are the types of these names in `cuda_std::launch` (`Slice`, `Matrix`,
+/// `DisjointSlice`, `DisjointMatrix`, `Pointer` and `PointerMut`).
 ///
-/// # Launch bounds
+/// # The launches it allows
 ///
-/// `#[kernel(launch_bounds(THREADS))]` and `#[kernel(launch_bounds(THREADS, MIN_BLOCKS))]` are CUDA's
-/// `__launch_bounds__`: the most threads that a block will have, and how many blocks should fit on one multiprocessor at
-/// least. The compiler then chooses the number of registers, and a launch with more threads fails. `THREADS` is a number
-/// or a shape, `(32, 8)` or `(32, 8, 1)`. In the PTX they are the directives `.maxntid` and `.minnctapersm`
-/// (PTX manual, "Performance-Tuning Directives").
+/// `#[kernel(block(32, 8))]` says that blocks have exactly this shape: a launch of another one fails (`.reqntid`). The compiler then
+/// knows the range of each thread index, and removes the bounds checks that it proves.
+///
+/// `#[kernel(linear)]` says that grid and block extend in x only. Safe launches check it; whoever launches in another way promises
+/// it. Both may be given: `#[kernel(block(256), linear)]`.
+///
+/// `#[kernel(launch_bounds(THREADS))]` and `#[kernel(launch_bounds(THREADS, MIN_BLOCKS))]` are CUDA's `__launch_bounds__`: the most
+/// threads that a block will have, and how many blocks should fit on one multiprocessor at least. The compiler then chooses the
+/// number of registers, and a launch with more threads fails. `THREADS` is a number or a shape, `(32, 8)` or `(32, 8, 1)`. In the
+/// PTX they are the directives `.maxntid` and `.minnctapersm` (PTX manual, "Performance-Tuning Directives").
+///
+/// [`DisjointSlice<T>`]: ../cuda_std/disjoint/struct.DisjointSlice.html
+/// [`DisjointMatrix<T>`]: ../cuda_std/disjoint/struct.DisjointMatrix.html
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -3,12 +3,14 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, Ident, Pat, PatType, Result, Type};
+use syn::{Error, FnArg, GenericArgument, Ident, Pat, PatType, PathArguments, Result, Type};
 
 /// A parameter of a kernel, checked.
 pub struct Parameter {
     name: Ident,
     mutable: bool,
+    /// The type as written.
+    ty: Type,
     kind: Kind,
 }
 
@@ -16,8 +18,12 @@ pub struct Parameter {
 enum Kind {
     /// `&[T]`
     Slice(Type),
-    /// `&mut [T]`
-    SliceMut(Type),
+    /// `DisjointSlice<T>`
+    DisjointSlice(Type),
+    /// `Matrix<T>`
+    Matrix(Type),
+    /// `DisjointMatrix<T>`
+    DisjointMatrix(Type),
     /// `*const T`
     Pointer(Type),
     /// `*mut T`
@@ -36,9 +42,12 @@ impl Parameter {
             return Err(Error::new(attribute.span(), "a kernel's parameters take no attributes"));
         }
         match &**pat {
-            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                Ok(Self { name: name.ident.clone(), mutable: name.mutability.is_some(), kind: Kind::new(ty)? })
-            }
+            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Ok(Self {
+                name: name.ident.clone(),
+                mutable: name.mutability.is_some(),
+                ty: (**ty).clone(),
+                kind: Kind::new(ty)?,
+            }),
             other => Err(Error::new(other.span(), "a kernel's parameter is a plain name, not a pattern")),
         }
     }
@@ -46,13 +55,14 @@ impl Parameter {
     /// The parameters of the entry point for this one.
     pub fn entry(&self) -> TokenStream {
         let name = &self.name;
-        let pointer = self.pointer_name();
-        let length = self.length_name();
+        let [pointer, length, rows, cols, pitch] = self.parts();
         match &self.kind {
             // A reference to an empty array: for it rustc tells LLVM that it is not null, not aliased by a writer and read-only, so
             // that loads can take the read-only path. A slice would arrive as one aggregate and lose these attributes.
             Kind::Slice(element) => quote!(#pointer: &[#element; 0], #length: usize),
-            Kind::SliceMut(element) => quote!(#pointer: &mut [#element; 0], #length: usize),
+            Kind::DisjointSlice(element) => quote!(#pointer: &mut [#element; 0], #length: usize),
+            Kind::Matrix(element) => quote!(#pointer: &[#element; 0], #rows: u32, #cols: u32, #pitch: u32),
+            Kind::DisjointMatrix(element) => quote!(#pointer: &mut [#element; 0], #rows: u32, #cols: u32, #pitch: u32),
             Kind::Pointer(pointee) => quote!(#name: *const #pointee),
             Kind::PointerMut(pointee) => quote!(#name: *mut #pointee),
             Kind::Value(value) => quote!(#name: #value),
@@ -63,17 +73,25 @@ impl Parameter {
     pub fn binding(&self) -> TokenStream {
         let name = &self.name;
         let mutability = self.mutable.then(|| quote!(mut));
-        let pointer = self.pointer_name();
-        let length = self.length_name();
-        match &self.kind {
-            Kind::Slice(_) => quote! {
-                let #mutability #name = ::core::slice::from_raw_parts(#pointer.as_ptr(), #length);
+        let [pointer, length, rows, cols, pitch] = self.parts();
+        let value = match &self.kind {
+            Kind::Slice(_) => quote!(::core::slice::from_raw_parts(#pointer.as_ptr(), #length)),
+            Kind::DisjointSlice(element) => {
+                quote!(::cuda_std::DisjointSlice::<#element>::from_raw_parts(#pointer.as_mut_ptr(), #length))
+            }
+            Kind::Matrix(element) => {
+                quote!(::cuda_std::Matrix::<#element>::from_raw_parts(#pointer.as_ptr(), #rows, #cols, #pitch))
+            }
+            Kind::DisjointMatrix(element) => quote! {
+                ::cuda_std::DisjointMatrix::<#element>::from_raw_parts(#pointer.as_mut_ptr(), #rows, #cols, #pitch)
             },
-            Kind::SliceMut(_) => quote! {
-                let #mutability #name = ::core::slice::from_raw_parts_mut(#pointer.as_mut_ptr(), #length);
-            },
-            _ if self.mutable => quote!(let mut #name = #name;),
-            _ => TokenStream::new(),
+            _ if self.mutable => return quote!(let mut #name = #name;),
+            _ => return TokenStream::new(),
+        };
+        // SAFETY: a launch passes a buffer or a matrix for these parameters, as the handle's types say.
+        quote! {
+            #[allow(unused_unsafe)]
+            let #mutability #name = unsafe { #value };
         }
     }
 
@@ -81,27 +99,49 @@ impl Parameter {
     pub fn handle(&self) -> TokenStream {
         match &self.kind {
             Kind::Slice(element) => quote!(::cuda_std::launch::Slice<#element>),
-            Kind::SliceMut(element) => quote!(::cuda_std::launch::SliceMut<#element>),
+            Kind::DisjointSlice(element) => quote!(::cuda_std::launch::DisjointSlice<#element>),
+            Kind::Matrix(element) => quote!(::cuda_std::launch::Matrix<#element>),
+            Kind::DisjointMatrix(element) => quote!(::cuda_std::launch::DisjointMatrix<#element>),
             Kind::Pointer(pointee) => quote!(::cuda_std::launch::Pointer<#pointee>),
             Kind::PointerMut(pointee) => quote!(::cuda_std::launch::PointerMut<#pointee>),
             Kind::Value(value) => quote!(#value),
         }
     }
 
-    /// For a value of a named type: the compile-time check that it may be passed by value.
-    pub fn value_check(&self) -> Option<TokenStream> {
+    /// The compile-time check of the parameter's type: that a value may be passed by its bytes, and that a type with the name of one
+    /// of `cuda_std`'s is that one.
+    pub fn type_check(&self) -> Option<TokenStream> {
+        let (span, real) = match &self.kind {
+            Kind::Value(value) => {
+                return Some(quote_spanned!(value.span()=> ::cuda_std::value::assert_value::<#value>();));
+            }
+            Kind::DisjointSlice(element) => (element.span(), quote!(::cuda_std::DisjointSlice<#element>)),
+            Kind::Matrix(element) => (element.span(), quote!(::cuda_std::Matrix<#element>)),
+            Kind::DisjointMatrix(element) => (element.span(), quote!(::cuda_std::DisjointMatrix<#element>)),
+            _ => return None,
+        };
+        let written = &self.ty;
+        Some(quote_spanned!(span=> {
+            fn is_own(_: #real) {}
+            let _: fn(#written) = is_own;
+        }))
+    }
+
+    /// Fails for a parameter that a safe function could not use safely.
+    pub fn check_safe(&self) -> Result<()> {
         match &self.kind {
-            Kind::Value(value) => Some(quote_spanned!(value.span()=> ::cuda_std::value::assert_value::<#value>();)),
-            _ => None,
+            Kind::Pointer(pointee) | Kind::PointerMut(pointee) => Err(Error::new(
+                pointee.span(),
+                "a safe kernel takes no raw pointer: take `&[T]` or `Matrix<T>` to read, `DisjointSlice<T>` or \
+                 `DisjointMatrix<T>` to write, or make it an `unsafe fn`",
+            )),
+            _ => Ok(()),
         }
     }
 
-    fn pointer_name(&self) -> Ident {
-        format_ident!("__{}_pointer", self.name)
-    }
-
-    fn length_name(&self) -> Ident {
-        format_ident!("__{}_length", self.name)
+    /// The names of the entry point's parameters for one of the source: pointer, length, rows, columns and pitch.
+    fn parts(&self) -> [Ident; 5] {
+        ["pointer", "length", "rows", "cols", "pitch"].map(|part| format_ident!("__{}_{part}", self.name))
     }
 }
 
@@ -127,10 +167,14 @@ impl Kind {
                     ));
                 };
                 let element = (*slice.elem).clone();
-                Ok(match reference.mutability {
-                    None => Self::Slice(element),
-                    Some(_) => Self::SliceMut(element),
-                })
+                match reference.mutability {
+                    None => Ok(Self::Slice(element)),
+                    Some(_) => Err(Error::new(
+                        ty.span(),
+                        "a kernel takes no `&mut [T]`, since all threads would hold the same exclusive reference: take \
+                         `DisjointSlice<T>`, of which each thread reaches its own elements",
+                    )),
+                }
             }
             Type::Ptr(pointer) => {
                 let pointee = (*pointer.elem).clone();
@@ -150,7 +194,13 @@ impl Kind {
                     ty.span(),
                     "a kernel takes no vector by value, which rustc cannot pass: take its elements, or a pointer to it",
                 )),
-                _ => Ok(Self::Value(ty.clone())),
+                Some(name) => Ok(match (name.ident.to_string().as_str(), element(&name.arguments)) {
+                    ("DisjointSlice", Some(element)) => Self::DisjointSlice(element),
+                    ("Matrix", Some(element)) => Self::Matrix(element),
+                    ("DisjointMatrix", Some(element)) => Self::DisjointMatrix(element),
+                    _ => Self::Value(ty.clone()),
+                }),
+                None => Ok(Self::Value(ty.clone())),
             },
             Type::Array(_) => Err(Error::new(
                 ty.span(),
@@ -165,8 +215,19 @@ impl Kind {
             }
             _ => Err(Error::new(
                 ty.span(),
-                "a kernel takes slices (`&[T]`, `&mut [T]`), raw pointers, numbers, and `#[repr(C)]` values",
+                "a kernel takes `&[T]`, `Matrix<T>`, `DisjointSlice<T>`, `DisjointMatrix<T>`, raw pointers, numbers, and \
+                 `#[repr(C)]` values",
             )),
         }
     }
+}
+
+/// The element of `DisjointSlice<T>` and its like: the only type argument.
+fn element(arguments: &PathArguments) -> Option<Type> {
+    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
+    let mut types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty.clone()),
+        _ => None,
+    });
+    types.next().filter(|_| types.next().is_none())
 }

@@ -19,7 +19,6 @@ fn kernel(arguments: &str, item: &str) -> Result<TokenStream> {
 fn signatures_that_cannot_be_launched_are_refused_with_a_reason() {
     let cases = [
         ("unsafe fn f() {}", "a kernel is `pub`: the host launches it"),
-        ("pub fn f() {}", "a kernel is an `unsafe fn`: nothing checks what the launch passes to it"),
         ("pub const unsafe fn f() {}", "a kernel cannot be a `const fn`"),
         ("pub async unsafe fn f() {}", "a kernel cannot be an `async fn`"),
         ("pub unsafe extern \"C\" fn f() {}", "a kernel names no ABI: `#[kernel]` gives it that of PTX kernels"),
@@ -29,7 +28,7 @@ fn signatures_that_cannot_be_launched_are_refused_with_a_reason() {
         ),
         (
             "pub unsafe fn f() -> u32 { 0 }",
-            "a kernel returns nothing: write the result to memory, through a `*mut T` or `&mut [T]` parameter",
+            "a kernel returns nothing: write the result to memory, through a `DisjointSlice<T>` or `*mut T` parameter",
         ),
         ("pub unsafe fn f(self) {}", "a kernel is a free function: it has no `self`"),
         ("pub unsafe fn f((a, b): Pair) {}", "a kernel's parameter is a plain name, not a pattern"),
@@ -64,7 +63,18 @@ fn signatures_that_cannot_be_launched_are_refused_with_a_reason() {
         ),
         (
             "pub unsafe fn f(x: fn()) {}",
-            "a kernel takes slices (`&[T]`, `&mut [T]`), raw pointers, numbers, and `#[repr(C)]` values",
+            "a kernel takes `&[T]`, `Matrix<T>`, `DisjointSlice<T>`, `DisjointMatrix<T>`, raw pointers, numbers, and \
+             `#[repr(C)]` values",
+        ),
+        (
+            "pub unsafe fn f(x: &mut [f32]) {}",
+            "a kernel takes no `&mut [T]`, since all threads would hold the same exclusive reference: take \
+             `DisjointSlice<T>`, of which each thread reaches its own elements",
+        ),
+        (
+            "pub fn f(x: *mut f32) {}",
+            "a safe kernel takes no raw pointer: take `&[T]` or `Matrix<T>` to read, `DisjointSlice<T>` or \
+             `DisjointMatrix<T>` to write, or make it an `unsafe fn`",
         ),
     ];
     for (item, message) in cases {
@@ -73,41 +83,85 @@ fn signatures_that_cannot_be_launched_are_refused_with_a_reason() {
 }
 
 #[test]
-fn launch_bounds_that_no_gpu_has_are_refused_with_a_reason() {
+fn launches_that_no_gpu_has_are_refused_with_a_reason() {
+    let literal =
+        "a block's extents and launch bounds are integer literals greater than zero: they become part of the PTX";
     let cases = [
         (
             "bounds(1)",
-            "unknown argument: `#[kernel]` knows `launch_bounds(THREADS)` and `launch_bounds(THREADS, MIN_BLOCKS)`",
+            "unknown argument: `#[kernel]` knows `block(X, Y, Z)`, `linear`, `launch_bounds(THREADS)` and \
+             `launch_bounds(THREADS, MIN_BLOCKS)`",
         ),
         ("launch_bounds()", "`launch_bounds` needs the number of threads of the largest block"),
         ("launch_bounds(1025)", "a block has at most 1024 threads"),
         ("launch_bounds((32, 33))", "a block has at most 1024 threads"),
         ("launch_bounds((4000000000, 4000000000, 4000000000))", "a block has at most 1024 threads"),
         ("launch_bounds((1, 1, 1, 1))", "a block has one, two or three dimensions"),
-        ("launch_bounds(N)", "launch bounds are integer literals greater than zero: they become part of the PTX"),
-        ("launch_bounds(0)", "launch bounds are integer literals greater than zero: they become part of the PTX"),
+        ("launch_bounds(N)", literal),
+        ("launch_bounds(0)", literal),
         ("launch_bounds(1, 2, 3)", "`launch_bounds` takes the threads of a block and, at most, a number of blocks"),
-        ("launch_bounds(1), more", "`launch_bounds(..)` is the only argument of `#[kernel]`"),
+        ("launch_bounds(1) more", "expected `,`"),
+        ("block()", "a block has one, two or three dimensions"),
+        ("block(32, 33)", "a block has at most 1024 threads"),
+        ("block(1, 1, 65)", "a block extends by at most 64 in z"),
+        ("block(X)", literal),
+        ("block(32), block(32)", "`block` stands here twice"),
+        ("linear, linear", "`linear` stands here twice"),
+        ("block(32), launch_bounds(32)", "a kernel with a `block(..)` needs no `launch_bounds(..)`"),
+        ("linear, block(32, 8)", "the block of a `linear` kernel extends in x only"),
     ];
     for (arguments, message) in cases {
         assert_eq!(error(kernel(arguments, "pub unsafe fn f() {}")), message, "{arguments}");
     }
 }
 
+fn squeeze(text: &str) -> String {
+    text.replace(char::is_whitespace, "")
+}
+
+/// Asserts that what `#[kernel]` makes of the item contains each text, whatever the spaces.
+fn assert_makes(arguments: &str, item: &str, wanted: &[&str]) {
+    let text = squeeze(&kernel(arguments, item).unwrap().to_string());
+    for wanted in wanted {
+        assert!(text.contains(&squeeze(wanted)), "{text}\nlacks\n{wanted}");
+    }
+}
+
 #[test]
 fn slices_come_apart_and_launch_bounds_leave_their_marker() {
-    let squeeze = |text: &str| text.replace(char::is_whitespace, "");
-    let item = "pub unsafe fn f(x: &[f32], mut y: *mut u8, n: u32) {}";
-    let text = squeeze(&kernel("launch_bounds((32, 8), 2)", item).unwrap().to_string());
-    let contains = |wanted: &str| assert!(text.contains(&squeeze(wanted)), "{text}\nlacks\n{wanted}");
-    contains("(__x_pointer: &[f32; 0], __x_length: usize, y: *mut u8, n: u32)");
-    contains("let x = ::core::slice::from_raw_parts(__x_pointer.as_ptr(), __x_length); let mut y = y;");
-    contains("static __coalesce_launch_bounds__32_8_1_2__f: u8 = 0;");
-    contains(
-        "Kernel<(::cuda_std::launch::Slice<f32>, ::cuda_std::launch::PointerMut<u8>, u32,)> = \
-         ::cuda_std::launch::Kernel::new(\"f\", ",
+    assert_makes(
+        "launch_bounds((32, 8), 2)",
+        "pub unsafe fn f(x: &[f32], mut y: *mut u8, n: u32) {}",
+        &[
+            "pub unsafe extern \"ptx-kernel\" fn f(__x_pointer: &[f32; 0], __x_length: usize, y: *mut u8, n: u32)",
+            "let x = unsafe { ::core::slice::from_raw_parts(__x_pointer.as_ptr(), __x_length) };",
+            "let mut y = y;",
+            "static __coalesce_launch_bounds__32_8_1_2__f: u8 = 0;",
+            "pub static f: ::cuda_std::launch::Kernel<(::cuda_std::launch::Slice<f32>, \
+             ::cuda_std::launch::PointerMut<u8>, u32,)> = ::cuda_std::launch::Kernel::new(\"f\", ",
+            "threads: [32u32, 8u32, 1u32], minimum_blocks: 2u32",
+        ],
     );
-    contains("threads: [32u32, 8u32, 1u32], minimum_blocks: 2u32");
+}
+
+#[test]
+fn a_safe_kernel_is_safe_on_both_sides_and_knows_its_block() {
+    assert_makes(
+        "block(256), linear",
+        "pub fn f(a: Matrix<f32>, mut b: DisjointMatrix<f64>, mut c: cuda_std::DisjointSlice<u8>) { g(); }",
+        &[
+            "pub extern \"ptx-kernel\" fn f(__a_pointer: &[f32; 0], __a_rows: u32, __a_cols: u32, __a_pitch: u32, \
+             __b_pointer: &mut [f64; 0], __b_rows: u32, __b_cols: u32, __b_pitch: u32, \
+             __c_pointer: &mut [u8; 0], __c_length: usize)",
+            "unsafe { ::cuda_std::shape::assume_block::<256u32, 1u32, 1u32>() };",
+            "unsafe { ::cuda_std::shape::assume_linear() };",
+            "::cuda_std::DisjointSlice::<u8>::from_raw_parts(__c_pointer.as_mut_ptr(), __c_length) }; g();",
+            "static __coalesce_block__256_1_1__f: u8 = 0;",
+            "::cuda_std::launch::SafeKernel<(::cuda_std::launch::Matrix<f32>, \
+             ::cuda_std::launch::DisjointMatrix<f64>, ::cuda_std::launch::DisjointSlice<u8>,)>",
+            "block: ::core::option::Option::Some([256u32, 1u32, 1u32]), linear: true",
+        ],
+    );
 }
 
 #[test]

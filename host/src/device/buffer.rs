@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use bytemuck::Pod;
-use cuda_std::launch::{Argument, Arguments, Pointer, PointerMut, Slice, SliceMut};
 
 use super::backend::Backend;
 use super::on_device::OnDevice;
@@ -140,6 +139,10 @@ impl<T: Pod> PitchedBuffer<T> {
         let row_bytes = bytes_of::<T>(columns)?.max(1);
         bytes_of::<T>(rows.saturating_mul(columns))?;
         let element_bytes = (size_of::<T>() as u32).clamp(4, 16);
+        // Kernels take the pitch as 32 bits.
+        if u32::try_from(rows).is_err() || u32::try_from(row_bytes + 1024).is_err() {
+            return Err(too_large(format!("a matrix of {rows} rows and {columns} columns")));
+        }
         let (address, pitch_bytes) = backend.allocate_pitched(row_bytes, (rows as u64).max(1), element_bytes)?;
         Ok(Self {
             allocation: Allocation { address, backend: Rc::clone(backend) },
@@ -265,60 +268,48 @@ impl<T: Pod> Tail<'_, T> {
     }
 }
 
-impl<T: Pod> Argument<Pointer<T>> for Tail<'_, T> {
-    fn push(self, arguments: &mut Arguments) {
-        arguments.push_pointer(self.address());
-    }
+/// Elements of a buffer as a kernel reads them: some of them, or several as one word.
+#[derive(Clone, Copy)]
+pub struct View<'a, T> {
+    pub(super) address: u64,
+    pub(super) length: usize,
+    elements: PhantomData<&'a [T]>,
 }
 
-// A buffer stands for a kernel's slice or pointer: shared where the kernel reads, exclusive where it writes. The length of a
-// pitched buffer counts its padding, since kernels index through it.
-
-impl<T: Pod> Argument<Slice<T>> for &Buffer<T> {
-    fn push(self, arguments: &mut Arguments) {
-        arguments.push_slice(self.address(), self.length);
-    }
+/// Elements of a buffer as a kernel writes them: some of them, or several as one word.
+pub struct ViewMut<'a, T> {
+    pub(super) address: u64,
+    pub(super) length: usize,
+    elements: PhantomData<&'a mut [T]>,
 }
 
-impl<T: Pod> Argument<SliceMut<T>> for &mut Buffer<T> {
-    fn push(self, arguments: &mut Arguments) {
-        arguments.push_slice(self.address(), self.length);
+impl<T: Pod> Buffer<T> {
+    /// The elements as words of several elements each, and the last elements, which are less than a word.
+    pub fn words<W: Pod>(&self) -> (View<'_, W>, View<'_, T>) {
+        let ((address, length), (rest, elements)) = self.divide::<W>();
+        (
+            View { address, length, elements: PhantomData },
+            View { address: rest, length: elements, elements: PhantomData },
+        )
     }
-}
 
-impl<T: Pod> Argument<Pointer<T>> for &Buffer<T> {
-    fn push(self, arguments: &mut Arguments) {
-        arguments.push_pointer(self.address());
+    /// As [`Buffer::words`], to write.
+    pub fn words_mut<W: Pod>(&mut self) -> (ViewMut<'_, W>, ViewMut<'_, T>) {
+        let ((address, length), (rest, elements)) = self.divide::<W>();
+        let words = ViewMut { address, length, elements: PhantomData };
+        (words, ViewMut { address: rest, length: elements, elements: PhantomData })
     }
-}
 
-impl<T: Pod> Argument<PointerMut<T>> for &mut Buffer<T> {
-    fn push(self, arguments: &mut Arguments) {
-        arguments.push_pointer(self.address());
-    }
-}
-
-impl<T: Pod> Argument<Slice<T>> for &PitchedBuffer<T> {
-    fn push(self, arguments: &mut Arguments) {
-        arguments.push_slice(self.address(), self.rows * self.pitch());
-    }
-}
-
-impl<T: Pod> Argument<SliceMut<T>> for &mut PitchedBuffer<T> {
-    fn push(self, arguments: &mut Arguments) {
-        arguments.push_slice(self.address(), self.rows * self.pitch());
-    }
-}
-
-impl<T: Pod> Argument<Pointer<T>> for &PitchedBuffer<T> {
-    fn push(self, arguments: &mut Arguments) {
-        arguments.push_pointer(self.address());
-    }
-}
-
-impl<T: Pod> Argument<PointerMut<T>> for &mut PitchedBuffer<T> {
-    fn push(self, arguments: &mut Arguments) {
-        arguments.push_pointer(self.address());
+    /// Where the words and the elements behind the last word start, and how many there are.
+    fn divide<W: Pod>(&self) -> ((u64, usize), (u64, usize)) {
+        const {
+            assert!(size_of::<W>().is_multiple_of(size_of::<T>()), "a word is several elements");
+            assert!(align_of::<W>() <= 256, "allocations start on 256 bytes");
+        }
+        let in_a_word = size_of::<W>() / size_of::<T>();
+        let words = self.length / in_a_word;
+        let rest = self.address() + (words * size_of::<W>()) as u64;
+        ((self.address(), words), (rest, self.length % in_a_word))
     }
 }
 
@@ -328,11 +319,16 @@ fn bytes_of<T>(length: usize) -> Result<u64> {
         .checked_mul(size_of::<T>())
         .filter(|&bytes| bytes <= isize::MAX as usize)
         .map(|bytes| bytes as u64)
-        .ok_or_else(|| Error::OutOfMemory {
-            what: format!("a buffer of {length} elements"),
-            place: "no device".to_owned(),
-            needed: u64::MAX,
-            available: isize::MAX as u64,
-            limit: None,
-        })
+        .ok_or_else(|| too_large(format!("a buffer of {length} elements")))
+}
+
+/// What no device has.
+fn too_large(what: String) -> Error {
+    Error::OutOfMemory {
+        what,
+        place: "no device".to_owned(),
+        needed: u64::MAX,
+        available: isize::MAX as u64,
+        limit: None,
+    }
 }

@@ -1,7 +1,7 @@
 //! The configuration of a launch, and the check that a device allows it. Labs and `host run` make a [`LaunchConfig`];
 //! [`super::Device`] checks it before the backend launches. Pure.
 
-use cuda_std::launch::LaunchBounds;
+use cuda_std::launch::{Kernel, LaunchShape};
 use simt::{Checks, LoadCaching};
 
 use super::{ComputeCapability, Properties};
@@ -90,17 +90,26 @@ impl LaunchConfig {
         Self::new([u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1], [block, 1, 1])
     }
 
-    /// Fails unless the device can run this launch of `kernel`.
+    /// `grid` blocks of the shape that the kernel declares.
+    ///
+    /// # Panics
+    ///
+    /// If the kernel declares none (`#[kernel(block(..))]`): a bug of the caller.
+    pub fn blocks<P>(kernel: &Kernel<P>, grid: [u32; 3]) -> Self {
+        Self::new(grid, kernel.block())
+    }
+
+    /// Fails unless the kernel and the device allow this launch.
     ///
     /// # Errors
     ///
     /// [`Error::Launch`] names the wrong extent and its limit (CUDA programming guide, "Compute capabilities").
-    pub(crate) fn check(&self, kernel: &str, bounds: Option<LaunchBounds>, device: &Properties) -> Result<()> {
+    pub(crate) fn check(&self, kernel: &str, shape: LaunchShape, device: &Properties) -> Result<()> {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
         let list = |extents: [u32; 3]| format!("{} x {} x {}", extents[0], extents[1], extents[2]);
         let threads: u64 = self.block.iter().fold(1, |all, &extent| all.saturating_mul(extent.into()));
-        let most = bounds
-            .map_or(device.max_threads_per_block, |bounds| bounds.max_threads().min(device.max_threads_per_block));
+        let most = device.max_threads_per_block;
+        let most = shape.bounds.map_or(most, |bounds| bounds.max_threads().min(most));
         for (extents, limits, what) in
             [(self.block, [1024, 1024, 64], "a block"), (self.grid, [i32::MAX as u32, 65_535, 65_535], "a grid")]
         {
@@ -110,6 +119,18 @@ impl LaunchConfig {
             if extents.iter().zip(limits).any(|(&extent, limit)| extent > limit) {
                 return refuse(format!("{what} of {} exceeds the limit of {}", list(extents), list(limits)));
             }
+        }
+        if let Some(block) = shape.block
+            && block != self.block
+        {
+            return refuse(format!("its blocks are {}, not {}", list(block), list(self.block)));
+        }
+        if shape.linear && [self.grid, self.block].iter().any(|[_, y, z]| y * z > 1) {
+            return refuse(format!(
+                "it has one dimension, so a grid of {} and a block of {} do not fit",
+                list(self.grid),
+                list(self.block)
+            ));
         }
         if threads > u64::from(most) {
             return refuse(format!(
@@ -130,6 +151,20 @@ impl LaunchConfig {
             && percent > 100
         {
             return refuse(format!("a carveout of {percent}% is more than 100%"));
+        }
+        Ok(())
+    }
+
+    /// Fails if two threads would compute the same position in the grid: they count x and y in 32 bits, and y goes on through the
+    /// grid's layers in z.
+    pub(crate) fn check_positions(&self, kernel: &str) -> Result<()> {
+        let [x, y, z] = self.grid.map(u64::from);
+        for (blocks, extent, name) in [(x, self.block[0], "x"), (y.saturating_mul(z), self.block[1], "y")] {
+            if blocks.saturating_mul(extent.into()) > 1 << 32 {
+                let [x, y, z] = self.grid;
+                let problem = format!("a grid of {x} x {y} x {z} has more than 2^32 threads in {name}");
+                return Err(Error::Launch { kernel: kernel.to_owned(), problem });
+            }
         }
         Ok(())
     }
@@ -165,53 +200,90 @@ impl LaunchConfig {
 mod tests {
     use super::*;
     use crate::device::ComputeCapability;
+    use cuda_std::launch::LaunchBounds;
 
     fn device() -> Properties {
         let capability = ComputeCapability { major: 7, minor: 5 };
         Properties { shared_per_block_opt_in: 64 << 10, ..Properties::simulator(capability, "sm_75".into(), 0) }
     }
 
-    fn problem(config: LaunchConfig, bounds: Option<LaunchBounds>) -> String {
-        config.check("k", bounds, &device()).unwrap_err().to_string()
+    const ANY: LaunchShape = LaunchShape { block: None, linear: false, bounds: None };
+
+    fn bounds(threads: [u32; 3], minimum_blocks: u32) -> LaunchShape {
+        LaunchShape { bounds: Some(LaunchBounds { threads, minimum_blocks }), ..ANY }
+    }
+
+    fn problem(config: LaunchConfig, shape: LaunchShape) -> String {
+        config.check("k", shape, &device()).unwrap_err().to_string()
     }
 
     #[test]
     fn what_fits_is_allowed() {
-        let bounds = Some(LaunchBounds { threads: [16, 16, 1], minimum_blocks: 0 });
-        LaunchConfig::new([i32::MAX as u32, 65_535, 65_535], [1024, 1, 1]).check("k", None, &device()).unwrap();
-        LaunchConfig::new([1, 1, 1], [256, 1, 1]).check("k", bounds, &device()).unwrap();
+        LaunchConfig::new([i32::MAX as u32, 65_535, 65_535], [1024, 1, 1]).check("k", ANY, &device()).unwrap();
+        LaunchConfig::new([1, 1, 1], [256, 1, 1]).check("k", bounds([16, 16, 1], 0), &device()).unwrap();
+        let declared = LaunchShape { block: Some([256, 1, 1]), linear: true, ..ANY };
+        LaunchConfig::linear(usize::MAX, 256).check("k", declared, &device()).unwrap_err();
+        LaunchConfig::new([i32::MAX as u32, 1, 1], [256, 1, 1]).check("k", declared, &device()).unwrap();
         let config = LaunchConfig { dynamic_shared: 64 << 10, carveout: Some(100), ..LaunchConfig::linear(1000, 32) };
         assert_eq!(config.grid, [32, 1, 1]);
-        config.check("k", None, &device()).unwrap();
+        config.check("k", ANY, &device()).unwrap();
     }
 
     #[test]
     fn what_does_not_fit_is_named_with_its_limit() {
         let one = [1, 1, 1];
-        assert_eq!(problem(LaunchConfig::new([1, 0, 1], one), None), "kernel k: a grid of 1 x 0 x 1 has no threads");
+        assert_eq!(problem(LaunchConfig::new([1, 0, 1], one), ANY), "kernel k: a grid of 1 x 0 x 1 has no threads");
         assert_eq!(
-            problem(LaunchConfig::new([1, 65_536, 1], one), None),
+            problem(LaunchConfig::new([1, 65_536, 1], one), ANY),
             "kernel k: a grid of 1 x 65536 x 1 exceeds the limit of 2147483647 x 65535 x 65535"
         );
         assert_eq!(
-            problem(LaunchConfig::new(one, [1, 1, 65]), None),
+            problem(LaunchConfig::new(one, [1, 1, 65]), ANY),
             "kernel k: a block of 1 x 1 x 65 exceeds the limit of 1024 x 1024 x 64"
         );
         assert_eq!(
-            problem(LaunchConfig::new(one, [64, 32, 1]), None),
+            problem(LaunchConfig::new(one, [64, 32, 1]), ANY),
             "kernel k: a block of 64 x 32 x 1 has 2048 threads, but at most 1024 are allowed"
         );
-        let bounds = LaunchBounds { threads: [16, 16, 1], minimum_blocks: 2 };
         assert_eq!(
-            problem(LaunchConfig::new(one, [257, 1, 1]), Some(bounds)),
+            problem(LaunchConfig::new(one, [257, 1, 1]), bounds([16, 16, 1], 2)),
             "kernel k: a block of 257 x 1 x 1 has 257 threads, but at most 256 are allowed"
         );
         let large = LaunchConfig { dynamic_shared: (64 << 10) + 1, ..LaunchConfig::new(one, one) };
         assert_eq!(
-            problem(large, None),
+            problem(large, ANY),
             "kernel k: 65537 bytes of dynamic shared memory are more than the 65536 bytes that a block can have"
         );
         let carveout = LaunchConfig { carveout: Some(101), ..LaunchConfig::new(one, one) };
-        assert_eq!(problem(carveout, None), "kernel k: a carveout of 101% is more than 100%");
+        assert_eq!(problem(carveout, ANY), "kernel k: a carveout of 101% is more than 100%");
+    }
+
+    #[test]
+    fn a_launch_has_the_shape_that_its_kernel_declares() {
+        let exact = LaunchShape { block: Some([32, 8, 1]), ..ANY };
+        LaunchConfig::new([7, 7, 7], [32, 8, 1]).check("k", exact, &device()).unwrap();
+        assert_eq!(
+            problem(LaunchConfig::new([1; 3], [16, 16, 1]), exact),
+            "kernel k: its blocks are 32 x 8 x 1, not 16 x 16 x 1"
+        );
+        let linear = LaunchShape { linear: true, ..ANY };
+        for (grid, block) in [([1, 2, 1], [32, 1, 1]), ([1, 1, 3], [32, 1, 1]), ([1; 3], [32, 1, 2])] {
+            let problem = problem(LaunchConfig::new(grid, block), linear);
+            assert!(problem.starts_with("kernel k: it has one dimension, so a grid of "), "{problem}");
+        }
+    }
+
+    #[test]
+    fn no_two_threads_have_one_position() {
+        let problem = |grid, block| LaunchConfig::new(grid, block).check_positions("k").unwrap_err().to_string();
+        LaunchConfig::new([1 << 22, 65_535, 65_535], [1024, 1, 1]).check_positions("k").unwrap();
+        assert_eq!(
+            problem([(1 << 22) + 1, 1, 1], [1024, 1, 1]),
+            "kernel k: a grid of 4194305 x 1 x 1 has more than 2^32 threads in x"
+        );
+        assert_eq!(
+            problem([1, 65_535, 65_535], [1, 2, 1]),
+            "kernel k: a grid of 1 x 65535 x 65535 has more than 2^32 threads in y"
+        );
     }
 }

@@ -2,7 +2,6 @@
 //! buffer of [`super::buffer`] and adds no state but the shape.
 
 use bytemuck::Pod;
-use cuda_std::launch::{Argument, Arguments, Pointer, PointerMut, Slice, SliceMut};
 
 use super::{Buffer, OnDevice, PitchedBuffer};
 use crate::error::Result;
@@ -87,35 +86,5 @@ impl<T: Pod> OnDevice for Matrix<T> {
             Self::Linear { buffer, .. } => buffer.bytes(),
             Self::Pitched(buffer) => buffer.bytes(),
         }
-    }
-}
-
-impl<T: Pod> Argument<Slice<T>> for &Matrix<T> {
-    fn push(self, arguments: &mut Arguments) {
-        match self {
-            Matrix::Linear { buffer, .. } => Argument::<Slice<T>>::push(buffer, arguments),
-            Matrix::Pitched(buffer) => Argument::<Slice<T>>::push(buffer, arguments),
-        }
-    }
-}
-
-impl<T: Pod> Argument<SliceMut<T>> for &mut Matrix<T> {
-    fn push(self, arguments: &mut Arguments) {
-        match self {
-            Matrix::Linear { buffer, .. } => Argument::<SliceMut<T>>::push(buffer, arguments),
-            Matrix::Pitched(buffer) => Argument::<SliceMut<T>>::push(buffer, arguments),
-        }
-    }
-}
-
-impl<T: Pod> Argument<Pointer<T>> for &Matrix<T> {
-    fn push(self, arguments: &mut Arguments) {
-        arguments.push_pointer(self.address());
-    }
-}
-
-impl<T: Pod> Argument<PointerMut<T>> for &mut Matrix<T> {
-    fn push(self, arguments: &mut Arguments) {
-        arguments.push_pointer(self.address());
     }
 }

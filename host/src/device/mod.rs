@@ -23,6 +23,7 @@
 //!
 //! *Invariant:* only the folder `gpu` calls the driver, and only after `cust_raw::load()` has succeeded.
 
+mod arguments;
 mod array;
 mod backend;
 mod buffer;
@@ -46,10 +47,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use bytemuck::Pod;
-use cuda_std::launch::{ArgumentList, Arguments, Kernel};
+use cuda_std::launch::{ArgumentList, Arguments, Kernel, LaunchShape};
 
 pub use array::{Array, TextureSource};
-pub use buffer::{Buffer, POISON, PitchedBuffer, Tail};
+pub use buffer::{Buffer, POISON, PitchedBuffer, Tail, View, ViewMut};
 pub use choice::DeviceChoice;
 pub(crate) use choice::models as models_named;
 pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig};
@@ -309,7 +310,8 @@ impl Device {
         config: &LaunchConfig,
         arguments: A,
     ) -> Result<Option<Counters>> {
-        config.check(kernel.name(), kernel.launch_bounds(), self.properties())?;
+        config.check(kernel.name(), kernel.shape(), self.properties())?;
+        config.check_positions(kernel.name())?;
         let mut bytes = Arguments::new();
         arguments.push_all(&mut bytes);
         self.start(kernel.name(), config, &bytes)
@@ -328,7 +330,7 @@ impl Device {
         config: &LaunchConfig,
         arguments: &Arguments,
     ) -> Result<Option<Counters>> {
-        config.check(kernel, None, self.properties())?;
+        config.check(kernel, LaunchShape::default(), self.properties())?;
         self.start(kernel, config, arguments)
     }
 

@@ -27,6 +27,7 @@ mod validate;
 pub mod value;
 mod variables;
 
+use cuda_std::launch::LaunchShape;
 use std::io::Write;
 
 use clap::{ArgMatches, FromArgMatches};
@@ -73,7 +74,7 @@ pub(crate) fn main(
     flags.checks.check_simulated(simulated)?;
     let configs: Vec<LaunchConfig> = launches.iter().map(|launch| config_of(launch, &flags)).collect();
     for (launch, config) in launches.iter().zip(&configs) {
-        config.check(&launch.function.name, None, device.properties())?;
+        config.check(&launch.function.name, LaunchShape::default(), device.properties())?;
     }
     let prepared = launch::prepare(&device, &launches, &outputs)?;
     // Not earlier, so that a bad request prints only its one line.

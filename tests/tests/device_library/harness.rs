@@ -70,6 +70,15 @@ impl Run {
         buffer
     }
 
+    /// Adds a buffer with a matrix of rows `pitch` elements apart, and its four arguments.
+    pub fn matrix<T: bytemuck::Pod>(&mut self, elements: &[T], [rows, cols, pitch]: [u32; 3]) -> Buffer {
+        let buffer = self.buffer(elements);
+        for extent in [rows, cols, pitch] {
+            self.value(extent);
+        }
+        buffer
+    }
+
     pub fn value<T: bytemuck::NoUninit>(&mut self, value: T) {
         self.arguments.push_bytes(bytemuck::bytes_of(&value), align_of::<T>());
     }

@@ -285,7 +285,7 @@ fn parameters_arrive_as_they_were_sent() {
         let points: Vec<f32> = (0..60).map(|i| i as f32).collect();
         run.buffer(&points);
         run.value(20_u64);
-        run.buffer(&[1.0_f32, -1.0]);
+        run.slice(&[1.0_f32, -1.0]);
         let output = run.slice(&[0.0_f32; 20]);
         run.launch("parameter_slices", [1, 1, 1], [32, 1, 1]);
         let expected: Vec<f32> = (0..20).map(|i| (9 * i + 3) as f32 * if i % 2 == 0 { 1.0 } else { -1.0 }).collect();

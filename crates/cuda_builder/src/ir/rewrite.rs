@@ -5,7 +5,8 @@
 //! | `#[link_section = ".shared"] static` | `global ..., section ".shared"` | `addrspace(3) global ... undef` |
 //! | `#[link_section = ".constant"] static` | `global ..., section ".constant"` | `addrspace(4) constant ...` |
 //! | `extern static __coalesce_dynamic_shared*` | `external global ...` | `external addrspace(3) global [0 x i8], align 16` |
-//! | `static __coalesce_launch_bounds__X_Y_Z_M__kernel` | `constant ..., section ".launch_bounds"` | attributes of `kernel` |
+//! | `static __coalesce_block__X_Y_Z__kernel` | `constant ..., section ".launch_bounds"` | attributes of `kernel` |
+//! | `static __coalesce_launch_bounds__X_Y_Z_M__kernel` | the same | the same |
 //! | `fn` | `define ...` | `define ... convergent`, as clang does for CUDA |
 //!
 //! Every use of such a variable is the token `@name` where LLVM takes a constant of type `ptr`, in any instruction. It becomes the
@@ -25,6 +26,9 @@ const DYNAMIC_SHARED: &str = "__coalesce_dynamic_shared";
 
 /// The prefix of the symbol of a marker for launch bounds.
 const LAUNCH_BOUNDS: &str = "__coalesce_launch_bounds__";
+
+/// The prefix of the symbol of a marker for the exact shape of the block.
+const BLOCK: &str = "__coalesce_block__";
 
 /// The attribute of each function: it may contain a barrier, so no pass may make its calls depend on additional conditions.
 /// LLVM removes the attribute from functions without a barrier.
@@ -132,7 +136,7 @@ pub enum RewriteError {
     /// A marker of launch bounds cannot be parsed.
     #[error(
         "launch bounds `{marker}` are wrong: give three block dimensions of at least 1, at most {THREAD_LIMIT} threads \
-         together, and the blocks per multiprocessor"
+         together, and for bounds the blocks per multiprocessor"
     )]
     LaunchBounds {
         /// The marker's symbol.
@@ -297,18 +301,26 @@ impl<'a> Plan<'a> {
     fn bound_kernels(&mut self) -> Result<(), RewriteError> {
         for &marker in &self.markers {
             let wrong = || RewriteError::LaunchBounds { marker: marker.to_owned() };
-            let (bounds, kernel) =
-                marker.strip_prefix(LAUNCH_BOUNDS).and_then(|rest| rest.split_once("__")).ok_or_else(wrong)?;
-            let numbers: Vec<u64> = bounds.split('_').map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
-            let &[x, y, z, blocks] = numbers.as_slice() else { return Err(wrong()) };
-            let threads = x.checked_mul(y).and_then(|xy| xy.checked_mul(z));
-            if !threads.is_some_and(|threads| (1..=THREAD_LIMIT).contains(&threads)) {
+            let exact = marker.strip_prefix(BLOCK);
+            let rest = exact.or_else(|| marker.strip_prefix(LAUNCH_BOUNDS)).ok_or_else(wrong)?;
+            let (numbers, kernel) = rest.split_once("__").ok_or_else(wrong)?;
+            let numbers: Vec<u64> =
+                numbers.split('_').map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
+            let (threads, blocks) = match *numbers.as_slice() {
+                [x, y, z] if exact.is_some() => ([x, y, z], 0),
+                [x, y, z, blocks] if exact.is_none() => ([x, y, z], blocks),
+                _ => return Err(wrong()),
+            };
+            let product = threads.iter().try_fold(1_u64, |all, &extent| all.checked_mul(extent));
+            if !product.is_some_and(|threads| (1..=THREAD_LIMIT).contains(&threads)) {
                 return Err(wrong());
             }
             if !self.kernels.iter().any(|name| name == kernel) {
                 return Err(RewriteError::LaunchBoundsWithoutKernel { kernel: kernel.to_owned() });
             }
-            let mut attributes = format!("\"nvvm.maxntid\"=\"{x},{y},{z}\"");
+            let [x, y, z] = threads;
+            let name = if exact.is_some() { "nvvm.reqntid" } else { "nvvm.maxntid" };
+            let mut attributes = format!("\"{name}\"=\"{x},{y},{z}\"");
             if blocks > 0 {
                 let _ = write!(attributes, " \"nvvm.minctasm\"=\"{blocks}\"");
             }

@@ -126,6 +126,16 @@ define internal void @tiled2() convergent #0 {
 }
 
 #[test]
+fn the_shape_of_the_block_becomes_an_attribute_of_the_kernel() {
+    let module = "\
+@__coalesce_block__32_8_1__tiled = constant [1 x i8] zeroinitializer, section \".launch_bounds\", align 1
+define ptx_kernel void @tiled() #0 {
+";
+    let expected = "define ptx_kernel void @tiled() convergent \"nvvm.reqntid\"=\"32,8,1\" #0 {\n";
+    assert_eq!(rewrite(module).unwrap().ir, expected);
+}
+
+#[test]
 fn other_entries_of_the_keep_list_stay() {
     let module = "\
 @__coalesce_launch_bounds__1_1_1_0__k = constant [1 x i8] zeroinitializer, section \".launch_bounds\", align 1
@@ -178,8 +188,11 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn wrong_launch_bounds_are_refused() {
-    for bounds in ["32_32_2_0", "0_1_1_0", "1_1_1", "a_1_1_0", "1_1_1_1_1", "18446744073709551615_2_1_0"] {
-        let marker = format!("__coalesce_launch_bounds__{bounds}__k");
+    let bounds = ["32_32_2_0", "0_1_1_0", "1_1_1", "a_1_1_0", "1_1_1_1_1", "18446744073709551615_2_1_0"];
+    let bounds = bounds.map(|bounds| format!("launch_bounds__{bounds}"));
+    let blocks = ["32_32_2", "0_1_1", "1_1", "1_1_1_0"].map(|block| format!("block__{block}"));
+    for marker in bounds.into_iter().chain(blocks) {
+        let marker = format!("__coalesce_{marker}__k");
         let error = refusal(&format!(
             "@{marker} = constant [1 x i8] zeroinitializer, section \".launch_bounds\", align 1\n\
              define ptx_kernel void @k() {{"
@@ -188,7 +201,7 @@ fn wrong_launch_bounds_are_refused() {
             error,
             format!(
                 "launch bounds `{marker}` are wrong: give three block dimensions of at least 1, at most 1024 threads \
-                 together, and the blocks per multiprocessor"
+                 together, and for bounds the blocks per multiprocessor"
             )
         );
     }

@@ -52,7 +52,15 @@ impl Arguments {
         self.push_bytes(&(length as u64).to_le_bytes(), 8);
     }
 
-    /// The number of parameters; a slice counts as two.
+    /// Adds the four parameters of a matrix: its address in device memory, rows, columns, and the pitch in elements.
+    pub fn push_matrix(&mut self, address: u64, rows: u32, cols: u32, pitch: u32) {
+        self.push_pointer(address);
+        for extent in [rows, cols, pitch] {
+            self.push_bytes(&extent.to_le_bytes(), 4);
+        }
+    }
+
+    /// The number of parameters; a slice counts as two, and a matrix as four.
     pub fn len(&self) -> usize {
         self.parameters.len()
     }
@@ -82,12 +90,18 @@ impl Arguments {
     note = "values are passed as they are, and must have exactly the parameter's type",
     note = "buffers are passed by reference: `&buffer` to read, `&mut buffer` to write"
 )]
-pub trait Argument<P> {
+///
+/// # Safety
+///
+/// [`push`](Argument::push) adds what `P` takes in the PTX. Where that is an address, memory is there, as large and aligned as the
+/// kernel may use it for the whole launch; for an output the value is an exclusive borrow of it, or owns it.
+pub unsafe trait Argument<P> {
     /// Adds this value's parameters to the launch.
     fn push(self, arguments: &mut Arguments);
 }
 
-impl<T: NoUninit> Argument<T> for T {
+// SAFETY: the parameter takes the value's own bytes.
+unsafe impl<T: NoUninit> Argument<T> for T {
     fn push(self, arguments: &mut Arguments) {
         arguments.push_bytes(bytemuck::bytes_of(&self), align_of::<T>());
     }
@@ -99,14 +113,19 @@ impl<T: NoUninit> Argument<T> for T {
     label = "wrong arguments for this kernel",
     note = "a launch takes a tuple with one argument for each parameter, in order; for a single one write `(argument,)`"
 )]
-pub trait ArgumentList<P> {
+///
+/// # Safety
+///
+/// [`push_all`](ArgumentList::push_all) adds what the parameters take, as an [`Argument`] does for one.
+pub unsafe trait ArgumentList<P> {
     /// Adds every value's parameters to the launch, in order.
     fn push_all(self, arguments: &mut Arguments);
 }
 
 macro_rules! argument_lists {
     ($(($($argument:ident $parameter:ident $index:tt)*))*) => {$(
-        impl<$($argument, $parameter,)*> ArgumentList<($($parameter,)*)> for ($($argument,)*)
+        // SAFETY: each value adds what its parameter takes.
+        unsafe impl<$($argument, $parameter,)*> ArgumentList<($($parameter,)*)> for ($($argument,)*)
         where
             $($argument: Argument<$parameter>,)*
         {

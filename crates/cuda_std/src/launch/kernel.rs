@@ -2,16 +2,35 @@
 
 use core::fmt;
 use core::marker::PhantomData;
+use core::ops::Deref;
 
-/// The host's handle of a kernel: its name in the PTX, and the types of its parameters.
+/// The host's handle of a kernel: its name in the PTX, the launches that it allows, and the types of its parameters.
 ///
-/// `P` is a tuple with one type for each parameter: [`Slice<T>`] for `&[T]`, [`SliceMut<T>`] for `&mut [T]`, [`Pointer<T>`]
-/// for `*const T`, [`PointerMut<T>`] for `*mut T`, and `T` itself for a value.
+/// `P` is a tuple with one type for each parameter: [`Slice<T>`] for `&[T]`, [`DisjointSlice<T>`], [`Matrix<T>`] and
+/// [`DisjointMatrix<T>`] for the types of those names, [`Pointer<T>`] for `*const T`, [`PointerMut<T>`] for `*mut T`, and `T`
+/// itself for a value.
+///
+/// What such a kernel requires beyond its types stands under its `# Safety`, so launching it is `unsafe`. A kernel that is a safe
+/// function has a [`SafeKernel`].
 pub struct Kernel<P> {
     name: &'static str,
-    launch_bounds: Option<LaunchBounds>,
+    shape: LaunchShape,
     // A function of `P`: the handle can be shared between threads whatever `P` is.
     parameters: PhantomData<fn(P)>,
+}
+
+/// The handle of a kernel that is a safe function: no launch that its handle allows has undefined behaviour.
+pub struct SafeKernel<P>(Kernel<P>);
+
+/// The launches that a kernel allows, as its `#[kernel(..)]` declares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchShape {
+    /// The block's extents, if it must have exactly these.
+    pub block: Option<[u32; 3]>,
+    /// Whether grid and block extend in x only.
+    pub linear: bool,
+    /// The largest block, if there is one.
+    pub bounds: Option<LaunchBounds>,
 }
 
 /// The largest block that a kernel was compiled for.
@@ -26,8 +45,8 @@ pub struct LaunchBounds {
 
 impl<P> Kernel<P> {
     /// The handle of the kernel called `name` in the PTX. `#[kernel]` calls this.
-    pub const fn new(name: &'static str, launch_bounds: Option<LaunchBounds>) -> Self {
-        Self { name, launch_bounds, parameters: PhantomData }
+    pub const fn new(name: &'static str, shape: LaunchShape) -> Self {
+        Self { name, shape, parameters: PhantomData }
     }
 
     /// The name of the entry point in the PTX.
@@ -35,9 +54,37 @@ impl<P> Kernel<P> {
         self.name
     }
 
-    /// The largest block, if the kernel has launch bounds.
-    pub const fn launch_bounds(&self) -> Option<LaunchBounds> {
-        self.launch_bounds
+    /// The launches that it allows.
+    pub const fn shape(&self) -> LaunchShape {
+        self.shape
+    }
+
+    /// The extents of its block.
+    ///
+    /// # Panics
+    ///
+    /// If the kernel does not declare them by `#[kernel(block(..))]`: a bug of the caller.
+    pub const fn block(&self) -> [u32; 3] {
+        self.shape.block.expect("the kernel declares its block")
+    }
+}
+
+impl<P> SafeKernel<P> {
+    /// The handle of a kernel that is a safe function. `#[kernel]` calls this.
+    ///
+    /// # Safety
+    ///
+    /// The PTX has a kernel of this name and these parameters, compiled from a safe function.
+    pub const unsafe fn new(kernel: Kernel<P>) -> Self {
+        Self(kernel)
+    }
+}
+
+impl<P> Deref for SafeKernel<P> {
+    type Target = Kernel<P>;
+
+    fn deref(&self) -> &Kernel<P> {
+        &self.0
     }
 }
 
@@ -50,19 +97,27 @@ impl LaunchBounds {
 
 impl<P> fmt::Debug for Kernel<P> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Kernel")
-            .field("name", &self.name)
-            .field("launch_bounds", &self.launch_bounds)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Kernel").field("name", &self.name).field("shape", &self.shape).finish_non_exhaustive()
+    }
+}
+
+impl<P> fmt::Debug for SafeKernel<P> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("SafeKernel").field(&self.0).finish()
     }
 }
 
 /// A parameter `&[T]`: in the PTX a pointer and a length in elements.
 pub struct Slice<T>(PhantomData<fn(T)>);
 
-/// A parameter `&mut [T]`: in the PTX a pointer and a length in elements.
-pub struct SliceMut<T>(PhantomData<fn(T)>);
+/// A parameter [`DisjointSlice<T>`](crate::DisjointSlice): in the PTX a pointer and a length in elements.
+pub struct DisjointSlice<T>(PhantomData<fn(T)>);
+
+/// A parameter [`Matrix<T>`](crate::Matrix): in the PTX a pointer, rows, columns, and the pitch in elements.
+pub struct Matrix<T>(PhantomData<fn(T)>);
+
+/// A parameter [`DisjointMatrix<T>`](crate::DisjointMatrix): in the PTX a pointer, rows, columns, and the pitch in elements.
+pub struct DisjointMatrix<T>(PhantomData<fn(T)>);
 
 /// A parameter `*const T`.
 pub struct Pointer<T>(PhantomData<fn(T)>);

@@ -5,10 +5,10 @@
 //! that an argument of the wrong type, or one too many, does not compile:
 //!
 //! ```
-//! use cuda_std::launch::{ArgumentList, Arguments, Kernel};
+//! use cuda_std::launch::{ArgumentList, Arguments, Kernel, LaunchShape};
 //!
 //! // What `#[kernel] pub unsafe fn scale(factor: f32, count: u32)` becomes on the host.
-//! static scale: Kernel<(f32, u32)> = Kernel::new("scale", None);
+//! static scale: Kernel<(f32, u32)> = Kernel::new("scale", LaunchShape { block: None, linear: false, bounds: None });
 //!
 //! fn launch<P, A: ArgumentList<P>>(kernel: &Kernel<P>, arguments: A) -> Vec<Vec<u8>> {
 //!     let mut bytes = Arguments::new();
@@ -20,19 +20,24 @@
 //! ```
 //!
 //! ```compile_fail,E0277
-//! # use cuda_std::launch::{ArgumentList, Arguments, Kernel};
-//! # static scale: Kernel<(f32, u32)> = Kernel::new("scale", None);
+//! # use cuda_std::launch::{ArgumentList, Arguments, Kernel, LaunchShape};
+//! # static scale: Kernel<(f32, u32)> = Kernel::new("scale", LaunchShape { block: None, linear: false, bounds: None });
 //! # fn launch<P, A: ArgumentList<P>>(kernel: &Kernel<P>, arguments: A) {}
 //! launch(&scale, (2.0_f64, 7)); // the kernel takes an f32
 //! ```
 //!
 //! Scalars, vectors and `#[repr(C)]` values are arguments themselves. For its buffers, the launcher's crate implements
-//! [`Argument`], which decides which of them may be passed for a [`Slice`] or a [`PointerMut`].
+//! [`Argument`], which decides which of them may be passed for a [`Slice`] or a [`DisjointSlice`].
+//!
+//! A kernel that is a safe function has a [`SafeKernel`], which a launcher may start by a safe function if it checks the
+//! [`LaunchShape`]. Any other kernel's launch is `unsafe`.
 
 mod arguments;
 mod kernel;
 mod symbol;
 
 pub use arguments::{Argument, ArgumentList, Arguments};
-pub use kernel::{Kernel, LaunchBounds, Pointer, PointerMut, Slice, SliceMut};
+pub use kernel::{
+    DisjointMatrix, DisjointSlice, Kernel, LaunchBounds, LaunchShape, Matrix, Pointer, PointerMut, SafeKernel, Slice,
+};
 pub use symbol::Symbol;

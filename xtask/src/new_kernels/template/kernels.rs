@@ -4,50 +4,48 @@
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
+use cuda_std::{DisjointSlice, gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{address_space, shared::SharedCell, thread};
-use cuda_std::{gpu_only, kernel};
-
-/// Threads of a block.
-pub const BLOCK: u32 = 256;
 
 /// `y[i] = a * x[i] + y[i]`, one thread for each element.
-///
-/// # Safety
-/// `y` holds `x.len()` elements, and nothing else uses it during the launch.
-#[kernel]
-pub unsafe fn axpy(a: f32, x: &[f32], y: *mut f32) {
-    let i = thread::wide_index_1d();
-    if i < x.len() {
-        *y.add(i) = a * x[i] + *y.add(i);
+#[kernel(linear)]
+pub fn axpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {
+    let i = thread::linear_index();
+    if let (Some(x), Some(y)) = (x.get(i.get()), y.get_mut(i)) {
+        *y += a * x;
     }
 }
 
 /// The sum of each block's elements of `x`, in shared memory.
-///
-/// # Safety
-/// Blocks have [`BLOCK`] threads. `sums` holds one element for each block, and nothing else uses it
-/// during the launch.
-#[kernel]
-pub unsafe fn block_sums(x: &[f32], sums: *mut f32) {
+#[kernel(block(256), linear)]
+pub fn block_sums(x: &[f32], mut sums: DisjointSlice<f32>) {
     #[address_space(shared)]
-    static STAGE: SharedCell<[f32; BLOCK as usize]> = SharedCell::uninit();
+    static STAGE: SharedCell<[f32; 256]> = SharedCell::uninit();
     let stage = STAGE.as_mut_ptr();
 
-    let thread = thread::thread_idx_x() as usize;
-    let i = thread::wide_index_1d();
-    (*stage)[thread] = if i < x.len() { x[i] } else { 0.0 };
+    let t = thread::thread_idx_x() as usize;
+    let x = x.get(thread::linear_index().get()).copied().unwrap_or(0.0);
+    // SAFETY: between two barriers, each thread writes one element of the stage, which no other thread
+    // reads or writes until the next barrier.
+    unsafe { (*stage)[t] = x };
     thread::sync_threads();
 
-    let mut half = BLOCK as usize / 2;
+    let mut half = 128;
     while half > 0 {
-        if thread < half {
-            (*stage)[thread] += (*stage)[thread + half];
+        if t < half {
+            // SAFETY: as above; the elements from `half` on are only read.
+            unsafe { (*stage)[t] += (*stage)[t + half] };
         }
         thread::sync_threads();
         half /= 2;
     }
-    if thread == 0 {
-        *sums.add(thread::block_idx_x() as usize) = (*stage)[0];
+    if t == 0 {
+        // SAFETY: each block has one such thread, and a sum of its own.
+        unsafe {
+            if let Some(sum) = sums.element_mut(thread::block_idx_x() as usize) {
+                *sum = (*stage)[0];
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use host::device::{self, Counters, Device, DeviceChoice, LaunchConfig, Options, PtxFile};
 use host::{Error, memory};
-use kernels::{BLOCK, axpy, block_sums};
+use kernels::{axpy, block_sums};
 use simt::{Checks, MetricValue};
 
 /// The PTX that the build script makes of the kernels.
@@ -105,7 +105,7 @@ fn launch_axpy(device: &Device, checks: Checks, a: f32, x: &[f32], y: &[f32]) ->
     on_device.1.write(y)?;
     let config = LaunchConfig {
         checks,
-        ..LaunchConfig::linear(x.len(), BLOCK)
+        ..LaunchConfig::linear(x.len(), 256)
     };
     let counters = device.launch(&axpy, &config, (a, &on_device.0, &mut on_device.1))?;
     Ok((on_device.1.read()?, counters))
@@ -115,12 +115,13 @@ fn launch_axpy(device: &Device, checks: Checks, a: f32, x: &[f32], y: &[f32]) ->
 fn launch_block_sums(device: &Device, checks: Checks, x: &[f32]) -> Launched {
     let mut input = device.buffer(x.len())?;
     input.write(x)?;
-    let mut sums = device.buffer(x.len().div_ceil(BLOCK as usize))?;
+    let [block, _, _] = block_sums.block();
+    let mut sums = device.buffer(x.len().div_ceil(block as usize))?;
     // So that an element which the kernel forgets is wrong.
     sums.poison()?;
     let config = LaunchConfig {
         checks,
-        ..LaunchConfig::linear(x.len(), BLOCK)
+        ..LaunchConfig::linear(x.len(), block)
     };
     let counters = device.launch(&block_sums, &config, (&input, &mut sums))?;
     Ok((sums.read()?, counters))
@@ -131,7 +132,8 @@ fn expected_axpy(a: f32, x: &[f32], y: &[f32]) -> Vec<f32> {
 }
 
 fn expected_block_sums(x: &[f32]) -> Vec<f32> {
-    x.chunks(BLOCK as usize)
+    let [block, _, _] = block_sums.block();
+    x.chunks(block as usize)
         .map(|block| block.iter().sum())
         .collect()
 }

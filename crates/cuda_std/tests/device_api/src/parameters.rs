@@ -3,7 +3,7 @@
 use bytemuck::{NoUninit, Pod, Zeroable};
 #[gpu_only]
 use cuda_std::thread;
-use cuda_std::{gpu_only, kernel};
+use cuda_std::{DisjointSlice, gpu_only, kernel};
 
 /// A struct of 16 bytes, aligned to 8: what a kernel may take by value.
 #[derive(Clone, Copy, Debug, NoUninit)]
@@ -78,16 +78,13 @@ pub unsafe fn parameter_values(mut output: *mut f64, settings: Settings, double:
     }
 }
 
-/// Slices: lengths, bounds, structs as elements, and an exclusive one.
-///
-/// # Safety
-/// Nothing but this launch uses `output`.
+/// Slices: lengths, bounds, structs as elements, and an output.
 #[kernel]
-pub unsafe fn parameter_slices(points: &[Point], factors: *const f32, output: &mut [f32]) {
-    let i = thread::index_1d() as usize;
-    if i < output.len() {
+pub fn parameter_slices(points: &[Point], factors: &[f32], mut output: DisjointSlice<f32>) {
+    let i = thread::linear_index();
+    if let Some(output) = output.get_mut(i) {
         // An index beyond the slice traps.
-        let Point { x, y, z } = points[i];
-        output[i] = (x + y + z) * *factors.add(i % 2);
+        let Point { x, y, z } = points[i.get()];
+        *output = (x + y + z) * factors[i.get() % 2];
     }
 }

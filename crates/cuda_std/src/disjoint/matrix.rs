@@ -1,0 +1,152 @@
+//! Matrices in global memory: an input that all threads read, and an output of which each thread reaches its own elements.
+//!
+//! Element (row, column) is at `row * pitch + column`, with the pitch in elements. A pitch equal to the number of columns is a linear
+//! matrix, a larger one a pitched matrix. As a kernel's parameter a matrix is a pointer, and rows, columns and pitch as `u32`.
+
+use core::marker::PhantomData;
+
+use super::Position;
+
+/// The shape of a matrix in memory.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    rows: u32,
+    cols: u32,
+    pitch: u32,
+}
+
+impl Layout {
+    /// Where an element is, if the matrix has it.
+    #[inline(always)]
+    fn offset(self, row: u32, col: u32) -> Option<usize> {
+        (row < self.rows && col < self.cols).then(|| self.start_of(row) + col as usize)
+    }
+
+    /// Where a row starts: 64 bits, since from 32768 x 32768 floats on 32 do not hold the offset in bytes.
+    #[inline(always)]
+    fn start_of(self, row: u32) -> usize {
+        row as usize * self.pitch as usize
+    }
+}
+
+/// An input: a matrix that all threads may read. The host passes `&matrix` for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<'a, T> {
+    start: *const T,
+    layout: Layout,
+    elements: PhantomData<&'a [T]>,
+}
+
+impl<'a, T> Matrix<'a, T> {
+    /// The matrix of `rows` x `cols` elements whose first is at `start`. `#[kernel]` calls this.
+    ///
+    /// # Safety
+    ///
+    /// Each row has `cols` elements that exist, are aligned and initialised, `pitch >= cols` elements after the row before, and nothing
+    /// writes them during the launch.
+    #[inline(always)]
+    pub unsafe fn from_raw_parts(start: *const T, rows: u32, cols: u32, pitch: u32) -> Self {
+        Self { start, layout: Layout { rows, cols, pitch }, elements: PhantomData }
+    }
+
+    /// The number of rows.
+    #[inline(always)]
+    pub fn rows(&self) -> u32 {
+        self.layout.rows
+    }
+
+    /// The number of columns.
+    #[inline(always)]
+    pub fn cols(&self) -> u32 {
+        self.layout.cols
+    }
+
+    /// From one row to the next, in elements.
+    #[inline(always)]
+    pub fn pitch(&self) -> u32 {
+        self.layout.pitch
+    }
+
+    /// An element, or `None` outside of the matrix.
+    #[inline(always)]
+    pub fn get(&self, row: u32, col: u32) -> Option<&'a T> {
+        // SAFETY: the matrix has the element, and nothing writes it.
+        self.layout.offset(row, col).map(|offset| unsafe { &*self.start.add(offset) })
+    }
+
+    /// The elements of a row, or `None` below the last one. An iterator over them needs no bounds checks; an index needs one each.
+    #[inline(always)]
+    pub fn row(&self, row: u32) -> Option<&'a [T]> {
+        // SAFETY: the row has as many elements, and nothing writes them.
+        (row < self.layout.rows).then(|| unsafe {
+            core::slice::from_raw_parts(self.start.add(self.layout.start_of(row)), self.layout.cols as usize)
+        })
+    }
+
+    /// The elements of a column, from the first row to the last, or nothing beyond the last column.
+    #[inline(always)]
+    pub fn column(&self, col: u32) -> impl Iterator<Item = &'a T> + use<'a, T> {
+        let Layout { rows, cols, pitch } = self.layout;
+        let rows = if col < cols { rows } else { 0 };
+        let start = self.start.wrapping_add(col as usize);
+        // SAFETY: each row has this column, and nothing writes it.
+        (0..rows).map(move |row| unsafe { &*start.add(row as usize * pitch as usize) })
+    }
+}
+
+/// An output: a matrix of which each thread reaches the element at its own [`Position`]. The host passes `&mut matrix` for it.
+#[derive(Debug)]
+pub struct DisjointMatrix<'a, T> {
+    start: *mut T,
+    layout: Layout,
+    elements: PhantomData<&'a mut [T]>,
+}
+
+impl<T> DisjointMatrix<'_, T> {
+    /// The matrix of `rows` x `cols` elements whose first is at `start`. `#[kernel]` calls this.
+    ///
+    /// # Safety
+    ///
+    /// Each row has `cols` elements that exist, are aligned and initialised, `pitch >= cols` elements after the row before, and during
+    /// the launch only matrices made with the same values reach them.
+    #[inline(always)]
+    pub unsafe fn from_raw_parts(start: *mut T, rows: u32, cols: u32, pitch: u32) -> Self {
+        Self { start, layout: Layout { rows, cols, pitch }, elements: PhantomData }
+    }
+
+    /// The number of rows.
+    #[inline(always)]
+    pub fn rows(&self) -> u32 {
+        self.layout.rows
+    }
+
+    /// The number of columns.
+    #[inline(always)]
+    pub fn cols(&self) -> u32 {
+        self.layout.cols
+    }
+
+    /// From one row to the next, in elements.
+    #[inline(always)]
+    pub fn pitch(&self) -> u32 {
+        self.layout.pitch
+    }
+
+    /// The element at this thread's position, or `None` outside of the matrix.
+    #[inline(always)]
+    pub fn get_mut(&mut self, position: Position) -> Option<&mut T> {
+        // SAFETY: the position belongs to this thread alone (see the module), so no other thread has a reference to the element.
+        unsafe { self.element_mut(position.row(), position.col()) }
+    }
+
+    /// Any element, or `None` outside of the matrix.
+    ///
+    /// # Safety
+    ///
+    /// While the reference lives, no other thread reaches this element: not in this launch, or not until a barrier.
+    #[inline(always)]
+    pub unsafe fn element_mut(&mut self, row: u32, col: u32) -> Option<&mut T> {
+        // SAFETY: the matrix has the element, and the caller sees to it that it is this thread's.
+        self.layout.offset(row, col).map(|offset| unsafe { &mut *self.start.add(offset) })
+    }
+}
