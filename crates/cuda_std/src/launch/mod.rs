@@ -30,9 +30,11 @@
 //! [`Argument`], which decides which of them may be passed for a [`Slice`] or a [`PointerMut`].
 
 mod arguments;
+mod image;
 mod kernel;
 mod symbol;
 
 pub use arguments::{Argument, ArgumentList, Arguments};
+pub use image::PtxImage;
 pub use kernel::{Kernel, LaunchBounds, Pointer, PointerMut, Slice, SliceMut};
 pub use symbol::Symbol;
