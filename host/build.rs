@@ -6,18 +6,25 @@ use std::path::Path;
 
 use source_digest::SourceDigest;
 
-/// The crate of kernels and its path dependencies. A test compares this list with cargo's.
-const KERNELS: [&str; 3] = ["kernels", "crates/cuda_std", "crates/cuda_std_macros"];
+/// The crates of kernels, each with its path dependencies and the variable for its digest. A test compares these with cargo's.
+const CRATES: [(&str, &str); 2] =
+    [("kernels", "COALESCE_KERNEL_SOURCES"), ("kernels/best", "COALESCE_BEST_KERNEL_SOURCES")];
+const DEPENDENCIES: [&str; 2] = ["crates/cuda_std", "crates/cuda_std_macros"];
 
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let folders = KERNELS.map(|folder| root.join(folder));
-    for folder in &folders {
-        println!("cargo::rerun-if-changed={}", folder.join("Cargo.toml").display());
-        println!("cargo::rerun-if-changed={}", folder.join("src").display());
-    }
-    match SourceDigest::of_packages(&root, &folders) {
-        Ok(digest) => println!("cargo::rustc-env=COALESCE_KERNEL_SOURCES={digest}"),
-        Err(unreadable) => println!("cargo::error=cannot read {}: {}", unreadable.path.display(), unreadable.source),
+    for (kernels, variable) in CRATES {
+        let folders =
+            [&[kernels], DEPENDENCIES.as_slice()].concat().iter().map(|folder| root.join(folder)).collect::<Vec<_>>();
+        for folder in &folders {
+            println!("cargo::rerun-if-changed={}", folder.join("Cargo.toml").display());
+            println!("cargo::rerun-if-changed={}", folder.join("src").display());
+        }
+        match SourceDigest::of_packages(&root, &folders) {
+            Ok(digest) => println!("cargo::rustc-env={variable}={digest}"),
+            Err(unreadable) => {
+                println!("cargo::error=cannot read {}: {}", unreadable.path.display(), unreadable.source)
+            }
+        }
     }
 }

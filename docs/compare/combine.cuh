@@ -1,4 +1,4 @@
-// What the twins of the best reductions share, as `kernels/src/combine.rs` has it: words, and how
+// What the twins of the best reductions share, as `kernels/best/src/combine.rs` has it: words, and how
 // values meet in a thread, a block and a grid.
 #pragma once
 

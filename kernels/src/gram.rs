@@ -13,8 +13,8 @@
 //!
 //! One unused column is all it takes. (What is left are the stores of the 17-word rows: a warp writes two of them, which overlap by a
 //! bank.) [`gram_mirrored`] also uses that `C` is symmetric: a block computes a tile on or below the diagonal
-//! and writes it twice, so that half of the arithmetic is saved. [`gram_best`] does that with the register tiles of
-//! [`matmul_best`](crate::matmul::matmul_best), and takes `A` transposed.
+//! and writes it twice, so that half of the arithmetic is saved. `kernels/best/src/gram.rs` does that with tiles in
+//! registers.
 //!
 //! What to look for: wavefronts of each shared load
 //! (`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` over `smsp__sass_inst_executed_op_shared_ld.sum`). Half of the loads are of
@@ -29,15 +29,8 @@
 
 use bytemuck::{Pod, Zeroable};
 #[gpu_only]
-use cuda_std::{GpuFloat, address_space, dependent_launch, shared, shared::SharedCell, thread, vector::f32x4};
+use cuda_std::{GpuFloat, address_space, shared, shared::SharedCell, thread};
 use cuda_std::{gpu_only, kernel};
-
-use crate::matmul::{BestTile, Shares};
-#[gpu_only]
-use crate::matrix::Matrix;
-use crate::product;
-#[gpu_only]
-use crate::product::{AcrossK, AlongK, Operand, Product, Sharing, Tile, order};
 
 /// The shape of A, and how far apart the rows of both matrices are, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -209,113 +202,6 @@ pub unsafe fn gram_mirrored(a: &[f32], c: *mut f32, shape: Shape) {
         thread::sync_threads();
         write(tile_column * 32 + y as u32, tile_row * 32 + x as u32, (*rows)[x][y]);
     }
-}
-
-/// The tile of [`gram_best`].
-pub const BEST: BestTile =
-    BestTile { rows: 128, columns: 128, resident: 2, shared_bytes: product::shared_bytes(128, 128) };
-
-/// The tile of [`gram_best_small`].
-pub const BEST_SMALL: BestTile = BestTile {
-    rows: 64,
-    columns: 128,
-    resident: 1,
-    shared_bytes: product::shared_bytes(product::turned_pitch(64), product::turned_pitch(128)),
-};
-
-/// The tiles of [`matmul_best`](crate::matmul::matmul_best), only on and below the diagonal, and what is below also written above. The last
-/// tiles are split, as there.
-///
-/// Both operands' rows run along `k` here, so both would be turned on their way to shared memory, float by float, and again for each tile.
-/// Transposing the whole matrix once is cheaper: the kernel takes `A` as [`transpose_best`](crate::transpose::transpose_best) leaves it, and
-/// copies 16 bytes at a time. For 8192 x 8192 it takes 10.3 ms, and the transpose 0.13; turning in each tile took 10.9 (H200, 2026-11-24).
-///
-/// # Safety
-/// As for [`gram_tiled16`], but `transposed` is the transpose of A, and `a_pitch` its pitch, a multiple of 4; its rows may be read up to there. C is
-/// at least as large as a tile ([`BEST`]). Both start on 16 bytes. Tiles are counted as [`best_tiles`]
-/// says, and `shares`, `ready` and `room` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
-#[kernel(launch_bounds(256, 2))]
-pub unsafe fn gram_best(
-    transposed: *const f32,
-    c: *mut f32,
-    shape: Shape,
-    scale: f32,
-    shares: Shares,
-    ready: *mut u32,
-    room: *mut f32,
-) {
-    let Shape { rows, columns, a_pitch, .. } = shape;
-    let a = Matrix { first: transposed.cast_mut(), rows: columns, columns: rows, pitch: a_pitch };
-    let sharing = Sharing { shares, ready, room };
-    best::<AcrossK<f32x4, 128>, AcrossK<f32x4, 128>, { order::MATMUL }>(a, c, shape, scale, sharing);
-}
-
-/// The same in tiles of half the size, and `A` as it is: for matrices so small that a transpose before would take longer than what it saves.
-///
-/// # Safety
-/// As for [`gram_tiled16`]. C is at least as large as a tile ([`BEST_SMALL`]) and starts on 16 bytes; the rest is as for [`gram_best`].
-#[kernel(launch_bounds(256, 1))]
-pub unsafe fn gram_best_small(
-    a: *const f32,
-    c: *mut f32,
-    shape: Shape,
-    scale: f32,
-    shares: Shares,
-    ready: *mut u32,
-    room: *mut f32,
-) {
-    let Shape { rows, columns, a_pitch, .. } = shape;
-    let a = Matrix { first: a.cast_mut(), rows, columns, pitch: a_pitch };
-    let sharing = Sharing { shares, ready, room };
-    best::<AlongK<64>, AlongK<128>, { order::GRAM_SMALL }>(a, c, shape, scale, sharing);
-}
-
-/// The tiles of a Gram matrix whose operands come as `L` and `R`. A tile of `L` is part of a square of `R`'s side.
-///
-/// # Safety
-/// As for [`gram_best`].
-#[gpu_only]
-#[inline(always)]
-unsafe fn best<L: Operand, R: Operand, const O: usize>(
-    a: Matrix,
-    c: *mut f32,
-    shape: Shape,
-    scale: f32,
-    sharing: Sharing,
-) {
-    dependent_launch::wait();
-    let in_square = R::SIDE / L::SIDE;
-    let c = Matrix { first: c, rows: shape.rows, columns: shape.rows, pitch: shape.c_pitch };
-    let tiles = tiles_below_diagonal(shape.rows.div_ceil(R::SIDE)) as u32 * in_square;
-    let product = Product { left: a, right: a, k: shape.columns, scale };
-    let tile = |number: u32| {
-        let [square_row, square_column] = below_diagonal(number / in_square);
-        let row = square_row * in_square + number % in_square;
-        let tile = Tile::<L, R, O>::new(row, square_column, c.rows, c.columns);
-        // The last square may reach beyond the matrix.
-        (row * L::SIDE < shape.rows).then_some((tile, square_row != square_column))
-    };
-    // SAFETY: as the caller says. Squares on the diagonal are computed whole, so nothing of them is mirrored.
-    unsafe {
-        sharing.for_each_piece(
-            product,
-            tiles,
-            |number| tile(number).map(|(tile, _)| tile),
-            |number, sums, before| {
-                let Some((tile, below)) = tile(number) else { return };
-                tile.store_with(c, sums, scale, before);
-                if below {
-                    tile.store_mirrored_with(c, sums, scale, before);
-                }
-            },
-        );
-    }
-}
-
-/// Tiles of [`gram_best`] or [`gram_best_small`] for a matrix of this many rows: those of each square of C on or below the diagonal, row by
-/// row.
-pub const fn best_tiles(tile: BestTile, rows: u32) -> u64 {
-    tiles_below_diagonal(rows.div_ceil(tile.columns)) * (tile.columns / tile.rows) as u64
 }
 
 /// The tiles on and below the diagonal, counted row by row: row `r` begins at `r (r + 1) / 2`. How many there are in this many rows of tiles.

@@ -26,12 +26,14 @@
 //! | [`transpose`] | coalescing on both sides, shared memory, bank conflicts |
 //! | [`matmul`] | the matrix product, through tiles |
 //! | [`gram`] | a matrix times its transpose: bank conflicts in earnest |
-//! | [`reduce`] | six steps to a good reduction, and the last one |
+//! | [`reduce`] | six steps to a good reduction |
 //! | [`dot`] | the dot product: global against shared memory |
 //! | [`rows`] | statistics of rows and columns |
 //! | [`banks`] | the banks of shared memory, pattern by pattern |
 //! | [`shared`] | static and dynamic shared memory, and more of it |
 //! | [`texture`] | textures, and the Morton order that they hide |
+//!
+//! The crate `best_kernels`, in `kernels/best`, has for some labs what is left to gain after the last step.
 //!
 //! # Sources
 //!
@@ -48,8 +50,6 @@ extern crate std;
 pub mod access;
 pub mod banks;
 pub mod cache;
-#[cfg(target_arch = "nvptx64")]
-mod combine;
 pub mod constant;
 pub mod dot;
 pub mod gram;
@@ -59,19 +59,21 @@ pub mod matmul;
 #[cfg(target_arch = "nvptx64")]
 mod matrix;
 pub mod offset;
+#[cfg(target_arch = "nvptx64")]
+mod operation;
 pub mod pitch;
-mod product;
 pub mod reduce;
 pub mod rows;
 pub mod shared;
 pub mod table;
 pub mod texture;
 pub mod transpose;
-#[cfg(target_arch = "nvptx64")]
-mod turn;
 pub mod vector;
 
+/// The kernels as PTX, ascending by architecture. The last one that a device can run is the one for that device.
 #[cfg(not(target_arch = "nvptx64"))]
-mod image;
-#[cfg(not(target_arch = "nvptx64"))]
-pub use image::{PTX, PtxImage};
+pub const PTX: &[cuda_std::launch::PtxImage] = &[
+    cuda_std::launch::PtxImage { arch: "sm_75", text: include_str!("../ptx/kernels.sm_75.ptx") },
+    cuda_std::launch::PtxImage { arch: "sm_80", text: include_str!("../ptx/kernels.sm_80.ptx") },
+    cuda_std::launch::PtxImage { arch: "sm_90", text: include_str!("../ptx/kernels.sm_90.ptx") },
+];

@@ -8,9 +8,7 @@
 //! and every element then serves `T` threads ([`matmul_tiled16`], [`matmul_tiled32`]). Loads from global memory fall to one in `T`.
 //! What is left are loads from shared memory. The compiler merges four neighbours in a row of A's tile into one load of 16 bytes; a
 //! column of B's tile cannot be merged. [`matmul_registers`] cuts those, too: a thread computes 8 x 8 elements, so that 16 numbers
-//! loaded serve 64 products. [`matmul_best`] takes what is left: waiting for global memory, the registers that hold what is on its
-//! way, and registers whose banks collide; its last tiles are
-//! shared out, so that no multiprocessor waits for others. On an H200 it is as fast as cuBLAS (`docs/PEERS.md`).
+//! loaded serve 64 products. What is left to gain is in `kernels/best/src/matmul.rs`.
 //!
 //! | kernel | loads from global memory | from shared memory, for each multiplication |
 //! | --- | --- | --- |
@@ -18,7 +16,6 @@
 //! | [`matmul_tiled16`] | 2 m n k / 16 | 5/4 |
 //! | [`matmul_tiled32`] | 2 m n k / 32 | 5/4 |
 //! | [`matmul_registers`] | 2 m n k / 128 / 4, of 16 bytes | 1/16 |
-//! | [`matmul_best`] | none, but asynchronous copies: m n k / 128 of 4 bytes, and m n k / 512 of 16 | 1/16 |
 //!
 //! Product and sum are one instruction, `fma`, with one rounding. nvcc makes it of `sum += a * b` without being asked. Rust
 //! computes what is written, so the kernels say `mul_add`.
@@ -37,15 +34,11 @@
 
 use bytemuck::{Pod, Zeroable};
 #[gpu_only]
-use cuda_std::{GpuFloat, address_space, dependent_launch, shared::SharedCell, thread, unroll, vector::f32x4};
+use cuda_std::{GpuFloat, address_space, shared::SharedCell, thread, unroll, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
 use crate::matrix::{Matrix, at};
-use crate::product;
-pub use crate::product::Shares;
-#[gpu_only]
-use crate::product::{AcrossK, AlongK, Operand, Piece, Product, Sharing, Tile, order};
 
 /// The shapes of a product, and how far apart the rows of its matrices are, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -237,194 +230,4 @@ pub unsafe fn matmul_registers(a: &[f32], b: &[f32], c: *mut f32, shape: Shape) 
         c.store_quad(row, first_column + 4 * x as u32, left);
         c.store_quad(row, first_column + 4 * x as u32 + 64, right);
     });
-}
-
-/// A best kernel: the tile of C that each of its blocks computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BestTile {
-    /// Rows of C.
-    pub rows: u32,
-    /// Columns of C.
-    pub columns: u32,
-    /// Blocks that a multiprocessor holds at once, where it has the shared memory.
-    pub resident: u32,
-    /// Dynamic shared memory of a block, in bytes.
-    pub shared_bytes: u32,
-}
-
-/// Threads of a block of [`matmul_best`] and [`matmul_best_small`].
-pub const BEST_THREADS: u32 = product::THREADS;
-
-/// Numbers that a block of them may leave for the next one.
-pub const BEST_ROOM: u32 = product::ROOM;
-
-/// Steps of k that they take at once.
-pub const BEST_DEPTH: u32 = product::DEPTH;
-
-/// The tile of [`matmul_best`].
-pub const BEST: BestTile = BestTile { rows: 128, columns: 128, resident: 2, shared_bytes: best_shared_bytes(128, 128) };
-
-/// The tile of [`matmul_best_small`].
-pub const BEST_SMALL: BestTile =
-    BestTile { rows: 64, columns: 128, resident: 1, shared_bytes: best_shared_bytes(64, 128) };
-
-const fn best_shared_bytes(rows: u32, columns: u32) -> u32 {
-    product::shared_bytes(product::turned_pitch(rows), columns)
-}
-
-/// Register tiles again, with all that `product/mod.rs` describes: the next slabs of A and B come by asynchronous copies, two
-/// ahead, and the order of the multiplications suits the banks of the registers. `c` becomes `scale` times the product, as BLAS has it.
-///
-/// All best kernels wait by themselves for the one before (`cuda_std::dependent_launch`): back to back, 1024 x 1024, by [`matmul_best_small`], takes
-/// 49.2 us instead of 50.2 (H200, 2026-11-24).
-///
-/// The last tiles are split: only the first have a block of their own. Each of the grid's other blocks takes some slabs of the other
-/// tiles, as `shares` says, and leaves what it cannot complete in `room`.
-///
-/// # Safety
-/// As for [`matmul_naive`]. C is at least as large as a tile ([`BEST`]); the matrices start on 16 bytes; B's pitch is a multiple of
-/// 4, and its rows may be read up to there. Tiles are counted down their columns. Blocks have [`BEST_THREADS`] threads in x; a GPU that does not hold all blocks that share starts
-/// them in order. For each of these, `ready` has a zero, which will be there again, and `room` [`BEST_ROOM`] numbers, on 16 bytes.
-#[kernel(launch_bounds(256, 2))]
-pub unsafe fn matmul_best(
-    a: *const f32,
-    b: *const f32,
-    c: *mut f32,
-    shape: Shape,
-    scale: f32,
-    shares: Shares,
-    ready: *mut u32,
-    room: *mut f32,
-) {
-    best::<AlongK<128>, AcrossK<f32x4, 128>, { order::MATMUL }>(a, b, c, shape, scale, Sharing { shares, ready, room });
-}
-
-/// The same where B's rows are not aligned to 16 bytes: they are copied in words of 4.
-///
-/// # Safety
-/// As for [`matmul_best`], with any pitch of B.
-#[kernel(launch_bounds(256, 2))]
-pub unsafe fn matmul_best_unaligned(
-    a: *const f32,
-    b: *const f32,
-    c: *mut f32,
-    shape: Shape,
-    scale: f32,
-    shares: Shares,
-    ready: *mut u32,
-    room: *mut f32,
-) {
-    best::<AlongK<128>, AcrossK<f32, 128>, { order::MATMUL_UNALIGNED }>(
-        a,
-        b,
-        c,
-        shape,
-        scale,
-        Sharing { shares, ready, room },
-    );
-}
-
-/// Tiles of half the size, for products that have too few of the others to keep all multiprocessors busy. A tile has
-/// room for four of the eight warps, so each half of the block takes half of the steps of every slab, and adds its sums to the other's at
-/// the end. Each tile has a block of its own, and the kernel is a little faster for it.
-///
-/// # Safety
-/// As for [`matmul_best_unaligned`], with tiles of [`BEST_SMALL`], of which none is split.
-#[kernel(launch_bounds(256, 1))]
-pub unsafe fn matmul_best_small(a: *const f32, b: *const f32, c: *mut f32, shape: Shape, scale: f32) {
-    if shape.b_pitch.is_multiple_of(4) {
-        alone::<AlongK<64>, AcrossK<f32x4, 128>, { order::MATMUL_SMALL }>(a, b, c, shape, scale);
-    } else {
-        alone::<AlongK<64>, AcrossK<f32, 128>, { order::MATMUL_SMALL }>(a, b, c, shape, scale);
-    }
-}
-
-/// The same in split tiles, for few tiles and long rows.
-///
-/// # Safety
-/// As for [`matmul_best_unaligned`], with tiles of [`BEST_SMALL`].
-#[kernel(launch_bounds(256, 1))]
-pub unsafe fn matmul_best_small_split(
-    a: *const f32,
-    b: *const f32,
-    c: *mut f32,
-    shape: Shape,
-    scale: f32,
-    shares: Shares,
-    ready: *mut u32,
-    room: *mut f32,
-) {
-    let sharing = Sharing { shares, ready, room };
-    if shape.b_pitch.is_multiple_of(4) {
-        best::<AlongK<64>, AcrossK<f32x4, 128>, { order::MATMUL_SMALL_SPLIT }>(a, b, c, shape, scale, sharing);
-    } else {
-        best::<AlongK<64>, AcrossK<f32, 128>, { order::MATMUL_SMALL_SPLIT }>(a, b, c, shape, scale, sharing);
-    }
-}
-
-/// This block's tile of a product whose operands come as `L` and `R`.
-///
-/// # Safety
-/// As for [`matmul_best_small`].
-#[gpu_only]
-#[inline(always)]
-unsafe fn alone<L: Operand, R: Operand, const O: usize>(
-    a: *const f32,
-    b: *const f32,
-    c: *mut f32,
-    shape: Shape,
-    scale: f32,
-) {
-    dependent_launch::wait();
-    let (product, c) = matrices(a, b, c, shape, scale);
-    let tile = in_columns::<L, R, O>(thread::block_idx_x(), shape);
-    // SAFETY: as the caller says.
-    unsafe { tile.store(c, &tile.sums(product, Piece::whole(shape.k)), scale) };
-}
-
-/// The tiles of such a product, the last of them split.
-///
-/// # Safety
-/// As for [`matmul_best`].
-#[gpu_only]
-#[inline(always)]
-unsafe fn best<L: Operand, R: Operand, const O: usize>(
-    a: *const f32,
-    b: *const f32,
-    c: *mut f32,
-    shape: Shape,
-    scale: f32,
-    sharing: Sharing,
-) {
-    dependent_launch::wait();
-    let (product, c) = matrices(a, b, c, shape, scale);
-    let tiles = shape.m.div_ceil(L::SIDE) * shape.n.div_ceil(R::SIDE);
-    let tile = |number| in_columns::<L, R, O>(number, shape);
-    // SAFETY: as the caller says.
-    unsafe {
-        sharing.for_each_piece(
-            product,
-            tiles,
-            |number| Some(tile(number)),
-            |number, sums, before| tile(number).store_with(c, sums, scale, before),
-        );
-    }
-}
-
-/// The operands, and what becomes of them.
-#[gpu_only]
-#[inline(always)]
-fn matrices(a: *const f32, b: *const f32, c: *mut f32, shape: Shape, scale: f32) -> (Product, Matrix) {
-    let Shape { m, n, k, .. } = shape;
-    let left = Matrix { first: a.cast_mut(), rows: m, columns: k, pitch: shape.a_pitch };
-    let right = Matrix { first: b.cast_mut(), rows: k, columns: n, pitch: shape.b_pitch };
-    (Product { left, right, k, scale }, Matrix { first: c, rows: m, columns: n, pitch: shape.c_pitch })
-}
-
-/// A tile by its number, counted down the columns of tiles.
-#[gpu_only]
-#[inline(always)]
-fn in_columns<L: Operand, R: Operand, const O: usize>(number: u32, shape: Shape) -> Tile<L, R, O> {
-    let down = shape.m.div_ceil(L::SIDE);
-    Tile::new(number % down, number / down, shape.m, shape.n)
 }

@@ -15,20 +15,7 @@
 //! The order is that of the lab sheet's GPU. On an H200 `reduce2` is slower than `reduce1`: the bank conflicts cost more than the idle
 //! lanes.
 //!
-//! # From there to the best
-//!
-//! | step | what it changes | what it removes |
-//! | --- | --- | --- |
-//! | words of 16 bytes, many for each thread | 528 blocks take all values, not one for each 512 | barriers and shuffles, of which there is one round a block, and three of four requests |
-//! | four words of a thread under way | all are asked for before the first is used | waiting for memory (stall "long scoreboard"): 128 KB a multiprocessor are on their way |
-//! | one launch | the last block combines the blocks' values | a launch, and the host's part |
-//! | marks instead of a counter | see `combine.rs` | a fence and an atomic operation: two trips to L2 |
-//! | the kernel waits for the one before it | `cuda_std::dependent_launch` | the gap between launches, back to back |
-//!
-//! That is `reduce_best`. On an H200 it reads 2^28 values at 4.6 TB/s, 96 % of what its memory can do by the data sheet. A hint that the
-//! values are read once (`load_nc_no_allocate`) makes L2 drop them early, too: 2^23 values that would have stayed there from one launch to
-//! the next then take 9.7 us instead of 6.3. A few
-//! thousand values are not worth more than one block: `reduce_small` loads each once, and waits for nobody.
+//! What is left to gain, and takes one launch for all values, is in `kernels/best/src/reduce.rs`.
 //!
 //! What to look for: active lanes of a warp instruction (`ptx__thread_inst_executed_per_inst_executed.ratio`) from `reduce1` to
 //! `reduce2`, bank conflicts of shared loads and stores
@@ -49,11 +36,9 @@
 //! Source: the lab sheet, table 3.3 (19.09, 11.91, 10.62, 9.10, 8.67 ms for the first five).
 
 #[gpu_only]
-use crate::combine::{
-    BLOCK, Indices, Maximum, Minimum, Number, Operation, Product, Sum, Word, of_array, of_block, of_blocks,
-};
+use crate::operation::{Maximum, Minimum, Number, Operation, Product, Sum};
 #[gpu_only]
-use cuda_std::{address_space, dependent_launch, mem::load_ca, shared, shared::SharedCell, thread, unroll, warp};
+use cuda_std::{address_space, shared, shared::SharedCell, thread, unroll, warp};
 use cuda_std::{gpu_only, kernel};
 
 /// The most threads of a block.
@@ -61,17 +46,6 @@ pub const MOST_THREADS: u32 = 1024;
 
 /// The fewest threads of a block: `reduce5` adds the values of two warps in its last one.
 pub const FEWEST_THREADS: u32 = 64;
-
-/// The threads of a block of `reduce_best`.
-pub const BEST_THREADS: u32 = 512;
-#[gpu_only]
-const _: () = assert!(BEST_THREADS == BLOCK);
-
-/// The threads of the block of `reduce_small`.
-pub const SMALL_THREADS: u32 = 256;
-
-/// The most values of `reduce_small`: eight words of four for each thread.
-pub const SMALL_LENGTH: u32 = 32 * SMALL_THREADS;
 
 /// The block's shared memory: a value of any type of 4 bytes for each thread.
 #[gpu_only]
@@ -276,91 +250,6 @@ unsafe fn finish<T: Number>(stage: *const T, output: *mut T) {
         // SAFETY: the output has a place for each block.
         unsafe { *output.add(thread::block_idx_x() as usize) = *stage };
     }
-}
-
-/// `reduce_best`: as many threads as the GPU holds at once share the values, with four words of 16 bytes under way each, and the last
-/// block finishes the work. So there is one launch, and nothing is left for the host.
-#[gpu_only]
-#[inline(always)]
-unsafe fn in_one_launch<T: Number, O: Operation<T>>(input: *const T, length: usize, output: *mut T, slots: *mut u64) {
-    dependent_launch::wait();
-    let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
-    let first = block * BLOCK as usize + thread::thread_idx_x() as usize;
-    let numbers = Indices { first, step: blocks * BLOCK as usize, end: length };
-    // SAFETY: as the caller says.
-    unsafe {
-        let of_block = of_block::<T, O, 4>(of_array::<T, O, 4>(input, numbers), 0);
-        if let Some(value) = of_blocks::<T, O>(of_block, block, blocks, slots) {
-            *output = value;
-        }
-    }
-}
-
-/// `reduce_small`: one block has a few thousand values sooner than blocks could meet. It has few threads, because each instruction of
-/// a warp takes a turn of the multiprocessor, and four words of each under way.
-#[gpu_only]
-#[inline(always)]
-unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32, output: *mut T) {
-    dependent_launch::wait();
-    let t = thread::thread_idx_x();
-    // SAFETY: words and values below the length are there.
-    unsafe {
-        let rest = length / 4 * 4 + t;
-        let mut value = if rest < length { load_ca(input.add(rest as usize)) } else { O::IDENTITY };
-        let words = input.cast::<T::Quad>();
-        unroll::<2>(|round| {
-            let first = 4 * SMALL_THREADS * round as u32 + t;
-            if round == 0 || length > SMALL_LENGTH / 2 {
-                let mut loaded = [T::Quad::all(O::IDENTITY); 4];
-                unroll::<4>(|k| {
-                    if first + k as u32 * SMALL_THREADS < length / 4 {
-                        loaded[k] = load_ca(words.add(first as usize).add(k * SMALL_THREADS as usize));
-                    }
-                });
-                unroll::<4>(|k| value = O::combine(value, loaded[k].combined::<O>()));
-            }
-        });
-        let value = of_block::<T, O, 2>(value, 0);
-        if t == 0 {
-            *output = value;
-        }
-    }
-}
-
-/// The entry points of `reduce_best` and `reduce_small`.
-macro_rules! best {
-    ($($best:ident $small:ident $ty:ty, $operation:ident;)*) => {$(
-        #[doc = concat!("`reduce_best`, the ", stringify!($operation), " of `", stringify!($ty), "`.")]
-        ///
-        /// # Safety
-        /// `input` holds `length` values, `output` one, `slots` one for each block, which is 0 and will be again. Nothing else uses
-        /// the last two during the launch. Blocks have [`BEST_THREADS`] threads in x.
-        #[kernel(launch_bounds(512))]
-        pub unsafe fn $best(input: *const $ty, length: usize, output: *mut $ty, slots: *mut u64) {
-            in_one_launch::<$ty, $operation>(input, length, output, slots);
-        }
-
-        #[doc = concat!("`reduce_small`, the ", stringify!($operation), " of `", stringify!($ty), "`.")]
-        ///
-        /// # Safety
-        /// `input` holds `length` values, at most [`SMALL_LENGTH`], and is aligned to 16 bytes; `output` holds one, and nothing else uses
-        /// it during the launch, which is one block of [`SMALL_THREADS`] threads in x.
-        #[kernel(launch_bounds(256))]
-        pub unsafe fn $small(input: *const $ty, length: u32, output: *mut $ty) {
-            in_one_block::<$ty, $operation>(input, length, output);
-        }
-    )*};
-}
-
-best! {
-    reduce_best_sum_f32 reduce_small_sum_f32 f32, Sum;
-    reduce_best_product_f32 reduce_small_product_f32 f32, Product;
-    reduce_best_min_f32 reduce_small_min_f32 f32, Minimum;
-    reduce_best_max_f32 reduce_small_max_f32 f32, Maximum;
-    reduce_best_sum_i32 reduce_small_sum_i32 i32, Sum;
-    reduce_best_product_i32 reduce_small_product_i32 i32, Product;
-    reduce_best_min_i32 reduce_small_min_i32 i32, Minimum;
-    reduce_best_max_i32 reduce_small_max_i32 i32, Maximum;
 }
 
 /// The entry points: each step with each operation and type.

@@ -11,23 +11,9 @@
 //! | --- | --- | --- |
 //! | `rows_*_global` | 32 rows at once | 32 |
 //! | `rows_*_shared` | a row, side by side | 4 |
-//! | `rows_*_lanes8` | 4 rows, 8 words of 16 bytes each | 16 |
-//! | `rows_*_lanes32`, `rows_*_blocks` | a row, words of 16 bytes | 16 |
-//! | [`rows_column_means_global`], [`rows_column_means_shared`], [`rows_column_means_best`] | 32 columns of a row | 4 |
+//! | [`rows_column_means_global`], [`rows_column_means_shared`] | 32 columns of a row | 4 |
 //!
-//! # The best for each shape
-//!
-//! A block a row wastes threads where rows are short, and GPUs where they are few; the tree's barriers are many. What is best depends
-//! on the shape, and the host chooses:
-//!
-//! | rows of | kernel | what it removes |
-//! | --- | --- | --- |
-//! | up to 128 elements | `rows_*_lanes8`: eight lanes for each four rows | idle lanes (`smsp__thread_inst_executed_per_inst_executed.ratio`); the loads of four rows are under way |
-//! | more | `rows_*_lanes32`: a warp a row, eight words of each lane under way | barriers and shared memory |
-//! | a few thousand and more, or few rows | `rows_*_blocks`: a block a row, or several | idle multiprocessors; the last of a row's blocks combines what they found |
-//!
-//! All read words of 16 bytes where rows are aligned to them, else of 4, and combine by shuffles. They themselves wait for the kernel
-//! before them (`cuda_std::dependent_launch`), which hides the gap between launches.
+//! What is left to gain, for each shape by a kernel of its own, is in `kernels/best/src/rows.rs`.
 //!
 //! What to look for: sectors per request of loads; with rows of 1000 or 1001 floats, linear against pitched.
 //!
@@ -39,15 +25,11 @@
 //! Source: the lab sheet, exercise on matrices, variants 2 to 6 (1000 x 1000).
 
 #[gpu_only]
-use crate::combine::{
-    BLOCK, Indices, Maximum, Minimum, Operation, Sum, Word, leave, of_block, of_blocks, of_indices, of_lanes, wait_for,
-};
-#[gpu_only]
 use crate::matrix::at;
 #[gpu_only]
-use core::ops::Mul;
+use crate::operation::{Maximum, Minimum, Operation, Sum};
 #[gpu_only]
-use cuda_std::{address_space, dependent_launch, mem, shared::SharedCell, thread, unroll, vector::f32x4};
+use cuda_std::{address_space, shared::SharedCell, thread};
 use cuda_std::{gpu_only, kernel};
 
 /// The most threads of a block.
@@ -56,25 +38,14 @@ pub const MOST_THREADS: u32 = 1024;
 /// Threads of a block of [`rows_column_means_shared`] on each column.
 pub const COLUMN_THREADS: u32 = 8;
 
-/// The most threads of a block of the kernels with 8 or 32 lanes a row.
-pub const LANES_THREADS: u32 = 256;
-
-/// Threads of a block of the kernels with one or several blocks a row.
-pub const BLOCK_THREADS: u32 = 512;
-#[gpu_only]
-const _: () = assert!(BLOCK_THREADS == BLOCK);
-
-/// Rows that the kernels with 8 lanes a row take at once.
-pub const SHORT_ROWS: u32 = 4;
-
 /// What a kernel computes of a row.
 #[gpu_only]
 trait Statistic {
     /// How elements are combined.
     type Combine: Operation<f32>;
     /// What elements count as.
-    fn of<W: Mul<Output = W> + Copy>(elements: W) -> W {
-        elements
+    fn of(element: f32) -> f32 {
+        element
     }
     /// The row's result, of its `count` elements combined.
     fn finish(combined: f32, _count: u32) -> f32 {
@@ -115,8 +86,8 @@ impl Statistic for Minimum {
 impl Statistic for Squares {
     type Combine = Sum;
     #[inline(always)]
-    fn of<W: Mul<Output = W> + Copy>(elements: W) -> W {
-        elements * elements
+    fn of(element: f32) -> f32 {
+        element * element
     }
 }
 
@@ -182,131 +153,6 @@ unsafe fn meet<S: Statistic>(matrix: *const f32, output: *mut f32, columns: u32,
     }
 }
 
-/// `LANES` lanes a row, and `ROWS` rows of each lane at once, with `TOGETHER` words of each under way: rows that are too short to
-/// keep a warp busy share one, and the loads of several rows make up for what one row has too few of.
-#[gpu_only]
-#[inline(always)]
-unsafe fn by_lanes<
-    S: Statistic,
-    W: Word<f32> + Mul<Output = W>,
-    const LANES: u32,
-    const ROWS: usize,
-    const TOGETHER: usize,
->(
-    matrix: *const f32,
-    output: *mut f32,
-    rows: u32,
-    columns: u32,
-    pitch: u32,
-) {
-    // A warp's rows are neighbours, and so are those that it loads at once.
-    let (lane, apart) = (thread::thread_idx_x() % LANES, 32 / LANES);
-    let warp = thread::block_idx_x() * (thread::block_dim_x() / 32) + thread::thread_idx_x() / 32;
-    let in_warp = thread::thread_idx_x() % 32 / LANES;
-    let row_of = |k: usize| warp * apart * ROWS as u32 + k as u32 * apart + in_warp;
-    let words = columns / (size_of::<W>() / size_of::<f32>()) as u32;
-    let mut combined = [nothing::<S>(); ROWS];
-    let mut first = lane;
-    while first < words {
-        let mut loaded = [[W::all(nothing::<S>()); TOGETHER]; ROWS];
-        unroll::<ROWS>(|k| {
-            let row = matrix.wrapping_add(at(row_of(k), 0, pitch)).cast::<W>();
-            let end = if row_of(k) < rows { words } else { 0 };
-            unroll::<TOGETHER>(|n| {
-                let word = first + n as u32 * LANES;
-                if word < end {
-                    // SAFETY: row and word are within the matrix.
-                    loaded[k][n] = unsafe { mem::load_ca(row.add(word as usize)) };
-                }
-            });
-        });
-        unroll::<ROWS>(|k| {
-            unroll::<TOGETHER>(|n| {
-                combined[k] = combine::<S>(combined[k], S::of(loaded[k][n]).combined::<S::Combine>());
-            });
-        });
-        first += TOGETHER as u32 * LANES;
-    }
-    unroll::<ROWS>(|k| {
-        // SAFETY: all lanes are here; there is a place for each row.
-        unsafe {
-            let of_row = of_lanes::<f32, S::Combine, LANES>(combined[k]);
-            if lane == 0 && row_of(k) < rows {
-                *output.add(row_of(k) as usize) = S::finish(of_row, columns);
-            }
-        }
-    });
-}
-
-/// The same in words of 16 bytes where all rows are made of them, else of 4.
-#[gpu_only]
-#[inline(always)]
-unsafe fn by_lanes_of_words<S: Statistic, const LANES: u32, const ROWS: usize, const TOGETHER: usize>(
-    matrix: *const f32,
-    output: *mut f32,
-    rows: u32,
-    columns: u32,
-    pitch: u32,
-) {
-    // SAFETY: as the caller says.
-    unsafe {
-        if matrix.addr().is_multiple_of(16) && (columns | pitch).is_multiple_of(4) {
-            by_lanes::<S, f32x4, LANES, ROWS, TOGETHER>(matrix, output, rows, columns, pitch);
-        } else {
-            by_lanes::<S, f32, LANES, ROWS, TOGETHER>(matrix, output, rows, columns, pitch);
-        }
-    }
-}
-
-/// `per_row` blocks a row, of which the last combines what they found: so few rows that their blocks alone would not fill the GPU
-/// are shared by several.
-#[gpu_only]
-#[inline(always)]
-unsafe fn by_blocks<S: Statistic>(
-    matrix: *const f32,
-    output: *mut f32,
-    columns: u32,
-    pitch: u32,
-    per_row: u32,
-    slots: *mut u64,
-) {
-    let (row, part) = (thread::block_idx_x() / per_row, thread::block_idx_x() % per_row);
-    let first = part * BLOCK + thread::thread_idx_x();
-    let numbers = Indices { first: first as usize, step: per_row as usize * BLOCK as usize, end: columns as usize };
-    // SAFETY: the row is in the matrix; each has slots of its own.
-    unsafe {
-        let elements = matrix.add(at(row, 0, pitch));
-        let of_thread = if elements.addr().is_multiple_of(16) {
-            let of_quads = of_elements::<S, f32x4, 2>(elements.cast(), numbers.of_quads());
-            combine::<S>(of_quads, of_elements::<S, f32, 1>(elements, numbers.behind_quads()))
-        } else {
-            of_elements::<S, f32, 4>(elements, numbers)
-        };
-        let of_block = of_block::<f32, S::Combine, 4>(of_thread, 0);
-        let slots = slots.add(at(row, 0, per_row));
-        if let Some(of_row) = of_blocks::<f32, S::Combine>(of_block, part as usize, per_row as usize, slots) {
-            *output.add(row as usize) = S::finish(of_row, columns);
-        }
-    }
-}
-
-/// Combines a thread's elements of a row, with `TOGETHER` words under way.
-///
-/// # Safety
-/// The row has words below the end of the indices, which nothing writes during the launch.
-#[gpu_only]
-#[inline(always)]
-unsafe fn of_elements<S: Statistic, W: Word<f32> + Mul<Output = W>, const TOGETHER: usize>(
-    row: *const W,
-    words: Indices,
-) -> f32 {
-    // SAFETY: as the caller says.
-    let load = |i| unsafe { mem::load_ca(row.add(i)) };
-    let number = |word: W| S::of(word).combined::<S::Combine>();
-    of_indices::<f32, S::Combine, W, TOGETHER>(words, W::all(nothing::<S>()), load, number)
-}
-
-/// The block's shared memory.
 #[gpu_only]
 #[inline(always)]
 fn stage() -> *mut f32 {
@@ -317,7 +163,7 @@ fn stage() -> *mut f32 {
 
 /// The entry points: each statistic in each way.
 macro_rules! statistics {
-    ($($what:literal $statistic:ident: $global:ident, $shared:ident, $lanes8:ident, $lanes32:ident, $blocks:ident;)*) => {$(
+    ($($what:literal $statistic:ident: $global:ident, $shared:ident;)*) => {$(
         #[doc = concat!("The ", $what, " of each row, by one thread a row.")]
         ///
         /// # Safety
@@ -337,49 +183,15 @@ macro_rules! statistics {
         pub unsafe fn $shared(matrix: *const f32, output: *mut f32, columns: u32, pitch: u32) {
             meet::<$statistic>(matrix, output, columns, pitch);
         }
-
-        #[doc = concat!("The ", $what, " of each row, by eight lanes for each four rows: best for rows of up to 128 elements.")]
-        ///
-        /// # Safety
-        /// As for the kernel with one thread a row, in blocks of up to [`LANES_THREADS`] threads, whole warps: eight for each [`SHORT_ROWS`] rows.
-        #[kernel(launch_bounds(256))]
-        pub unsafe fn $lanes8(matrix: *const f32, output: *mut f32, rows: u32, columns: u32, pitch: u32) {
-            dependent_launch::wait();
-            by_lanes_of_words::<$statistic, 8, { SHORT_ROWS as usize }, 1>(matrix, output, rows, columns, pitch);
-        }
-
-        #[doc = concat!("The ", $what, " of each row, by a warp a row: best for many rows.")]
-        ///
-        /// # Safety
-        /// As for the kernel with one thread a row, in blocks of up to [`LANES_THREADS`] threads, whole warps, 32 for each row.
-        #[kernel(launch_bounds(256))]
-        pub unsafe fn $lanes32(matrix: *const f32, output: *mut f32, rows: u32, columns: u32, pitch: u32) {
-            dependent_launch::wait();
-            by_lanes_of_words::<$statistic, 32, 1, 8>(matrix, output, rows, columns, pitch);
-        }
-
-        #[doc = concat!("The ", $what, " of each row, by one or several blocks a row: best for long rows.")]
-        ///
-        /// # Safety
-        /// `matrix` holds a row of `pitch >= columns` elements for each `per_row` blocks, `output` an element; `slots` has a place for
-        /// each block, which is 0 and will be again. Nothing else uses the last two during the launch. Blocks have [`BLOCK_THREADS`]
-        /// threads in x.
-        #[kernel(launch_bounds(512))]
-        pub unsafe fn $blocks(
-            matrix: *const f32, output: *mut f32, columns: u32, pitch: u32, per_row: u32, slots: *mut u64,
-        ) {
-            dependent_launch::wait();
-            by_blocks::<$statistic>(matrix, output, columns, pitch, per_row, slots);
-        }
     )*};
 }
 
 statistics! {
-    "sum" Sum: rows_sum_global, rows_sum_shared, rows_sum_lanes8, rows_sum_lanes32, rows_sum_blocks;
-    "mean" Mean: rows_mean_global, rows_mean_shared, rows_mean_lanes8, rows_mean_lanes32, rows_mean_blocks;
-    "largest element" Maximum: rows_max_global, rows_max_shared, rows_max_lanes8, rows_max_lanes32, rows_max_blocks;
-    "smallest element" Minimum: rows_min_global, rows_min_shared, rows_min_lanes8, rows_min_lanes32, rows_min_blocks;
-    "sum of squares" Squares: rows_squares_global, rows_squares_shared, rows_squares_lanes8, rows_squares_lanes32, rows_squares_blocks;
+    "sum" Sum: rows_sum_global, rows_sum_shared;
+    "mean" Mean: rows_mean_global, rows_mean_shared;
+    "largest element" Maximum: rows_max_global, rows_max_shared;
+    "smallest element" Minimum: rows_min_global, rows_min_shared;
+    "sum of squares" Squares: rows_squares_global, rows_squares_shared;
 }
 
 /// The mean of each column, by one thread a column.
@@ -417,52 +229,6 @@ pub unsafe fn rows_column_means_shared(matrix: *const f32, output: *mut f32, row
         }
     }
     let sum = of_columns(sum);
-    if y == 0 && column < columns {
-        *output.add(column as usize) = sum / rows as f32;
-    }
-}
-
-/// The mean of each column, by several blocks for each 32 columns: there are enough of them for the GPU, eight loads of each thread are
-/// under way, and the last block adds up what they found.
-///
-/// # Safety
-/// As for [`rows_column_means_shared`]; the grid's y is the number of blocks for the same columns, and `slots` has a place for each
-/// column and each y, which is 0 and will be again.
-#[kernel(launch_bounds((32, 8)))]
-pub unsafe fn rows_column_means_best(
-    matrix: *const f32,
-    output: *mut f32,
-    rows: u32,
-    columns: u32,
-    pitch: u32,
-    slots: *mut u64,
-) {
-    dependent_launch::wait();
-    let (column, y) = (thread::index_1d(), thread::thread_idx_y());
-    let (part, parts) = (thread::block_idx_y(), thread::grid_dim_y());
-    let (first, step) = (part * COLUMN_THREADS + y, parts * COLUMN_THREADS);
-    let end = if column < columns { rows } else { 0 };
-    let indices = Indices { first: first as usize, step: step as usize, end: end as usize };
-    let load = |row: usize| mem::load_ca(matrix.add(at(row as u32, column, pitch)));
-    let mut sum = of_columns(of_indices::<f32, Sum, f32, 8>(indices, 0.0, load, |element| element));
-    let slot_of = |part: u32| slots.add(at(part, column, columns));
-    if part + 1 < parts {
-        if y == 0 && column < columns {
-            leave(slot_of(part), sum);
-        }
-        return;
-    }
-    if parts > 1 {
-        sum = if y == 0 { sum } else { 0.0 };
-        let mut part = if column < columns { y } else { parts };
-        while part + 1 < parts {
-            sum += wait_for::<f32>(slot_of(part));
-            part += COLUMN_THREADS;
-        }
-        // The stage is used again.
-        thread::sync_threads();
-        sum = of_columns(sum);
-    }
     if y == 0 && column < columns {
         *output.add(column as usize) = sum / rows as f32;
     }

@@ -11,8 +11,8 @@
 //! | [`transpose_block16`] | square blocks: two rows a warp, so each sector written holds two floats | 4, 16 | |
 //! | [`transpose_tiled`] | a tile in shared memory: both sides along the rows, the turn between them | 4, 4 | 32 |
 //! | [`transpose_padded`] | one unused column in the tile | 4, 4 | 1 |
-//! | [`transpose_best_small`] | words of 16 bytes outside the tile | 16, 16 | 1 |
-//! | [`transpose_best`] | the same, with larger tiles | 16, 16 | 2 |
+//!
+//! What is left to gain, words of 16 bytes outside the tile and larger tiles, is in `kernels/best/src/transpose.rs`.
 //!
 //! What to look for: the sectors per request (`l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum` over
 //! `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`, and the same with `_op_st`), the bytes used of each sector
@@ -32,13 +32,11 @@
 //! with blocks of any shape, of which 16 x 16 is the lab sheet's. [`grid`] says how many blocks that makes.
 
 #[gpu_only]
-use cuda_std::{address_space, dependent_launch, mem, shared::SharedCell, thread, unroll};
+use cuda_std::{address_space, shared::SharedCell, thread, unroll};
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
 use crate::matrix::{at, block_row};
-#[gpu_only]
-use crate::turn::Turn;
 
 /// Rows and columns of a tile, and the width of its block.
 pub const TILE: u32 = 32;
@@ -51,8 +49,7 @@ pub const BLOCK16: u32 = 16;
 
 /// The grid that covers a `rows` x `cols` matrix with tiles of `tile = [columns, rows]` elements.
 ///
-/// `[TILE, TILE]`, except for [`transpose_block16`], whose tile is its block, and [`transpose_best`], which takes the grid of the
-/// transposed matrix in tiles of [`BEST_TILE`]. A grid has at most 65535 blocks in y, so a taller one continues in z.
+/// `[TILE, TILE]`, except for [`transpose_block16`], whose tile is its block. A grid has at most 65535 blocks in y, so a taller one continues in z.
 pub const fn grid(rows: u32, cols: u32, tile: [u32; 2]) -> [u32; 3] {
     let tiles = rows.div_ceil(tile[1]);
     let layers = tiles.div_ceil(65_535);
@@ -221,122 +218,6 @@ pub unsafe fn transpose_padded(
     );
 }
 
-/// Rows and columns of the tile of [`transpose_best`].
-pub const BEST_TILE: u32 = 64;
-
-/// Threads of a block of [`transpose_best`].
-pub const BEST_THREADS: u32 = BEST_TILE * BEST_TILE / 8;
-
-/// Bytes of shared memory that [`transpose_best`] and [`transpose_best_unaligned`] need: more than the 16 KB that a block has before compute
-/// capability 2.0.
-pub const BEST_SHARED_BYTES: u32 = BEST_TILE * (BEST_TILE + 1) * 4;
-
-/// Threads of a block of [`transpose_best_small`], whose tile is [`TILE`].
-pub const BEST_SMALL_THREADS: u32 = TILE * TILE / 8;
-
-/// The padded tile again, but outside of it each thread moves two words of 16 bytes: a quarter of the instructions for as many bytes, and a
-/// tile of 64 x 64.
-///
-/// Now DRAM is the limit, and prefers long pieces: in tiles 32 floats wide, 16384 x 16384 floats take 544 us, in these 519 (with half the
-/// threads and four words each, 521). Inside the tile each float is accessed by itself, because rows of 65 floats do not start on 16 bytes. That
-/// costs nothing here: a tile without padding, with its words in another order (a *swizzle*) so that they can be accessed whole, takes as long.
-///
-/// A transpose has to read or to write down the columns, and DRAM is slower at that: a copy that turns nothing, but reads in this order, takes
-/// 518 us; one in the order of addresses 503 (`docs/compare/order.cu`). So the next step is for DRAM: loads and stores ask L2 to keep their
-/// lines longest, although nobody needs them soon (`mem::load_l2_evict_last`). DRAM then moves the same bytes in 512 us, and those of 8192 x
-/// 8192 floats in 129 instead of 132. The next kernels pay for it, because they find L2 full of these lines: a copy of 12 MB takes up to 6 %
-/// longer (H200, 2026-11-24).
-///
-/// A small matrix takes little longer than its launch, so the last two steps are for these. The kernel itself waits for the one before it
-/// (`cuda_std::dependent_launch`): back to back, 1024 x 1000 floats take 2.1 us instead of 3.3. And it is short, because instructions
-/// have to be fetched, too: matrices that are not aligned have a kernel of their own, and loads need no guards (H200, 2026-11-23).
-///
-/// # Safety
-/// As for [`transpose_naive_reads`], with a block of [`BEST_THREADS`] threads in x for each tile of [`BEST_TILE`] x [`BEST_TILE`], down the
-/// columns of tiles: the grid is that of the transposed matrix. Both matrices start on 16 bytes, and both pitches are multiples of 4; the
-/// input's rows may be read up to its pitch.
-#[kernel(launch_bounds(512, 4))]
-pub unsafe fn transpose_best(
-    input: *const f32,
-    output: *mut f32,
-    rows: u32,
-    cols: u32,
-    input_pitch: u32,
-    output_pitch: u32,
-) {
-    #[address_space(shared)]
-    static STAGE: SharedCell<[[f32; 65]; 64]> = SharedCell::uninit();
-    dependent_launch::wait();
-    let (tile, pitches) = ([thread::block_idx_x(), block_row()], [input_pitch, output_pitch]);
-    let turn = Turn::<64>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
-    turn.load_words(|word| mem::load_l2_evict_last(word));
-    thread::sync_threads();
-    turn.store_words();
-}
-
-/// The same for a matrix of few tiles: in the tile of the lecture again, by blocks of 128 threads, of which a multiprocessor holds 16. While
-/// some of them load, others store. Large matrices take 11 % longer this way, because DRAM prefers longer pieces; with 1024 x 1000 floats it is
-/// 4 % less.
-///
-/// Blocks go along the rows of the input here, not of the output, and each load asks L2 for the 256 bytes around it: where rows start in the
-/// middle of a line, neighbouring tiles share lines. The order is worth 3 %, the request 1 % (H200, 2026-11-24).
-///
-/// # Safety
-/// As for [`transpose_best`], but with a block of [`BEST_SMALL_THREADS`] threads for each tile of [`TILE`] x [`TILE`], in
-/// the grid of [`grid`], which has one layer.
-#[kernel(launch_bounds(128, 16))]
-pub unsafe fn transpose_best_small(
-    input: *const f32,
-    output: *mut f32,
-    rows: u32,
-    cols: u32,
-    input_pitch: u32,
-    output_pitch: u32,
-) {
-    #[address_space(shared)]
-    static STAGE: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
-    dependent_launch::wait();
-    let (tile, pitches) = ([block_row(), thread::block_idx_x()], [input_pitch, output_pitch]);
-    let turn = Turn::<32>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
-    turn.load_words(|word| mem::load_l2_evict_last_prefetch(word));
-    thread::sync_threads();
-    turn.store_words();
-}
-
-/// The same where the rows of a matrix are not aligned to 16 bytes: that matrix is accessed float by float. Each access then takes
-/// neighbouring floats, and loads ask L2 for the 256 bytes around them, as those of the small tiles. Rows of the output that start within a
-/// sector cost most, because two tiles write to it: 8191 x 8189 floats take 154 us, 8192 x 8189 only 132 (H200, 2026-11-24).
-///
-/// # Safety
-/// As for [`transpose_best`], with any pitches.
-#[kernel(launch_bounds(512, 4))]
-pub unsafe fn transpose_best_unaligned(
-    input: *const f32,
-    output: *mut f32,
-    rows: u32,
-    cols: u32,
-    input_pitch: u32,
-    output_pitch: u32,
-) {
-    #[address_space(shared)]
-    static STAGE: SharedCell<[[f32; 65]; 64]> = SharedCell::uninit();
-    dependent_launch::wait();
-    let (tile, pitches) = ([thread::block_idx_x(), block_row()], [input_pitch, output_pitch]);
-    let turn = Turn::<64>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
-    if input_pitch.is_multiple_of(4) {
-        turn.load_words(|word| mem::load_l2_evict_last(word));
-    } else {
-        turn.load_floats(|float| mem::load_l2_evict_last_prefetch(float));
-    }
-    thread::sync_threads();
-    if output_pitch.is_multiple_of(4) {
-        turn.store_words();
-    } else {
-        turn.store_floats();
-    }
-}
-
-/// The part of the input that one block moves.
 #[gpu_only]
 struct Tile {
     /// The first row.

@@ -27,7 +27,7 @@ fn images_ascend_by_architecture() {
 
 #[test]
 fn every_image_has_the_same_kernels() {
-    let names = |image: &kernels::PtxImage| {
+    let names = |image: &cuda_std::launch::PtxImage| {
         let mut names: Vec<_> = image.entry_points().collect();
         names.sort_unstable();
         names

@@ -154,7 +154,7 @@ fn the_labs_kernels_count_what_an_h200_counts() {
     assert!(launches > 450 && compared > 13_000, "{launches} launches, {compared} counts");
     let kernels: BTreeSet<&str> =
         counted.runs.iter().flat_map(|run| &run.launches).map(|launch| launch.kernel.as_str()).collect();
-    for kernel in kernels::PTX[0].entry_points() {
+    for kernel in [kernels::PTX, best_kernels::PTX].into_iter().flat_map(|ptx| ptx[0].entry_points()) {
         assert!(
             kernels.contains(kernel),
             "{kernel} is not counted: add a run to the file, and `cargo xtask count --new`"

@@ -14,7 +14,7 @@ use crate::workspace::{self, NotInWorkspace};
 /// Options of `build-ptx`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The folder of the crate of kernels to compile, instead of this repository's. Its PTX is written to DIR/ptx.
+    /// The folder of the crate of kernels to compile, instead of this repository's two. Its PTX is written to DIR/ptx.
     #[arg(long = "crate", value_name = "DIR")]
     krate: Option<PathBuf>,
 
@@ -59,6 +59,9 @@ impl Error {
     }
 }
 
+/// This repository's crates of kernels: the folder and the library of each.
+const OWN: [(&str, &str); 2] = [("kernels", "kernels"), ("kernels/best", "best_kernels")];
+
 /// A crate of kernels.
 struct Kernels {
     folder: PathBuf,
@@ -72,18 +75,23 @@ struct Kernels {
 
 impl Kernels {
     /// The crate that the user names, or this repository's.
-    fn named(folder: Option<&Path>) -> Result<Self, Error> {
+    fn named(folder: Option<&Path>) -> Result<Vec<Self>, Error> {
         Ok(match folder {
-            Some(folder) => Kernels {
+            Some(folder) => vec![Kernels {
                 folder: folder.to_owned(),
                 library: package::library(folder)?,
                 root: None,
                 arguments: format!(" --crate {}", shell::word(&folder.display().to_string())),
-            },
+            }],
             None => {
                 let root = workspace::root()?;
-                let folder = root.join("kernels");
-                Kernels { folder, library: "kernels".to_owned(), root: Some(root), arguments: String::new() }
+                let of_root = |(folder, library): (&str, &str)| Kernels {
+                    folder: root.join(folder),
+                    library: library.to_owned(),
+                    root: Some(root.clone()),
+                    arguments: String::new(),
+                };
+                OWN.map(of_root).into()
             }
         })
     }
@@ -109,7 +117,10 @@ impl Kernels {
 
 /// Runs the chore.
 pub fn run(options: &Options) -> Result<(), Error> {
-    let kernels = Kernels::named(options.krate.as_deref())?;
+    Kernels::named(options.krate.as_deref())?.iter().try_for_each(|kernels| compile_or_check(kernels, options))
+}
+
+fn compile_or_check(kernels: &Kernels, options: &Options) -> Result<(), Error> {
     let folder = options.out.clone().unwrap_or_else(|| kernels.folder.join("ptx"));
     let mut architectures = match options.architectures.as_slice() {
         [] => kernels.architectures(),
@@ -130,7 +141,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
             })?;
             continue;
         }
-        eprintln!("compiling the kernels for {arch}");
+        eprintln!("compiling {} for {arch}", kernels.library);
         let mut builder = CudaBuilder::new(&kernels.folder).arch(arch).copy_to(&path);
         if let Some(folder) = &options.emit_llvm {
             builder = builder.emit_llvm_to(folder);

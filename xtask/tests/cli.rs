@@ -14,15 +14,20 @@ struct Workspace {
 impl Workspace {
     fn new() -> Self {
         let workspace = Workspace { root: tempfile::tempdir().unwrap() };
-        workspace.write("Cargo.toml", "[workspace]\nmembers = [\"kernels\", \"xtask\"]\nresolver = \"3\"\n");
-        for package in ["kernels", "xtask"] {
+        workspace.write(
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"kernels\", \"kernels/best\", \"xtask\"]\nresolver = \"3\"\n",
+        );
+        for (folder, package) in [("kernels", "kernels"), ("kernels/best", "best_kernels"), ("xtask", "xtask")] {
             let manifest = format!("[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
-            workspace.write(&format!("{package}/Cargo.toml"), &manifest);
-            workspace.write(&format!("{package}/src/lib.rs"), "");
+            workspace.write(&format!("{folder}/Cargo.toml"), &manifest);
+            workspace.write(&format!("{folder}/src/lib.rs"), "");
         }
-        let digest = digest_of_crate(workspace.root.path().join("kernels")).unwrap();
-        workspace
-            .write("kernels/ptx/kernels.sm_75.ptx", &format!("// coalesce: sources xxh3 {digest}\n.version 6.3\n"));
+        for (folder, library) in [("kernels", "kernels"), ("kernels/best", "best_kernels")] {
+            let digest = digest_of_crate(workspace.root.path().join(folder)).unwrap();
+            let text = format!("// coalesce: sources xxh3 {digest}\n.version 6.3\n");
+            workspace.write(&format!("{folder}/ptx/{library}.sm_75.ptx"), &text);
+        }
         workspace
     }
 
@@ -47,11 +52,13 @@ fn fresh_ptx_passes_in_silence() {
 #[test]
 fn changed_sources_make_ptx_stale() {
     let workspace = Workspace::new();
-    workspace.write("kernels/src/new.rs", "");
-    workspace.xtask(&["build-ptx", "--check"]).assert().code(1).stdout("").stderr(
-        "error: kernels/ptx/kernels.sm_75.ptx is stale: the sources of the kernels have changed since it was made; rebuild it \
-         with `cargo xtask build-ptx --arch sm_75`\n",
-    );
+    for (folder, library) in [("kernels/best", "best_kernels"), ("kernels", "kernels")] {
+        workspace.write(&format!("{folder}/src/new.rs"), "");
+        workspace.xtask(&["build-ptx", "--check"]).assert().code(1).stdout("").stderr(format!(
+            "error: {folder}/ptx/{library}.sm_75.ptx is stale: the sources of the kernels have changed since it was made; rebuild it \
+             with `cargo xtask build-ptx --arch sm_75`\n",
+        ));
+    }
 }
 
 #[test]

@@ -7,14 +7,20 @@ use cuda_builder::{NvvmArch, SourceDigest, digest_of_crate};
 
 #[test]
 fn the_ptx_that_is_checked_in_is_made_of_the_sources_as_they_are() {
-    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("kernels");
-    let sources = digest_of_crate(&kernels).unwrap();
+    for (folder, library) in [("kernels", "kernels"), ("kernels/best", "best_kernels")] {
+        check(&Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(folder), library);
+    }
+}
+
+/// Checks the PTX of the crate of kernels in this folder.
+fn check(kernels: &Path, library: &str) {
+    let sources = digest_of_crate(kernels).unwrap();
     let mut files = 0;
     for entry in fs::read_dir(kernels.join("ptx")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let arch = name.strip_prefix("kernels.").and_then(|rest| rest.strip_suffix(".ptx"));
-        let arch: NvvmArch = arch.unwrap_or_else(|| panic!("{name} is no kernels.ARCH.ptx")).parse().unwrap();
+        let arch = name.strip_prefix(library).and_then(|rest| rest.strip_prefix('.')?.strip_suffix(".ptx"));
+        let arch: NvvmArch = arch.unwrap_or_else(|| panic!("{name} is no {library}.ARCH.ptx")).parse().unwrap();
         let ptx = fs::read_to_string(&path).unwrap();
         assert_eq!(
             SourceDigest::in_ptx(&ptx).as_ref(),

@@ -53,6 +53,11 @@ impl Pieces {
         parse_parts(&self.name, &self.text, &self.lines, &parts)
     }
 
+    /// Whether there is a kernel of this name.
+    pub fn has(&self, kernel: &str) -> bool {
+        self.kernels.contains_key(kernel)
+    }
+
     fn divide(&mut self) {
         let text = self.text.clone();
         let mut scan = Scan { text: text.as_bytes(), at: 0 };

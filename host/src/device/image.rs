@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use cuda_std::launch::Arguments;
+use cuda_std::launch::{Arguments, PtxImage};
 
 use super::{ComputeCapability, PtxFile};
 use crate::error::{Error, Result, one_line};
@@ -24,16 +24,33 @@ pub(super) struct Image {
     pub capability: ComputeCapability,
     /// The PTX version that the text itself names, such as `8.7`.
     pub version: String,
-    /// The text.
-    pub text: Cow<'static, str>,
+    /// The text; of the built-in kernels, one for each of their crates.
+    pub texts: Vec<Cow<'static, str>>,
 }
 
-/// The digest of the kernels' sources when this program was built.
-pub(super) const KERNEL_SOURCES: &str = env!("COALESCE_KERNEL_SOURCES");
+/// A crate of built-in kernels.
+pub(super) struct BuiltIn {
+    /// Its PTX, for the same architectures as that of the others.
+    pub ptx: &'static [PtxImage],
+    /// The digest of its sources when this program was built.
+    pub sources: &'static str,
+}
 
-/// The note that the built-in PTX was compiled from sources other than those that the program was built with.
-pub(super) fn stale(images: &[kernels::PtxImage], sources: &str) -> Option<String> {
-    let stale = images.iter().find(|image| image.sources() != sources)?;
+/// The crates of built-in kernels. No two kernels have the same name.
+pub(super) const BUILT_IN: [BuiltIn; 2] = [
+    BuiltIn { ptx: kernels::PTX, sources: env!("COALESCE_KERNEL_SOURCES") },
+    BuiltIn { ptx: best_kernels::PTX, sources: env!("COALESCE_BEST_KERNEL_SOURCES") },
+];
+
+/// The names of all built-in kernels.
+pub fn built_in_kernels() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().filter_map(|built_in| built_in.ptx.first()).flat_map(PtxImage::entry_points)
+}
+
+/// The note that built-in PTX was compiled from sources other than those that the program was built with.
+pub(super) fn stale(crates: &[BuiltIn]) -> Option<String> {
+    let is_stale = |built_in: &BuiltIn| built_in.ptx.iter().find(|image| image.sources() != built_in.sources);
+    let stale = crates.iter().find_map(is_stale)?;
     Some(format!("the kernels' sources are newer than their PTX for {}; run `cargo xtask build-ptx`", stale.arch))
 }
 
@@ -45,9 +62,11 @@ impl Images {
     pub fn new(file: Option<&PtxFile>) -> Result<Self> {
         let mut images = match file {
             Some(file) => vec![Image::from_file(file)?],
-            None => kernels::PTX
-                .iter()
-                .map(|image| Image::new(format!("built-in kernels for {}", image.arch), Cow::Borrowed(image.text)))
+            None => (0..BUILT_IN[0].ptx.len())
+                .map(|index| {
+                    let texts = BUILT_IN.map(|built_in| Cow::Borrowed(built_in.ptx[index].text));
+                    Image::new(format!("built-in kernels for {}", BUILT_IN[0].ptx[index].arch), texts.into())
+                })
                 .collect::<Result<_>>()?,
         };
         images.sort_by_key(|image| image.capability);
@@ -69,13 +88,29 @@ impl Images {
 /// the built-in image, each kernel is parsed when it is launched first.
 pub(super) struct Loaded {
     image: Image,
+    /// The image's texts.
+    parts: Vec<Part>,
+    /// The kernels that have been launched, if they are not in the part's module.
+    launched: RefCell<HashMap<String, Option<Own>>>,
+    /// Which kernels that have been launched may begin early. Found once for each: it takes a look at all instructions.
+    early: RefCell<HashMap<String, bool>>,
+}
+
+/// A text of an image.
+struct Part {
+    /// Of a built-in text.
     pieces: Option<ptx::Pieces>,
     /// The whole module, or all of it but the kernels.
     module: ptx::Module,
-    /// The modules of kernels that have been launched, if they are not in `module`.
-    launched: RefCell<HashMap<String, Option<Rc<ptx::Module>>>>,
-    /// Which kernels that have been launched may begin early. Found once for each: it takes a look at all instructions.
-    early: RefCell<HashMap<String, bool>>,
+}
+
+/// A kernel that was parsed by itself.
+#[derive(Clone)]
+pub(super) struct Own {
+    /// Which part it is of: the place in [`Loaded::modules`].
+    pub part: usize,
+    /// The module with this kernel alone.
+    pub module: Rc<ptx::Module>,
 }
 
 impl Loaded {
@@ -85,12 +120,16 @@ impl Loaded {
     ///
     /// As [`Image::parse`].
     pub fn new(image: &Image) -> Result<Self> {
-        let pieces = image.is_built_in().then(|| ptx::Pieces::of(&image.name, &image.text));
-        let module = match &pieces {
-            None => image.parse()?,
-            Some(pieces) => pieces.parse(&[]).map_err(|errors| image.refused(&errors))?,
+        let part = |text: &Cow<'static, str>| {
+            let pieces = image.is_built_in().then(|| ptx::Pieces::of(&image.name, text));
+            let module = match &pieces {
+                None => ptx::parse(&image.name, text),
+                Some(pieces) => pieces.parse(&[]),
+            };
+            Ok(Part { pieces, module: module.map_err(|errors| image.refused(&errors))? })
         };
-        Ok(Self { image: image.clone(), pieces, module, launched: RefCell::default(), early: RefCell::default() })
+        let parts = image.texts.iter().map(part).collect::<Result<_>>()?;
+        Ok(Self { image: image.clone(), parts, launched: RefCell::default(), early: RefCell::default() })
     }
 
     /// The image.
@@ -98,25 +137,31 @@ impl Loaded {
         &self.image
     }
 
-    /// What is parsed from the start: the whole module, or all of it but the kernels.
-    pub fn module(&self) -> &ptx::Module {
-        &self.module
+    /// What is parsed from the start, for each text of the image: the whole module, or all of it but the kernels.
+    pub fn modules(&self) -> impl Iterator<Item = &ptx::Module> {
+        self.parts.iter().map(|part| &part.module)
     }
 
-    /// The module with this kernel, unless there is none or it is in [`Loaded::module`].
+    /// The module with this kernel, unless there is none or it is in the first of [`Loaded::modules`].
     ///
     /// # Errors
     ///
     /// As [`Image::parse`].
-    pub fn kernel(&self, name: &str) -> Result<Option<Rc<ptx::Module>>> {
-        let Some(pieces) = &self.pieces else { return Ok(None) };
+    pub fn kernel(&self, name: &str) -> Result<Option<Own>> {
         if let Some(known) = self.launched.borrow().get(name) {
             return Ok(known.clone());
         }
-        let module = pieces.parse(&[name]).map_err(|errors| self.image.refused(&errors))?;
-        let module = module.function(name).is_some().then(|| Rc::new(module));
-        self.launched.borrow_mut().insert(name.to_owned(), module.clone());
-        Ok(module)
+        let all = self.parts.iter().map(|part| part.pieces.as_ref());
+        let of = all.enumerate().find_map(|(part, pieces)| Some((part, pieces.filter(|pieces| pieces.has(name))?)));
+        let own = match of {
+            None => None,
+            Some((part, pieces)) => {
+                let module = Rc::new(pieces.parse(&[name]).map_err(|errors| self.image.refused(&errors))?);
+                Some(Own { part, module })
+            }
+        };
+        self.launched.borrow_mut().insert(name.to_owned(), own.clone());
+        Ok(own)
     }
 
     /// Fails unless the module has this kernel and it takes these arguments. Called before each launch: a GPU's driver reads as many
@@ -125,7 +170,7 @@ impl Loaded {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
         let image = self.image.shown();
         let own = self.kernel(kernel)?;
-        let module = own.as_deref().unwrap_or(&self.module);
+        let module = own.as_ref().map_or(&self.parts[0].module, |own| &own.module);
         let Some((_, function)) = module.kernels().find(|(_, function)| function.name == kernel) else {
             if self.image.is_built_in() {
                 return refuse(format!("is not in {image}"));
@@ -173,13 +218,13 @@ pub(super) struct Checked<'k> {
 }
 
 impl Image {
-    /// The text as a typed module.
+    /// The text of a file as a typed module.
     ///
     /// # Errors
     ///
     /// [`Error::Ptx`] with the first error.
     pub fn parse(&self) -> Result<ptx::Module> {
-        ptx::parse(&self.name, &self.text).map_err(|errors| self.refused(&errors))
+        ptx::parse(&self.name, &self.texts[0]).map_err(|errors| self.refused(&errors))
     }
 
     /// The parser's errors as one line: the first, with `line:column`, and how many more there are.
@@ -202,26 +247,28 @@ impl Image {
 
     /// Whether it belongs to the program.
     fn is_built_in(&self) -> bool {
-        matches!(self.text, Cow::Borrowed(_))
+        matches!(self.texts[0], Cow::Borrowed(_))
     }
 
     /// The PTX of a file that the user names.
     pub fn from_file(file: &PtxFile) -> Result<Self> {
-        Self::new(file.name(), Cow::Owned(file.text()?.to_owned()))
+        Self::new(file.name(), vec![Cow::Owned(file.text()?.to_owned())])
     }
 
-    fn new(name: String, text: Cow<'static, str>) -> Result<Self> {
+    /// An image of these texts, which are for the same target; at least one.
+    fn new(name: String, texts: Vec<Cow<'static, str>>) -> Result<Self> {
+        let text = &texts[0];
         let wrong = |problem: &str| Error::Ptx { name: name.clone(), problem: problem.to_owned() };
         if text.contains('\0') {
             return Err(wrong("is not PTX: it contains a zero byte"));
         }
         let version =
-            directive(&text, ".version").ok_or_else(|| wrong("is not PTX: it has no .version directive"))?.to_owned();
+            directive(text, ".version").ok_or_else(|| wrong("is not PTX: it has no .version directive"))?.to_owned();
         let target =
-            directive(&text, ".target").ok_or_else(|| wrong("is not PTX: it has no .target directive"))?.to_owned();
+            directive(text, ".target").ok_or_else(|| wrong("is not PTX: it has no .target directive"))?.to_owned();
         let capability =
             ComputeCapability::of_target(&target).ok_or_else(|| wrong("its .target does not name an NVIDIA GPU"))?;
-        Ok(Self { name, target, capability, version, text })
+        Ok(Self { name, target, capability, version, texts })
     }
 }
 
@@ -237,19 +284,21 @@ mod tests {
 
     #[test]
     fn stale_ptx_is_noticed() {
-        assert_eq!(stale(kernels::PTX, KERNEL_SOURCES), None);
-        let note = stale(kernels::PTX, "other sources").unwrap();
+        assert_eq!(stale(&BUILT_IN), None);
+        let note = stale(&[BuiltIn { sources: "other sources", ..BUILT_IN[1] }]).unwrap();
         assert!(note.contains("sm_75") && note.contains("cargo xtask build-ptx"), "{note}");
     }
 
     #[test]
     fn the_digest_is_that_of_the_sources_which_cargo_names() {
-        let kernels = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
-        assert_eq!(cuda_builder::digest_of_crate(kernels).unwrap().to_string(), KERNEL_SOURCES);
+        for (built_in, folder) in BUILT_IN.iter().zip(["../kernels", "../kernels/best"]) {
+            let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+            assert_eq!(cuda_builder::digest_of_crate(folder).unwrap().to_string(), built_in.sources);
+        }
     }
 
     fn image(text: &'static str) -> Result<Image> {
-        Image::new("test.ptx".into(), Cow::Borrowed(text))
+        Image::new("test.ptx".into(), vec![Cow::Borrowed(text)])
     }
 
     #[test]
@@ -295,7 +344,7 @@ mod tests {
     fn a_file_without_the_kernel_is_named_with_those_that_it_has() {
         let text = ".version 6.3\n.target sm_75\n.address_size 64\n\
                     .visible .entry k(.param .u64 a) { ret; }\n.visible .entry _Z1mi(.param .u32 a) { ret; }";
-        let loaded = Loaded::new(&Image::new("it.ptx".into(), Cow::Owned(text.into())).unwrap()).unwrap();
+        let loaded = Loaded::new(&Image::new("it.ptx".into(), vec![Cow::Owned(text.into())]).unwrap()).unwrap();
         let mut arguments = Arguments::new();
         arguments.push_pointer(0);
         let refused = |kernel, arguments: &Arguments| loaded.check(kernel, arguments).unwrap_err().to_string();
@@ -335,11 +384,15 @@ mod tests {
     fn each_built_in_kernel_alone_is_as_in_the_whole_module() {
         let mut kernels = 0;
         for image in Images::new(None).unwrap().0 {
-            let whole = image.parse().unwrap();
             let loaded = Loaded::new(&image).unwrap();
-            assert_eq!(loaded.module().kernels().count(), 0);
-            for (_, kernel) in whole.kernels() {
-                let module = loaded.kernel(&kernel.name).unwrap().unwrap();
+            assert!(loaded.modules().all(|module| module.kernels().count() == 0));
+            let whole = image.texts.iter().map(|text| ptx::parse(&image.name, text).unwrap());
+            let whole: Vec<ptx::Module> = whole.collect();
+            let of_part = |part: usize| whole[part].kernels().map(move |(_, kernel)| (part, kernel));
+            for (part, kernel) in (0..whole.len()).flat_map(of_part) {
+                let Own { part: found, module } = loaded.kernel(&kernel.name).unwrap().unwrap();
+                assert_eq!(found, part, "{} is in two crates", kernel.name);
+                let whole = &whole[part];
                 let (_, alone) = module.kernels().next().unwrap();
                 let body = |module: &ptx::Module, function: &ptx::Function| -> Vec<_> {
                     let places = function.body.iter().flatten().map(|instruction| {
@@ -349,7 +402,7 @@ mod tests {
                     });
                     places.collect()
                 };
-                assert_eq!(body(&module, alone), body(&whole, kernel), "{}", kernel.name);
+                assert_eq!(body(&module, alone), body(whole, kernel), "{}", kernel.name);
                 assert_eq!(alone.registers, kernel.registers);
                 kernels += 1;
             }

@@ -69,6 +69,7 @@ pub use texture::{OwnedTexture, Surface, Texture};
 
 pub(crate) use backend::only_on_a_gpu;
 pub(crate) use gpu::CUBLAS_VARIABLE;
+pub(crate) use image::built_in_kernels;
 
 use backend::Backend;
 
@@ -154,7 +155,7 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
 /// The notes about a device that has been opened.
 fn notes(options: &Options, fallback: Option<Error>) -> Vec<String> {
     let fallback = fallback.map(|why| format!("running on the simulator: {why}"));
-    let stale = if options.ptx.is_none() { image::stale(kernels::PTX, image::KERNEL_SOURCES) } else { None };
+    let stale = if options.ptx.is_none() { image::stale(&image::BUILT_IN) } else { None };
     fallback.into_iter().chain(stale).collect()
 }
 

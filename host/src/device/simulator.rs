@@ -16,7 +16,7 @@ use simt::{
 
 use super::array::{Array, TextureSource};
 use super::backend::Backend;
-use super::image::{Checked, Image, Loaded};
+use super::image::{Checked, Image, Loaded, Own};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
 use crate::limits::{Limits, memory_note};
@@ -83,8 +83,9 @@ fn wish(cache: CacheConfig) -> Option<u8> {
 /// The simulator with the kernels loaded.
 pub(super) struct Simulator {
     loaded: Rc<Loaded>,
-    program: Program,
-    /// The kernels that are not in `program`, by name, since their first launch.
+    /// One for each of the loaded modules.
+    programs: Vec<Program>,
+    /// The kernels that are in none of these, by name, since their first launch.
     launched: RefCell<HashMap<String, Rc<Program>>>,
     memory: RefCell<Memory>,
     properties: Properties,
@@ -160,11 +161,12 @@ impl Simulator {
             let failed = |error: MemoryError| Error::Simulator { doing: "the heap".into(), problem: error.to_string() };
             memory.set_heap_limit(bytes).map_err(failed)?;
         }
-        let program =
-            Program::load(loaded.module(), &mut memory).map_err(|error| refused(&image.name, &error, limits))?;
+        let mut load =
+            |module| Program::load(module, &mut memory).map_err(|error| refused(&image.name, &error, limits));
+        let programs = loaded.modules().map(&mut load).collect::<Result<_>>()?;
         Ok(Self {
             loaded: loaded.clone(),
-            program,
+            programs,
             launched: RefCell::default(),
             memory: RefCell::new(memory),
             preferred: Cell::default(),
@@ -194,13 +196,13 @@ impl Simulator {
 }
 
 impl Simulator {
-    /// The program with this kernel, unless there is none or it is the one that was loaded at the start. Loaded on first use.
+    /// The program with this kernel, unless there is none or it is the first that was loaded at the start. Loaded on first use.
     fn program_of(&self, kernel: &str) -> Result<Option<Rc<Program>>> {
         if let Some(known) = self.launched.borrow().get(kernel) {
             return Ok(Some(known.clone()));
         }
-        let Some(module) = self.loaded.kernel(kernel)? else { return Ok(None) };
-        let program = self.program.load_beside(&module, &mut self.memory.borrow_mut());
+        let Some(Own { part, module }) = self.loaded.kernel(kernel)? else { return Ok(None) };
+        let program = self.programs[part].load_beside(&module, &mut self.memory.borrow_mut());
         let program = Rc::new(program.map_err(|error| refused(&self.loaded.image().name, &error, &self.limits))?);
         self.launched.borrow_mut().insert(kernel.to_owned(), program.clone());
         Ok(Some(program))
@@ -325,7 +327,7 @@ impl Backend for Simulator {
             )?;
         }
         let own = self.program_of(kernel)?;
-        let program = own.as_deref().unwrap_or(&self.program);
+        let program = own.as_deref().unwrap_or(&self.programs[0]);
         let report = program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
             LaunchError::Trap(trap) => {
                 let mut fault = one_line(&with_shown_names(&trap).to_string());
@@ -353,7 +355,8 @@ impl Backend for Simulator {
     }
 
     fn symbol(&self, name: &str) -> Result<Option<(u64, u64)>> {
-        Ok(self.program.symbol(name).map(|symbol| (symbol.address, symbol.bytes)))
+        let symbol = self.programs.iter().find_map(|program| program.symbol(name));
+        Ok(symbol.map(|symbol| (symbol.address, symbol.bytes)))
     }
 
     fn write_on_stream(&self, address: u64, bytes: &[u8]) -> Result<()> {

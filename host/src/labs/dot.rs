@@ -4,11 +4,12 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use best_kernels::blocks;
 use clap::Args;
 use kernels::dot as kernel;
 use serde_json::{Value, json};
 
-use super::combine;
+use super::best::{multiprocessors, slots};
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
@@ -119,14 +120,14 @@ impl Lab for Dot {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let size = self.a.len();
         let threads = size.next_multiple_of(self.options.block as usize);
-        let best = combine::launch(size, combine::multiprocessors(device));
+        let best = LaunchConfig::from(blocks::launch(size, multiprocessors(device)));
         let mut data = Data {
             a: device.buffer(size)?,
             b: device.buffer(size)?,
             both: device.buffer(2 * size)?,
             scratch: device.buffer(threads)?,
             sums: device.buffer(threads / self.options.block as usize)?,
-            slots: combine::slots(device, best.grid[0] as usize)?,
+            slots: slots(device, best.grid[0] as usize)?,
         };
         data.a.write(&self.a)?;
         data.b.write(&self.b)?;
@@ -203,14 +204,15 @@ impl Dot {
     fn variant(&self, memory: Memory, place: Layout, best: LaunchConfig) -> Variant<'_, Data> {
         let size = self.a.len();
         let launch = if memory == Memory::Best { best } else { LaunchConfig::linear(size, self.options.block) };
-        let blocks = launch.grid[0] as usize;
         // The best kernel leaves one sum.
-        let left = if memory == Memory::Best { 1 } else { blocks };
+        let left = if memory == Memory::Best { 1 } else { launch.grid[0] as usize };
         let (memory_name, place_name) = (memory.name(), place.name());
         let tree = u64::from(launch.block[0].ilog2()) + 1;
         let roundings = match memory {
             // Roundings of the product, a thread's sums, a tree, the blocks' sums, and another tree.
-            Memory::Best => 1 + combine::numbers_of_a_thread(size, &launch) + 2 * tree + blocks as u64,
+            Memory::Best => {
+                1 + blocks::numbers_of_a_thread(size, launch.grid[0]) + 2 * tree + u64::from(launch.grid[0])
+            }
             // Roundings of the product and a tree. The blocks' sums are added in higher precision.
             Memory::Global | Memory::Shared => 2 + tree,
         };
@@ -222,7 +224,7 @@ impl Dot {
                 match memory {
                     Memory::Global => launcher.launch(&kernel::dot_global, &launch, (a, b, size, scratch, sums)),
                     Memory::Shared => launcher.launch(&kernel::dot_shared, &launch, (a, b, size, sums)),
-                    Memory::Best => launcher.launch(&kernel::dot_best, &launch, (a, b, size, sums, slots)),
+                    Memory::Best => launcher.launch(&best_kernels::dot::dot_best, &launch, (a, b, size, sums, slots)),
                 }
             },
             move |data| self.outcome(data, left, roundings),

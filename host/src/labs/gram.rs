@@ -4,13 +4,15 @@
 use std::rc::Rc;
 use std::sync::OnceLock;
 
+use best_kernels::gram::{self as best, Best};
+use best_kernels::product::{Shares, TileLaunch};
+use best_kernels::transpose;
 use clap::Args;
-use cuda_std::launch::{Kernel, Pointer, PointerMut, Slice};
+use cuda_std::launch::{Kernel, PointerMut, Slice};
 use kernels::gram as kernel;
-use kernels::matmul::Shares;
 use serde_json::{Value, json};
 
-use super::best_transpose::BestTranspose;
+use super::best::{Meeting, gpu};
 use super::compare::{Expected, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen, chosen_for};
@@ -18,7 +20,6 @@ use super::peer_flags::Peer;
 use super::peers;
 use super::product::Products;
 use super::settings::Settings;
-use super::tiles::{Candidate, Meeting, SMALL_TILE_COST, TURNING_COST, TileLaunch, cost_of_transpose, fastest};
 use crate::device::{Device, LaunchConfig, Matrix, Peers};
 use crate::error::{Error, Result};
 use crate::random::Random;
@@ -99,18 +100,6 @@ enum Entry {
     Split(Best, Shares),
 }
 
-/// A best kernel.
-#[derive(Clone, Copy)]
-enum Best {
-    /// For the matrix as it is.
-    Plain(&'static Split),
-    /// For the transposed matrix.
-    Transposed(&'static Split),
-}
-
-/// A kernel with a factor of the product, and what blocks need to share tiles.
-type Split = Kernel<(Pointer<f32>, PointerMut<f32>, kernel::Shape, f32, Shares, PointerMut<u32>, PointerMut<f32>)>;
-
 /// The lab: a matrix.
 pub struct Gram {
     options: Options,
@@ -142,7 +131,7 @@ impl Lab for Gram {
         let best = chosen(&Step::named(&options)).contains(&Step::Best);
         let room = |rows: u64, columns: u64| {
             let (a, c) = (bytes_of::<f32>(&[rows, columns]), bytes_of::<f32>(&[rows, rows]));
-            let transposed = match best && rows >= u64::from(kernel::BEST.rows) {
+            let transposed = match best && rows >= u64::from(best::LARGE.rows) {
                 // Its rows are whole pieces of 512 bytes.
                 true => bytes_of::<f32>(&[columns, rows.saturating_add(127) / 128 * 128]),
                 false => 0,
@@ -247,20 +236,7 @@ impl Lab for Gram {
 impl Gram {
     /// The best kernel for this matrix, and its blocks. Matrices that are smaller than a tile are left to the mirrored tiles.
     fn best(&self, device: &Device) -> Option<TileLaunch<Best>> {
-        let (rows, columns) = (self.a.rows as u32, self.a.columns as u32);
-        let (large, small) = (Best::Transposed(&kernel::gram_best), Best::Plain(&kernel::gram_best_small));
-        let cost_before = cost_of_transpose(u64::from(rows) * u64::from(columns));
-        let kernels = [
-            Candidate { kernel: large, tile: kernel::BEST, splits: true, cost: 1.0, cost_before },
-            Candidate {
-                kernel: small,
-                tile: kernel::BEST_SMALL,
-                splits: true,
-                cost: SMALL_TILE_COST * TURNING_COST,
-                cost_before: 0.0,
-            },
-        ];
-        fastest(device, &kernels, [rows, rows], columns, |tile| kernel::best_tiles(tile, rows))
+        best::best(gpu(device), self.a.rows as u32, self.a.columns as u32)
     }
 
     fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
@@ -287,7 +263,7 @@ impl Gram {
         };
         let best = if step == Step::Best { self.best(device) } else { None };
         let (kernel, launch) = match best {
-            Some(best) => (Entry::Split(best.kernel, best.shares), best.config()),
+            Some(best) => (Entry::Split(best.kernel, best.shares), best.launch().into()),
             None => (Entry::Shaped(kernel), LaunchConfig::new(grid, [side, side, 1])),
         };
         Variant::new(
@@ -297,15 +273,18 @@ impl Gram {
                 match kernel {
                     Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&*a, c, shape)),
                     Entry::Split(Best::Plain(kernel), shares) => {
+                        let kernel::Shape { rows, columns, a_pitch, c_pitch } = shape;
+                        let shape = best::Shape { rows, columns, a_pitch, c_pitch };
                         launcher.launch(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, room))
                     }
                     Entry::Split(Best::Transposed(kernel), shares) => {
-                        let kernel::Shape { rows, columns, a_pitch, .. } = shape;
+                        let kernel::Shape { rows, columns, a_pitch, c_pitch } = shape;
                         let pitch = transposed.pitch() as u32;
-                        let transpose = BestTranspose::of(launcher.device(), [rows, columns], [a_pitch, pitch]);
+                        let (turn, turn_launch) =
+                            transpose::best(gpu(launcher.device()), [rows, columns], [a_pitch, pitch]);
                         let arguments = (&*a, &mut *transposed, rows, columns, a_pitch, pitch);
-                        launcher.launch_before(transpose.kernel, &transpose.launch, arguments)?;
-                        let shape = kernel::Shape { a_pitch: pitch, ..shape };
+                        launcher.launch_before(turn, &turn_launch.into(), arguments)?;
+                        let shape = best::Shape { rows, columns, a_pitch: pitch, c_pitch };
                         launcher.launch(kernel, &launch, (&*transposed, c, shape, 1.0_f32, shares, ready, room))
                     }
                 }

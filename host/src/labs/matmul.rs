@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
+use best_kernels::matmul::{self as best, Best};
+use best_kernels::product::{self, Shares, TileLaunch};
 use clap::Args;
-use cuda_std::launch::{Kernel, Pointer, PointerMut, Slice};
+use cuda_std::launch::{Kernel, PointerMut, Slice};
 use kernels::matmul as kernel;
 use serde_json::{Value, json};
 
+use super::best::{Meeting, gpu};
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_matrix, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
@@ -17,7 +20,6 @@ use super::peer_flags::Peer;
 use super::peers;
 use super::product::Products;
 use super::settings::Settings;
-use super::tiles::{Candidate, Meeting, SMALL_TILE_COST, TileLaunch, fastest};
 use crate::device::{Device, LaunchConfig, Matrix, Peers};
 use crate::error::{Error, Result};
 use crate::flag_values::{block_shape, whole_number};
@@ -169,7 +171,7 @@ impl Lab for Matmul {
             (self.block(step).iter().product(), shared)
         });
         if steps.contains(&Step::Best)
-            && let Some(launch) = self.best(device, self.shape(&data))
+            && let Some(launch) = self.best(device, &data)
         {
             data.meeting = Meeting::new(device, launch.sharing)?;
         }
@@ -220,7 +222,7 @@ impl Matmul {
             Step::Tiled16 => [kernel::TILE16; 2],
             Step::Tiled32 => [kernel::TILE32; 2],
             Step::Registers => [kernel::REGISTER_THREADS, 1],
-            Step::Best => [kernel::BEST_THREADS, 1],
+            Step::Best => [product::THREADS, 1],
         }
     }
 
@@ -235,27 +237,14 @@ impl Matmul {
         }
     }
 
-    /// The best kernel for this shape, and its blocks. Products that are smaller than a tile are left to the register tiles.
-    fn best(&self, device: &Device, shape: kernel::Shape) -> Option<TileLaunch<Tiled>> {
-        let large = match shape.b_pitch.is_multiple_of(4) {
-            true => &kernel::matmul_best,
-            false => &kernel::matmul_best_unaligned,
-        };
-        let (small, small_split) = (&kernel::matmul_best_small, &kernel::matmul_best_small_split);
-        let candidate = |kernel, tile, splits, cost| Candidate { kernel, tile, splits, cost, cost_before: 0.0 };
-        let kernels = [
-            candidate(Tiled::Split(large), kernel::BEST, true, 1.0),
-            candidate(Tiled::Alone(small), kernel::BEST_SMALL, false, SMALL_TILE_COST),
-            candidate(Tiled::Split(small_split), kernel::BEST_SMALL, true, SMALL_TILE_COST),
-        ];
-        let tiles =
-            |tile: kernel::BestTile| u64::from(shape.m.div_ceil(tile.rows)) * u64::from(shape.n.div_ceil(tile.columns));
-        fastest(device, &kernels, [shape.m, shape.n], shape.k, tiles)
+    /// The best kernel for this shape. Products that are smaller than a tile are left to the register tiles.
+    fn best(&self, device: &Device, data: &Data) -> Option<TileLaunch<Best>> {
+        best::best(gpu(device), best_shape(self.shape(data)))
     }
 
     fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
         let (m, n) = (self.a.rows, self.b.columns);
-        let shape = self.shape(data);
+        let (shape, best_shape) = (self.shape(data), best_shape(self.shape(data)));
         let block = self.block(step);
         let tiles = |[across, down]: [u32; 2]| [shape.n.div_ceil(across), shape.m.div_ceil(down), 1];
         let shaped = |kernel, grid| (Entry::Shaped(kernel), LaunchConfig::new(grid, [block[0], block[1], 1]));
@@ -265,8 +254,8 @@ impl Matmul {
             Step::Tiled16 => shaped(&kernel::matmul_tiled16, tiles(block)),
             Step::Tiled32 => shaped(&kernel::matmul_tiled32, tiles(block)),
             Step::Registers => registers,
-            Step::Best => match self.best(device, shape) {
-                Some(best) => (Entry::Tiled(best.kernel, best.shares), best.config()),
+            Step::Best => match self.best(device, data) {
+                Some(best) => (Entry::Tiled(best.kernel, best.shares), best.launch().into()),
                 None => registers,
             },
         };
@@ -276,12 +265,12 @@ impl Matmul {
                 let Data { a, b, c, meeting } = data;
                 match kernel {
                     Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c, shape)),
-                    Entry::Tiled(Tiled::Alone(kernel), _) => {
-                        launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32))
+                    Entry::Tiled(Best::Alone(kernel), _) => {
+                        launcher.launch(kernel, &launch, (&*a, &*b, c, best_shape, 1.0_f32))
                     }
-                    Entry::Tiled(Tiled::Split(kernel), shares) => {
+                    Entry::Tiled(Best::Split(kernel), shares) => {
                         let Meeting { ready, room } = meeting;
-                        launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32, shares, ready, room))
+                        launcher.launch(kernel, &launch, (&*a, &*b, c, best_shape, 1.0_f32, shares, ready, room))
                     }
                 }
             },
@@ -315,35 +304,20 @@ impl Matmul {
     }
 }
 
+/// The same shape for the best kernels.
+fn best_shape(kernel::Shape { m, n, k, a_pitch, b_pitch, c_pitch }: kernel::Shape) -> best::Shape {
+    best::Shape { m, n, k, a_pitch, b_pitch, c_pitch }
+}
+
 /// A kernel that takes the matrices and their shape.
 type Shaped = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape)>;
-/// The same with a factor of the product.
-type Alone = Kernel<(Pointer<f32>, Pointer<f32>, PointerMut<f32>, kernel::Shape, f32)>;
-/// And with what blocks need to share tiles.
-type Split = Kernel<(
-    Pointer<f32>,
-    Pointer<f32>,
-    PointerMut<f32>,
-    kernel::Shape,
-    f32,
-    kernel::Shares,
-    PointerMut<u32>,
-    PointerMut<f32>,
-)>;
-
-/// A best kernel, by its parameters.
-#[derive(Clone, Copy)]
-enum Tiled {
-    Alone(&'static Alone),
-    Split(&'static Split),
-}
 
 /// A kernel of this lab.
 #[derive(Clone, Copy)]
 enum Entry {
     Shaped(&'static Shaped),
     /// With how its tiles are shared out.
-    Tiled(Tiled, kernel::Shares),
+    Tiled(Best, Shares),
 }
 
 impl Step {

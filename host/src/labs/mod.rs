@@ -7,12 +7,12 @@
 //! flow       runs the variants of a lab                     launcher  one variant's launches
 //! stopwatch  times them on a GPU                            settings  the flags that every lab has
 //! product    matrix products on the CPU                     peers     libraries that are timed beside the kernels
-//! tiles      how the best products are launched             best_transpose  how the best transposes are launched
+//! best       what the best kernels take beside the data
 //! ```
 //!
 //! A new lab is a file here with an `impl Lab`, and a line in [`ALL`].
 
-mod best_transpose;
+mod best;
 pub mod compare;
 pub mod flow;
 mod inputs;
@@ -23,12 +23,10 @@ mod peers;
 mod product;
 mod settings;
 mod stopwatch;
-mod tiles;
 
 pub mod access;
 pub mod banks;
 pub mod cache;
-mod combine;
 pub mod constant;
 pub mod dot;
 pub mod gram;
@@ -54,7 +52,7 @@ pub use launcher::{Launcher, Preferences};
 pub use peer_flags::{Peer, PeerFlags};
 pub use settings::Settings;
 
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::error::{Error, Result};
 use crate::flag_values;
 use crate::progress::Progress;
@@ -118,7 +116,7 @@ impl Entry {
         let is_of_lab = move |kernel: &&str| {
             kernel.strip_prefix(name).is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_ascii_digit()))
         };
-        kernels::PTX.first().into_iter().flat_map(kernels::PtxImage::entry_points).filter(is_of_lab)
+        device::built_in_kernels().filter(is_of_lab)
     }
 }
 
@@ -157,10 +155,9 @@ mod tests {
     #[test]
     fn every_lab_has_kernels_and_every_kernel_a_lab() {
         let mut of_labs: Vec<&str> = ALL.iter().flat_map(Entry::kernels).collect();
-        let mut all: Vec<&str> = kernels::PTX.iter().flat_map(kernels::PtxImage::entry_points).collect();
+        let mut all: Vec<&str> = device::built_in_kernels().collect();
         of_labs.sort_unstable();
         all.sort_unstable();
-        all.dedup();
         assert_eq!(of_labs, all);
         for lab in ALL {
             assert!(lab.kernels().next().is_some(), "{}", lab.name);

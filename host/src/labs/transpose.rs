@@ -3,11 +3,13 @@
 
 use std::rc::Rc;
 
+use best_kernels::Launch;
+use best_kernels::transpose as best;
 use clap::Args;
 use kernels::transpose as kernel;
 use serde_json::{Value, json};
 
-use super::best_transpose::BestTranspose;
+use super::best::gpu;
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
@@ -81,6 +83,9 @@ enum Step {
     Copy,
 }
 
+/// The best kernel for a matrix, and its launch.
+type Best = (&'static best::Transpose, Launch);
+
 /// The lab: a matrix and how to turn it.
 pub struct Transpose {
     options: Options,
@@ -144,7 +149,7 @@ impl Lab for Transpose {
         data.input.poison()?;
         data.input.write(elements)?;
         let pitches = [&data.input, &data.output].map(|matrix| matrix.pitch() as u32);
-        let best = BestTranspose::of(device, [rows, columns].map(|side| side as u32), pitches);
+        let best = best::best(gpu(device), [rows, columns].map(|side| side as u32), pitches);
         let variants = self.steps.iter().map(|&(step, block)| self.variant(step, block, best, &data)).collect();
         Ok(Plan::new(data, variants))
     }
@@ -210,10 +215,10 @@ impl Lab for Transpose {
 }
 
 impl Transpose {
-    fn variant(&self, step: Step, block: [u32; 2], best: BestTranspose, data: &Data) -> Variant<'_, Data> {
+    fn variant(&self, step: Step, block: [u32; 2], (best, best_launch): Best, data: &Data) -> Variant<'_, Data> {
         let HostMatrix { rows, columns, .. } = self.matrix;
         let launch = match step {
-            Step::Best => best.launch,
+            Step::Best => best_launch.into(),
             _ => LaunchConfig::new(step.grid(block, rows as u32, columns as u32), [block[0], block[1], 1]),
         };
         let bytes = self.bytes();
@@ -235,7 +240,7 @@ impl Transpose {
                     Step::Tiled => &kernel::transpose_tiled,
                     Step::Padded => &kernel::transpose_padded,
                     Step::Copy => &kernel::transpose_copy,
-                    Step::Best => return launcher.launch(best.kernel, &launch, arguments),
+                    Step::Best => return launcher.launch(best, &launch, arguments),
                 };
                 launcher.launch(kernel, &launch, arguments)
             },
@@ -288,7 +293,7 @@ impl Step {
             (Self::Copy, options.copy),
         ];
         chosen_for(device, &steps, |step| match step {
-            Self::Best => (kernel::BEST_THREADS, kernel::BEST_SHARED_BYTES.into()),
+            Self::Best => (best::THREADS, best::SHARED_BYTES.into()),
             _ => (0, 0),
         })
     }

@@ -3,18 +3,19 @@
 
 use std::rc::Rc;
 
+use best_kernels::vector as best;
 use clap::Args;
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use kernels::vector as kernel;
 use serde_json::{Value, json};
 
+use super::best::gpu;
 use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::peer_flags::Peer;
 use super::peers;
 use super::settings::Settings;
-use super::tiles::resident_threads;
 use crate::device::{Buffer, Device, LaunchConfig, Peers};
 use crate::error::Result;
 use crate::flag_values::whole_number;
@@ -59,6 +60,7 @@ struct Way {
     /// The words that a thread copies.
     words: usize,
     kernel: &'static Kernel<(Pointer<f32>, PointerMut<f32>, usize)>,
+    launch: LaunchConfig,
 }
 
 /// The bytes of a word of the best kernel.
@@ -98,12 +100,19 @@ impl Lab for Vector {
         let size = self.elements.len();
         let mut data = Data { input: device.buffer(size)?, copy: device.buffer(size)? };
         data.input.write(&self.elements)?;
-        let plain = |name, bytes, kernel| Way { name, bytes, words: 1, kernel };
+        let plain = |name, bytes: usize, kernel| {
+            // The first threads also copy what does not fill a word, less than four elements.
+            let words = size_of_val(self.elements.as_slice()) / bytes;
+            let launch = LaunchConfig::linear(words.max(size.min(3)), self.options.block);
+            Way { name, bytes, words: 1, kernel, launch }
+        };
+        let (kernel, words, launch) = best::best(gpu(device), size);
+        let best = Way { name: "best", bytes: BEST_WORD, words, kernel, launch: launch.into() };
         let ways = [
             (plain("copy4", 4, &kernel::vector_copy4), self.options.copy4),
             (plain("copy8", 8, &kernel::vector_copy8), self.options.copy8),
             (plain("copy16", 16, &kernel::vector_copy16), self.options.copy16),
-            (self.best(device), self.options.best),
+            (best, self.options.best),
         ];
         Ok(Plan::new(data, chosen(&ways).into_iter().map(|way| self.variant(way)).collect()))
     }
@@ -147,14 +156,8 @@ impl Lab for Vector {
 }
 
 impl Vector {
-    fn variant(&self, Way { name, bytes, words, kernel }: Way) -> Variant<'_, Data> {
+    fn variant(&self, Way { name, bytes, words, kernel, launch }: Way) -> Variant<'_, Data> {
         let size = self.elements.len();
-        let launch = if name == "best" {
-            LaunchConfig::linear(kernel::places(size).div_ceil(words), kernel::BEST_THREADS)
-        } else {
-            // The first threads also copy what does not fill a word, less than four elements.
-            LaunchConfig::linear(self.words(bytes).max(size.min(3)), self.options.block)
-        };
         Variant::new(
             name,
             move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&data.input, &mut data.copy, size)),
@@ -168,44 +171,9 @@ impl Vector {
         .computes("the copy", size_of_val(self.elements.as_slice()) as u64)
     }
 
-    /// The best kernel for this vector and device.
-    fn best(&self, device: &Device) -> Way {
-        let words = words_of_a_thread(self.words(BEST_WORD), resident_threads(device));
-        let kernel = match words {
-            4 => &kernel::vector_copy_best4,
-            2 => &kernel::vector_copy_best2,
-            _ => &kernel::vector_copy_best,
-        };
-        Way { name: "best", bytes: BEST_WORD, words, kernel }
-    }
-
-    /// How many words of this many bytes the vector has.
-    fn words(&self, bytes: usize) -> usize {
-        size_of_val(self.elements.as_slice()) / bytes
-    }
-
     /// Whether the copy is right.
     fn outcome(&self, data: &mut Data) -> Result<Outcome> {
         let found = data.copy.read()?;
         Ok(Outcome::exact(Shape::Vector(self.elements.len()), found, |_, i| self.elements[i]))
-    }
-}
-
-/// How many words a thread of the best kernel copies: as few as let all threads be resident at once, if four words are enough, else one.
-/// So there is no last wave of blocks that leaves most of the GPU idle; where there are many waves, it does not matter.
-fn words_of_a_thread(words: usize, resident_threads: u64) -> usize {
-    [1, 2, 4].into_iter().find(|&each| words.div_ceil(each) as u64 <= resident_threads).unwrap_or(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tiles::RESIDENT_THREADS;
-    use super::*;
-
-    #[test]
-    fn a_thread_has_several_words_where_all_threads_are_then_resident() {
-        let on_h200 = |words| words_of_a_thread(words, RESIDENT_THREADS);
-        assert_eq!([1, 270_336, 270_337, 540_672, 540_673, 1 << 20, 1_081_344].map(on_h200), [1, 1, 2, 2, 4, 4, 4]);
-        assert_eq!([1_081_345, 1 << 26].map(on_h200), [1, 1]);
     }
 }

@@ -1,8 +1,8 @@
 //! The best reductions on arrays that are not aligned to 16 bytes, which no lab has.
 
+use best_kernels::reduce;
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use host::device::LaunchConfig;
-use kernels::reduce;
 
 use crate::devices;
 
@@ -22,7 +22,7 @@ fn reduce_from_each_place<T: bytemuck::Pod + PartialEq + std::fmt::Debug>(
             input.write(&values).unwrap();
             let (mut output, mut slots) = (device.buffer(1).unwrap(), device.buffer::<u64>(blocks).unwrap());
             slots.fill_bytes(0).unwrap();
-            let launch = LaunchConfig::new([blocks as u32, 1, 1], [reduce::BEST_THREADS, 1, 1]);
+            let launch = LaunchConfig::new([blocks as u32, 1, 1], [reduce::THREADS, 1, 1]);
             for first in 0..5 {
                 for _ in 0..2 {
                     output.poison().unwrap();

@@ -1,9 +1,10 @@
 //! The best products with their tiles shared out in ways that the labs take only at sizes that keep the simulator busy for long.
 
+use best_kernels::gram;
+use best_kernels::matmul;
+use best_kernels::product::{ROOM, Shares, THREADS, TileSize};
 use coalesce_tests::devices;
 use host::device::{Buffer, Device, LaunchConfig};
-use kernels::gram;
-use kernels::matmul::{self, BEST_ROOM, BEST_THREADS, BestTile, Shares};
 use simt::Checks;
 
 /// How many tiles have a block of their own, how many blocks share the others, and how many slabs the first half of these takes more.
@@ -45,7 +46,7 @@ type Meeting<'a> = (Shares, &'a mut Buffer<u32>, &'a mut Buffer<f32>);
 /// Launches a best kernel in each of [`WAYS`], twice: `launch` does, and the buffer that it is given must then hold `expected`. With all checks.
 fn launch_each_way(
     device: &Device,
-    tile: BestTile,
+    tile: TileSize,
     expected: &[f32],
     launch: impl Fn(&LaunchConfig, &mut Buffer<f32>, Meeting<'_>),
 ) {
@@ -53,8 +54,8 @@ fn launch_each_way(
     for (whole, sharing, more) in WAYS {
         let mut ready = device.buffer::<u32>(sharing as usize).unwrap();
         ready.fill_bytes(0).unwrap();
-        let mut room = device.buffer::<f32>((sharing * BEST_ROOM) as usize).unwrap();
-        let mut config = LaunchConfig::new([whole + sharing, 1, 1], [BEST_THREADS, 1, 1]);
+        let mut room = device.buffer::<f32>((sharing * ROOM) as usize).unwrap();
+        let mut config = LaunchConfig::new([whole + sharing, 1, 1], [THREADS, 1, 1]);
         config.dynamic_shared = tile.shared_bytes;
         config.checks = Checks::ALL;
         for _ in 0..2 {
@@ -75,10 +76,10 @@ fn launch_each_way(
 fn products_are_right_however_their_tiles_are_shared_out() {
     for device in devices() {
         for (pitch, kernel, tile) in [
-            (272, &matmul::matmul_best, matmul::BEST),
-            (271, &matmul::matmul_best_unaligned, matmul::BEST),
-            (272, &matmul::matmul_best_small_split, matmul::BEST_SMALL),
-            (271, &matmul::matmul_best_small_split, matmul::BEST_SMALL),
+            (272, &matmul::matmul_best, matmul::LARGE),
+            (271, &matmul::matmul_best_unaligned, matmul::LARGE),
+            (272, &matmul::matmul_best_small_split, matmul::SMALL),
+            (271, &matmul::matmul_best_small_split, matmul::SMALL),
         ] {
             let (a, b) = (whole_numbers(M, K, K), whole_numbers(K, N, pitch));
             let expected = product(M, N, |row, k| a[row * K + k], |k, column| b[k * pitch + column]);
@@ -105,8 +106,8 @@ fn gram_matrices_are_right_however_their_tiles_are_shared_out() {
         }
         let (a, transposed) = (filled(&device, &a), filled(&device, &transposed));
         for (kernel, operand, a_pitch, tile) in [
-            (&gram::gram_best, &transposed, transposed_pitch as u32, gram::BEST),
-            (&gram::gram_best_small, &a, columns, gram::BEST_SMALL),
+            (&gram::gram_best, &transposed, transposed_pitch as u32, gram::LARGE),
+            (&gram::gram_best_small, &a, columns, gram::SMALL),
         ] {
             let shape = gram::Shape { rows, columns, a_pitch, c_pitch: rows };
             launch_each_way(&device, tile, &expected, |config, c, (shares, ready, room)| {

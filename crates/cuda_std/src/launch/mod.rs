@@ -33,10 +33,12 @@
 //! [`LaunchShape`]. Any other kernel's launch is `unsafe`.
 
 mod arguments;
+mod image;
 mod kernel;
 mod symbol;
 
 pub use arguments::{Argument, ArgumentList, Arguments};
+pub use image::PtxImage;
 pub use kernel::{
     DisjointMatrix, DisjointSlice, Kernel, LaunchBounds, LaunchShape, Matrix, Pointer, PointerMut, SafeKernel, Slice,
 };

@@ -66,7 +66,8 @@ impl Gpu {
     /// The kernel called `name` from the module whose loads are cached so.
     fn look_up(&self, name: &str, caching: LoadCaching) -> Result<Rc<Function>> {
         let mut modules = self.modules.borrow_mut();
-        let found = modules.compiled(&self.image, caching)?.function(name);
+        let mut found = modules.compiled(&self.image, caching)?.iter().map(|module| module.function(name));
+        let found = found.find(|found| !matches!(found, Ok(None))).unwrap_or(Ok(None));
         let missing =
             || Error::Launch { kernel: name.to_owned(), problem: format!("is not in {}", self.image.shown()) };
         let function = Rc::new(self.explain(&format!("looking up kernel {name}"), found)?.ok_or_else(missing)?);
@@ -209,8 +210,11 @@ impl Backend for Gpu {
     fn symbol(&self, name: &str) -> Result<Option<(u64, u64)>> {
         self.make_current()?;
         let mut modules = self.modules.borrow_mut();
-        let module = modules.compiled(&self.image, LoadCaching::Default)?;
-        self.explain(&format!("looking up variable {name}"), self.memory.borrow_mut().variable(module, name))
+        let modules = modules.compiled(&self.image, LoadCaching::Default)?;
+        let mut memory = self.memory.borrow_mut();
+        let mut found = modules.iter().map(|module| memory.variable(module, name));
+        let found = found.find(|found| !matches!(found, Ok(None))).unwrap_or(Ok(None));
+        self.explain(&format!("looking up variable {name}"), found)
     }
 
     fn write_on_stream(&self, address: u64, bytes: &[u8]) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The kernels' PTX, compiled by the driver in one way or several, and the errors of PTX that it rejects. [`super::Gpu`]
 //! loads modules here, once for each way of compiling, and keeps them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::CString;
@@ -14,10 +15,10 @@ use super::result::DriverError;
 use super::safe::module::Module;
 use crate::error::{Error, Result, one_line};
 
-/// The modules of one PTX, one for each way to compile it that was requested.
+/// The modules of an image: for each way to compile it that was requested, one for each of its texts.
 pub(super) struct Modules {
     cuda_version: String,
-    loaded: HashMap<LoadCaching, Rc<Module>>,
+    loaded: HashMap<LoadCaching, Vec<Rc<Module>>>,
 }
 
 impl Modules {
@@ -26,19 +27,22 @@ impl Modules {
         Self { cuda_version: cuda_version.to_owned(), loaded: HashMap::new() }
     }
 
-    /// The module in which loads without a cache operator of their own are cached so. It is compiled on first use.
-    pub fn compiled(&mut self, image: &Image, caching: LoadCaching) -> Result<&Rc<Module>> {
+    /// The modules in which loads without a cache operator of their own are cached so. They are compiled on first use.
+    pub fn compiled(&mut self, image: &Image, caching: LoadCaching) -> Result<&[Rc<Module>]> {
         match self.loaded.entry(caching) {
             Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => Ok(place.insert(Rc::new(compile(image, caching, &self.cuda_version)?))),
+            Entry::Vacant(place) => {
+                let compile = |text: &Cow<'static, str>| compile(image, text, caching, &self.cuda_version).map(Rc::new);
+                Ok(place.insert(image.texts.iter().map(compile).collect::<Result<_>>()?))
+            }
         }
     }
 }
 
-/// Compiles and loads PTX for the current context's device.
-fn compile(image: &Image, caching: LoadCaching, cuda_version: &str) -> Result<Module> {
+/// Compiles and loads a text of an image for the current context's device.
+fn compile(image: &Image, text: &str, caching: LoadCaching, cuda_version: &str) -> Result<Module> {
     let refused = |problem: String| Error::Ptx { name: image.name.clone(), problem };
-    let text = CString::new(image.text.as_bytes()).map_err(|_| refused("contains a zero byte".to_owned()))?;
+    let text = CString::new(text.as_bytes()).map_err(|_| refused("contains a zero byte".to_owned()))?;
     let mode = match caching {
         LoadCaching::Default => None,
         LoadCaching::AllLevels => Some(CacheMode::CU_JIT_CACHE_OPTION_CA),

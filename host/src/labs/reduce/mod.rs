@@ -7,13 +7,14 @@ mod peer;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use best_kernels::{blocks, reduce as best};
 use clap::{Args, ValueEnum};
 use kernels::reduce as kernel;
 use serde_json::{Value, json};
 
 use number::Number;
 
-use super::combine;
+use super::best::{multiprocessors, slots};
 use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
@@ -119,7 +120,7 @@ impl Step {
             // Each thread's values, a tree, the blocks' results, and a tree.
             Self::Best => {
                 let tree = u64::from(launch.block[0].ilog2()) + 1;
-                combine::numbers_of_a_thread(size, launch) + 2 * tree + u64::from(launch.grid[0])
+                blocks::numbers_of_a_thread(size, launch.grid[0]) + 2 * tree + u64::from(launch.grid[0])
             }
         }
     }
@@ -275,17 +276,9 @@ impl Lab for Reduce {
     }
 }
 
-/// Whether one block is best.
-fn is_small(size: usize) -> bool {
-    size <= kernel::SMALL_LENGTH as usize
-}
-
 /// The launch of the best kernel.
 fn best_launch(size: usize, device: &Device) -> LaunchConfig {
-    match is_small(size) {
-        true => LaunchConfig::new([1, 1, 1], [kernel::SMALL_THREADS, 1, 1]),
-        false => combine::launch(size, combine::multiprocessors(device)),
-    }
+    best::launch(size, multiprocessors(device)).into()
 }
 
 /// The values of one type, from the file or at random.
@@ -317,7 +310,7 @@ impl Reduce {
             buffer.write(values)?;
             Ok::<_, Error>(buffer)
         };
-        let slots = combine::slots(device, best_launch(self.size, device).grid[0] as usize)?;
+        let slots = slots(device, best_launch(self.size, device).grid[0] as usize)?;
         let partials = [device.buffer(blocks)?, device.buffer(blocks)?];
         let (values, factors) = (filled(&values.values)?, filled(&values.factors)?);
         Ok(OnDevice { values, factors, partials, left: (0, 0), slots })
@@ -380,7 +373,7 @@ impl<T: Number> OnDevice<T> {
         let values = if operation == Operation::Product { &self.factors } else { &self.values };
         let [result, _] = &mut self.partials;
         self.left = (0, 1);
-        if is_small(size) {
+        if best::is_small(size) {
             return launcher.launch(T::SMALL[operation as usize], launch, (values, size as u32, result));
         }
         launcher.launch(T::BEST[operation as usize], launch, (values, size, result, &mut self.slots))

@@ -1,6 +1,7 @@
 //! The types of values that are reduced: their kernels, and their arithmetic on the CPU. [`super`] is generic over them.
 //! Pure.
 
+use best_kernels::reduce as best;
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use kernels::reduce as kernel;
 
@@ -55,16 +56,16 @@ impl Number for f32 {
         [&kernel::reduce6_sum_f32, &kernel::reduce6_product_f32, &kernel::reduce6_min_f32, &kernel::reduce6_max_f32],
     ];
     const BEST: [&'static BestKernel<Self>; 4] = [
-        &kernel::reduce_best_sum_f32,
-        &kernel::reduce_best_product_f32,
-        &kernel::reduce_best_min_f32,
-        &kernel::reduce_best_max_f32,
+        &best::reduce_best_sum_f32,
+        &best::reduce_best_product_f32,
+        &best::reduce_best_min_f32,
+        &best::reduce_best_max_f32,
     ];
     const SMALL: [&'static SmallKernel<Self>; 4] = [
-        &kernel::reduce_small_sum_f32,
-        &kernel::reduce_small_product_f32,
-        &kernel::reduce_small_min_f32,
-        &kernel::reduce_small_max_f32,
+        &best::reduce_small_sum_f32,
+        &best::reduce_small_product_f32,
+        &best::reduce_small_min_f32,
+        &best::reduce_small_max_f32,
     ];
 
     fn factors(random: &mut Random, size: usize) -> Vec<Self> {
@@ -121,16 +122,16 @@ impl Number for i32 {
         [&kernel::reduce6_sum_i32, &kernel::reduce6_product_i32, &kernel::reduce6_min_i32, &kernel::reduce6_max_i32],
     ];
     const BEST: [&'static BestKernel<Self>; 4] = [
-        &kernel::reduce_best_sum_i32,
-        &kernel::reduce_best_product_i32,
-        &kernel::reduce_best_min_i32,
-        &kernel::reduce_best_max_i32,
+        &best::reduce_best_sum_i32,
+        &best::reduce_best_product_i32,
+        &best::reduce_best_min_i32,
+        &best::reduce_best_max_i32,
     ];
     const SMALL: [&'static SmallKernel<Self>; 4] = [
-        &kernel::reduce_small_sum_i32,
-        &kernel::reduce_small_product_i32,
-        &kernel::reduce_small_min_i32,
-        &kernel::reduce_small_max_i32,
+        &best::reduce_small_sum_i32,
+        &best::reduce_small_product_i32,
+        &best::reduce_small_min_i32,
+        &best::reduce_small_max_i32,
     ];
 
     fn factors(random: &mut Random, size: usize) -> Vec<Self> {

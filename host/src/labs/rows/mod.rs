@@ -2,18 +2,15 @@
 //! what they show are in `kernels::rows`. Listed in [`crate::labs::ALL`] and run by [`crate::labs::flow`]; it writes only
 //! its own buffers.
 
-mod best;
-
 use std::rc::Rc;
 
+use best_kernels::rows::{self as best, Best};
 use clap::Args;
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use kernels::rows as kernel;
 use serde_json::{Value, json};
 
-use best::Best;
-
-use super::combine;
+use super::best::{multiprocessors, slots};
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
@@ -140,11 +137,11 @@ impl Lab for Rows {
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let HostMatrix { rows, columns, ref elements } = self.matrix;
-        let multiprocessors = combine::multiprocessors(device);
-        let slots =
+        let multiprocessors = multiprocessors(device);
+        let counts =
             [Best::for_rows, Best::for_columns].map(|best| best(rows, columns, multiprocessors).slots(rows, columns));
         let mut data = Data {
-            slots: combine::slots(device, slots.into_iter().max().unwrap_or(0))?,
+            slots: slots(device, counts.into_iter().max().unwrap_or(0))?,
             matrices: [device.matrix(rows, columns, false)?, device.matrix(rows, columns, true)?],
             results: device.buffer(rows.max(columns))?,
         };
@@ -284,8 +281,10 @@ impl Rows {
             (false, Way::Global) => LaunchConfig::linear(rows, block),
             (false, Way::Shared) => LaunchConfig::new([rows as u32, 1, 1], [block, 1, 1]),
             (true, Way::Global) => LaunchConfig::linear(columns, block),
-            (true, Way::Shared) => Best::Columns(1).launch(rows, columns),
-            (_, Way::Best) => best.launch(rows, columns),
+            (true, Way::Shared) => {
+                LaunchConfig::new([columns.div_ceil(32) as u32, 1, 1], [32, kernel::COLUMN_THREADS, 1])
+            }
+            (_, Way::Best) => best.launch(rows, columns).into(),
         };
         let results = self.results(statistic);
         let (name, way_name) = (statistic.name(), way.name());
@@ -330,7 +329,7 @@ impl Rows {
         pitch: u32,
     ) -> Result<()> {
         let HostMatrix { rows, columns, .. } = self.matrix;
-        let launch = best.launch(rows, columns);
+        let launch = best.launch(rows, columns).into();
         let (matrix, results, slots) = (&data.matrices[index], &mut data.results, &mut data.slots);
         let (rows, columns) = (rows as u32, columns as u32);
         match (best, statistic.best()) {
@@ -342,7 +341,7 @@ impl Rows {
             }
             (Best::Columns(_), _) | (_, None) => {
                 let arguments = (matrix, results, rows, columns, pitch, slots);
-                launcher.launch(&kernel::rows_column_means_best, &launch, arguments)
+                launcher.launch(&best::rows_column_means_best, &launch, arguments)
             }
         }
     }
@@ -406,13 +405,11 @@ impl Statistic {
     /// The best kernels: with 8 and 32 lanes per row, and with blocks.
     fn best(self) -> Option<(&'static Global, &'static Global, &'static Blocks)> {
         Some(match self {
-            Self::Sum => (&kernel::rows_sum_lanes8, &kernel::rows_sum_lanes32, &kernel::rows_sum_blocks),
-            Self::Mean => (&kernel::rows_mean_lanes8, &kernel::rows_mean_lanes32, &kernel::rows_mean_blocks),
-            Self::Max => (&kernel::rows_max_lanes8, &kernel::rows_max_lanes32, &kernel::rows_max_blocks),
-            Self::Min => (&kernel::rows_min_lanes8, &kernel::rows_min_lanes32, &kernel::rows_min_blocks),
-            Self::Squares => {
-                (&kernel::rows_squares_lanes8, &kernel::rows_squares_lanes32, &kernel::rows_squares_blocks)
-            }
+            Self::Sum => (&best::rows_sum_lanes8, &best::rows_sum_lanes32, &best::rows_sum_blocks),
+            Self::Mean => (&best::rows_mean_lanes8, &best::rows_mean_lanes32, &best::rows_mean_blocks),
+            Self::Max => (&best::rows_max_lanes8, &best::rows_max_lanes32, &best::rows_max_blocks),
+            Self::Min => (&best::rows_min_lanes8, &best::rows_min_lanes32, &best::rows_min_blocks),
+            Self::Squares => (&best::rows_squares_lanes8, &best::rows_squares_lanes32, &best::rows_squares_blocks),
             Self::ColumnMeans => return None,
         })
     }

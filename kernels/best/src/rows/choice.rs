@@ -1,8 +1,7 @@
-//! Chooses the best kernel for a matrix by its shape. [`super`] calls it. Pure.
+//! Which kernel is the best for the rows or the columns of a matrix, and its launch. Pure.
 
-use kernels::rows as kernel;
-
-use crate::device::LaunchConfig;
+use super::{BLOCK_THREADS, COLUMN_THREADS, SHORT_ROWS};
+use crate::Launch;
 
 /// The best kernels.
 #[derive(Clone, Copy)]
@@ -26,7 +25,7 @@ impl Best {
         match columns {
             ..=128 => Self::Lanes8,
             8192.. => {
-                let most = columns.div_ceil(4 * kernel::BLOCK_THREADS as usize);
+                let most = columns.div_ceil(4 * BLOCK_THREADS as usize);
                 let shared = if 2 * rows > multiprocessors { 1 } else { 4 * multiprocessors / rows.max(1) };
                 Self::Blocks(shared.min(most) as u32)
             }
@@ -43,15 +42,13 @@ impl Best {
     }
 
     /// Its launch.
-    pub fn launch(self, rows: usize, columns: usize) -> LaunchConfig {
+    pub fn launch(self, rows: usize, columns: usize) -> Launch {
         match self {
             // A warp computes four rows at a time, four times.
-            Self::Lanes8 => LaunchConfig::linear(rows.div_ceil(4 * kernel::SHORT_ROWS as usize) * 32, 64),
-            Self::Lanes32 => LaunchConfig::linear(rows * 32, 128),
-            Self::Blocks(per_row) => LaunchConfig::new([rows as u32 * per_row, 1, 1], [kernel::BLOCK_THREADS, 1, 1]),
-            Self::Columns(parts) => {
-                LaunchConfig::new([columns.div_ceil(32) as u32, parts, 1], [32, kernel::COLUMN_THREADS, 1])
-            }
+            Self::Lanes8 => Launch::linear(rows.div_ceil(4 * SHORT_ROWS as usize) * 32, 64),
+            Self::Lanes32 => Launch::linear(rows * 32, 128),
+            Self::Blocks(per_row) => Launch::new([rows as u32 * per_row, 1, 1], [BLOCK_THREADS, 1, 1]),
+            Self::Columns(parts) => Launch::new([columns.div_ceil(32) as u32, parts, 1], [32, COLUMN_THREADS, 1]),
         }
     }
 

@@ -1,27 +1,19 @@
-//! How the best kernels of the labs `matmul` and `gram` are launched: in tiles of which size, which of them have a block of their own, and
-//! the memory where the blocks that share the others meet. The choice is pure; [`Meeting`] allocates.
+//! Which of the kernels made of these tiles is the fastest for a product, and how its last tiles are shared out. The host calls it by
+//! [`matmul::best`](crate::matmul::best) and [`gram::best`](crate::gram::best). Pure.
 
-use kernels::matmul::{BEST_DEPTH, BEST_ROOM, BEST_THREADS, BestTile, Shares};
-
-use crate::device::{Buffer, Device, LaunchConfig};
-use crate::error::Result;
-
-/// The multiprocessors to assume for the simulator: an H200's.
-const MULTIPROCESSORS: u32 = 132;
-
-/// Their threads.
-pub(super) const RESIDENT_THREADS: u64 = MULTIPROCESSORS as u64 * 2048;
+use super::{DEPTH, Shares, THREADS, TileSize};
+use crate::{Gpu, Launch};
 
 /// How much longer a small tile takes per element: on an H200, 52 us for 64 x 128 x 1024 against 88 us for 128 x 128 x 1024.
-pub(super) const SMALL_TILE_COST: f64 = 1.18;
+pub(crate) const SMALL_TILE_COST: f64 = 1.18;
 
 /// How much longer a tile takes if both operands are turned on their way: on an H200, 10.92 ms against 10.29 for the Gram matrix of 8192 rows
 /// (2026-11-24).
-pub(super) const TURNING_COST: f64 = 1.06;
+pub(crate) const TURNING_COST: f64 = 1.06;
 
 /// What a transpose of this many elements costs before a product, in the time of a slab of a tile of 128 x 128 (1.28 us on an H200): its launch,
 /// and what DRAM moves in that time (2026-11-24).
-pub(super) fn cost_of_transpose(elements: u64) -> f64 {
+pub(crate) fn cost_of_transpose(elements: u64) -> f64 {
     2.0 + elements as f64 / 650e3
 }
 
@@ -42,25 +34,13 @@ const FEWEST_SLABS: u64 = 16;
 /// The most blocks that share a tile: each adds to what the one before has left.
 const MOST_SHARES: u64 = 4;
 
-/// The multiprocessors of a device; an H200's on the simulator.
-pub(super) fn multiprocessors(device: &Device) -> u32 {
-    device.properties().multiprocessors.unwrap_or(MULTIPROCESSORS)
-}
-
-/// The threads that a device holds at once; an H200's on the simulator.
-pub(super) fn resident_threads(device: &Device) -> u64 {
-    let properties = device.properties();
-    let each = properties.multiprocessors.zip(properties.max_threads_per_multiprocessor);
-    each.map_or(RESIDENT_THREADS, |(count, threads)| u64::from(count) * u64::from(threads))
-}
-
 /// A launch of a best kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct TileLaunch<K> {
+pub struct TileLaunch<K> {
     /// The kernel.
     pub kernel: K,
     /// Its tile.
-    pub tile: BestTile,
+    pub tile: TileSize,
     /// How its last tiles are split.
     pub shares: Shares,
     /// Blocks that share tiles.
@@ -69,18 +49,17 @@ pub(super) struct TileLaunch<K> {
 
 impl<K> TileLaunch<K> {
     /// How to launch it.
-    pub fn config(&self) -> LaunchConfig {
-        let mut config = LaunchConfig::new([self.shares.whole + self.sharing, 1, 1], [BEST_THREADS, 1, 1]);
-        config.dynamic_shared = self.tile.shared_bytes;
-        config
+    pub fn launch(&self) -> Launch {
+        let grid = [self.shares.whole + self.sharing, 1, 1];
+        Launch { grid, block: [THREADS, 1, 1], dynamic_shared: self.tile.shared_bytes }
     }
 }
 
 /// A kernel that [`fastest`] chooses from.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate<K> {
+pub(crate) struct Candidate<K> {
     pub kernel: K,
-    pub tile: BestTile,
+    pub tile: TileSize,
     /// Whether its blocks can split tiles among them.
     pub splits: bool,
     /// How long an element takes for each step, compared with the fastest kernel.
@@ -90,21 +69,18 @@ pub(super) struct Candidate<K> {
 }
 
 /// The fastest way to a product of `rows` x `columns` over `k` steps, by one of these kernels (of equal ones the first), whose number of
-/// tiles `tiles` says. `None` if no tile fits the product, its shared memory the device, or the blocks a grid.
-pub(super) fn fastest<K: Copy>(
-    device: &Device,
+/// tiles `tiles` says. `None` if no tile fits the product, its shared memory the GPU, or the blocks a grid.
+pub(crate) fn fastest<K: Copy>(
+    gpu: Gpu,
     kernels: &[Candidate<K>],
     [rows, columns]: [u32; 2],
     k: u32,
-    tiles: impl Fn(BestTile) -> u64,
+    tiles: impl Fn(TileSize) -> u64,
 ) -> Option<TileLaunch<K>> {
-    let properties = device.properties();
-    let multiprocessors = u64::from(multiprocessors(device));
-    let slabs = u64::from(k.div_ceil(BEST_DEPTH));
-    let fits = |tile: BestTile| {
-        rows >= tile.rows
-            && columns >= tile.columns
-            && u64::from(tile.shared_bytes) <= properties.shared_per_block_opt_in
+    let multiprocessors = u64::from(gpu.multiprocessors);
+    let slabs = u64::from(k.div_ceil(DEPTH));
+    let fits = |tile: TileSize| {
+        rows >= tile.rows && columns >= tile.columns && u64::from(tile.shared_bytes) <= gpu.shared_per_block
     };
     let fitting = kernels.iter().copied().filter(|candidate| fits(candidate.tile));
     let ways = fitting.flat_map(|Candidate { kernel, tile, splits, cost, cost_before }| {
@@ -187,29 +163,6 @@ fn more(each: u64, slabs: u64) -> u64 {
     let ahead = (1.0 - OLDER) * slabs as f64;
     let both = 2.0 * each as f64 - ahead;
     (ahead + OLDER * both - each as f64).max(0.0) as u64
-}
-
-/// Where the blocks that share tiles meet.
-pub(super) struct Meeting {
-    /// For each block, whether it has left sums.
-    pub ready: Buffer<u32>,
-    /// The sums.
-    pub room: Buffer<f32>,
-}
-
-impl Meeting {
-    /// For this many blocks that share tiles.
-    ///
-    /// # Errors
-    ///
-    /// As [`Device::buffer`].
-    pub fn new(device: &Device, sharing: u32) -> Result<Self> {
-        // A buffer has something in it.
-        let blocks = sharing.max(1) as usize;
-        let mut ready = device.buffer(blocks)?;
-        ready.write(&vec![0; blocks])?;
-        Ok(Self { ready, room: device.buffer(blocks * BEST_ROOM as usize)? })
-    }
 }
 
 #[cfg(test)]

@@ -18,10 +18,12 @@
 //! - **The last tiles are shared out** among all blocks (`share.rs`), so that no multiprocessor waits for others.
 //!
 //! `operand` brings the slabs, `numbers` multiplies them, `tile` has the loop and stores what came of it; `share` says which block takes
-//! which slabs.
+//! which slabs, and `choice`, on the host, which kernel.
 
 use bytemuck::{Pod, Zeroable};
 
+#[cfg(not(target_arch = "nvptx64"))]
+mod choice;
 #[cfg(target_arch = "nvptx64")]
 mod numbers;
 #[cfg(target_arch = "nvptx64")]
@@ -31,6 +33,10 @@ mod share;
 #[cfg(target_arch = "nvptx64")]
 mod tile;
 
+#[cfg(not(target_arch = "nvptx64"))]
+pub use choice::TileLaunch;
+#[cfg(not(target_arch = "nvptx64"))]
+pub(crate) use choice::{Candidate, SMALL_TILE_COST, TURNING_COST, cost_of_transpose, fastest};
 #[cfg(target_arch = "nvptx64")]
 pub(crate) use operand::{AcrossK, AlongK, Operand};
 #[cfg(target_arch = "nvptx64")]
@@ -52,16 +58,29 @@ pub(crate) mod order {
 }
 
 /// Steps of `k` in a slab.
-pub(crate) const DEPTH: u32 = 16;
+pub const DEPTH: u32 = 16;
 
 /// Slabs of each operand in shared memory: one is multiplied, the others are on their way.
-pub(crate) const STAGES: u32 = 3;
+pub const STAGES: u32 = 3;
 
 /// Threads of a block.
-pub(crate) const THREADS: u32 = 256;
+pub const THREADS: u32 = 256;
 
 /// Numbers that a block may leave for the next one: its threads' sums.
-pub(crate) const ROOM: u32 = THREADS * (SIDE * SIDE) as u32;
+pub const ROOM: u32 = THREADS * (SIDE * SIDE) as u32;
+
+/// The tile of a product that each block of a kernel computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileSize {
+    /// Rows of the product.
+    pub rows: u32,
+    /// Columns of the product.
+    pub columns: u32,
+    /// Blocks that a multiprocessor holds at once, where it has the shared memory.
+    pub resident: u32,
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+}
 
 /// How the tiles of a product are shared out among the blocks of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
