@@ -34,10 +34,10 @@ struct Global {
     /// The format of the result
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Format,
-    /// Load the kernels from this PTX file (- for the standard input) instead of the built-in PTX [default: $COALESCE_PTX, if
-    /// set]
+    /// Load the kernels from this PTX file (- for the standard input) instead of the built-in PTX; may be repeated [default:
+    /// $COALESCE_PTX, if set]
     #[arg(long, global = true, value_name = "FILE")]
-    ptx: Option<PathBuf>,
+    ptx: Vec<PathBuf>,
     #[command(flatten)]
     limits: Limits,
 }
@@ -117,20 +117,24 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         .ok_or_else(|| Error::flag("host", "name a lab or a command; `host list` lists the labs"))?;
     let global = Global::from_arg_matches(matches)
         .map_err(|error| Error::flag("flags", crate::error::one_line(&error.to_string())))?;
-    if let (Some(_), "check" | "run") = (&global.ptx, name) {
+    let names_ptx = !global.ptx.is_empty();
+    if let (true, "check" | "run") = (names_ptx, name) {
         return Err(Error::flag("--ptx", format!("`host {name}` takes its PTX file without a flag")));
     }
-    if let (Some(_), "list") = (&global.ptx, name) {
+    if let (true, "list") = (names_ptx, name) {
         return Err(Error::flag("--ptx", "`host list` lists the labs' kernels; `host check` lists those of a file"));
     }
-    if let (Some(_), "compare") = (&global.ptx, name) {
+    if let (true, "compare") = (names_ptx, name) {
         return Err(Error::flag("--ptx", "`host compare` runs no kernels"));
     }
     if let (Some(ValueSource::CommandLine), "check" | "compare" | "list") = (matches.value_source("device"), name) {
         return Err(Error::flag("--device", format!("`host {name}` opens no device")));
     }
-    let environment = device::Options::from_environment();
-    let options = device::Options { ptx: global.ptx.map(PtxFile::from).or(environment.ptx), limits: global.limits };
+    let ptx = match names_ptx {
+        true => global.ptx.into_iter().map(PtxFile::from).collect(),
+        false => device::Options::from_environment().ptx,
+    };
+    let options = device::Options { ptx, limits: global.limits };
     let mut out = UntilClosed::new(std::io::stdout().lock());
     let Some(lab) = labs::ALL.iter().find(|lab| lab.name == name) else {
         match name {

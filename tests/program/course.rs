@@ -37,7 +37,9 @@ fn what_is_wrong_is_named_and_the_rest_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("wrong.ptx");
     std::fs::write(&file, text).expect("the file is written");
-    let report = json_of(&format!("course --device sim --format json --ptx {}", file.display()), 1);
+    let best = "../kernels/best/ptx/best_kernels.sm_75.ptx";
+    let files = format!("--ptx {} --ptx {best}", file.display());
+    let report = json_of(&format!("course --device sim --format json {files}"), 1);
     assert_eq!(report["correct"], false);
     for lab in report["labs"].as_array().expect("a list") {
         let name = lab["lab"].as_str().expect("a name");
@@ -49,7 +51,7 @@ fn what_is_wrong_is_named_and_the_rest_runs() {
             assert!(lab["error"].as_str().expect("an error").contains("vector_copy16"), "{lab}");
         }
     }
-    let table = host(&format!("course --device sim --ptx {}", file.display())).assert().code(1);
+    let table = host(&format!("course --device sim {files}")).assert().code(1);
     let table = String::from_utf8_lossy(&table.get_output().stdout).into_owned();
     assert!(table.contains("17 of 19 labs are right"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");

@@ -191,7 +191,7 @@ fn devices_agree_on_random_numbers() {
         let devices: Vec<_> = choices()
             .into_iter()
             .map(|choice| {
-                device::open(choice, &Options { ptx: Some(path.clone().into()), ..Options::default() })
+                device::open(choice, &Options { ptx: vec![path.clone().into()], ..Options::default() })
                     .expect("it has been run")
             })
             .collect();
@@ -235,7 +235,7 @@ fn every_file_gives_on_each_device_what_its_comments_say() {
             if tests.is_empty() {
                 continue;
             }
-            let device = match device::open(choice, &Options { ptx: Some(path.into()), ..Options::default() }) {
+            let device = match device::open(choice, &Options { ptx: vec![path.into()], ..Options::default() }) {
                 Ok(device) => device,
                 Err(error) => {
                     failures.push(format!("{name}: {error}"));
@@ -268,7 +268,7 @@ fn programs_of_other_compilers_do_what_their_comments_say_and_are_not_blamed() {
             for path in compiled {
                 let variant = path.file_name().expect("a name").to_string_lossy().into_owned();
                 let text = std::fs::read_to_string(&path).expect("the file is read");
-                let device = match device::open(choice, &Options { ptx: Some(path.into()), ..Options::default() }) {
+                let device = match device::open(choice, &Options { ptx: vec![path.into()], ..Options::default() }) {
                     Ok(device) => device,
                     Err(error) => {
                         failures.push(format!("{variant}: {error}"));
@@ -321,7 +321,7 @@ fn what_programs_of_other_compilers_do_and_cost_depends_on_neither_checks_nor_th
                 let launch = |threads: usize, checks: Checks| {
                     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
                     pool.install(|| {
-                        let options = Options { ptx: Some(path.clone().into()), ..Options::default() };
+                        let options = Options { ptx: vec![path.clone().into()], ..Options::default() };
                         let device =
                             device::open(DeviceChoice::Simulator, &options).map_err(|error| error.to_string())?;
                         let outputs = outputs(&device, test, checks)?.into_iter().map(|(found, _)| found).collect();
@@ -357,7 +357,7 @@ fn clusters_of_other_compilers_do_and_cost_on_a_model_what_they_do_without_one()
             }
             let [plain, modelled] =
                 [DeviceChoice::Simulator, DeviceChoice::Model(hopper, LoadCaching::Default)].map(|choice| {
-                    let options = Options { ptx: Some(path.clone().into()), ..Options::default() };
+                    let options = Options { ptx: vec![path.clone().into()], ..Options::default() };
                     device::open(choice, &options).expect("the simulator reads the file")
                 });
             for test in tests.iter().filter(|test| text.contains(&format!(".entry {}(", test.kernel))) {

@@ -369,7 +369,7 @@ fn launch(
 
 /// The simulator, and the first GPU if it is a Hopper.
 fn devices(path: PathBuf) -> Vec<Device> {
-    let options = Options { ptx: Some(path.into()), ..Options::default() };
+    let options = Options { ptx: vec![path.into()], ..Options::default() };
     let mut devices = vec![device::open(DeviceChoice::Simulator, &options).expect("the simulator takes it")];
     if cust_raw::load().is_ok() {
         // The driver rejects `sm_90a` elsewhere.

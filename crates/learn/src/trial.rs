@@ -80,7 +80,7 @@ impl Module {
         let file = PtxFile::from(ptx.to_owned());
         let module = file.module()?;
         let limits = Limits { memory_limit: Some(DEVICE_MEMORY), step_limit: steps, ..Limits::default() };
-        let device = device::open(choice, &Options { ptx: Some(file), limits })?;
+        let device = device::open(choice, &Options { ptx: vec![file], limits })?;
         let signature = |kernel: &ptx::Function| Signature {
             parameters: kernel.parameters.iter().map(|&one| module.variables[one].size.unwrap_or(0)).collect(),
             bounds: kernel.required_threads.or(kernel.max_threads),

@@ -48,9 +48,27 @@ impl Pieces {
     /// As [`parse`](crate::parse), of what is parsed: not those in other kernels. A function that takes the address of a kernel
     /// that is left out is an error.
     pub fn parse(&self, kernels: &[&str]) -> Result<Module, Errors> {
+        parse_parts(&self.name, &self.text, &self.lines, &self.parts(kernels))
+    }
+
+    /// What is shared, and these kernels.
+    fn parts(&self, kernels: &[&str]) -> Vec<Range<usize>> {
         let wanted = kernels.iter().filter_map(|&kernel| self.kernels.get(kernel)).flatten();
-        let parts: Vec<_> = self.shared.iter().chain(wanted).cloned().collect();
-        parse_parts(&self.name, &self.text, &self.lines, &parts)
+        self.shared.iter().chain(wanted).cloned().collect()
+    }
+
+    /// The text of the module with these kernels only, as [`Pieces::parse`] has it.
+    pub fn text(&self, kernels: &[&str]) -> String {
+        self.parts(kernels).into_iter().map(|part| &self.text[part]).collect()
+    }
+
+    /// The kernels in whose text one of these words stands, in the order of their names.
+    pub fn kernels_with(&self, words: &[&str]) -> Vec<String> {
+        let has_one = |part: &Range<usize>| words.iter().any(|&word| self.text[part.clone()].contains(word));
+        let found = self.kernels.iter().filter(|(_, parts)| parts.iter().any(has_one));
+        let mut names: Vec<String> = found.map(|(name, _)| name.clone()).collect();
+        names.sort_unstable();
+        names
     }
 
     /// Whether there is a kernel of this name.

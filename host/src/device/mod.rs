@@ -43,7 +43,6 @@ mod tensor;
 mod texture;
 
 use std::cell::Cell;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use bytemuck::Pod;
@@ -81,20 +80,21 @@ use crate::timing::ClockReading;
 /// Options for opening a device.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Load the kernels from this PTX instead of the built-in PTX.
-    pub ptx: Option<PtxFile>,
+    /// Load the kernels from these PTX files instead of the built-in PTX.
+    pub ptx: Vec<PtxFile>,
     /// The limits of a run.
     pub limits: Limits,
 }
 
-/// The environment variable that names a PTX file to load instead of the built-in PTX.
+/// The environment variable that names PTX files to load instead of the built-in PTX, separated as in `PATH`.
 pub const PTX_VARIABLE: &str = "COALESCE_PTX";
 
 impl Options {
     /// The options that the environment sets: see [`PTX_VARIABLE`].
     pub fn from_environment() -> Self {
-        let ptx = std::env::var_os(PTX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-        Self { ptx: ptx.map(PtxFile::from), ..Self::default() }
+        let paths = std::env::var_os(PTX_VARIABLE).unwrap_or_default();
+        let paths = std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty());
+        Self { ptx: paths.map(PtxFile::from).collect(), ..Self::default() }
     }
 }
 
@@ -117,7 +117,7 @@ pub struct Device {
 /// For a GPU: [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::DeviceTooOld`], [`Error::DriverTooOld`], [`Error::Driver`]. For
 /// any device: [`Error::Ptx`] when it rejects the PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
-    let images = image::Images::new(options.ptx.as_ref())?;
+    let images = image::Images::new(&options.ptx)?;
     let device = |backend: Rc<dyn Backend>, loaded: Rc<image::Loaded>, fallback: Option<Error>| Device {
         backend,
         loaded,
@@ -129,8 +129,8 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
         Ok(device(Rc::new(simulator::Simulator::open(&loaded, &options.limits, placed)?), loaded, fallback))
     };
     let gpu = |index| {
-        let (gpu, image) = gpu::Gpu::open(index, &images, &options.limits)?;
-        Ok(device(Rc::new(gpu), Rc::new(image::Loaded::new(image)?), None))
+        let (gpu, loaded) = gpu::Gpu::open(index, &images, &options.limits)?;
+        Ok(device(Rc::new(gpu), loaded, None))
     };
     match choice {
         DeviceChoice::Simulator => simulator(None, None),
@@ -155,7 +155,7 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
 /// The notes about a device that has been opened.
 fn notes(options: &Options, fallback: Option<Error>) -> Vec<String> {
     let fallback = fallback.map(|why| format!("running on the simulator: {why}"));
-    let stale = if options.ptx.is_none() { image::stale(&image::BUILT_IN) } else { None };
+    let stale = if options.ptx.is_empty() { image::stale(&image::BUILT_IN) } else { None };
     fallback.into_iter().chain(stale).collect()
 }
 
@@ -185,8 +185,10 @@ pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
 ///
 /// [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn models(options: &Options) -> Result<Vec<Properties>> {
-    let images = image::Images::new(options.ptx.as_ref())?;
-    let placed = |model| simulator::properties(images.newest(), &options.limits, Some((model, LoadCaching::Default)));
+    let images = image::Images::new(&options.ptx)?;
+    let placed = |model| {
+        simulator::properties(image::newest_of(images.newest()), &options.limits, Some((model, LoadCaching::Default)))
+    };
     Ok(Model::all().iter().map(placed).collect())
 }
 

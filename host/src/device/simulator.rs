@@ -16,7 +16,7 @@ use simt::{
 
 use super::array::{Array, TextureSource};
 use super::backend::Backend;
-use super::image::{Checked, Image, Loaded, Own};
+use super::image::{Checked, Image, Loaded, Own, Part};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
 use crate::limits::{Limits, memory_note};
@@ -83,9 +83,9 @@ fn wish(cache: CacheConfig) -> Option<u8> {
 /// The simulator with the kernels loaded.
 pub(super) struct Simulator {
     loaded: Rc<Loaded>,
-    /// One for each of the loaded modules.
-    programs: Vec<Program>,
-    /// The kernels that are in none of these, by name, since their first launch.
+    /// What is loaded from the start, for each image.
+    programs: Vec<Rc<Program>>,
+    /// The kernels that have been launched.
     launched: RefCell<HashMap<String, Rc<Program>>>,
     memory: RefCell<Memory>,
     properties: Properties,
@@ -153,17 +153,18 @@ pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<ModelAnd
 impl Simulator {
     /// Loads what launches need from the start.
     pub fn open(loaded: &Rc<Loaded>, limits: &Limits, placed: Option<ModelAndCaching>) -> Result<Self> {
-        let image = loaded.image();
-        let properties = properties(image, limits, placed);
+        let properties = properties(loaded.newest(), limits, placed);
         let limit = properties.memory_bytes;
         let mut memory = Memory::new(limit);
         if let Some(bytes) = limits.heap_limit {
             let failed = |error: MemoryError| Error::Simulator { doing: "the heap".into(), problem: error.to_string() };
             memory.set_heap_limit(bytes).map_err(failed)?;
         }
-        let mut load =
-            |module| Program::load(module, &mut memory).map_err(|error| refused(&image.name, &error, limits));
-        let programs = loaded.modules().map(&mut load).collect::<Result<_>>()?;
+        let mut load = |part: &Part| {
+            let program = Program::load(&part.module, &mut memory);
+            program.map(Rc::new).map_err(|error| refused(&part.image.name, &error, limits))
+        };
+        let programs = loaded.parts().iter().map(&mut load).collect::<Result<_>>()?;
         Ok(Self {
             loaded: loaded.clone(),
             programs,
@@ -196,16 +197,22 @@ impl Simulator {
 }
 
 impl Simulator {
-    /// The program with this kernel, unless there is none or it is the first that was loaded at the start. Loaded on first use.
-    fn program_of(&self, kernel: &str) -> Result<Option<Rc<Program>>> {
+    /// The program with this kernel, which is loaded. Loaded on first use.
+    fn program_of(&self, kernel: &str) -> Result<Rc<Program>> {
         if let Some(known) = self.launched.borrow().get(kernel) {
-            return Ok(Some(known.clone()));
+            return Ok(known.clone());
         }
-        let Some(Own { part, module }) = self.loaded.kernel(kernel)? else { return Ok(None) };
-        let program = self.programs[part].load_beside(&module, &mut self.memory.borrow_mut());
-        let program = Rc::new(program.map_err(|error| refused(&self.loaded.image().name, &error, &self.limits))?);
+        let Some(Own { part, module }) = self.loaded.kernel(kernel)? else { return Ok(self.programs[0].clone()) };
+        let (program, part) = (&self.programs[part], &self.loaded.parts()[part]);
+        let program = match Rc::ptr_eq(&module, &part.module) {
+            true => program.clone(),
+            false => {
+                let beside = program.load_beside(&module, &mut self.memory.borrow_mut());
+                Rc::new(beside.map_err(|error| refused(&part.image.name, &error, &self.limits))?)
+            }
+        };
         self.launched.borrow_mut().insert(kernel.to_owned(), program.clone());
-        Ok(Some(program))
+        Ok(program)
     }
 
     /// The simulator's handle of an array.
@@ -326,8 +333,7 @@ impl Backend for Simulator {
                 self.memory.borrow().used(),
             )?;
         }
-        let own = self.program_of(kernel)?;
-        let program = own.as_deref().unwrap_or(&self.programs[0]);
+        let program = self.program_of(kernel)?;
         let report = program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
             LaunchError::Trap(trap) => {
                 let mut fault = one_line(&with_shown_names(&trap).to_string());

@@ -58,7 +58,7 @@ impl Device {
     pub fn variable_bytes(&self, name: &str, bytes: u64) -> Result<VariableBytes> {
         let wrong = |problem: String| Error::Symbol { symbol: name.to_owned(), problem };
         let found = self.backend.symbol(name)?;
-        let image = self.loaded.image().shown();
+        let image = self.loaded.shown();
         let (address, there) = found.ok_or_else(|| wrong(format!("is not in {image}")))?;
         if there != bytes {
             return Err(wrong(format!(

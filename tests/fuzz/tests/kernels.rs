@@ -47,7 +47,7 @@ fn open(choice: DeviceChoice, folder: &Path, kernels: &[(u64, Kernel)]) -> Devic
     }
     let file = folder.join("kernels.ptx");
     std::fs::write(&file, text).expect("the file is written");
-    device::open(choice, &Options { ptx: Some(file.into()), ..Options::default() })
+    device::open(choice, &Options { ptx: vec![file.into()], ..Options::default() })
         .unwrap_or_else(|error| panic!("{choice}: {error}"))
 }
 

@@ -44,7 +44,7 @@ impl Run {
     pub fn new() -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"));
         let path = path.join("../crates/cuda_std/tests/device_api/ptx/device_api.sm_75.ptx");
-        let device = device::open(CURRENT.get(), &Options { ptx: Some(path.into()), ..Options::default() }).unwrap();
+        let device = device::open(CURRENT.get(), &Options { ptx: vec![path.into()], ..Options::default() }).unwrap();
         Self { buffers: Vec::new(), arguments: Arguments::new(), device }
     }
 

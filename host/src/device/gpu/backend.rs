@@ -66,10 +66,10 @@ impl Gpu {
     /// The kernel called `name` from the module whose loads are cached so.
     fn look_up(&self, name: &str, caching: LoadCaching) -> Result<Rc<Function>> {
         let mut modules = self.modules.borrow_mut();
-        let mut found = modules.compiled(&self.image, caching)?.iter().map(|module| module.function(name));
-        let found = found.find(|found| !matches!(found, Ok(None))).unwrap_or(Ok(None));
         let missing =
-            || Error::Launch { kernel: name.to_owned(), problem: format!("is not in {}", self.image.shown()) };
+            || Error::Launch { kernel: name.to_owned(), problem: format!("is not in {}", self.loaded.shown()) };
+        let unit = self.loaded.unit_of(name).ok_or_else(missing)?;
+        let found = modules.compiled(&self.loaded, unit, caching)?.function(name);
         let function = Rc::new(self.explain(&format!("looking up kernel {name}"), found)?.ok_or_else(missing)?);
         self.functions.borrow_mut().insert(name.to_owned(), (caching, Rc::clone(&function)));
         Ok(function)
@@ -210,11 +210,9 @@ impl Backend for Gpu {
     fn symbol(&self, name: &str) -> Result<Option<(u64, u64)>> {
         self.make_current()?;
         let mut modules = self.modules.borrow_mut();
-        let modules = modules.compiled(&self.image, LoadCaching::Default)?;
-        let mut memory = self.memory.borrow_mut();
-        let mut found = modules.iter().map(|module| memory.variable(module, name));
-        let found = found.find(|found| !matches!(found, Ok(None))).unwrap_or(Ok(None));
-        self.explain(&format!("looking up variable {name}"), found)
+        let Some(unit) = self.loaded.unit_with(name) else { return Ok(None) };
+        let module = modules.compiled(&self.loaded, unit, LoadCaching::Default)?;
+        self.explain(&format!("looking up variable {name}"), self.memory.borrow_mut().variable(module, name))
     }
 
     fn write_on_stream(&self, address: u64, bytes: &[u8]) -> Result<()> {

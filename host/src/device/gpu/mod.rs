@@ -38,7 +38,7 @@ use cust::sys;
 use simt::LoadCaching;
 
 use super::Properties;
-use super::image::{Image, Images};
+use super::image::{Images, Loaded};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -77,8 +77,8 @@ pub(super) struct Gpu {
     side_stream: Stream,
     stream: Stream,
     context: Context,
-    /// The kernels' PTX, which may be compiled again with other options.
-    image: Image,
+    /// The kernels' PTX, which is compiled for the launches that need it.
+    loaded: Rc<Loaded>,
     properties: Properties,
     /// The GPU's address on the PCI bus.
     pci_address: String,
@@ -90,7 +90,7 @@ pub(super) struct Gpu {
 
 impl Gpu {
     /// Opens the GPU with this number and loads the newest kernels that it runs; also returns these.
-    pub fn open<'i>(index: u32, images: &'i Images, limits: &Limits) -> Result<(Self, &'i Image)> {
+    pub fn open(index: u32, images: &Images, limits: &Limits) -> Result<(Self, Rc<Loaded>)> {
         let count = count()?;
         if index >= count {
             return Err(Error::NoSuchGpu { index, count });
@@ -101,12 +101,13 @@ impl Gpu {
         let context = Context::new(device).map_err(failed)?;
         CurrentContext::set_current(&context).map_err(failed)?;
         let mut properties = query::properties(index, device)?;
-        let image = images.newest_for(properties.compute_capability).map_err(|oldest| Error::DeviceTooOld {
+        let images = images.newest_for(properties.compute_capability).map_err(|oldest| Error::DeviceTooOld {
             device: properties.name.clone(),
             capability: properties.compute_capability.to_string(),
             needed: oldest.capability.to_string(),
         })?;
-        properties.ptx_target = image.target.clone();
+        let loaded = Rc::new(Loaded::new(images)?);
+        properties.ptx_target = loaded.newest().target.clone();
         if let Some(bytes) = limits.heap_limit {
             // Before the module is loaded: then the driver makes the heap.
             CurrentContext::set_resource_limit(ResourceLimit::MallocHeapSize, bytes as usize)
@@ -114,7 +115,9 @@ impl Gpu {
         }
         let mut modules = Modules::new(properties.cuda_version.as_deref().unwrap_or("?"));
         // Now, so that PTX that the driver rejects is rejected here.
-        modules.compiled(image, LoadCaching::Default)?;
+        for unit in loaded.units() {
+            modules.compiled(&loaded, unit, LoadCaching::Default)?;
+        }
         let gpu = Self {
             libraries: RefCell::default(),
             textures: RefCell::default(),
@@ -123,7 +126,7 @@ impl Gpu {
             memory: RefCell::default(),
             functions: RefCell::default(),
             modules: RefCell::new(modules),
-            image: image.clone(),
+            loaded: Rc::clone(&loaded),
             start: Event::new(EventFlags::DEFAULT).map_err(failed)?,
             end: Event::new(EventFlags::DEFAULT).map_err(failed)?,
             in_flight: RefCell::default(),
@@ -135,7 +138,7 @@ impl Gpu {
             clock: OnceCell::new(),
             last_kernel: RefCell::default(),
         };
-        Ok((gpu, image))
+        Ok((gpu, loaded))
     }
 
     /// Makes this GPU's context the thread's current one, which the driver works on.

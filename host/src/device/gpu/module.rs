@@ -1,7 +1,6 @@
 //! The kernels' PTX, compiled by the driver in one way or several, and the errors of PTX that it rejects. [`super::Gpu`]
 //! loads modules here, once for each way of compiling, and keeps them.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::CString;
@@ -10,36 +9,38 @@ use std::rc::Rc;
 use cust::sys::CUjit_cacheMode as CacheMode;
 use simt::{LoadCaching, LoadErrorReason};
 
-use super::super::image::Image;
+use super::super::image::{Image, Loaded, Unit};
 use super::result::DriverError;
 use super::safe::module::Module;
 use crate::error::{Error, Result, one_line};
 
-/// The modules of an image: for each way to compile it that was requested, one for each of its texts.
+/// The modules so far: of each unit of the loaded PTX that was needed, one for each way to compile it that was requested.
 pub(super) struct Modules {
     cuda_version: String,
-    loaded: HashMap<LoadCaching, Vec<Rc<Module>>>,
+    compiled: HashMap<(Unit, LoadCaching), Rc<Module>>,
 }
 
 impl Modules {
     /// No module yet. `cuda_version` is the driver's, for the error of a driver that is too old.
     pub fn new(cuda_version: &str) -> Self {
-        Self { cuda_version: cuda_version.to_owned(), loaded: HashMap::new() }
+        Self { cuda_version: cuda_version.to_owned(), compiled: HashMap::new() }
     }
 
-    /// The modules in which loads without a cache operator of their own are cached so. They are compiled on first use.
-    pub fn compiled(&mut self, image: &Image, caching: LoadCaching) -> Result<&[Rc<Module>]> {
-        match self.loaded.entry(caching) {
+    /// The module of a unit, in which loads without a cache operator of their own are cached so. It is compiled on first use.
+    pub fn compiled(&mut self, loaded: &Loaded, unit: Unit, caching: LoadCaching) -> Result<&Rc<Module>> {
+        match self.compiled.entry((unit, caching)) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
-                let compile = |text: &Cow<'static, str>| compile(image, text, caching, &self.cuda_version).map(Rc::new);
-                Ok(place.insert(image.texts.iter().map(compile).collect::<Result<_>>()?))
+                let (unit, _) = place.key();
+                let image = &loaded.parts()[unit.part].image;
+                let module = compile(image, &loaded.text(unit), caching, &self.cuda_version)?;
+                Ok(place.insert(Rc::new(module)))
             }
         }
     }
 }
 
-/// Compiles and loads a text of an image for the current context's device.
+/// Compiles and loads some text of an image for the current context's device.
 fn compile(image: &Image, text: &str, caching: LoadCaching, cuda_version: &str) -> Result<Module> {
     let refused = |problem: String| Error::Ptx { name: image.name.clone(), problem };
     let text = CString::new(text.as_bytes()).map_err(|_| refused("contains a zero byte".to_owned()))?;

@@ -60,7 +60,7 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
 /// A device with this crate's kernels.
 fn open(choice: DeviceChoice) -> Result<Device, Error> {
     let options = Options {
-        ptx: Some(PtxFile::from(PathBuf::from(PTX))),
+        ptx: vec![PtxFile::from(PathBuf::from(PTX))],
         ..Options::default()
     };
     device::open(choice, &options)
