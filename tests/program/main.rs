@@ -25,6 +25,8 @@ mod planted;
 mod printing;
 mod results;
 mod run;
+#[cfg(target_os = "linux")]
+mod shapes;
 mod tensors;
 mod textures;
 mod together;

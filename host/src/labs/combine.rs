@@ -8,11 +8,6 @@ use crate::error::Result;
 /// Threads of a block.
 const THREADS: u32 = kernels::reduce::BEST_THREADS;
 
-/// The multiprocessors of a device, or a few if it does not report them.
-pub(super) fn multiprocessors(device: &Device) -> u32 {
-    device.properties().multiprocessors.unwrap_or(16)
-}
-
 /// The launch for numbers in words of four. More blocks take longer to combine, so small inputs have few:
 ///
 /// | numbers | blocks |

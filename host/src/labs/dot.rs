@@ -99,6 +99,7 @@ impl Lab for Dot {
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
+    const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 
@@ -119,7 +120,7 @@ impl Lab for Dot {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let size = self.a.len();
         let threads = size.next_multiple_of(self.options.block as usize);
-        let best = combine::launch(size, combine::multiprocessors(device));
+        let best = combine::launch(size, device.multiprocessors());
         let mut data = Data {
             a: device.buffer(size)?,
             b: device.buffer(size)?,

@@ -38,6 +38,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         output_file::check(path)?;
     }
     settings.peer.check(device, L::PEERS)?;
+    let device = &device.shaped_for(settings.shape.multiprocessors);
     progress.begin(|| format!("{name}: making the data"));
     device.watch(progress);
     let lab = L::new(device, options, settings)?;
@@ -63,7 +64,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         lab: name,
         subjects: L::SUBJECTS,
         device: device.properties().clone(),
-        parameters: parameters(&lab, settings),
+        parameters: parameters(&lab, device, settings),
         device_copy: None,
         counters_from: None,
         variants: Vec::with_capacity(plan.variants.len()),
@@ -88,12 +89,15 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
 }
 
 /// What all variants have in common.
-fn parameters<L: Lab>(lab: &L, settings: &Settings) -> Map<String, Value> {
+fn parameters<L: Lab>(lab: &L, device: &Device, settings: &Settings) -> Map<String, Value> {
     let mut parameters = match lab.parameters() {
         Value::Object(parameters) => parameters,
         _ => Map::new(),
     };
     parameters.retain(|_, value| !value.is_null());
+    if L::SHAPED {
+        parameters.insert("multiprocessors".into(), device.multiprocessors().into());
+    }
     parameters.insert("seed".into(), settings.seed.into());
     if settings.checks().any() {
         parameters.insert("check".into(), settings.checks().to_string().into());

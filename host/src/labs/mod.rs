@@ -52,7 +52,7 @@ pub use inputs::{MatrixFlags, VectorFlags};
 pub use lab::{Lab, Outcome, Plan, Variant};
 pub use launcher::{Launcher, Preferences};
 pub use peer_flags::{Peer, PeerFlags};
-pub use settings::Settings;
+pub use settings::{Settings, ShapeFlags};
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -125,6 +125,9 @@ impl Entry {
 /// The subcommand of a lab.
 fn command<L: Lab>() -> Command {
     let mut command = L::Options::augment_args(Command::new(L::NAME));
+    if L::SHAPED {
+        command = ShapeFlags::augment_args(command);
+    }
     if !L::PEERS.is_empty() {
         let no_library = !L::PEERS.contains(&Peer::Library);
         command = PeerFlags::augment_args(command).mut_arg("peer_library", |flag| flag.hide(no_library));
@@ -147,7 +150,8 @@ fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, progress: Progress) -
     let settings = Settings::from_arg_matches(matches).map_err(wrong)?;
     let peer =
         if L::PEERS.is_empty() { PeerFlags::default() } else { PeerFlags::from_arg_matches(matches).map_err(wrong)? };
-    run::<L>(device, options, &Settings { progress, peer, ..settings })
+    let shape = if L::SHAPED { ShapeFlags::from_arg_matches(matches).map_err(wrong)? } else { ShapeFlags::default() };
+    run::<L>(device, options, &Settings { progress, peer, shape, ..settings })
 }
 
 #[cfg(test)]

@@ -6,11 +6,8 @@ use kernels::matmul::{BEST_DEPTH, BEST_ROOM, BEST_THREADS, BestTile, Shares};
 use crate::device::{Buffer, Device, LaunchConfig};
 use crate::error::Result;
 
-/// The multiprocessors to assume for the simulator: an H200's.
-const MULTIPROCESSORS: u32 = 132;
-
-/// Their threads.
-pub(super) const RESIDENT_THREADS: u64 = MULTIPROCESSORS as u64 * 2048;
+/// The threads that a multiprocessor holds on an H200, for the simulator.
+const THREADS_OF_A_MULTIPROCESSOR: u32 = 2048;
 
 /// How much longer a small tile takes per element: on an H200, 52 us for 64 x 128 x 1024 against 88 us for 128 x 128 x 1024.
 pub(super) const SMALL_TILE_COST: f64 = 1.18;
@@ -42,16 +39,10 @@ const FEWEST_SLABS: u64 = 16;
 /// The most blocks that share a tile: each adds to what the one before has left.
 const MOST_SHARES: u64 = 4;
 
-/// The multiprocessors of a device; an H200's on the simulator.
-pub(super) fn multiprocessors(device: &Device) -> u32 {
-    device.properties().multiprocessors.unwrap_or(MULTIPROCESSORS)
-}
-
-/// The threads that a device holds at once; an H200's on the simulator.
+/// The threads that the multiprocessors which launches are shaped for hold at once.
 pub(super) fn resident_threads(device: &Device) -> u64 {
-    let properties = device.properties();
-    let each = properties.multiprocessors.zip(properties.max_threads_per_multiprocessor);
-    each.map_or(RESIDENT_THREADS, |(count, threads)| u64::from(count) * u64::from(threads))
+    let each = device.properties().max_threads_per_multiprocessor.unwrap_or(THREADS_OF_A_MULTIPROCESSOR);
+    u64::from(device.multiprocessors()) * u64::from(each)
 }
 
 /// A launch of a best kernel.
@@ -99,7 +90,7 @@ pub(super) fn fastest<K: Copy>(
     tiles: impl Fn(BestTile) -> u64,
 ) -> Option<TileLaunch<K>> {
     let properties = device.properties();
-    let multiprocessors = u64::from(multiprocessors(device));
+    let multiprocessors = u64::from(device.multiprocessors());
     let slabs = u64::from(k.div_ceil(BEST_DEPTH));
     let fits = |tile: BestTile| {
         rows >= tile.rows

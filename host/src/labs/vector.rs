@@ -81,6 +81,7 @@ impl Lab for Vector {
     const ABOUT: &'static str = "Copy a vector with words of 4, 8 and 16 bytes";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Library];
+    const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 
@@ -199,12 +200,11 @@ fn words_of_a_thread(words: usize, resident_threads: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tiles::RESIDENT_THREADS;
     use super::*;
 
     #[test]
     fn a_thread_has_several_words_where_all_threads_are_then_resident() {
-        let on_h200 = |words| words_of_a_thread(words, RESIDENT_THREADS);
+        let on_h200 = |words| words_of_a_thread(words, 132 * 2048);
         assert_eq!([1, 270_336, 270_337, 540_672, 540_673, 1 << 20, 1_081_344].map(on_h200), [1, 1, 2, 2, 4, 4, 4]);
         assert_eq!([1_081_345, 1 << 26].map(on_h200), [1, 1]);
     }

@@ -169,6 +169,7 @@ impl Lab for Reduce {
     const SUBJECTS: &'static [Subject] =
         &[Subject::ActiveLanes, Subject::BankConflicts, Subject::Instructions, Subject::GlobalRequests];
     const PEERS: &'static [Peer] = &[Peer::Library];
+    const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 
@@ -284,7 +285,7 @@ fn is_small(size: usize) -> bool {
 fn best_launch(size: usize, device: &Device) -> LaunchConfig {
     match is_small(size) {
         true => LaunchConfig::new([1, 1, 1], [kernel::SMALL_THREADS, 1, 1]),
-        false => combine::launch(size, combine::multiprocessors(device)),
+        false => combine::launch(size, device.multiprocessors()),
     }
 }
 
@@ -355,6 +356,8 @@ impl Reduce {
         .axis("step", step_name)
         .fact("operation", operation.name())
         .fact("type", T::TYPE)
+        // The steps have several launches, each smaller than the one before.
+        .fact("grid", (step == Step::Best).then(|| json!(launch.grid)))
         .bytes((self.size * size_of::<T>()) as u64)
         .computes(format!("the {what}"), size_of::<T>() as u64)
     }

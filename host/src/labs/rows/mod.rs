@@ -124,6 +124,7 @@ impl Lab for Rows {
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::ActiveLanes, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas, Peer::Library];
+    const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 
@@ -140,7 +141,7 @@ impl Lab for Rows {
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let HostMatrix { rows, columns, ref elements } = self.matrix;
-        let multiprocessors = combine::multiprocessors(device);
+        let multiprocessors = device.multiprocessors();
         let slots =
             [Best::for_rows, Best::for_columns].map(|best| best(rows, columns, multiprocessors).slots(rows, columns));
         let mut data = Data {
