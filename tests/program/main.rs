@@ -26,6 +26,8 @@ mod printing;
 mod results;
 mod run;
 #[cfg(target_os = "linux")]
+mod run_times;
+#[cfg(target_os = "linux")]
 mod shapes;
 mod tensors;
 mod textures;

@@ -14,14 +14,15 @@ use serde_json::{Map, Value};
 use super::lab::{Lab, Plan, Values, Variant};
 use super::launcher::{Launcher, Record};
 use super::settings::Settings;
-use super::stopwatch::{Stopwatch, gigabytes_per_second};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::faults::{Fault, Findings};
 use crate::output_file;
 use crate::progress::Progress;
 use crate::report::{Comparison, CounterSource, LabReport, VariantReport};
+use crate::stopwatch::Stopwatch;
 use crate::timing::{Times, Timing};
+use crate::units::gigabytes_per_second;
 
 /// Runs a lab.
 ///
@@ -138,7 +139,7 @@ fn run_variants<L: Lab>(
     let Plan { mut data, variants, .. } = plan;
     let progress = &settings.progress;
     let mut saved = None;
-    let mut stopwatch = Stopwatch::new(device, settings)?;
+    let mut stopwatch = Stopwatch::new(device, settings.once, settings.time_limit)?;
     if let Some(stopwatch) = &mut stopwatch {
         let most = variants.iter().map(|variant| variant.useful_bytes).max().unwrap_or(0);
         report.device_copy = stopwatch.copy(most / 2)?;

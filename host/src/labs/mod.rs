@@ -5,9 +5,9 @@
 //! lab        the interface: trait Lab, Plan, Variant, Outcome
 //! inputs     NumPy files, random numbers, room for them     compare   compares results with references
 //! flow       runs the variants of a lab                     launcher  one variant's launches
-//! stopwatch  times them on a GPU                            settings  the flags that every lab has
-//! product    matrix products on the CPU                     peers     libraries that are timed beside the kernels
-//! tiles      how the best products are launched             best_transpose  how the best transposes are launched
+//! settings   the flags that every lab has                   peers     libraries timed beside the kernels
+//! product    matrix products on the CPU                     tiles     how the best products are launched
+//! best_transpose  how the best transposes are launched
 //! ```
 //!
 //! A new lab is a file here with an `impl Lab`, and a line in [`ALL`].
@@ -22,7 +22,6 @@ mod peer_flags;
 mod peers;
 mod product;
 mod settings;
-mod stopwatch;
 mod tiles;
 
 pub mod access;
