@@ -75,7 +75,8 @@ as the type of --set or of the PTX, or as the type after the name: --print table
 
 Several launches: --then KERNEL starts the next one on the same memory. The arguments
 and options of a launch follow its kernel: --grid, --block, --cluster, --shared, --carveout,
---registers, --bytes and --set. The other flags apply to all launches, wherever they are. A sum in two steps:
+--registers, --bytes and --set. The other flags apply to all launches, wherever they are.
+A sum in two steps:
 
   host run sum.ptx block_sums --grid 4 --block 64 f32[256]=ramp f32[4] \\
     --then total --grid 1 --block 32 arg:1 f32[1] --print 1.1";
