@@ -29,6 +29,7 @@ mod run;
 mod run_times;
 #[cfg(target_os = "linux")]
 mod shapes;
+mod structs;
 mod tensors;
 mod textures;
 mod together;

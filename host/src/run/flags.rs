@@ -19,6 +19,10 @@ const AFTER_HELP: &str = "\
 Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists those):
   u32:5 i64:-1 f32:0.5     a number: u8 to u64, i8 to i64, f32, f64
   bytes:00ff10             bytes, for a parameter that is a struct
+  bytes:{arg:0}{u32:5}0000 ... with the address of argument 0 (8 bytes; +8 and launches as below)
+                           and a number, without padding between them
+  data:f32[1024]           a buffer (texture, ...) that is no parameter: for addresses in structs.
+                           It counts as an argument in arg:, --print and --save
   f32[1024]                the address of a buffer of 1024 zeros
   f32[1024]=1.5            ... in which each element is 1.5
   u8[4]=1,2,3,4            ... of these elements

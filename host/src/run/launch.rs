@@ -11,6 +11,7 @@ use super::argument::{Argument, Data, Prepared};
 use super::argument_id::ArgumentId;
 use super::device_argument::{DeviceArgument, Parameter};
 use super::flags::Flags;
+use super::structure::Part;
 use super::times;
 use super::validate::{Launch, Output, Source};
 use super::value::Values;
@@ -54,16 +55,15 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
     for launch in launches {
         prepared.push(launch.flags.arguments.iter().map(Argument::prepare).collect::<Result<_>>()?);
     }
-    for (launch, prepared_here) in launches.iter().zip(&prepared) {
-        for (argument, prepared_argument) in launch.flags.arguments.iter().zip(prepared_here) {
-            if let Prepared::Again(id, offset) = prepared_argument
-                && let Some(data) = data_at(&prepared, *id)
-                && *offset > data.bytes()
-            {
-                return Err(Error::Launch {
-                    kernel: launch.function.name.clone(),
-                    problem: format!("argument {}: the buffer has {} bytes", argument.text, data.bytes()),
-                });
+    for launch in launches {
+        for argument in &launch.flags.arguments {
+            for (id, offset) in argument.references() {
+                if let Some(data) = data_at(&prepared, id).filter(|data| offset > data.bytes()) {
+                    return Err(Error::Launch {
+                        kernel: launch.function.name.clone(),
+                        problem: format!("argument {}: the buffer has {} bytes", argument.text, data.bytes()),
+                    });
+                }
             }
         }
     }
@@ -225,7 +225,9 @@ impl<'a> Ready<'a> {
     /// Starts the launch.
     pub(super) fn launch(&self, index: usize) -> Result<Option<Counters>> {
         let mut arguments = Arguments::new();
-        self.parameters[index].iter().for_each(|parameter| parameter.push(&mut arguments));
+        let all = self.parameters[index].iter().zip(&self.plan.launches[index].flags.arguments);
+        let passed = all.filter(|(_, argument)| argument.is_parameter);
+        passed.for_each(|(parameter, _)| parameter.push(&mut arguments));
         let kernel = &self.plan.launches[index].function.name;
         self.device.launch_untyped(kernel, &self.plan.configs[index], &arguments)
     }
@@ -242,6 +244,16 @@ fn parameters_of<'a>(
     for (placed, prepared) in placed.iter_mut().zip(prepared) {
         let parameter = match prepared {
             Prepared::Again(id, offset) => earlier.get(id.launch).unwrap_or(&own)[id.argument].again(*offset),
+            Prepared::Struct(parts) => {
+                let of_part = |part: &Part| match part {
+                    Part::Bytes(bytes) => bytes.clone(),
+                    Part::Address(id, offset) => {
+                        let target = earlier.get(id.launch).unwrap_or(&own)[id.argument].again(*offset);
+                        target.word().to_le_bytes().to_vec()
+                    }
+                };
+                Parameter::Bytes(parts.iter().flat_map(of_part).collect(), 1)
+            }
             Prepared::Buffer(data) if data.freed => {
                 let parameter = placed.address(data.offset);
                 freed.push(mem::replace(placed, DeviceArgument::Nothing));

@@ -7,7 +7,7 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `flags` | the command line, divided into launches at `--then` |
-//! | [`argument`], [`value`], [`texture`], [`tensor`] | arguments and their data |
+//! | [`argument`], [`value`], [`structure`], [`texture`], [`tensor`] | arguments and their data |
 //! | [`argument_id`], `variables` | what flags refer to: arguments of launches, variables of the module |
 //! | `validate`, `fit` | whether the request can be run; notes on arguments of an unlikely type |
 //! | `device_argument`, `launch`, `times` | arguments on a device, the launches, and their times on a GPU |
@@ -21,6 +21,7 @@ mod flags;
 mod launch;
 mod output;
 mod sequence;
+pub mod structure;
 pub mod tensor;
 pub mod texture;
 mod times;
