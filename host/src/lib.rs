@@ -61,6 +61,7 @@ pub mod random;
 pub mod report;
 pub mod run;
 mod sources;
+mod stopwatch;
 mod terminal;
 pub mod timing;
 pub mod units;

@@ -1,5 +1,10 @@
 //! Formats numbers for people: memory sizes, times, percentages and ratios. Tables, reports and messages call it. Pure.
 
+/// Bytes in milliseconds as GB/s (10^9 bytes).
+pub(crate) fn gigabytes_per_second(bytes: u64, milliseconds: f64) -> f64 {
+    bytes as f64 / milliseconds / 1e6
+}
+
 /// A number of things: `1 byte`, `2 bytes`.
 pub fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })

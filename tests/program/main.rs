@@ -25,6 +25,11 @@ mod planted;
 mod printing;
 mod results;
 mod run;
+#[cfg(target_os = "linux")]
+mod run_times;
+#[cfg(target_os = "linux")]
+mod shapes;
+mod structs;
 mod tensors;
 mod textures;
 mod together;

@@ -129,19 +129,26 @@ fn compare(launch: &str, kernel: &str, counted: &BTreeMap<&str, f64>, simulated:
     counted.len()
 }
 
+/// What the H200 counted.
+fn counted() -> Counted {
+    serde_json::from_str(include_str!("data/h200_labs.json")).unwrap()
+}
+
+/// The launches of a report, each with its kernel.
+fn launches(report: &LabReport) -> Vec<(&str, &Counters)> {
+    let launches = report.variants.iter().flat_map(|variant| &variant.launches);
+    launches.map(|(kernel, counters)| (*kernel, counters)).collect()
+}
+
 #[test]
 fn the_labs_kernels_count_what_an_h200_counts() {
-    let counted: Counted = serde_json::from_str(include_str!("data/h200_labs.json")).unwrap();
+    let counted = counted();
     // As the model of that GPU, the simulator runs the variants that run on a GPU.
     let device = device::open("sim:hopper".parse().unwrap(), &device::Options::from_environment()).unwrap();
     let (mut launches, mut compared) = (0, 0);
     for run in &counted.runs {
         let report = self::run(&device, &run.run);
-        let simulated: Vec<(&str, &Counters)> = report
-            .variants
-            .iter()
-            .flat_map(|variant| variant.launches.iter().map(|(kernel, counters)| (*kernel, counters)))
-            .collect();
+        let simulated = self::launches(&report);
         let names: Vec<&str> = simulated.iter().map(|(kernel, _)| *kernel).collect();
         let expected: Vec<&str> = run.launches.iter().map(|launch| launch.kernel.as_str()).collect();
         assert_eq!(names, expected, "{}: the launches", run.run);
@@ -160,4 +167,36 @@ fn the_labs_kernels_count_what_an_h200_counts() {
             "{kernel} is not counted: add a run to the file, and `cargo xtask count --new`"
         );
     }
+}
+
+/// The best reductions are launched in as many blocks as suit the multiprocessors, so their counts
+/// are an H200's only in its shape.
+#[test]
+fn the_best_reductions_count_what_an_h200_counts_if_they_are_shaped_for_one() {
+    let counted = counted();
+    let device = device::open("sim".parse().unwrap(), &device::Options::from_environment()).unwrap();
+    let is_best = |launch: &&Launch| launch.kernel.starts_with("reduce_best");
+    let (mut compared, mut differ) = (0, 0);
+    for run in counted.runs.iter().filter(|run| run.launches.iter().any(|launch| is_best(&launch))) {
+        let shaped = |multiprocessors: u32| {
+            self::run(&device, &format!("{} --best --multiprocessors {multiprocessors}", without_best(&run.run)))
+        };
+        let (as_h200, as_another) = (shaped(132), shaped(16));
+        let expected: Vec<_> = run.launches.iter().filter(is_best).collect();
+        let (as_h200, as_another) = (launches(&as_h200), launches(&as_another));
+        assert_eq!((as_h200.len(), as_another.len()), (expected.len(), expected.len()), "{}", run.run);
+        for ((launch, (kernel, counters)), (_, other)) in expected.iter().zip(as_h200).zip(as_another) {
+            assert_eq!(launch.kernel, kernel);
+            let counts = counted.metrics.iter().map(String::as_str).zip(launch.counts.iter().copied()).collect();
+            compare(&format!("{}: {kernel}", run.run), kernel, &counts, counters);
+            compared += 1;
+            differ += usize::from(counters.metrics() != other.metrics());
+        }
+    }
+    assert!(compared >= 8 && differ == compared, "{compared} launches, {differ} that another shape changes");
+}
+
+/// The arguments of a run, without the flag for the best kernel.
+fn without_best(run: &str) -> String {
+    run.replace(" --best", "")
 }

@@ -204,7 +204,7 @@ impl Bench<'_> {
             command.args(["--tool", tool, "--report-api-errors", "no"]).arg(&self.host);
         }
         let ptx = self.scratch.path().join(format!("{}.ptx", case.kernel));
-        command.arg("run").arg(ptx).arg(&case.kernel).args(&case.arguments).args(["--device", "gpu"]);
+        command.arg("run").arg(ptx).arg(&case.kernel).args(&case.arguments).args(["--device", "gpu", "--once"]);
         let mark = format!("{}.{index}", std::process::id());
         command.current_dir(&self.root).env(MARK, &mark).stdin(Stdio::null());
         // Into a file, because processes that outlive the run would keep a pipe open.

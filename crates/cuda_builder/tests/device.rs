@@ -143,6 +143,57 @@ pub unsafe extern "ptx-kernel" fn count(out: *mut u32) {
 }
 "#;
 
+/// Shared memory that a kernel reads and nothing writes, beside some that is only declared or only written.
+const UNWRITTEN: &str = r#"
+#[unsafe(link_section = ".shared")]
+static TILE: Cell<[f32; 64]> = Cell::uninit();
+#[unsafe(link_section = ".shared")]
+static DECLARED: Cell<[f32; 64]> = Cell::uninit();
+
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn neighbours(output: *mut f32) {
+    unsafe {
+        sync(0);
+        let sum = (*TILE.get())[lane()] + (*TILE.get())[lane() ^ 1];
+        if sum > 1.0 { *output.add(lane()) = sum; }
+    }
+}
+"#;
+
+/// Shared memory that is declared and not used, or only written, or used where no thread comes.
+const HARMLESS: &str = r#"
+#[unsafe(link_section = ".shared")]
+static DECLARED: Cell<[f32; 64]> = Cell::uninit();
+
+fn stage<const USED: bool>(data: *mut f32) {
+    #[unsafe(link_section = ".shared")]
+    static STAGE: Cell<[f32; 64]> = Cell::uninit();
+    #[unsafe(link_section = ".shared")]
+    static WRITTEN: Cell<[f32; 64]> = Cell::uninit();
+    unsafe {
+        (*WRITTEN.get())[lane()] = *data;
+        let _address = DECLARED.get();
+        if USED { *data = (*STAGE.get())[lane()]; }
+        *data += 1.0;
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn harmless(data: *mut f32) { stage::<false>(data) }
+
+/// Every thread writes the same value, which LLVM may know.
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn flag(data: *mut f32) {
+    #[unsafe(link_section = ".shared")]
+    static FLAG: Cell<u32> = Cell::uninit();
+    unsafe {
+        *FLAG.get() = 1;
+        sync(0);
+        if *FLAG.get() == 1 { *data = 1.0; }
+    }
+}
+"#;
+
 static COMPILER: LazyLock<Option<DeviceCompiler>> = LazyLock::new(|| match DeviceCompiler::find() {
     Ok(compiler) => Some(compiler),
     Err(error) if std::env::var_os("COALESCE_REQUIRE_DEVICE_COMPILER").is_some_and(|value| value == "1") => {
@@ -164,6 +215,8 @@ const CRATES: &[(&str, &str)] = &[
     ("wrong", "#[unsafe(no_mangle)]\npub extern \"ptx-kernel\" fn wrong() { let x: u32 = \"text\"; }\n"),
     ("initialised", INITIALISED),
     ("empty", ""),
+    ("unwritten", UNWRITTEN),
+    ("harmless", HARMLESS),
 ];
 
 /// The workspace that the tests share. It is in the same place in each run, so that `core` is not compiled again.
@@ -331,6 +384,17 @@ fn what_cannot_become_ptx_is_refused() {
 
     let error = workspace.refusal("initialised").to_string();
     assert!(error.starts_with("shared variable `initialised::COUNT` has an initial value"), "{error}");
+
+    let error = workspace.refusal("unwritten");
+    assert!(matches!(error, CudaBuilderError::Check(CheckError::NeverWritten { .. })), "{error}");
+    let line = workspace.line_of("unwritten", "let sum =");
+    let expected = format!(
+        "unwritten/src/lib.rs:{line}: kernel `neighbours` reads shared variable `unwritten::TILE`, which no kernel writes"
+    );
+    assert!(error.to_string().starts_with(&expected), "{error}");
+    let ptx = fs::read_to_string(workspace.builder("harmless").build().unwrap()).unwrap();
+    assert!(body_of("harmless", &ptx).contains("st.global"), "{ptx}");
+    assert!(!ptx.contains("DECLARED") && body_of("flag", &ptx).contains("bar.sync"), "{ptx}");
 
     let error = workspace.refusal("empty").to_string();
     assert_eq!(error, "`empty` has no kernel: mark at least one function with `#[kernel]`");

@@ -108,7 +108,12 @@ pub struct Device {
     /// Notes on the choice of the device, shown once.
     notes: Rc<Cell<Vec<String>>>,
     options: Options,
+    /// The multiprocessors to shape launches for, if not the device's own.
+    shaped_for: Option<u32>,
 }
+
+/// The multiprocessors of an H200. Launches on the simulator without a model are shaped for these.
+const MULTIPROCESSORS_OF_AN_H200: u32 = 132;
 
 /// Opens the device that `choice` names.
 ///
@@ -123,6 +128,7 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
         loaded,
         notes: Rc::new(Cell::new(notes(options, fallback))),
         options: options.clone(),
+        shaped_for: None,
     };
     let simulator = |placed, fallback| {
         let loaded = Rc::new(image::Loaded::new(images.newest())?);
@@ -196,6 +202,18 @@ impl Device {
     /// The device's properties.
     pub fn properties(&self) -> &Properties {
         self.backend.properties()
+    }
+
+    /// How many multiprocessors a launch is shaped for: those that [`Device::shaped_for`] sets,
+    /// else the device's own, else an H200's. Whatever depends on the number asks here, so that
+    /// launches on a GPU and on the simulator can be made the same.
+    pub fn multiprocessors(&self) -> u32 {
+        self.shaped_for.or(self.properties().multiprocessors).unwrap_or(MULTIPROCESSORS_OF_AN_H200)
+    }
+
+    /// This device, with launches shaped for so many multiprocessors; for its own if `None`.
+    pub fn shaped_for(&self, multiprocessors: Option<u32>) -> Self {
+        Self { shaped_for: multiprocessors, ..self.clone() }
     }
 
     /// Notes for the user: why the simulator was chosen, or that the kernels' PTX is stale. The first call returns them and later
@@ -281,11 +299,15 @@ impl Device {
         })
     }
 
-    /// A simulator with the same kernels as this device: this device, if it is the simulator.
+    /// A simulator with the same kernels and shapes of launches as this device: this device, if it
+    /// is the simulator.
     pub fn simulator(&self) -> Result<Self> {
         match self.properties().kind {
             Kind::Simulator => Ok(self.clone()),
-            Kind::Gpu => open(DeviceChoice::Simulator, &self.options),
+            Kind::Gpu => {
+                let simulator = open(DeviceChoice::Simulator, &self.options)?;
+                Ok(simulator.shaped_for(Some(self.multiprocessors())))
+            }
         }
     }
 
@@ -295,7 +317,7 @@ impl Device {
     ///
     /// Those of [`open`].
     pub fn as_model(&self, model: &'static Model, caching: LoadCaching) -> Result<Self> {
-        open(DeviceChoice::Model(model, caching), &self.options)
+        Ok(open(DeviceChoice::Model(model, caching), &self.options)?.shaped_for(self.shaped_for))
     }
 
     /// Launches a kernel. The simulator runs it to its end and returns the counters; a GPU only starts it.

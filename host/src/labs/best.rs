@@ -6,21 +6,15 @@ use best_kernels::{Gpu, Launch, product::ROOM};
 use crate::device::{Buffer, Device, LaunchConfig};
 use crate::error::Result;
 
-/// The size of a device; an H200's where the simulator has none.
+/// The size of a device: an H200's multiprocessors where the simulator does not say how many threads one holds.
 pub(super) fn gpu(device: &Device) -> Gpu {
     let properties = device.properties();
-    let each = properties.multiprocessors.zip(properties.max_threads_per_multiprocessor);
+    let each = properties.max_threads_per_multiprocessor.unwrap_or(Gpu::H200.threads_per_multiprocessor());
     Gpu {
-        multiprocessors: properties.multiprocessors.unwrap_or(Gpu::H200.multiprocessors),
-        resident_threads: each
-            .map_or(Gpu::H200.resident_threads, |(count, threads)| u64::from(count) * u64::from(threads)),
+        multiprocessors: device.multiprocessors(),
+        resident_threads: u64::from(device.multiprocessors()) * u64::from(each),
         shared_per_block: properties.shared_per_block_opt_in,
     }
-}
-
-/// The multiprocessors of a device, or a few if it does not report them: for kernels with a number of blocks for each.
-pub(super) fn multiprocessors(device: &Device) -> u32 {
-    device.properties().multiprocessors.unwrap_or(16)
 }
 
 impl From<Launch> for LaunchConfig {

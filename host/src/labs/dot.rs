@@ -9,7 +9,7 @@ use clap::Args;
 use kernels::dot as kernel;
 use serde_json::{Value, json};
 
-use super::best::{multiprocessors, slots};
+use super::best::slots;
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
@@ -100,6 +100,7 @@ impl Lab for Dot {
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
+    const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 
@@ -120,7 +121,7 @@ impl Lab for Dot {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let size = self.a.len();
         let threads = size.next_multiple_of(self.options.block as usize);
-        let best = LaunchConfig::from(blocks::launch(size, multiprocessors(device)));
+        let best = LaunchConfig::from(blocks::launch(size, device.multiprocessors()));
         let mut data = Data {
             a: device.buffer(size)?,
             b: device.buffer(size)?,

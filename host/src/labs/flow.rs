@@ -14,14 +14,15 @@ use serde_json::{Map, Value};
 use super::lab::{Lab, Plan, Values, Variant};
 use super::launcher::{Launcher, Record};
 use super::settings::Settings;
-use super::stopwatch::{Stopwatch, gigabytes_per_second};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::faults::{Fault, Findings};
 use crate::output_file;
 use crate::progress::Progress;
 use crate::report::{Comparison, CounterSource, LabReport, VariantReport};
+use crate::stopwatch::Stopwatch;
 use crate::timing::{Times, Timing};
+use crate::units::gigabytes_per_second;
 
 /// Runs a lab.
 ///
@@ -38,6 +39,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         output_file::check(path)?;
     }
     settings.peer.check(device, L::PEERS)?;
+    let device = &device.shaped_for(settings.shape.multiprocessors);
     progress.begin(|| format!("{name}: making the data"));
     device.watch(progress);
     let lab = L::new(device, options, settings)?;
@@ -63,7 +65,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         lab: name,
         subjects: L::SUBJECTS,
         device: device.properties().clone(),
-        parameters: parameters(&lab, settings),
+        parameters: parameters(&lab, device, settings),
         device_copy: None,
         counters_from: None,
         variants: Vec::with_capacity(plan.variants.len()),
@@ -88,12 +90,15 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
 }
 
 /// What all variants have in common.
-fn parameters<L: Lab>(lab: &L, settings: &Settings) -> Map<String, Value> {
+fn parameters<L: Lab>(lab: &L, device: &Device, settings: &Settings) -> Map<String, Value> {
     let mut parameters = match lab.parameters() {
         Value::Object(parameters) => parameters,
         _ => Map::new(),
     };
     parameters.retain(|_, value| !value.is_null());
+    if L::SHAPED {
+        parameters.insert("multiprocessors".into(), device.multiprocessors().into());
+    }
     parameters.insert("seed".into(), settings.seed.into());
     if settings.checks().any() {
         parameters.insert("check".into(), settings.checks().to_string().into());
@@ -134,7 +139,7 @@ fn run_variants<L: Lab>(
     let Plan { mut data, variants, .. } = plan;
     let progress = &settings.progress;
     let mut saved = None;
-    let mut stopwatch = Stopwatch::new(device, settings)?;
+    let mut stopwatch = Stopwatch::new(device, settings.once, settings.time_limit)?;
     if let Some(stopwatch) = &mut stopwatch {
         let most = variants.iter().map(|variant| variant.useful_bytes).max().unwrap_or(0);
         report.device_copy = stopwatch.copy(most / 2)?;

@@ -124,6 +124,7 @@ impl Lab for Gram {
     const SUBJECTS: &'static [Subject] =
         &[Subject::SharedLoads, Subject::BankConflicts, Subject::GlobalRequests, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
+    const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 

@@ -39,6 +39,9 @@ pub trait Lab: Sized {
     const SUBJECTS: &'static [Subject];
     /// Which libraries have rows in its table with `--peer`. A lab without any does not have that flag.
     const PEERS: &'static [Peer] = &[];
+    /// Whether its launches depend on [`Device::multiprocessors`]. If so, its report has the
+    /// number, and `--multiprocessors` changes it.
+    const SHAPED: bool = false;
     /// Its own flags.
     type Options: Args;
     /// Its data on a device.

@@ -125,7 +125,7 @@ impl Lab for Launch {
             blocks => blocks,
         };
         let grids: Vec<Option<u32>> = match grid.as_slice() {
-            [] if on_gpu => vec![None, device.properties().multiprocessors],
+            [] if on_gpu => vec![None, Some(device.multiprocessors())],
             [] => vec![None],
             grids => grids.iter().copied().map(Some).collect(),
         };

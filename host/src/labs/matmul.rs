@@ -99,6 +99,7 @@ impl Lab for Matmul {
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
+    const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 

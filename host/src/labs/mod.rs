@@ -5,9 +5,8 @@
 //! lab        the interface: trait Lab, Plan, Variant, Outcome
 //! inputs     NumPy files, random numbers, room for them     compare   compares results with references
 //! flow       runs the variants of a lab                     launcher  one variant's launches
-//! stopwatch  times them on a GPU                            settings  the flags that every lab has
-//! product    matrix products on the CPU                     peers     libraries that are timed beside the kernels
-//! best       what the best kernels take beside the data
+//! settings   the flags that every lab has                   peers     libraries that are timed beside the kernels
+//! product    matrix products on the CPU                     best      what the best kernels take beside the data
 //! ```
 //!
 //! A new lab is a file here with an `impl Lab`, and a line in [`ALL`].
@@ -22,7 +21,6 @@ mod peer_flags;
 mod peers;
 mod product;
 mod settings;
-mod stopwatch;
 
 pub mod access;
 pub mod banks;
@@ -50,7 +48,7 @@ pub use inputs::{MatrixFlags, VectorFlags};
 pub use lab::{Lab, Outcome, Plan, Variant};
 pub use launcher::{Launcher, Preferences};
 pub use peer_flags::{Peer, PeerFlags};
-pub use settings::Settings;
+pub use settings::{Settings, ShapeFlags};
 
 use crate::device::{self, Device};
 use crate::error::{Error, Result};
@@ -123,6 +121,9 @@ impl Entry {
 /// The subcommand of a lab.
 fn command<L: Lab>() -> Command {
     let mut command = L::Options::augment_args(Command::new(L::NAME));
+    if L::SHAPED {
+        command = ShapeFlags::augment_args(command);
+    }
     if !L::PEERS.is_empty() {
         let no_library = !L::PEERS.contains(&Peer::Library);
         command = PeerFlags::augment_args(command).mut_arg("peer_library", |flag| flag.hide(no_library));
@@ -145,7 +146,8 @@ fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, progress: Progress) -
     let settings = Settings::from_arg_matches(matches).map_err(wrong)?;
     let peer =
         if L::PEERS.is_empty() { PeerFlags::default() } else { PeerFlags::from_arg_matches(matches).map_err(wrong)? };
-    run::<L>(device, options, &Settings { progress, peer, ..settings })
+    let shape = if L::SHAPED { ShapeFlags::from_arg_matches(matches).map_err(wrong)? } else { ShapeFlags::default() };
+    run::<L>(device, options, &Settings { progress, peer, shape, ..settings })
 }
 
 #[cfg(test)]

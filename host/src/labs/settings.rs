@@ -14,6 +14,15 @@ use crate::flag_values::{self, seconds, whole_number};
 use crate::lines::LineFlags;
 use crate::progress::Progress;
 
+/// The flag of labs whose launches depend on the number of multiprocessors.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct ShapeFlags {
+    /// Shape the best kernels' launches for a GPU of this many multiprocessors [default: the
+    /// device's; on the simulator without a model, the 132 of an H200]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 10_000u32))]
+    pub multiprocessors: Option<u32>,
+}
+
 /// Flags that every lab has.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Common to all labs")]
@@ -45,6 +54,9 @@ pub struct Settings {
     /// The faults to look for on the simulator.
     #[command(flatten)]
     pub checks: SanitizerFlags,
+    /// The flag for the shape of launches.
+    #[arg(skip)]
+    pub shape: ShapeFlags,
     /// The flags for libraries to time beside the lab's kernels.
     #[arg(skip)]
     pub peer: PeerFlags,

@@ -115,6 +115,7 @@ impl Lab for Transpose {
         Subject::ActiveLanes,
     ];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Cublas];
+    const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 

@@ -83,6 +83,7 @@ impl Lab for Vector {
     const ABOUT: &'static str = "Copy a vector with words of 4, 8 and 16 bytes";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Library];
+    const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 

@@ -24,7 +24,7 @@ const RESULTS: [&str; 14] = [
 ];
 
 /// Columns of a series of times, by their names in the JSON report; those of the warm one begin with `warm_`.
-const TIMING: [&str; 9] = [
+pub(super) const TIMING: [&str; 9] = [
     "time_lower_quartile_ms",
     "time_upper_quartile_ms",
     "samples",
@@ -97,7 +97,7 @@ fn names(variants: &[Value], field: &str) -> Vec<String> {
 }
 
 /// A value as a cell: empty for null, the elements joined by `x` for a list (as in 32x8), but the number of faults.
-fn cell(value: &Value) -> String {
+pub(super) fn cell(value: &Value) -> String {
     match value {
         Value::Array(list) if list.is_empty() || list.iter().any(Value::is_object) => list.len().to_string(),
         Value::Null => String::new(),

@@ -3,7 +3,8 @@
 use simt::BankRule;
 
 use super::format::WIDTH;
-use super::lab_report::{LabReport, Limit, Tolerance, VariantReport};
+use super::lab_report::{Limit, Tolerance, VariantReport};
+use crate::device::Properties;
 use crate::flag_values::each_once;
 use crate::timing::Timing;
 use crate::units;
@@ -113,8 +114,7 @@ const SHORT_MS: f64 = 0.01;
 const MOST_NAMES: usize = 3;
 
 /// The sentences about times: what they mean, and which are to be treated with care.
-pub(super) fn of_times(report: &LabReport) -> Vec<String> {
-    let variants = &report.variants;
+pub(super) fn of_times(variants: &[VariantReport], device: &Properties) -> Vec<String> {
     let mut sentences = Vec::new();
     if variants.iter().any(|variant| variant.warm_timing.is_some()) {
         sentences.push(COLD.into());
@@ -123,18 +123,17 @@ pub(super) fn of_times(report: &LabReport) -> Vec<String> {
             sentences.push(SHORT.into());
         }
     }
-    sentences.extend(limits(report));
-    sentences.extend(doubts(report));
+    sentences.extend(limits(variants, device));
+    sentences.extend(doubts(variants, device));
     sentences
 }
 
 /// What the limits are.
-fn limits(report: &LabReport) -> Option<String> {
-    let is = |wanted| report.variants.iter().any(|variant| variant.limit().is_some_and(|(limit, _)| limit == wanted));
-    let device = &report.device;
+fn limits(variants: &[VariantReport], device: &Properties) -> Option<String> {
+    let is = |wanted| variants.iter().any(|variant| variant.limit().is_some_and(|(limit, _)| limit == wanted));
     let memory = device.peak_gbps.filter(|_| is(Limit::Memory));
     let memory = memory.map(|peak| format!("the memory bus, {} GB/s", units::three_digits(peak)));
-    let clocks = report.variants.iter().filter_map(|variant| variant.timing?.sm_clock_mhz).reduce(f64::max);
+    let clocks = variants.iter().filter_map(|variant| variant.timing?.sm_clock_mhz).reduce(f64::max);
     let clock = clocks.or(device.clock_mhz).filter(|_| is(Limit::Arithmetic));
     let arithmetic = clock.and_then(|clock| {
         let tflops = units::three_digits(device.peak_gflops(clock)? / 1e3);
@@ -145,7 +144,7 @@ fn limits(report: &LabReport) -> Option<String> {
 }
 
 /// Which times are to be treated with care, and why.
-fn doubts(report: &LabReport) -> Vec<String> {
+fn doubts(variants: &[VariantReport], device: &Properties) -> Vec<String> {
     // The variants with such a series, as text.
     let which = |words: &dyn Fn(&str, &Timing) -> Option<String>| {
         let of_variant = |variant: &VariantReport| {
@@ -153,7 +152,7 @@ fn doubts(report: &LabReport) -> Vec<String> {
             let warm = || words(&format!("{} (warm)", variant.name), variant.warm_timing.as_ref()?);
             cold.or_else(warm)
         };
-        some_of(&report.variants.iter().filter_map(of_variant).collect::<Vec<_>>())
+        some_of(&variants.iter().filter_map(of_variant).collect::<Vec<_>>())
     };
     let unsteady = which(&|name, timing| (!timing.steady).then(|| name.to_owned()));
     let throttled = which(&|name, timing| {
@@ -161,7 +160,7 @@ fn doubts(report: &LabReport) -> Vec<String> {
         Some(format!("{name} at {clock:.0} MHz by {by}"))
     });
     let dropped = which(&|name, timing| (timing.dropped_samples > 0).then(|| name.to_owned()));
-    let highest = report.device.clock_mhz.map(|clock| format!(" (at most {clock:.0} MHz)")).unwrap_or_default();
+    let highest = device.clock_mhz.map(|clock| format!(" (at most {clock:.0} MHz)")).unwrap_or_default();
     [
         unsteady.map(|names| format!("Not steady when the time was up (--time-limit): {names}.")),
         throttled.map(|names| format!("The clock was throttled{highest}: {names}.")),

@@ -26,7 +26,7 @@ pub(super) fn render(report: &LabReport) -> String {
             push_table(&mut text, head, &left, cells.into_iter());
         }
     }
-    let legend = [legend::of(&report.variants, &shown), legend::of_times(report)].concat();
+    let legend = [legend::of(&report.variants, &shown), legend::of_times(&report.variants, &report.device)].concat();
     for sentences in [legend, report.conclusions.clone()] {
         if !sentences.is_empty() {
             text += &format!("\n{}\n", sentences.join(" "));

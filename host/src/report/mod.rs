@@ -9,6 +9,7 @@ mod format;
 mod grid;
 mod json;
 mod lab_report;
+mod launch_times;
 mod legend;
 mod markdown;
 mod subject;
@@ -22,9 +23,10 @@ pub use lab_report::{
     Comparison, CounterSource, DeviceCopy, Fact, LabReport, Limit, Mismatch, Tolerance, Tolerated, VariantReport,
 };
 pub(crate) use lab_report::{Metrics, plain};
+pub(crate) use launch_times::LaunchTimes;
 pub use subject::Subject;
 
-use crate::device::Counters;
+use crate::device::{Counters, Properties};
 use crate::error::Result;
 
 /// Writes the report.
@@ -44,9 +46,18 @@ pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<
     Ok(())
 }
 
-/// The counters of one launch of any kernel, as a table for people, with the columns that suit the kernel's accesses.
-pub(crate) fn of_launch(kernel: &str, counters: &Counters) -> String {
-    table::of_launch(kernel, counters)
+/// The times and counters of one launch of any kernel, as a table for people, with the columns that
+/// suit the kernel's accesses. Empty if nothing is known.
+pub(crate) fn of_launch(
+    kernel: &str,
+    counters: Option<&Counters>,
+    times: Option<&LaunchTimes>,
+    device: &Properties,
+) -> String {
+    match (counters, times) {
+        (None, None) => String::new(),
+        _ => table::of_launch(kernel, counters, times, device),
+    }
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use super::columns::{self, Column, Section};
 use super::format::WIDTH;
 use super::lab_report::{Comparison, LabReport, VariantReport, plain};
+use super::launch_times::LaunchTimes;
 use super::legend;
 use super::subject::Subject;
-use crate::device::Counters;
-use crate::timing::Cache;
+use crate::device::{Counters, Properties};
+use crate::timing::{Cache, Timing};
 use crate::{lines, terminal, units};
 
 /// The maximum length of a kernel's name in a table: a mangled name may have hundreds of characters.
@@ -45,7 +46,7 @@ pub(super) fn render(report: &LabReport) -> String {
             }
         }
     }
-    let legend = [legend::of(&report.variants, &shown), legend::of_times(report)].concat();
+    let legend = [legend::of(&report.variants, &shown), legend::of_times(&report.variants, &report.device)].concat();
     for sentences in [&legend, &report.conclusions] {
         if !sentences.is_empty() {
             text.push('\n');
@@ -63,21 +64,28 @@ pub(super) fn render(report: &LabReport) -> String {
     text
 }
 
-/// The counters of one launch, in the labs' columns for its accesses, with their explanation.
-pub(super) fn of_launch(kernel: &str, counters: &Counters) -> String {
-    let subjects = Subject::of(counters);
+/// The times and counters of one launch, in the labs' columns for its accesses, with their
+/// explanation.
+pub(super) fn of_launch(
+    kernel: &str,
+    counters: Option<&Counters>,
+    times: Option<&LaunchTimes>,
+    device: &Properties,
+) -> String {
+    let subjects = counters.map(Subject::of).unwrap_or_default();
     let name = match kernel.char_indices().nth(LONGEST_NAME) {
         Some((end, _)) => format!("{}...", &kernel[..end]),
         None => kernel.to_owned(),
     };
-    let variants = [VariantReport { name, counters: Some(*counters), ..VariantReport::default() }];
+    let timed = times.map(LaunchTimes::variant).unwrap_or_default();
+    let variants = [VariantReport { name, counters: counters.copied(), ..timed }];
     let mut columns = columns::of(&variants, &subjects);
     if let Some(names) = columns.first_mut() {
         names.title = vec!["kernel".to_owned()];
     }
     let shown: Vec<_> = columns.iter().map(Column::text).collect();
     let mut parts: Vec<String> = tables(columns).iter().map(|columns| lay_out(columns, true)).collect();
-    parts.push(legend::wrapped(&legend::of(&variants, &shown)));
+    parts.push(legend::wrapped(&[legend::of(&variants, &shown), legend::of_times(&variants, device)].concat()));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -208,7 +216,16 @@ pub(super) fn heading(report: &LabReport) -> Vec<String> {
             units::three_digits(copy.gbps)
         ));
     }
-    let timings: Vec<_> = report.variants.iter().filter_map(|v| v.timing.as_ref()).collect();
+    lines.extend(timed(&report.variants.iter().filter_map(|variant| variant.timing).collect::<Vec<_>>()));
+    if device.is_gpu() && report.counters_from.is_some() {
+        lines.push("counters: from the simulator, the same launches".to_owned());
+    }
+    lines
+}
+
+/// How launches were timed, in a line for each kind of these first series.
+pub(super) fn timed(timings: &[Timing]) -> Vec<String> {
+    let mut lines = Vec::new();
     for (cache, words) in [
         (Cache::Exceeded, "the data is far larger than the level-2 cache"),
         (Cache::Flushed, "cold (level-2 cache flushed before each launch) and warm (back to back)"),
@@ -222,9 +239,6 @@ pub(super) fn heading(report: &LabReport) -> Vec<String> {
             };
             lines.push(format!("timed: {words}{whose}"));
         }
-    }
-    if device.is_gpu() && report.counters_from.is_some() {
-        lines.push("counters: from the simulator, the same launches".to_owned());
     }
     lines
 }

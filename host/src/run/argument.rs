@@ -4,7 +4,7 @@
 //! | argument | what the kernel gets |
 //! | --- | --- |
 //! | `u32:5`, `i64:-1`, `f32:0.5` | the number: u8 to u64, i8 to i64, f32, f64 |
-//! | `bytes:00ff10` | these bytes, for a parameter that is a struct |
+//! | `bytes:00ff10`, `bytes:{arg:0}{u32:5}` | a parameter that is a struct: see [`super::structure`] |
 //! | `f32[1024]` | the address of a buffer of 1024 zeros |
 //! | `f32[1024]=1.5` | the address of a buffer in which each element is 1.5 |
 //! | `u8[4]=1,2,3,4` | the address of a buffer of these elements |
@@ -18,11 +18,13 @@
 //! | `tensor:f32[64x32],box:32x8=ramp`, `tensor_at:...` | a tensor map: see [`super::tensor`] |
 //! | `arg:1`, `arg:0.1+8` | the buffer, texture, surface or tensor of an earlier argument, by its [`ArgumentId`] |
 //! | `freed:f32[1024]` | the address of a buffer that is freed before the launch; `freed:` goes before any buffer |
+//! | `data:f32[1024]` | nothing: the buffer is no parameter, but `{arg:...}` of a struct can have its address |
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use super::argument_id::ArgumentId;
+use super::argument_id::{ArgumentId, reference};
+use super::structure::{self, Part};
 use super::tensor::{self, Tensor};
 use super::texture::{self, Object, ObjectKind};
 use super::value::{Type, Values};
@@ -34,6 +36,8 @@ use crate::memory;
 pub struct Argument {
     /// The text on the command line.
     pub text: String,
+    /// Whether the kernel gets it: otherwise it is only data, to which other arguments refer.
+    pub is_parameter: bool,
     kind: Kind,
 }
 
@@ -57,6 +61,8 @@ enum Kind {
     Tensor(Tensor, Contents),
     /// An earlier argument's data, and bytes from its start.
     Again(ArgumentId, u64),
+    /// A struct with addresses of earlier arguments' data.
+    Struct(Vec<Part>),
 }
 
 /// The initial contents of a buffer.
@@ -86,13 +92,15 @@ pub enum Prepared {
     Tensor(Tensor, Data),
     /// An earlier argument's data, and bytes from its start.
     Again(ArgumentId, u64),
+    /// A struct with addresses of earlier arguments' data.
+    Struct(Vec<Part>),
 }
 
 impl Prepared {
     /// The data that can be read after the kernel.
     pub fn data(&self) -> Option<&Data> {
         match self {
-            Prepared::Value(_) | Prepared::Again(..) => None,
+            Prepared::Value(_) | Prepared::Again(..) | Prepared::Struct(_) => None,
             Prepared::Buffer(data) | Prepared::Object(_, data) | Prepared::Tensor(_, data) => Some(data),
         }
     }
@@ -142,6 +150,7 @@ impl Argument {
             // `Again`: the argument that it refers to may have another size.
             Kind::Buffer { .. } | Kind::Object(..) | Kind::Again(..) => size_of::<u64>(),
             Kind::Tensor(tensor, _) => tensor.parameter_bytes(),
+            Kind::Struct(parts) => parts.iter().map(Part::bytes).sum(),
         }
     }
 
@@ -164,6 +173,30 @@ impl Argument {
         }
     }
 
+    /// The earlier arguments to whose data it refers, and bytes from the start of each.
+    pub fn references(&self) -> Vec<(ArgumentId, u64)> {
+        match &self.kind {
+            Kind::Again(id, offset) => vec![(*id, *offset)],
+            Kind::Struct(parts) => {
+                let address = |part: &Part| match part {
+                    Part::Address(id, offset) => Some((*id, *offset)),
+                    Part::Bytes(_) => None,
+                };
+                parts.iter().filter_map(address).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether it is an address or a handle, which a struct can hold.
+    pub fn is_address(&self) -> bool {
+        match &self.kind {
+            Kind::Buffer { .. } | Kind::Object(..) => true,
+            Kind::Tensor(tensor, _) => tensor.by_address,
+            Kind::Value(..) | Kind::Again(..) | Kind::Struct(_) => false,
+        }
+    }
+
     /// The type of the number, if it is one.
     pub fn value_type(&self) -> Option<Type> {
         match self.kind {
@@ -182,9 +215,9 @@ impl Argument {
         match &self.kind {
             Kind::Value(..) => true,
             Kind::Buffer { offset, freed, contents, .. } => {
-                *offset == 0 && !freed && !matches!(contents, Contents::Unwritten)
+                self.is_parameter && *offset == 0 && !freed && !matches!(contents, Contents::Unwritten)
             }
-            Kind::Object(..) | Kind::Tensor(..) | Kind::Again(..) => false,
+            Kind::Object(..) | Kind::Tensor(..) | Kind::Again(..) | Kind::Struct(_) => false,
         }
     }
 
@@ -212,6 +245,7 @@ impl Argument {
         let (shape, offset, contents, freed) = match &self.kind {
             Kind::Value(bytes, _) => return Ok(Prepared::Value(bytes.clone())),
             Kind::Again(id, offset) => return Ok(Prepared::Again(*id, *offset)),
+            Kind::Struct(parts) => return Ok(Prepared::Struct(parts.clone())),
             Kind::Buffer { shape, offset, contents, freed } => (*shape, *offset, contents, *freed),
             Kind::Object(object, contents) => (Some((object.ty, object.length())), 0, contents, false),
             Kind::Tensor(tensor, contents) => (Some((tensor.ty(), tensor.length())), 0, contents, false),
@@ -269,7 +303,7 @@ impl Argument {
     fn contents_mut(&mut self) -> Option<&mut Contents> {
         match &mut self.kind {
             Kind::Buffer { contents, .. } | Kind::Object(_, contents) | Kind::Tensor(_, contents) => Some(contents),
-            Kind::Value(..) | Kind::Again(..) => None,
+            Kind::Value(..) | Kind::Again(..) | Kind::Struct(_) => None,
         }
     }
 }
@@ -294,22 +328,26 @@ impl std::str::FromStr for Argument {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let data = text.strip_prefix("data:");
         let kind = match text.strip_prefix("freed:") {
-            None => kind_of(text)?,
+            None => kind_of(data.unwrap_or(text))?,
             Some(buffer) => match kind_of(buffer)? {
                 Kind::Buffer { shape, offset, contents, .. } => Kind::Buffer { shape, offset, contents, freed: true },
-                Kind::Value(..) | Kind::Object(..) | Kind::Tensor(..) | Kind::Again(..) => {
+                Kind::Value(..) | Kind::Object(..) | Kind::Tensor(..) | Kind::Again(..) | Kind::Struct(_) => {
                     return Err("only a buffer can be freed, as in freed:f32[1024]".to_owned());
                 }
             },
         };
-        Ok(Self { text: text.to_owned(), kind })
+        if data.is_some() && matches!(kind, Kind::Value(..) | Kind::Again(..) | Kind::Struct(_)) {
+            return Err("only a buffer, texture, surface or tensor can be data alone, as in data:f32[1024]".to_owned());
+        }
+        Ok(Self { text: text.to_owned(), is_parameter: data.is_none(), kind })
     }
 }
 
 fn kind_of(text: &str) -> std::result::Result<Kind, String> {
     if let Some(text) = text.strip_prefix("arg:") {
-        return again(text);
+        return reference(text).map(|(id, offset)| Kind::Again(id, offset));
     }
     if let Some((name, rest)) = text.split_once(':')
         && texture::is_object(name)
@@ -341,19 +379,6 @@ fn kind_of(text: &str) -> std::result::Result<Kind, String> {
     }
 }
 
-/// Parses the part after `arg:`.
-fn again(text: &str) -> std::result::Result<Kind, String> {
-    let (id, offset) = text.split_once('+').unwrap_or((text, "0"));
-    let digits = offset.bytes().all(|digit| digit.is_ascii_digit());
-    match (id.parse(), offset.parse()) {
-        (Ok(id), Ok(offset)) if digits => Ok(Kind::Again(id, offset)),
-        _ => Err(format!(
-            "'{text}' does not name an argument; give its number, as in arg:1, or arg:1.0 for argument 0 of launch 1 (all count from \
-             0), with or without +BYTES"
-        )),
-    }
-}
-
 fn type_of(name: &str) -> std::result::Result<Type, String> {
     let names = || Type::ALL.map(Type::name).join(", ");
     Type::of_name(name).ok_or_else(|| format!("unknown type '{name}'; give one of {}", names()))
@@ -372,12 +397,11 @@ fn value(name: &str, text: &str) -> std::result::Result<Kind, String> {
         let ty = type_of(name)?;
         return Ok(Kind::Value(ty.parse(&[text])?.bytes().to_vec(), Some(ty)));
     }
-    let wrong = || format!("'{text}' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff");
-    if text.is_empty() || !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return Err(wrong());
-    }
-    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| wrong());
-    Ok(Kind::Value((0..text.len()).step_by(2).map(byte).collect::<std::result::Result<_, _>>()?, None))
+    let parts = structure::parse(text)?;
+    Ok(match parts.as_slice() {
+        [Part::Bytes(bytes)] => Kind::Value(bytes.clone(), None),
+        _ => Kind::Struct(parts),
+    })
 }
 
 /// Parses a buffer from the parts before and after the opening bracket.

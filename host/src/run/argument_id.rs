@@ -29,6 +29,23 @@ impl FromStr for ArgumentId {
     }
 }
 
+/// Parses the part after `arg:`: an argument, with or without bytes from the start of its buffer.
+///
+/// # Errors
+///
+/// A message that says what is accepted.
+pub fn reference(text: &str) -> Result<(ArgumentId, u64), String> {
+    let (id, offset) = text.split_once('+').unwrap_or((text, "0"));
+    let digits = offset.bytes().all(|digit| digit.is_ascii_digit());
+    match (id.parse(), offset.parse()) {
+        (Ok(id), Ok(offset)) if digits => Ok((id, offset)),
+        _ => Err(format!(
+            "'{text}' does not name an argument; give its number, as in arg:1, or arg:1.0 for argument 0 of launch 1 (all count from \
+             0), with or without +BYTES"
+        )),
+    }
+}
+
 impl fmt::Display for ArgumentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.launch {

@@ -48,13 +48,21 @@ impl Parameter<'_> {
         }
     }
 
+    /// The address or handle; 0 for bytes, which are neither.
+    pub fn word(&self) -> u64 {
+        match self {
+            Parameter::Bytes(..) => 0,
+            Parameter::Address { start, offset } => start + offset,
+            Parameter::Texture(texture) => texture.handle(),
+            Parameter::Surface(surface) => surface.handle(),
+        }
+    }
+
     /// Adds it to a kernel's arguments.
     pub fn push(&self, arguments: &mut Arguments) {
         match self {
             Parameter::Bytes(bytes, alignment) => arguments.push_bytes(bytes, *alignment),
-            Parameter::Address { start, offset } => arguments.push_pointer(start + offset),
-            Parameter::Texture(texture) => arguments.push_pointer(texture.handle()),
-            Parameter::Surface(surface) => arguments.push_pointer(surface.handle()),
+            _ => arguments.push_pointer(self.word()),
         }
     }
 }
@@ -117,7 +125,9 @@ impl DeviceArgument {
                 }
             }
             // Unreachable: `new` made this memory for the argument, and arguments that refer to others are resolved first.
-            (Prepared::Object(..) | Prepared::Tensor(..) | Prepared::Again(..), _) => Parameter::Bytes(Vec::new(), 1),
+            (Prepared::Object(..) | Prepared::Tensor(..) | Prepared::Again(..) | Prepared::Struct(_), _) => {
+                Parameter::Bytes(Vec::new(), 1)
+            }
         })
     }
 

@@ -22,7 +22,8 @@ struct Uses {
 pub(super) fn notes(module: &Module, function: &Function, arguments: &[Argument]) -> Vec<String> {
     let uses = uses(function);
     let mut notes = Vec::new();
-    for (index, (argument, handle)) in arguments.iter().zip(&function.parameters).enumerate() {
+    let arguments = arguments.iter().enumerate().filter(|(_, argument)| argument.is_parameter);
+    for (index, ((number, argument), handle)) in arguments.zip(&function.parameters).enumerate() {
         let parameter = &module.variables[*handle];
         let Some(given) = argument.value_type() else { continue };
         let used = declared(parameter).unwrap_or_else(|| uses.get(handle).copied().unwrap_or_default());
@@ -37,15 +38,15 @@ pub(super) fn notes(module: &Module, function: &Function, arguments: &[Argument]
         let bits = "its bits are passed unchanged";
         match used {
             Uses { float: true, integer: false, address: false } if !given.is_float() && !argument.is_zero() => {
-                let note = format!("argument {index}, {text}, is an integer, but {name} is a float: {bits}");
+                let note = format!("argument {number}, {text}, is an integer, but {name} is a float: {bits}");
                 notes.push(note + &suggestion(true));
             }
             Uses { float: false, integer: true, address: false } if given.is_float() && !argument.is_zero() => {
-                let note = format!("argument {index}, {text}, is a float, but {name} is an integer: {bits}");
+                let note = format!("argument {number}, {text}, is a float, but {name} is an integer: {bits}");
                 notes.push(note + &suggestion(false));
             }
             Uses { float: false, address: true, .. } if !argument.is_zero() => notes.push(format!(
-                "argument {index}, {text}, is a number, but {name} is an address; a buffer is written as in f32[1024]"
+                "argument {number}, {text}, is a number, but {name} is an address; a buffer is written as in f32[1024]"
             )),
             _ => {}
         }

@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValueParser};
 use clap::{ArgMatches, Args, Command};
@@ -11,13 +12,17 @@ use super::argument::{Argument, split_os};
 use super::argument_id::Named;
 use crate::error::{Error, Result};
 use crate::faults::SanitizerFlags;
-use crate::flag_values::{bytes32, whole_number};
+use crate::flag_values::{bytes32, seconds, some_bytes, whole_number};
 use crate::lines::LineFlags;
 
 const AFTER_HELP: &str = "\
 Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists those):
   u32:5 i64:-1 f32:0.5     a number: u8 to u64, i8 to i64, f32, f64
   bytes:00ff10             bytes, for a parameter that is a struct
+  bytes:{arg:0}{u32:5}0000 ... with the address of argument 0 (8 bytes; +8 and launches as below)
+                           and a number, without padding between them
+  data:f32[1024]           a buffer (texture, ...) that is no parameter: for addresses in structs.
+                           It counts as an argument in arg:, --print and --save
   f32[1024]                the address of a buffer of 1024 zeros
   f32[1024]=1.5            ... in which each element is 1.5
   u8[4]=1,2,3,4            ... of these elements
@@ -74,7 +79,8 @@ as the type of --set or of the PTX, or as the type after the name: --print table
 
 Several launches: --then KERNEL starts the next one on the same memory. The arguments
 and options of a launch follow its kernel: --grid, --block, --cluster, --shared, --carveout,
---registers and --set. The other flags apply to all launches, wherever they are. A sum in two steps:
+--registers, --bytes and --set. The other flags apply to all launches, wherever they are.
+A sum in two steps:
 
   host run sum.ptx block_sums --grid 4 --block 64 f32[256]=ramp f32[4] \\
     --then total --grid 1 --block 32 arg:1 f32[1] --print 1.1";
@@ -122,6 +128,15 @@ pub(super) struct Flags {
     /// On a model of the simulator: registers per thread, which limit how many blocks are resident
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 255u32))]
     registers: Vec<u32>,
+    /// Bytes that the kernel has to read and write, such as 512M: on a GPU, GB/s follow from them
+    #[arg(long, value_name = "BYTES", value_parser = some_bytes)]
+    bytes: Vec<u64>,
+    /// Time a launch on a GPU for at most this many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
+    pub(super) time_limit: Duration,
+    /// On a GPU: launch once, untimed, for a profiler or a kernel that must not run twice
+    #[arg(long, conflicts_with = "time_limit")]
+    pub(super) once: bool,
     /// Print the elements of a buffer or a variable. I is the argument's number, from 0, or L.I in launch L
     #[arg(long, value_name = "I", value_delimiter = ',')]
     pub(super) print: Vec<Named>,
@@ -145,6 +160,8 @@ pub(super) struct LaunchFlags {
     pub(super) shared: u32,
     pub(super) carveout: Option<u8>,
     pub(super) registers: Option<u32>,
+    /// Bytes to move.
+    pub(super) bytes: Option<u64>,
     pub(super) set: Vec<Set>,
 }
 
@@ -170,6 +187,7 @@ impl Flags {
                 shared: parts.one("shared", &self.shared, index)?.unwrap_or(0),
                 carveout: parts.one("carveout", &self.carveout, index)?,
                 registers: parts.one("registers", &self.registers, index)?,
+                bytes: parts.one("bytes", &self.bytes, index)?,
                 set: parts.of("set", &self.set, index),
             })
         };

@@ -4,12 +4,15 @@
 use std::mem;
 
 use cuda_std::launch::Arguments;
+use ptx::Module;
 use simt::{Checks, Printed};
 
 use super::argument::{Argument, Data, Prepared};
 use super::argument_id::ArgumentId;
 use super::device_argument::{DeviceArgument, Parameter};
 use super::flags::Flags;
+use super::structure::Part;
+use super::times;
 use super::validate::{Launch, Output, Source};
 use super::value::Values;
 use crate::device::{Counters, Device, LaunchConfig};
@@ -19,6 +22,7 @@ use crate::lines::Lines;
 use crate::memory;
 use crate::names;
 use crate::progress::Progress;
+use crate::report::LaunchTimes;
 
 /// A validated request, with its data.
 pub(super) struct Plan<'a> {
@@ -30,6 +34,14 @@ pub(super) struct Plan<'a> {
     pub(super) outputs: &'a [Output],
     /// The arguments of each launch.
     pub(super) prepared: &'a [Vec<Prepared>],
+    pub(super) module: &'a Module,
+}
+
+impl Plan<'_> {
+    /// The name of an argument, for errors.
+    fn name(&self, id: ArgumentId) -> String {
+        format!("argument {}", self.launches[id.launch].flags.arguments[id.argument].text)
+    }
 }
 
 /// Makes the arguments' data, if there is room for it and the output is within its limit.
@@ -43,16 +55,15 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
     for launch in launches {
         prepared.push(launch.flags.arguments.iter().map(Argument::prepare).collect::<Result<_>>()?);
     }
-    for (launch, prepared_here) in launches.iter().zip(&prepared) {
-        for (argument, prepared_argument) in launch.flags.arguments.iter().zip(prepared_here) {
-            if let Prepared::Again(id, offset) = prepared_argument
-                && let Some(data) = data_at(&prepared, *id)
-                && *offset > data.bytes()
-            {
-                return Err(Error::Launch {
-                    kernel: launch.function.name.clone(),
-                    problem: format!("argument {}: the buffer has {} bytes", argument.text, data.bytes()),
-                });
+    for launch in launches {
+        for argument in &launch.flags.arguments {
+            for (id, offset) in argument.references() {
+                if let Some(data) = data_at(&prepared, id).filter(|data| offset > data.bytes()) {
+                    return Err(Error::Launch {
+                        kernel: launch.function.name.clone(),
+                        problem: format!("argument {}: the buffer has {} bytes", argument.text, data.bytes()),
+                    });
+                }
             }
         }
     }
@@ -76,6 +87,7 @@ fn data_at(prepared: &[Vec<Prepared>], id: ArgumentId) -> Option<&Data> {
 /// The result of one launch.
 pub(super) struct Launched {
     pub(super) counters: Option<Counters>,
+    pub(super) times: Option<LaunchTimes>,
     pub(super) findings: Findings,
     pub(super) lines: Option<Lines>,
     /// What the kernel printed, if known.
@@ -97,12 +109,16 @@ pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Resu
     let beside = plan.flags.counters && device.properties().is_gpu();
     progress.add_steps(plan.launches.len() * if beside { 2 } else { 1 });
     let mut ran = run_on(device, progress, plan)?;
+    if ran.fault.is_none() {
+        let times = times::of_launches(device, progress, plan)?;
+        ran.launches.iter_mut().zip(times).for_each(|(launched, times)| launched.times = times);
+    }
     if beside && ran.fault.is_none() {
         let counted = run_on(&device.simulator()?, progress, plan)?;
         // The simulator may find a fault that the GPU did not notice. It ends the run.
         ran.launches.truncate(counted.launches.len());
         for (launched, counted) in ran.launches.iter_mut().zip(counted.launches) {
-            *launched = Launched { printed: launched.printed.take(), ..counted };
+            *launched = Launched { printed: launched.printed.take(), times: launched.times, ..counted };
         }
         ran.fault = counted.fault;
     }
@@ -111,45 +127,26 @@ pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Resu
 
 fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunResult> {
     device.watch(progress);
-    let name = |id: ArgumentId| format!("argument {}", plan.launches[id.launch].flags.arguments[id.argument].text);
-    let mut placed: Vec<Vec<DeviceArgument>> = Vec::new();
-    for (launch, prepared) in plan.prepared.iter().enumerate() {
-        let place =
-            |(argument, prepared)| DeviceArgument::new(device, prepared, &name(ArgumentId { launch, argument }));
-        placed.push(prepared.iter().enumerate().map(place).collect::<Result<_>>()?);
-    }
-    let mut freed = Vec::new();
-    let mut parameters: Vec<Vec<Parameter<'_>>> = Vec::new();
-    for (placed, prepared) in placed.iter_mut().zip(plan.prepared) {
-        let (own, to_be_freed) = parameters_of(device, placed, prepared, &parameters)?;
-        parameters.push(own);
-        freed.push(to_be_freed);
-    }
-
+    let mut placed = place(device, plan)?;
+    let mut ready = Ready::new(device, &mut placed, plan)?;
     let mut ran = RunResult { launches: Vec::new(), fault: None, values: Vec::new() };
-    for (index, (launch, config)) in plan.launches.iter().zip(plan.configs).enumerate() {
+    for (index, launch) in plan.launches.iter().enumerate() {
         let kernel = &launch.function.name;
         progress.begin(|| names::shown(kernel).into_owned());
-        // Only after all are allocated; otherwise the next buffer could get the address of a freed one.
-        freed[index].clear();
-        for setting in &launch.settings {
-            device.variable_bytes(&setting.variable.symbol, setting.variable.bytes)?.write(&setting.bytes)?;
-        }
-        let mut arguments = Arguments::new();
-        parameters[index].iter().for_each(|parameter| parameter.push(&mut arguments));
-        let launched = device
-            .launch_untyped(kernel, config, &arguments)
-            .and_then(|counters| device.synchronize().map(|()| counters));
+        ready.prepare(index)?;
+        let launched = ready.launch(index).and_then(|counters| device.synchronize().map(|()| counters));
         match launched {
             Ok(counters) => ran.launches.push(Launched {
                 counters,
+                times: None,
                 findings: device.last_report().map(|report| Findings::of(&report)).unwrap_or_default(),
                 lines: plan.flags.lines.of_last_launch(device, plan.file),
                 printed: device.take_printed(),
             }),
             Err(Error::Fault { kernel, fault, trap }) => {
                 let findings = Findings::before(trap.as_deref());
-                ran.launches.push(Launched { counters: None, findings, lines: None, printed: device.take_printed() });
+                let printed = device.take_printed();
+                ran.launches.push(Launched { counters: None, times: None, findings, lines: None, printed });
                 ran.fault = Some(Error::Fault { kernel, fault, trap });
                 return Ok(ran);
             }
@@ -158,7 +155,7 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
         progress.done();
     }
     device.watch(&Progress::default());
-    drop(parameters);
+    drop(ready);
     if plan.flags.checks.or(Checks::ALL).memory
         && let Some(last) = ran.launches.last_mut()
     {
@@ -168,7 +165,7 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
         ran.values.push(match &output.source {
             Source::Argument(id) => {
                 let data = plan.prepared[id.launch][id.argument].data();
-                let read = data.map(|data| placed[id.launch][id.argument].read(data, &name(*id))).transpose()?;
+                let read = data.map(|data| placed[id.launch][id.argument].read(data, &plan.name(*id))).transpose()?;
                 // Only buffers are requested: see `validate::outputs`.
                 read.flatten().unwrap_or(Values::U8(Vec::new()))
             }
@@ -183,6 +180,59 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
     Ok(ran)
 }
 
+/// Makes and fills the arguments' memory.
+pub(super) fn place(device: &Device, plan: &Plan<'_>) -> Result<Vec<Vec<DeviceArgument>>> {
+    let of_launch = |(launch, prepared): (usize, &Vec<Prepared>)| {
+        let place =
+            |(argument, prepared)| DeviceArgument::new(device, prepared, &plan.name(ArgumentId { launch, argument }));
+        prepared.iter().enumerate().map(place).collect()
+    };
+    plan.prepared.iter().enumerate().map(of_launch).collect()
+}
+
+/// The launches with their arguments on a device, ready to be started in order.
+pub(super) struct Ready<'a> {
+    device: &'a Device,
+    plan: &'a Plan<'a>,
+    parameters: Vec<Vec<Parameter<'a>>>,
+    /// The buffers to free before each launch.
+    freed: Vec<Vec<DeviceArgument>>,
+}
+
+impl<'a> Ready<'a> {
+    /// The plan's launches, with the arguments that [`place`] made.
+    pub(super) fn new(device: &'a Device, placed: &'a mut [Vec<DeviceArgument>], plan: &'a Plan<'_>) -> Result<Self> {
+        let (mut parameters, mut freed) = (Vec::new(), Vec::new());
+        for (placed, prepared) in placed.iter_mut().zip(plan.prepared) {
+            let (own, to_be_freed) = parameters_of(device, placed, prepared, &parameters)?;
+            parameters.push(own);
+            freed.push(to_be_freed);
+        }
+        Ok(Self { device, plan, parameters, freed })
+    }
+
+    /// Frees the buffers and sets the variables that the launch wants freed and set before it.
+    pub(super) fn prepare(&mut self, index: usize) -> Result<()> {
+        // Only after all are allocated; otherwise the next buffer could get the address of a freed
+        // one.
+        self.freed[index].clear();
+        for setting in &self.plan.launches[index].settings {
+            self.device.variable_bytes(&setting.variable.symbol, setting.variable.bytes)?.write(&setting.bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Starts the launch.
+    pub(super) fn launch(&self, index: usize) -> Result<Option<Counters>> {
+        let mut arguments = Arguments::new();
+        let all = self.parameters[index].iter().zip(&self.plan.launches[index].flags.arguments);
+        let passed = all.filter(|(_, argument)| argument.is_parameter);
+        passed.for_each(|(parameter, _)| parameter.push(&mut arguments));
+        let kernel = &self.plan.launches[index].function.name;
+        self.device.launch_untyped(kernel, &self.plan.configs[index], &arguments)
+    }
+}
+
 /// The parameters of a launch, and the buffers to free before it. `earlier` has the parameters of the launches before it.
 fn parameters_of<'a>(
     device: &Device,
@@ -194,6 +244,16 @@ fn parameters_of<'a>(
     for (placed, prepared) in placed.iter_mut().zip(prepared) {
         let parameter = match prepared {
             Prepared::Again(id, offset) => earlier.get(id.launch).unwrap_or(&own)[id.argument].again(*offset),
+            Prepared::Struct(parts) => {
+                let of_part = |part: &Part| match part {
+                    Part::Bytes(bytes) => bytes.clone(),
+                    Part::Address(id, offset) => {
+                        let target = earlier.get(id.launch).unwrap_or(&own)[id.argument].again(*offset);
+                        target.word().to_le_bytes().to_vec()
+                    }
+                };
+                Parameter::Bytes(parts.iter().flat_map(of_part).collect(), 1)
+            }
             Prepared::Buffer(data) if data.freed => {
                 let parameter = placed.address(data.offset);
                 freed.push(mem::replace(placed, DeviceArgument::Nothing));

@@ -7,10 +7,10 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `flags` | the command line, divided into launches at `--then` |
-//! | [`argument`], [`value`], [`texture`], [`tensor`] | arguments and their data |
+//! | [`argument`], [`value`], [`structure`], [`texture`], [`tensor`] | arguments and their data |
 //! | [`argument_id`], `variables` | what flags refer to: arguments of launches, variables of the module |
 //! | `validate`, `fit` | whether the request can be run; notes on arguments of an unlikely type |
-//! | `device_argument`, `launch` | arguments on a device, and the launches |
+//! | `device_argument`, `launch`, `times` | arguments on a device, the launches, and their times on a GPU |
 //! | `output`, `sequence` | the report of one launch, and of several |
 
 pub mod argument;
@@ -21,8 +21,10 @@ mod flags;
 mod launch;
 mod output;
 mod sequence;
+pub mod structure;
 pub mod tensor;
 pub mod texture;
+mod times;
 mod validate;
 pub mod value;
 mod variables;
@@ -88,6 +90,7 @@ pub(crate) fn main(
         configs: &configs,
         outputs: &outputs,
         prepared: &prepared,
+        module: &module,
     };
     let ran = launch::run(&device, &progress, &plan);
     // Remove the bar before the report is written.
@@ -105,6 +108,7 @@ pub(crate) fn main(
             config,
             device: device.properties(),
             counters: launched.counters,
+            times: launched.times,
             lines: launched.lines,
             faults: launched.findings.faults(),
             stopped: false,

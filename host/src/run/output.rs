@@ -1,11 +1,15 @@
 //! The report of a launch of `host run`, in each format. [`super`] calls it after a single launch; `sequence` shares its
 //! parts. It writes to the output that it is given.
 //!
-//! As JSON: `{"kernel", "device", "correct", "counters", "faults", "buffers"}`. `"device"` is as in `host devices`; `"correct"` is
-//! null, since there is nothing to compare with; `"counters"` is null on a GPU (without `--counters`) and after a fault; `"output"`
-//! is what the kernel printed, or null on a GPU, whose driver writes it to the standard output; `"buffers"` holds the elements that
-//! `--print` requests, by the argument's number or the variable's name. Numbers that JSON cannot hold (infinities and NaN) are
-//! null. With `--lines`, `"lines"` has the counts of each line.
+//! As JSON: `{"kernel", "device", "correct", "counters", "faults", "buffers"}`. `"device"` is as in
+//! `host devices`; `"correct"` is null, since there is nothing to compare with; `"counters"` is
+//! null on a GPU (without `--counters`) and after a fault; `"output"` is what the kernel printed,
+//! or null on a GPU, whose driver writes it to the standard output; `"buffers"` holds the elements
+//! that `--print` requests, by the argument's number or the variable's name. Numbers that JSON
+//! cannot hold (infinities and NaN) are null. With `--lines`, `"lines"` has the counts of each
+//! line. A launch that was timed on a GPU also has `"useful_bytes"`, `"time_ms"`, `"warm_time_ms"`,
+//! `"gbps"`, `"percent_of_memory_limit"`, `"timing"` and `"warm_timing"`, as a lab's variant has
+//! them.
 
 use std::io::Write;
 
@@ -18,7 +22,7 @@ use crate::device::{Counters, LaunchConfig, Properties};
 use crate::error::{Result, printable};
 use crate::faults::Fault;
 use crate::lines::{self, Lines};
-use crate::report::{self, Format, Metrics};
+use crate::report::{self, Format, LaunchTimes, Metrics};
 use crate::{listing, names, terminal, units};
 
 /// Elements of a buffer per line of the table.
@@ -36,6 +40,8 @@ pub struct Report<'a> {
     pub device: &'a Properties,
     /// What the simulator counted.
     pub counters: Option<Counters>,
+    /// How long it took, if it was timed.
+    pub times: Option<LaunchTimes>,
     /// The counts of each line, if requested.
     pub lines: Option<Lines>,
     /// The kernel's faults.
@@ -71,6 +77,8 @@ impl Serialize for Buffers<'_> {
 #[derive(Serialize)]
 pub(super) struct Launched<'a> {
     kernel: &'a str,
+    #[serde(flatten)]
+    times: Option<LaunchTimes>,
     counters: Option<Metrics<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<&'a Lines>,
@@ -84,6 +92,8 @@ struct Json<'a> {
     kernel: &'a str,
     device: &'a Properties,
     correct: Option<bool>,
+    #[serde(flatten)]
+    times: Option<LaunchTimes>,
     counters: Option<Metrics<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<&'a Lines>,
@@ -101,6 +111,7 @@ impl Report<'_> {
                     kernel: self.kernel,
                     device: self.device,
                     correct: None,
+                    times: self.times,
                     counters: self.counters.as_ref().map(Metrics),
                     lines: self.lines.as_ref(),
                     faults: &self.faults,
@@ -128,6 +139,7 @@ impl Report<'_> {
     pub(super) fn launched(&self) -> Launched<'_> {
         Launched {
             kernel: self.kernel,
+            times: self.times,
             counters: self.counters.as_ref().map(Metrics),
             lines: self.lines.as_ref(),
             faults: &self.faults,
@@ -135,11 +147,12 @@ impl Report<'_> {
         }
     }
 
-    /// Names and values of the counters, and what the kernel printed.
+    /// Names and values of the times and of the counters, and what the kernel printed.
     pub(super) fn rows(&self) -> Vec<[String; 2]> {
         let printed = self.printed.iter().map(text_of).filter(|text| !text.is_empty());
         let printed = printed.map(|text| ["output".to_owned(), text]);
-        self.metrics(|_| true).into_iter().chain(printed).collect()
+        let times = self.times.iter().flat_map(LaunchTimes::rows);
+        times.chain(self.metrics(|_| true)).chain(printed).collect()
     }
 
     /// Names and values of the elements of the buffers.
@@ -194,11 +207,16 @@ impl Report<'_> {
             (true, false) => writeln!(out, "on {}", self.device.name)?,
             (true, true) => writeln!(out, "on {}; counters: from the simulator, the same launch", self.device.name)?,
         }
+        if let Some(times) = &self.times {
+            writeln!(out, "{}", times.how())?;
+        }
         let metrics = self.metrics(|value| !matches!(value, MetricValue::Count(0) | MetricValue::Ratio(None)));
         let width = |column: usize| metrics.iter().map(|metric| metric[column].len()).max().unwrap_or(0);
         let (names, values) = (width(0), width(1));
-        if let Some(counters) = &self.counters {
-            write!(out, "\n{}", report::of_launch(&printable(self.kernel), counters))?;
+        let known = (self.counters.as_ref(), self.times.as_ref());
+        let summary = report::of_launch(&printable(self.kernel), known.0, known.1, self.device);
+        if !summary.is_empty() {
+            write!(out, "\n{summary}")?;
         }
         if !metrics.is_empty() {
             writeln!(out, "\nAll counters that are not zero, by Nsight Compute's names:")?;

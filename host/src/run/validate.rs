@@ -99,17 +99,18 @@ fn check_references(function: &Function, launch: usize, all: &[LaunchFlags]) -> 
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     for (index, argument) in all[launch].arguments.iter().enumerate() {
         let here = ArgumentId { launch, argument: index };
-        let Some((earlier, offset)) = argument.again() else { continue };
         let text = &argument.text;
-        let Some(target) = at(all, resolved(all, earlier)).filter(|_| earlier < here && at(all, earlier).is_some())
-        else {
-            return refuse(format!("argument {here}, {text}: there is no argument {earlier} before it"));
-        };
-        if target.is_freed() {
-            return refuse(format!("argument {here}, {text}: {} is freed before its launch", target.text));
-        }
-        if offset > 0 && !target.is_linear() {
-            return refuse(format!("argument {here}, {text}: {} is not a buffer with an address", target.text));
+        for (earlier, offset) in argument.references() {
+            let Some(target) = at(all, resolved(all, earlier)).filter(|_| earlier < here && at(all, earlier).is_some())
+            else {
+                return refuse(format!("argument {here}, {text}: there is no argument {earlier} before it"));
+            };
+            if target.is_freed() {
+                return refuse(format!("argument {here}, {text}: {} is freed before its launch", target.text));
+            }
+            if offset > 0 && !target.is_linear() || argument.again().is_none() && !target.is_address() {
+                return refuse(format!("argument {here}, {text}: {} is not a buffer with an address", target.text));
+            }
         }
     }
     Ok(())
@@ -119,8 +120,8 @@ fn check_references(function: &Function, launch: usize, all: &[LaunchFlags]) -> 
 fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[LaunchFlags]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let parameters: Vec<_> = function.parameters.iter().map(|&parameter| &module.variables[parameter]).collect();
-    let arguments = &all[launch].arguments;
-    let given = arguments.len();
+    let arguments = || all[launch].arguments.iter().enumerate().filter(|(_, argument)| argument.is_parameter);
+    let given = arguments().count();
     if given != parameters.len() {
         let types: Vec<String> = parameters.iter().map(|parameter| type_of(parameter)).collect();
         let listed = |types: &[String]| names::listed(types.iter().map(String::as_str), false);
@@ -134,13 +135,14 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
             if parameters.windows(2).any(may_be_slice) { "; a Rust slice takes 2, address and length" } else { "" };
         return refuse(format!("{takes}, but {given} {were} given{slices}"));
     }
-    for (index, (argument, parameter)) in arguments.iter().zip(parameters).enumerate() {
-        let id = ArgumentId { launch, argument: index };
+    for (index, ((number, argument), parameter)) in arguments().zip(parameters).enumerate() {
+        let id = ArgumentId { launch, argument: number };
         let bytes = at(all, resolved(all, id)).map_or(0, Argument::bytes);
         let (given, wanted) = (bytes as u64, parameter.size.unwrap_or(0));
         if given != wanted {
             let hint = match may_be_tensor_map(parameter) {
                 true => "; a tensor map is written as in tensor:f32[64x32],box:32x8",
+                false if wanted > 8 => "; a struct is written as in bytes:{arg:0}{u32:5}00000000",
                 false => "",
             };
             return refuse(format!(

@@ -91,7 +91,7 @@ pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
             Fill::Zeros | Fill::Nothing => (vec![0; data.length * data.ty.bytes()], Some(data.ty)),
         },
         // The command line accepts no others: see `Argument::is_contents`.
-        Prepared::Object(..) | Prepared::Tensor(..) | Prepared::Again(..) => (Vec::new(), None),
+        Prepared::Object(..) | Prepared::Tensor(..) | Prepared::Again(..) | Prepared::Struct(_) => (Vec::new(), None),
     };
     fits(bytes.len() as u64)?;
     Ok(Setting { variable: found, bytes, ty })

@@ -1,5 +1,5 @@
-//! Timing of launches on a GPU: how often to launch, for how long, and which number to report. `labs::stopwatch` calls
-//! [`measure`]; what is timed is behind [`Timed`], so no device is named here.
+//! Timing of launches on a GPU: how often to launch, for how long, and which number to report.
+//! `stopwatch` calls [`measure`]; what is timed is behind [`Timed`], so no device is named here.
 //!
 //! A launch is warmed up, then timed in samples until the median is steady or the time is up. The report gives the median, which
 //! one slow sample does not move, and the quartiles as the spread. Four things distort samples:

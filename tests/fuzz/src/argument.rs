@@ -23,6 +23,10 @@ pub fn check(text: &str) {
         }
     };
     assert_eq!(argument.text, text);
+    if let references @ [_, ..] = argument.references().as_slice() {
+        assert!(argument.bytes() >= 8 * references.len() && !argument.is_buffer());
+        return;
+    }
     if !argument.is_buffer() {
         let Prepared::Value(bytes) = argument.prepare().expect("values need nothing") else {
             panic!("{text:?} is a value");

@@ -3,7 +3,10 @@
 //!
 //! - `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail, `FUNCTION:STATUS:N` from its Nth call on;
 //! - `FAKE_CUDA_DEVICES` is the number of GPUs, `FAKE_CUDA_MAJOR` their compute capability, `FAKE_CUDA_L2` the size of their
-//!   level-2 cache.
+//!   level-2 cache;
+//! - `FAKE_CUDA_LAUNCHES` is a file to which each launch adds a line: its grid and its block;
+//! - with `FAKE_CUDA_COUNTS`, each kernel adds 1 to the first word of its first argument's buffer, and the line in that file
+//!   begins with what was there.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 
 use std::alloc::{Layout, alloc_zeroed};
@@ -162,6 +165,15 @@ fn object() -> *mut c_void {
     8 as *mut c_void
 }
 
+/// Adds a launch to the file of launches, and the word that it found, if it counts.
+fn record(found: Option<u32>, shape: [u32; 6]) {
+    use std::io::Write;
+    let Ok(path) = std::env::var("FAKE_CUDA_LAUNCHES") else { return };
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+    let found = found.map(|word| format!("{word} ")).unwrap_or_default();
+    writeln!(file, "{found}{:?} {:?}", &shape[..3], &shape[3..]).unwrap();
+}
+
 driver! {
     cuArray3DCreate_v2(array: *mut *mut c_void, descriptor: *const ArrayDescriptor) { *array = Array::handle(&*descriptor, 0); }
     cuArrayDestroy(array: *mut c_void) {}
@@ -273,7 +285,15 @@ driver! {
     cuLaunchKernel(
         function: *mut c_void, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: *mut c_void,
         parameters: *mut *mut c_void, extra: *mut *mut c_void
-    ) {}
+    ) {
+        let mut found = None;
+        if std::env::var("FAKE_CUDA_COUNTS").is_ok() {
+            let word = **parameters.cast::<*const *mut u32>();
+            found = Some(*word);
+            *word += 1;
+        }
+        record(found, [gx, gy, gz, bx, by, bz]);
+    }
     cuLaunchKernelEx(
         config: *const c_void, function: *mut c_void, parameters: *mut *mut c_void, extra: *mut *mut c_void
     ) {
@@ -284,6 +304,7 @@ driver! {
         let attributes = std::slice::from_raw_parts(attributes, count);
         let found: Vec<String> = attributes.iter().map(|words| format!("{:?}", &words[..5])).collect();
         assert_eq!(Some(found.join(" ")), std::env::var("FAKE_CUDA_ATTRIBUTES").ok(), "the attributes");
+        record(None, *config.cast::<[u32; 6]>());
     }
     cuMemAlloc_v2(address: *mut u64, bytes: usize) { *address = allocate(bytes); }
     cuMemAllocPitch_v2(address: *mut u64, pitch: *mut usize, width: usize, height: usize, element: u32) {

@@ -2,7 +2,7 @@
 //!
 //! | in Rust | in rustc's IR | after the rewrite |
 //! | --- | --- | --- |
-//! | `#[link_section = ".shared"] static` | `global ..., section ".shared"` | `addrspace(3) global ... undef` |
+//! | `#[link_section = ".shared"] static` | `global ..., section ".shared"` | `addrspace(3) externally_initialized global ... undef` |
 //! | `#[link_section = ".constant"] static` | `global ..., section ".constant"` | `addrspace(4) constant ...` |
 //! | `extern static __coalesce_dynamic_shared*` | `external global ...` | `external addrspace(3) global [0 x i8], align 16` |
 //! | `static __coalesce_block__X_Y_Z__kernel` | `constant ..., section ".launch_bounds"` | attributes of `kernel` |
@@ -276,7 +276,10 @@ impl<'a> Plan<'a> {
         let number = space.number();
         let value_type = definition.value_type;
         let mut line = match space {
-            Space::Shared => format!("@{symbol} = internal addrspace({number}) global {value_type} undef"),
+            // Else LLVM drops a variable that nothing writes, and with its undefined values the rest of the kernel.
+            Space::Shared => {
+                format!("@{symbol} = internal addrspace({number}) externally_initialized global {value_type} undef")
+            }
             Space::DynamicShared => format!("@{symbol} = external addrspace({number}) global [0 x i8], align 16"),
             // The host may write a visible constant before a launch, so its initial value must not be relied on.
             Space::Constant if definition.visible => {

@@ -70,7 +70,7 @@ fn definitions_move_to_their_address_spaces() {
     assert_eq!(
         rewritten.ir,
         "\
-@tiny__TILE = internal addrspace(3) global [4224 x i8] undef, align 4
+@tiny__TILE = internal addrspace(3) externally_initialized global [4224 x i8] undef, align 4
 @tiny__COEF = internal addrspace(4) constant [4 x i8] c\"\\00\\00\\80?\", align 4
 @GAMMA = addrspace(4) externally_initialized constant <{ [4 x i8] }> zeroinitializer, align 4
 @__coalesce_dynamic_shared_f32 = external addrspace(3) global [0 x i8], align 16

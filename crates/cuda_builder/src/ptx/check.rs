@@ -1,11 +1,18 @@
-//! Checks the finished PTX: shared variables are only reached by `.shared` accesses, and every called function is defined.
+//! Checks the finished PTX: shared variables are only reached by `.shared` accesses, none is read that
+//! no kernel writes, and every called function is defined.
 //!
 //! LLVM's address space inference can fail: a pointer that sometimes points to a shared variable and sometimes to global memory,
 //! or that is stored in memory, stays generic. The program would be right but slow, which is not acceptable in coursework about
 //! memory. So the check follows each function's registers from `cvta.shared`, which converts a shared address to a generic one
 //! (PTX ISA, "cvta"), to the uses of such addresses.
+//!
+//! A shared variable that is read and never written is a mistake for certain: every value in it is left
+//! over from another block. The rewrite declares shared memory as initialised by others, so LLVM keeps
+//! such loads instead of dropping all that follows from them. Whatever is not plainly a load or
+//! arithmetic on the address counts as a write, so that no correct kernel is refused; and a variable
+//! that is only declared is not there any more.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::ir::{Space, Variable, demangle};
 
@@ -15,6 +22,12 @@ const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
 /// The state spaces of accesses (PTX ISA, "State Spaces").
 const SPACES: [&str; 6] = ["shared", "global", "local", "const", "param", "tex"];
+
+/// Operations that only compute, with addresses, too: no memory changes.
+const VALUE_OPERATIONS: [&str; 26] = [
+    "abs", "add", "and", "bfe", "bfi", "cvt", "cvta", "isspacep", "lop3", "mad", "max", "min", "mov", "mul", "neg",
+    "not", "or", "prmt", "rem", "selp", "set", "setp", "shf", "shl", "shr", "sub",
+];
 
 /// Why the PTX fails the check.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +75,19 @@ pub enum CheckError {
         /// The variable's Rust name.
         variable: String,
     },
+    /// A shared variable is read, and no kernel writes it.
+    #[error(
+        "{place}: kernel `{kernel}` reads shared variable `{variable}`, which no kernel writes: its contents are undefined; write \
+         each element first, with a barrier before another thread reads it"
+    )]
+    NeverWritten {
+        /// The Rust file and line.
+        place: String,
+        /// The kernel or function.
+        kernel: String,
+        /// The variable's Rust name.
+        variable: String,
+    },
     /// A called function is not defined.
     #[error(
         "kernels call `{function}`, which no GPU code defines: use another function, or one of `cuda_std` or `libm`"
@@ -79,6 +105,7 @@ pub(crate) fn check(ptx: &str, variables: &[Variable]) -> Result<(), CheckError>
     let mut function: Option<Function<'_>> = None;
     let mut depth = 0_usize;
     let mut place = None;
+    let mut uses = Uses::default();
     for line in ptx.lines() {
         let code = line.split("//").next().unwrap_or("").trim();
         let directive = code.split_whitespace().next().unwrap_or("");
@@ -102,7 +129,7 @@ pub(crate) fn check(ptx: &str, variables: &[Variable]) -> Result<(), CheckError>
             let statements = code.split(';').map(without_block).filter(|text| !text.is_empty());
             body.statements.extend(statements.filter_map(|text| Statement::read(text, place.clone())));
             if depth == 0 && code.ends_with('}') {
-                body.check(&shared)?;
+                body.check(&shared, &mut uses)?;
             }
             if depth == 0 && code.ends_with(['}', ';']) {
                 function = None;
@@ -111,7 +138,30 @@ pub(crate) fn check(ptx: &str, variables: &[Variable]) -> Result<(), CheckError>
             static_with_address(declared, value, &shared)?;
         }
     }
-    Ok(())
+    uses.check(&shared)
+}
+
+/// How the functions use the shared variables, by their indices.
+#[derive(Default)]
+struct Uses {
+    /// The first load of each: the place and the kernel.
+    loads: BTreeMap<usize, (String, String)>,
+    /// Those that may be written.
+    written: BTreeSet<usize>,
+}
+
+impl Uses {
+    /// Fails if a variable is read that nothing writes.
+    fn check(&self, shared: &[&Variable]) -> Result<(), CheckError> {
+        // Dynamic shared memory is one variable for all kernels, and has no name in Rust.
+        let is_static = |index: &usize| shared[*index].space == Space::Shared;
+        let unwritten = |index: &usize| is_static(index) && !self.written.contains(index);
+        let found = self.loads.iter().find(|(index, _)| unwritten(index));
+        found.map_or(Ok(()), |(&index, (place, kernel))| {
+            let (place, kernel, variable) = (place.clone(), kernel.clone(), shared[index].rust_name.clone());
+            Err(CheckError::NeverWritten { place, kernel, variable })
+        })
+    }
 }
 
 /// The name of the function whose first line this is.
@@ -230,11 +280,12 @@ struct Addresses {
 }
 
 impl Function<'_> {
-    fn check(&self, shared: &[&Variable]) -> Result<(), CheckError> {
+    fn check(&self, shared: &[&Variable], uses: &mut Uses) -> Result<(), CheckError> {
         if shared.is_empty() {
             return Ok(());
         }
         let registers = self.follow(shared);
+        self.note_uses(shared, &registers, uses);
         let generic = |operand: &str| {
             identifiers(operand).filter_map(|word| registers.get(word)).find_map(|held| held.generic.first().copied())
         };
@@ -257,6 +308,28 @@ impl Function<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Adds this function's loads and writes of the variables.
+    fn note_uses(&self, shared: &[&Variable], registers: &HashMap<&str, Addresses>, uses: &mut Uses) {
+        for statement in &self.statements {
+            if VALUE_OPERATIONS.contains(&statement.opcode[0]) {
+                continue;
+            }
+            let held = statement.operands.iter().flat_map(|operand| identifiers(operand)).flat_map(|word| {
+                let named = shared.iter().position(|variable| variable.symbol == word);
+                let held = registers.get(word).into_iter().flat_map(|held| held.shared.iter().chain(&held.generic));
+                held.copied().chain(named)
+            });
+            for index in held {
+                if matches!(statement.opcode[0], "ld" | "ldu") {
+                    let (place, kernel, ..) = self.blame(statement, shared[index]);
+                    uses.loads.entry(index).or_insert((place, kernel));
+                } else {
+                    uses.written.insert(index);
+                }
+            }
+        }
     }
 
     fn blame(&self, statement: &Statement<'_>, variable: &Variable) -> (String, String, String, String) {
@@ -291,7 +364,10 @@ impl Function<'_> {
                     ["setp" | "set" | "isspacep", ..] => continue,
                     _ => {}
                 }
-                for register in identifiers(destination).filter(|word| word.starts_with('%')) {
+                // Registers of inline assembly have no `%`.
+                let is_register =
+                    |word: &&str| !word.starts_with(|c: char| c.is_ascii_digit()) && !symbols.contains_key(*word);
+                for register in identifiers(destination).filter(is_register) {
                     let known = registers.entry(register).or_default();
                     let before = known.clone();
                     known.shared.extend(&held.shared);

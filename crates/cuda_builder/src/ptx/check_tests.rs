@@ -25,7 +25,7 @@ fn checked(body: &str) -> Result<(), CheckError> {
 fn shared_accesses_pass() {
     for body in [
         "\tmov.b64 \t%rd1, kernels__TILE;\n\tadd.s64 \t%rd2, %rd1, %rd3;\n\tst.shared.b32 \t[%rd2+4], %r1;",
-        "\tld.shared.v4.b32 \t{%r1, %r2, %r3, %r4}, [kernels__TILE+16];",
+        "\tst.shared.b32 \t[kernels__TILE], %r1;\n\tld.shared.v4.b32 \t{%r1, %r2, %r3, %r4}, [kernels__TILE+16];",
         "\tatom.shared.add.u32 \t%r1, [DYNAMIC], 1;",
         "\tatom.relaxed.cta.shared::cta.add.u32 \t%r1, [DYNAMIC], 1;",
         // Constants may be reached either way.
@@ -34,11 +34,51 @@ fn shared_accesses_pass() {
         "\tld.param.b64 \t%rd1, [k_param_0];\n\tst.b32 \t[%rd1], %r1;",
         // Converted back to shared, as inline assembly with a pointer does.
         "\tmov.b64 \t%rd1, kernels__TILE;\n\tcvta.shared.u64 \t%rd2, %rd1;\n\
-         \t{ .reg .u64 a; cvta.to.shared.u64 %rd4, %rd2; ld.shared.f32 %r1, [%rd4]; }",
+         \t{ .reg .u64 a; cvta.to.shared.u64 %rd4, %rd2; ld.shared.f32 %r1, [%rd4]; st.shared.f32 [%rd4], %r1; }",
         // A comparison of addresses.
         "\tmov.b64 \t%rd1, kernels__TILE;\n\tcvta.shared.u64 \t%rd2, %rd1;\n\tsetp.eq.s64 \t%p1, %rd2, %rd3;\n\
          \tselp.b64 \t%rd4, %rd5, %rd6, %p1;\n\tst.b64 \t[%rd4], %rd5;",
     ] {
+        assert_eq!(checked(body), Ok(()), "{body}");
+    }
+}
+
+/// Such a kernel became a bare `ret`, without a word.
+#[test]
+fn a_variable_that_is_read_and_never_written_is_refused() {
+    let address = "\tmov.b64 \t%rd1, kernels__TILE;\n\tadd.s64 \t%rd2, %rd1, %rd3;\n";
+    let load = "\tld.shared.b32 \t%r1, [%rd2+4];";
+    let refused = Err(CheckError::NeverWritten {
+        place: "kernels/src/a.rs:7".to_owned(),
+        kernel: "k".to_owned(),
+        variable: "kernels::TILE".to_owned(),
+    });
+    for body in [
+        format!("{address}{load}"),
+        "\tld.volatile.shared.v2.b32 \t{%r1, %r2}, [kernels__TILE+16];".to_owned(),
+        // The value that is stored elsewhere is no address of it; a comparison is no write.
+        format!("{address}{load}\n\tsetp.eq.s64 \t%p1, %rd2, %rd4;\n\tst.global.b32 \t[%rd5], %r1;"),
+        // Dynamic shared memory is another variable.
+        format!("{address}{load}\n\tst.shared.b32 \t[DYNAMIC], %r1;"),
+    ] {
+        assert_eq!(checked(&body), refused, "{body}");
+    }
+    // Whatever may be a write is taken for one, in any order.
+    for write in [
+        "\tst.shared.b32 \t[%rd2], %r1;",
+        "\t@%p1 st.volatile.shared.b32 \t[kernels__TILE+8], %r1;",
+        "\tatom.shared.add.u32 \t%r2, [%rd1], 1;",
+        "\tred.shared.add.u32 \t[%rd2], 1;",
+        "\tcp.async.ca.shared.global \t[%rd2], [%rd5], 4;",
+        "\tmbarrier.init.shared.b64 \t[kernels__TILE], %r1;",
+        "\tst.param.b64 \t[param0], %rd2;",
+        "\t{ .reg .u32 a; cvt.u32.u64 a, %rd2; cp.async.bulk.shared::cluster.global.mbarrier [a], [%rd5], 16, [%rd6]; }",
+    ] {
+        assert_eq!(checked(&format!("{address}{load}\n{write}")), Ok(()), "{write}");
+        assert_eq!(checked(&format!("{address}{write}\n{load}")), Ok(()), "{write}");
+    }
+    // An address alone, dynamic shared memory, and a variable that is only written.
+    for body in [address, "\tld.shared.b32 \t%r1, [DYNAMIC];", "\tst.shared.b32 \t[kernels__TILE], %r1;"] {
         assert_eq!(checked(body), Ok(()), "{body}");
     }
 }

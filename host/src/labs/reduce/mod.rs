@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use number::Number;
 
-use super::best::{multiprocessors, slots};
+use super::best::slots;
 use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
@@ -170,6 +170,7 @@ impl Lab for Reduce {
     const SUBJECTS: &'static [Subject] =
         &[Subject::ActiveLanes, Subject::BankConflicts, Subject::Instructions, Subject::GlobalRequests];
     const PEERS: &'static [Peer] = &[Peer::Library];
+    const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 
@@ -278,7 +279,7 @@ impl Lab for Reduce {
 
 /// The launch of the best kernel.
 fn best_launch(size: usize, device: &Device) -> LaunchConfig {
-    best::launch(size, multiprocessors(device)).into()
+    best::launch(size, device.multiprocessors()).into()
 }
 
 /// The values of one type, from the file or at random.
@@ -348,6 +349,8 @@ impl Reduce {
         .axis("step", step_name)
         .fact("operation", operation.name())
         .fact("type", T::TYPE)
+        // The steps have several launches, each smaller than the one before.
+        .fact("grid", (step == Step::Best).then(|| json!(launch.grid)))
         .bytes((self.size * size_of::<T>()) as u64)
         .computes(format!("the {what}"), size_of::<T>() as u64)
     }

@@ -10,7 +10,7 @@ use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use kernels::rows as kernel;
 use serde_json::{Value, json};
 
-use super::best::{multiprocessors, slots};
+use super::best::slots;
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
@@ -121,6 +121,7 @@ impl Lab for Rows {
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::ActiveLanes, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas, Peer::Library];
+    const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 
@@ -137,7 +138,7 @@ impl Lab for Rows {
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let HostMatrix { rows, columns, ref elements } = self.matrix;
-        let multiprocessors = multiprocessors(device);
+        let multiprocessors = device.multiprocessors();
         let counts =
             [Best::for_rows, Best::for_columns].map(|best| best(rows, columns, multiprocessors).slots(rows, columns));
         let mut data = Data {

@@ -63,6 +63,22 @@ fn buffers_hold_what_is_said() {
 }
 
 #[test]
+fn a_struct_may_hold_addresses_of_earlier_arguments() {
+    let argument = parsed("bytes:{arg:1}{u32:7}00000000{arg:0+8}");
+    let id = |argument| ArgumentId { launch: 0, argument };
+    assert_eq!((argument.bytes(), argument.references()), (24, vec![(id(1), 0), (id(0), 8)]));
+    let parts = vec![Part::Address(id(1), 0), Part::Bytes(vec![7, 0, 0, 0, 0, 0, 0, 0]), Part::Address(id(0), 8)];
+    assert_eq!(argument.prepare().unwrap(), Prepared::Struct(parts));
+    assert!(!argument.is_buffer() && !argument.is_address() && !argument.is_contents());
+    // Numbers alone are a value.
+    assert_eq!(value_of("bytes:{u16:1}ff"), [1, 0, 255]);
+    // A buffer for such an address need not be a parameter.
+    let data = parsed("data:f32[4]=ramp");
+    assert!(!data.is_parameter && data.is_address() && data.is_buffer() && parsed("f32[4]").is_parameter);
+    assert_eq!(data_of("data:f32[4]=ramp"), data_of("f32[4]=ramp"));
+}
+
+#[test]
 fn an_address_may_lie_within_the_buffer() {
     let data = data_of("f32[1024]+8=ramp");
     assert_eq!((data.offset, data.length), (8, 1024));
@@ -109,11 +125,11 @@ fn errors_say_what_is_wrong() {
         ("u32:-1", "'-1' is not a number of type u32; give a whole number from 0 to 4294967295".to_owned()),
         ("i8:", "'' is not a number of type i8; give a whole number from -128 to 127".to_owned()),
         ("f32:half", "'half' is not a number of type f32; give a number".to_owned()),
-        ("bytes:", "'' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff".to_owned()),
-        ("bytes:0ff", "'0ff' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff".to_owned()),
+        ("bytes:", "'' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff, and in braces addresses and numbers, as in bytes:{arg:1}{u32:5}".to_owned()),
+        ("bytes:0ff", "'0ff' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff, and in braces addresses and numbers, as in bytes:{arg:1}{u32:5}".to_owned()),
         (
             "bytes:\u{e9}",
-            "'\u{e9}' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff".to_owned(),
+            "'\u{e9}' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff, and in braces addresses and numbers, as in bytes:{arg:1}{u32:5}".to_owned(),
         ),
         ("f32[4", "the bracket is not closed; write f32[LENGTH]".to_owned()),
         (
@@ -140,6 +156,13 @@ fn errors_say_what_is_wrong() {
         ("f32[4]=ramps", "'ramps' is not a number of type f32; give a number".to_owned()),
         ("f32[4]=@", "give the name of a .npy file after the @".to_owned()),
         ("@", "give the name of a .npy file after the @".to_owned()),
+        ("data:u32:5", "only a buffer, texture, surface or tensor can be data alone, as in data:f32[1024]".to_owned()),
+        ("data:arg:0", "only a buffer, texture, surface or tensor can be data alone, as in data:f32[1024]".to_owned()),
+        ("data:bytes:{arg:0}", "only a buffer, texture, surface or tensor can be data alone, as in data:f32[1024]".to_owned()),
+        ("data:freed:f32[4]", format!("unknown type 'freed'; {types}")),
+        ("freed:data:f32[4]", format!("unknown type 'data'; {types}")),
+        ("bytes:{arg:0", "the brace of '{arg:0' is not closed; write {arg:1} or {u32:5}".to_owned()),
+        ("freed:bytes:{arg:0}", "only a buffer can be freed, as in freed:f32[1024]".to_owned()),
         ("freed:u32:5", "only a buffer can be freed, as in freed:f32[1024]".to_owned()),
         ("freed:", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
     ] {

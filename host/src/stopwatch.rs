@@ -1,17 +1,16 @@
-//! Times variants on a GPU for [`super::flow`], and the device's own copy for comparison. It launches what it times, so
-//! outputs change; results are compared before.
+//! Times launches on a GPU, for the labs and for `host run`, and the device's own copy for
+//! comparison. It launches what it times, so outputs change; results are read before.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::device::{Buffer, Device, OnDevice};
 use crate::error::{Error, Result};
 use crate::report::DeviceCopy;
 use crate::timing::{self, ClockReading, Policy, Timed, Times};
-
-use super::settings::Settings;
+use crate::units::gigabytes_per_second;
 
 /// Times launches on a GPU.
-pub(super) struct Stopwatch {
+pub(crate) struct Stopwatch {
     device: Device,
     policy: Policy,
     flush: Flush,
@@ -32,12 +31,17 @@ const HOST_BOUND: f64 = 1.5;
 const MOST_FILLS: f64 = 50.0;
 
 impl Stopwatch {
-    /// `None` if nothing is to be timed: on the simulator, which has no clock, and with `--once`.
-    pub fn new(device: &Device, settings: &Settings) -> Result<Option<Self>> {
-        if !device.properties().is_gpu() || settings.once {
+    /// Takes at most this long for each measurement. `None` if nothing is to be timed: on the
+    /// simulator, which has no clock, and if everything is to be launched `once`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if there is no room for a buffer of twice the level-2 cache.
+    pub fn new(device: &Device, once: bool, time_limit: Duration) -> Result<Option<Self>> {
+        if !device.properties().is_gpu() || once {
             return Ok(None);
         }
-        let policy = Policy { time_limit: settings.time_limit, ..Policy::default() };
+        let policy = Policy { time_limit, ..Policy::default() };
         Ok(Some(Self { device: device.clone(), policy, flush: Flush::new(device)? }))
     }
 
@@ -81,11 +85,6 @@ impl Flush {
             _ => buffer.fill_bytes(0),
         }
     }
-}
-
-/// Bytes in milliseconds as GB/s (10^9 bytes).
-pub(super) fn gigabytes_per_second(bytes: u64, milliseconds: f64) -> f64 {
-    bytes as f64 / milliseconds / 1e6
 }
 
 /// How many fills of the flush buffer keep the device busy while the host submits this many launches. None, unless a launch is so
