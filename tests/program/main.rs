@@ -4,6 +4,7 @@
 //! explicitly, so that the result is the same on every machine.
 
 mod bad_input;
+mod best;
 mod check;
 mod compare;
 mod course;

@@ -1,9 +1,10 @@
-//! How many blocks share numbers that the last of them combines, and what rounding that makes: for [`reduce`](crate::reduce) and
-//! [`dot`](crate::dot), whose kernels are made of `combine`.
+//! How many blocks share numbers that the last of them combines, and what rounding that makes: for
+//! [`reduce`](crate::reduce) and [`dot`](crate::dot), whose kernels are made of `combine`.
 
 use crate::{Launch, reduce::THREADS};
 
-/// The launch for numbers in words of four. More blocks take longer to combine, so small inputs have few:
+/// The launch for numbers in words of four. More blocks take longer to combine, so small inputs
+/// have few:
 ///
 /// | numbers | blocks |
 /// | --- | --- |

@@ -1,128 +1,39 @@
-//! What the reductions share: operations, words of several numbers, and how values meet: in a thread, a block, a grid.
+//! What the reductions share: operations, words of several numbers, and how values meet: in a
+//! thread, a block, a grid.
 //!
-//! A value of a thread meets those of its warp by shuffles ([`of_lanes`]), those of its block in shared memory ([`of_block`]), and
-//! those of the other blocks in global memory ([`of_blocks`]).
+//! A value of a thread meets those of its warp by shuffles ([`of_lanes`]), those of its block in
+//! shared memory ([`of_block`]), and those of the other blocks in global memory ([`of_blocks`]).
 //!
 //! # One launch for all blocks
 //!
-//! Blocks cannot meet at a barrier, so a second launch would have to combine their results. [`of_blocks`] spares it: the last block
-//! waits for the others. The usual way is a counter, but it is slow: each block stores its result, waits until that is visible
-//! (a fence), and adds to the counter; whoever is last then reads the results. That is four trips to L2, one after the other. Here
-//! each block stores its result together with a mark in one word of 8 bytes, which becomes visible as a whole: nothing is left to
-//! order, so there is no fence and no counter. It is two trips, and the first is not waited for.
+//! Blocks cannot meet at a barrier, so a second launch would have to combine their results.
+//! [`of_blocks`] spares it: the last block waits for the others. The usual way is a counter, but it
+//! is slow: each block stores its result, waits until that is visible (a fence), and adds to the
+//! counter; whoever is last then reads the results. That is four trips to L2, one after the other.
+//! Here each block stores its result together with a mark in one word of 8 bytes, which becomes
+//! visible as a whole: nothing is left to order, so there is no fence and no counter. It is two
+//! trips, and the first is not waited for.
 //!
-//! A block waits only for blocks with lower numbers. That relies on the GPU to start blocks in the order of their numbers: then they run or
-//! have ended, whatever else there is. CUDA does not promise that order, though NVIDIA's own libraries rely on it, too (CUB's scan). A kernel that
-//! must not rely on it lets each block draw its number from an atomic counter when it starts, at the price of one more trip to L2.
+//! The value is in the word that is waited for, so its loads and stores are atomic, but need no
+//! order (`relaxed`).
+//!
+//! # When a block may wait for another
+//!
+//! `cuda_std::thread` and the exercise `reduce_once` say that blocks cannot wait for each other: a
+//! block that waits keeps its place on a multiprocessor, and the one that it waits for may need
+//! just that place. Here it is right, under one condition: a block waits only for blocks with lower
+//! numbers, and **the GPU starts blocks in the order of their numbers**. Then those run, or have
+//! ended, and none of them waits for a higher one. CUDA does not promise this order; GPUs keep to
+//! it, and NVIDIA's own libraries rely on it (CUB's scan). A kernel that must not rely on it lets
+//! each block draw its number from an atomic counter when it starts, at the price of one more trip
+//! to L2, or is launched so that all blocks are resident (`cuLaunchCooperativeKernel`).
 
-use cuda_std::mem::{self, GlobalValue};
-use cuda_std::vector::{f32x4, i32x4};
-use cuda_std::{address_space, shared::SharedCell, thread, unroll, warp};
+mod operation;
 
-/// An associative and commutative operation: a grid combines numbers in any order. Sums and products of `f32` are nearly so: another order
-/// rounds differently.
-pub(crate) trait Operation<T> {
-    /// The identity: combined with it, a number stays what it is.
-    const IDENTITY: T;
-    /// The operation.
-    fn combine(a: T, b: T) -> T;
-}
+use cuda_std::mem;
+use cuda_std::{address_space, atomic, shared::SharedCell, thread, unroll, warp};
 
-/// Expands to the operations: a type for each, and what it does to each number.
-macro_rules! operations {
-    ($($operation:ident { $($ty:ty: $identity:expr, $combine:expr;)* })*) => {$(
-        pub(crate) struct $operation;
-        $(impl Operation<$ty> for $operation {
-            const IDENTITY: $ty = $identity;
-            #[inline(always)]
-            fn combine(a: $ty, b: $ty) -> $ty {
-                $combine(a, b)
-            }
-        })*
-    )*};
-}
-
-operations! {
-    Sum { f32: 0.0, |a, b| a + b; i32: 0, i32::wrapping_add; }
-    Product { f32: 1.0, |a, b| a * b; i32: 1, i32::wrapping_mul; }
-    Minimum { f32: f32::INFINITY, f32::min; i32: i32::MAX, Ord::min; }
-    Maximum { f32: f32::NEG_INFINITY, f32::max; i32: i32::MIN, Ord::max; }
-}
-
-/// A number of 4 bytes: lanes can shuffle it, and four of them load as one word.
-pub(crate) trait Number: warp::WarpShuffleValue + Word<Self> {
-    /// Four of them.
-    type Quad: Word<Self>;
-    /// Its bits.
-    fn bits(self) -> u32;
-    /// The number that has these bits.
-    fn of_bits(bits: u32) -> Self;
-}
-
-impl Number for f32 {
-    type Quad = f32x4;
-    #[inline(always)]
-    fn bits(self) -> u32 {
-        self.to_bits()
-    }
-    #[inline(always)]
-    fn of_bits(bits: u32) -> Self {
-        f32::from_bits(bits)
-    }
-}
-
-impl Number for i32 {
-    type Quad = i32x4;
-    #[inline(always)]
-    fn bits(self) -> u32 {
-        self.cast_unsigned()
-    }
-    #[inline(always)]
-    fn of_bits(bits: u32) -> Self {
-        bits.cast_signed()
-    }
-}
-
-/// One number or several, which one access loads.
-pub(crate) trait Word<T>: GlobalValue {
-    /// A word of this number alone.
-    fn all(number: T) -> Self;
-    /// Its numbers, combined.
-    fn combined<O: Operation<T>>(self) -> T;
-}
-
-impl<T: GlobalValue> Word<T> for T {
-    #[inline(always)]
-    fn all(number: T) -> Self {
-        number
-    }
-    #[inline(always)]
-    fn combined<O: Operation<T>>(self) -> T {
-        self
-    }
-}
-
-/// Expands to vectors of four numbers as words.
-macro_rules! quads {
-    ($($quad:ident $ty:ty;)*) => {$(
-        impl Word<$ty> for $quad {
-            #[inline(always)]
-            fn all(number: $ty) -> Self {
-                Self::splat(number)
-            }
-            #[inline(always)]
-            fn combined<O: Operation<$ty>>(self) -> $ty {
-                let [x, y, z, w] = self.to_array();
-                O::combine(O::combine(x, y), O::combine(z, w))
-            }
-        }
-    )*};
-}
-
-quads! {
-    f32x4 f32;
-    i32x4 i32;
-}
+pub(crate) use operation::{Maximum, Minimum, Number, Operation, Product, Sum, Word};
 
 /// The indices of a thread: `first`, `first + step`, ... below `end`.
 #[derive(Clone, Copy)]
@@ -146,9 +57,10 @@ impl Indices {
     }
 }
 
-/// Loads something for each of a thread's indices, and combines what `number` makes of it. Each round issues `TOGETHER` loads before it
-/// uses the first. Full rounds check no bounds, so that no load waits for a condition; the last round checks each index, and takes
-/// `nothing` for those beyond the end.
+/// Loads something for each of a thread's indices, and combines what `number` makes of it. Each
+/// round issues `TOGETHER` loads before it uses the first. Full rounds check no bounds, so that no
+/// load waits for a condition; the last round checks each index, and takes `nothing` for those
+/// beyond the end.
 #[inline(always)]
 pub(crate) fn of_indices<T: Copy, O: Operation<T>, Loaded: Copy, const TOGETHER: usize>(
     indices: Indices,
@@ -172,7 +84,8 @@ pub(crate) fn of_indices<T: Copy, O: Operation<T>, Loaded: Copy, const TOGETHER:
     value
 }
 
-/// Combines a thread's numbers of an array, in words of 16 bytes if it is aligned to them, else one by one.
+/// Combines a thread's numbers of an array, in words of 16 bytes if it is aligned to them, else one
+/// by one.
 ///
 /// # Safety
 /// `input` holds numbers below the end of the indices, which nothing writes during the launch.
@@ -181,7 +94,8 @@ pub(crate) unsafe fn of_array<T: Number, O: Operation<T>, const TOGETHER: usize>
     input: *const T,
     numbers: Indices,
 ) -> T {
-    // SAFETY: as the caller says.
+    // SAFETY: the input holds the numbers; words of four start on 16 bytes, and end before the
+    // numbers do.
     unsafe {
         if !input.addr().is_multiple_of(16) {
             return of_words::<T, O, T, TOGETHER>(input, numbers);
@@ -200,7 +114,7 @@ unsafe fn of_words<T: Number, O: Operation<T>, W: Word<T>, const TOGETHER: usize
     input: *const W,
     words: Indices,
 ) -> T {
-    // SAFETY: as the caller says.
+    // SAFETY: `of_indices` asks for words below the end, which the array has.
     let load = |i| unsafe { mem::load_ca(input.add(i)) };
     of_indices::<T, O, W, TOGETHER>(words, W::all(O::IDENTITY), load, |word| word.combined::<O>())
 }
@@ -221,9 +135,10 @@ pub(crate) unsafe fn of_lanes<T: Number, O: Operation<T>, const LANES: u32>(mut 
     value
 }
 
-/// Combines the values of a block's threads, in its first one: each warp by shuffles, then one warp from the `4 * QUADS` values of the
-/// warps. These are a few words of shared memory, and combining them takes less time than more shuffles, each of which waits for
-/// the one before. Stages 0 and 1 are apart, so that no barrier is needed between two calls.
+/// Combines the values of a block's threads, in its first one: each warp by shuffles, then one warp
+/// from the `4 * QUADS` values of the warps. These are a few words of shared memory, and combining
+/// them takes less time than more shuffles, each of which waits for the one before. Stages 0 and 1
+/// are apart, so that no barrier is needed between two calls.
 ///
 /// # Safety
 /// All threads of the block are here, `4 * QUADS` warps in x.
@@ -254,12 +169,12 @@ pub(crate) unsafe fn of_block<T: Number, O: Operation<T>, const QUADS: usize>(va
 /// The threads of a block that [`of_blocks`] is for.
 pub(crate) const BLOCK: u32 = 512;
 
-/// Combines the values of `blocks` blocks, of which this is number `block`: in the first thread of the last one; elsewhere there is
-/// nothing. `value` is in the block's first thread.
+/// Combines the values of `blocks` blocks, of which this is number `block`: in the first thread of
+/// the last one; elsewhere there is nothing. `value` is in the block's first thread.
 ///
 /// # Safety
-/// All threads of the block are here, [`BLOCK`] of them in x. `slots` has a place for each block, which holds 0, and will again. Blocks with lower
-/// numbers have lower indices in the grid.
+/// All threads of the block are here, [`BLOCK`] of them in x. `slots` has a place for each block,
+/// which holds 0, and will again. Blocks with lower numbers have lower indices in the grid.
 #[inline(always)]
 pub(crate) unsafe fn of_blocks<T: Number, O: Operation<T>>(
     value: T,
@@ -299,8 +214,8 @@ const MARK: u64 = 1 << 32;
 /// The slot is this thread's to write, and empty.
 #[inline(always)]
 pub(crate) unsafe fn leave<T: Number>(slot: *mut u64, value: T) {
-    // SAFETY: as the caller says; a volatile access of 8 bytes is of the whole word.
-    unsafe { slot.write_volatile(MARK | u64::from(value.bits())) }
+    // SAFETY: the slot is this thread's to write.
+    unsafe { atomic::store_relaxed(slot, MARK | u64::from(value.bits())) }
 }
 
 /// Waits for a block's value, and empties its slot for the next launch.
@@ -309,12 +224,12 @@ pub(crate) unsafe fn leave<T: Number>(slot: *mut u64, value: T) {
 /// A running block will write the slot, or has; no other thread reads it.
 #[inline(always)]
 pub(crate) unsafe fn wait_for<T: Number>(slot: *mut u64) -> T {
-    // SAFETY: as the caller says; a volatile access of 8 bytes is of the whole word.
+    // SAFETY: the slot is there, and nobody else reads it, so nobody misses what it held.
     unsafe {
         loop {
-            let word = slot.read_volatile();
+            let word = atomic::load_relaxed(slot);
             if word & MARK != 0 {
-                slot.write_volatile(0);
+                atomic::store_relaxed(slot, 0);
                 return T::of_bits(word as u32);
             }
         }

@@ -1,9 +1,12 @@
-//! The best dot product. The lab's first steps, whose blocks add up in a tree, are in `kernels/src/dot.rs`.
+//! The best dot product. The lab's first steps, whose blocks add up in a tree, are in
+//! `kernels/src/dot.rs`.
 //!
-//! It goes the way of the best [`reduce`](crate::reduce): many pairs a thread, in words of 16 bytes of which four are under way;
-//! shuffles, so that shared memory sees one value a warp (`smsp__sass_inst_executed_op_shared_st.sum`); and one launch, whose last
-//! block adds up the blocks' sums, so that the result is on the device. The kernel itself waits for the one before it
-//! (`cuda_std::dependent_launch`), which hides the gap between launches. [`blocks`](crate::blocks) says how many blocks there are.
+//! It goes the way of the best [`reduce`](crate::reduce): many pairs a thread, in words of 16 bytes
+//! of which four are under way; shuffles, so that shared memory sees one value a warp
+//! (`smsp__sass_inst_executed_op_shared_st.sum`); and one launch, whose last block adds up the
+//! blocks' sums, so that the result is on the device. The kernel itself waits for the one before it
+//! (`cuda_std::dependent_launch`), which hides the gap between launches. [`blocks`](crate::blocks)
+//! says how many blocks there are.
 
 #[gpu_only]
 use crate::combine::{BLOCK, Indices, Sum, Word, of_block, of_blocks, of_indices};
@@ -18,12 +21,13 @@ pub const THREADS: u32 = 512;
 #[gpu_only]
 const _: () = assert!(THREADS == BLOCK);
 
-/// Many pairs a thread, in words of 16 bytes where both vectors are aligned to them, and in one launch: the last block adds up the blocks'
-/// sums.
+/// Many pairs a thread, in words of 16 bytes where both vectors are aligned to them, and in one
+/// launch: the last block adds up the blocks' sums.
 ///
 /// # Safety
-/// `a` and `b` hold `length` elements, `sum` one, `slots` one for each block, which is 0 and will be again. Nothing else uses the last
-/// two during the launch. Blocks have [`THREADS`] threads in x.
+/// `a` and `b` hold `length` elements, `sum` one, `slots` one for each block, which is 0 and will
+/// be again. Nothing else uses the last two during the launch. Blocks have [`THREADS`] threads in
+/// x.
 #[kernel(launch_bounds(512))]
 pub unsafe fn dot_best(a: *const f32, b: *const f32, length: usize, sum: *mut f32, slots: *mut u64) {
     dependent_launch::wait();
@@ -52,7 +56,7 @@ unsafe fn products<W: Word<f32> + Mul<Output = W>, const TOGETHER: usize>(
     b: *const W,
     words: Indices,
 ) -> f32 {
-    // SAFETY: as the caller says.
+    // SAFETY: `of_indices` asks for words below the end, which both vectors have.
     let load = |i| unsafe { [load_ca(a.add(i)), load_ca(b.add(i))] };
     of_indices::<f32, Sum, [W; 2], TOGETHER>(words, [W::all(0.0); 2], load, |[a, b]| (a * b).combined::<Sum>())
 }

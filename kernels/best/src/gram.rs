@@ -1,9 +1,10 @@
-//! The best products of a matrix with its own transpose. The lab's first steps are in `kernels/src/gram.rs`. As there, a block computes
-//! a tile on or below the diagonal and writes it twice; the tiles are those of [`matmul`](crate::matmul), and `A` comes transposed.
-//! [`best`] chooses among the kernels.
+//! The best products of a matrix with its own transpose. The lab's first steps are in
+//! `kernels/src/gram.rs`. As there, a block computes a tile on or below the diagonal and writes it
+//! twice; the tiles are those of [`matmul`](crate::matmul), and `A` comes transposed. [`best`]
+//! chooses among the kernels.
 //!
-//! `A` has `rows` x `columns` elements, `C` `rows` x `rows`: any size for which `C` has room for a tile. Rows are `a_pitch` and
-//! `c_pitch` elements apart.
+//! `A` has `rows` x `columns` elements, `C` `rows` x `rows`: any size for which `C` has room for a
+//! tile. Rows are `a_pitch` and `c_pitch` elements apart.
 
 use bytemuck::{Pod, Zeroable};
 #[cfg(not(target_arch = "nvptx64"))]
@@ -18,7 +19,7 @@ use crate::Gpu;
 use crate::matrix::Matrix;
 use crate::product::{self, Shares, TileSize};
 #[gpu_only]
-use crate::product::{AcrossK, AlongK, Operand, Product, Sharing, Tile, order};
+use crate::product::{AcrossK, AlongK, Operand, Product, Sharing, Tile, orders};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::product::{Candidate, SMALL_TILE_COST, TURNING_COST, TileLaunch, cost_of_transpose, fastest};
 
@@ -48,17 +49,21 @@ pub const SMALL: TileSize = TileSize {
     shared_bytes: product::shared_bytes(product::turned_pitch(64), product::turned_pitch(128)),
 };
 
-/// The tiles of [`matmul_best`](crate::matmul::matmul_best), only on and below the diagonal, and what is below also written above. The last
-/// tiles are split, as there.
+/// The tiles of [`matmul_best`](crate::matmul::matmul_best), only on and below the diagonal, and
+/// what is below also written above. The last tiles are split, as there.
 ///
-/// Both operands' rows run along `k` here, so both would be turned on their way to shared memory, float by float, and again for each tile.
-/// Transposing the whole matrix once is cheaper: the kernel takes `A` as [`transpose_best`](crate::transpose::transpose_best) leaves it, and
-/// copies 16 bytes at a time. For 8192 x 8192 it takes 10.3 ms, and the transpose 0.13; turning in each tile took 10.9 (H200, 2026-11-24).
+/// Both operands' rows run along `k` here, so both would be turned on their way to shared memory,
+/// float by float, and again for each tile. Transposing the whole matrix once is cheaper: the
+/// kernel takes `A` as [`transpose_best`](crate::transpose::transpose_best) leaves it, and copies
+/// 16 bytes at a time. For 8192 x 8192 it takes 10.3 ms, and the transpose 0.13; turning in each
+/// tile took 10.9 (H200, 2026-11-24).
 ///
 /// # Safety
-/// The matrices have the shapes that `shape` says, and nothing else uses `c` during the launch. `transposed` is the transpose of A, and `a_pitch` its pitch, a multiple of 4; its rows may be read up to there. C is
-/// at least as large as a tile ([`LARGE`]). Both start on 16 bytes. Tiles are those of each square of C on
-/// or below the diagonal, row by row, and `shares`, `ready` and `room` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
+/// The matrices have the shapes that `shape` says, and nothing else uses `c` during the launch.
+/// `transposed` is the transpose of A, and `a_pitch` its pitch, a multiple of 4; its rows may be
+/// read up to there. C is at least as large as a tile ([`LARGE`]). Both start on 16 bytes. Tiles
+/// are those of each square of C on or below the diagonal, row by row, and `shares`, `ready` and
+/// `room` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
 #[kernel(launch_bounds(256, 2))]
 pub unsafe fn gram_best(
     transposed: *const f32,
@@ -72,13 +77,16 @@ pub unsafe fn gram_best(
     let Shape { rows, columns, a_pitch, .. } = shape;
     let a = Matrix { first: transposed.cast_mut(), rows: columns, columns: rows, pitch: a_pitch };
     let sharing = Sharing { shares, ready, room };
-    best::<AcrossK<f32x4, 128>, AcrossK<f32x4, 128>, { order::MATMUL }>(a, c, shape, scale, sharing);
+    best::<AcrossK<f32x4, 128>, AcrossK<f32x4, 128>, { orders::MATMUL }>(a, c, shape, scale, sharing);
 }
 
-/// The same in tiles of half the size, and `A` as it is: for matrices so small that a transpose before would take longer than what it saves.
+/// The same in tiles of half the size, and `A` as it is: for matrices so small that a transpose
+/// before would take longer than what it saves.
 ///
 /// # Safety
-/// The matrices have the shapes that `shape` says, and nothing else uses `c` during the launch. C is at least as large as a tile ([`SMALL`]) and starts on 16 bytes; the rest is as for [`gram_best`].
+/// The matrices have the shapes that `shape` says, and nothing else uses `c` during the launch. C
+/// is at least as large as a tile ([`SMALL`]) and starts on 16 bytes; the rest is as for
+/// [`gram_best`].
 #[kernel(launch_bounds(256, 1))]
 pub unsafe fn gram_best_small(
     a: *const f32,
@@ -92,10 +100,11 @@ pub unsafe fn gram_best_small(
     let Shape { rows, columns, a_pitch, .. } = shape;
     let a = Matrix { first: a.cast_mut(), rows, columns, pitch: a_pitch };
     let sharing = Sharing { shares, ready, room };
-    best::<AlongK<64>, AlongK<128>, { order::GRAM_SMALL }>(a, c, shape, scale, sharing);
+    best::<AlongK<64>, AlongK<128>, { orders::GRAM_SMALL }>(a, c, shape, scale, sharing);
 }
 
-/// The tiles of a Gram matrix whose operands come as `L` and `R`. A tile of `L` is part of a square of `R`'s side.
+/// The tiles of a Gram matrix whose operands come as `L` and `R`. A tile of `L` is part of a square
+/// of `R`'s side.
 ///
 /// # Safety
 /// As for [`gram_best`].
@@ -120,7 +129,9 @@ unsafe fn best<L: Operand, R: Operand, const O: usize>(
         // The last square may reach beyond the matrix.
         (row * L::SIDE < shape.rows).then_some((tile, square_row != square_column))
     };
-    // SAFETY: as the caller says. Squares on the diagonal are computed whole, so nothing of them is mirrored.
+    // SAFETY: the kernel's promises are those of `for_each_piece` and of the stores: operands with
+    // whole tiles, and a C of this shape that nothing else uses. Squares on the diagonal are
+    // computed whole, so nothing of them is mirrored.
     unsafe {
         sharing.for_each_piece(
             product,
@@ -137,14 +148,15 @@ unsafe fn best<L: Operand, R: Operand, const O: usize>(
     }
 }
 
-/// Tiles of [`gram_best`] or [`gram_best_small`] for a matrix of this many rows: those of each square of C on or below the diagonal, row by
-/// row.
+/// Tiles of [`gram_best`] or [`gram_best_small`] for a matrix of this many rows: those of each
+/// square of C on or below the diagonal, row by row.
 #[cfg(not(target_arch = "nvptx64"))]
 const fn tiles(tile: TileSize, rows: u32) -> u64 {
     tiles_below_diagonal(rows.div_ceil(tile.columns)) * (tile.columns / tile.rows) as u64
 }
 
-/// The tiles on and below the diagonal, counted row by row: row `r` begins at `r (r + 1) / 2`. How many there are in this many rows of tiles.
+/// The tiles on and below the diagonal, counted row by row: row `r` begins at `r (r + 1) / 2`. How
+/// many there are in this many rows of tiles.
 const fn tiles_below_diagonal(rows_of_tiles: u32) -> u64 {
     rows_of_tiles as u64 * (rows_of_tiles as u64 + 1) / 2
 }
@@ -165,7 +177,8 @@ fn below_diagonal(number: u32) -> [u32; 2] {
     [row, number - tiles_below_diagonal(row) as u32]
 }
 
-/// The kernels' parameters: A or its transpose, C, their shape, a factor of the product, and what blocks need to share tiles.
+/// The kernels' parameters: A or its transpose, C, their shape, a factor of the product, and what
+/// blocks need to share tiles.
 #[cfg(not(target_arch = "nvptx64"))]
 pub type Gram = Kernel<(Pointer<f32>, PointerMut<f32>, Shape, f32, Shares, PointerMut<u32>, PointerMut<f32>)>;
 
@@ -179,7 +192,8 @@ pub enum Best {
     Transposed(&'static Gram),
 }
 
-/// The best kernel for a matrix of this shape, and how its tiles are shared out. `None` if C is smaller than a tile.
+/// The best kernel for a matrix of this shape, and how its tiles are shared out. `None` if C is
+/// smaller than a tile.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn best(gpu: Gpu, rows: u32, columns: u32) -> Option<TileLaunch<Best>> {
     let (large, small) = (Best::Transposed(&gram_best), Best::Plain(&gram_best_small));

@@ -38,7 +38,8 @@ impl Launch {
         Self { grid, block, dynamic_shared: 0 }
     }
 
-    /// At least `threads` threads, in blocks of `block`. Where these are too many blocks for a grid, the launch will fail.
+    /// At least `threads` threads, in blocks of `block`. Where these are too many blocks for a
+    /// grid, the launch will fail.
     pub fn linear(threads: usize, block: u32) -> Self {
         let blocks = threads.div_ceil(block as usize);
         Self::new([u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1], [block, 1, 1])

@@ -1,9 +1,10 @@
 //! The best kernels: each lab's problem, solved as fast as the machine goes.
 //!
-//! The course's crate `kernels` teaches one idea at a time; here all of them meet. A module has the name of its lab, and says what
-//! makes its kernels fast. Beside each kernel stands a plain function, compiled for the host only, that chooses the kernel and the
-//! [`Launch`] for a problem and a [`Gpu`]: the host calls it and decides nothing itself. On an H200 the kernels are as fast as
-//! cuBLAS, CUB and the driver's copies, or faster: `docs/PEERS.md`.
+//! The course's crate `kernels` teaches one idea at a time; here all of them meet. A module has the
+//! name of its lab, and says what makes its kernels fast. Beside each kernel stands a plain
+//! function, compiled for the host only, that chooses the kernel and the [`Launch`] for a problem
+//! and a [`Gpu`]: the host calls it and decides nothing itself. On an H200 the kernels are as fast
+//! as cuBLAS, CUB and the driver's copies, or faster: `docs/PEERS.md`.
 //!
 //! | module | what it is about |
 //! | --- | --- |
@@ -12,9 +13,10 @@
 //! | [`reduce`], [`dot`], [`rows`] | one launch for all blocks, by way of `combine` |
 //! | [`matmul`], [`gram`] | tiles in registers, by way of [`product`] |
 //!
-//! Like `kernels`, the crate is compiled twice: for the device to the PTX in `kernels/best/ptx/`, for the host to typed handles and
-//! [`PTX`]. The two crates know nothing of each other, so the few helpers that both need stand in both. A kernel's name begins with
-//! its lab's, and no kernel of `kernels` has the same.
+//! Like `kernels`, the crate is compiled twice: for the device to the PTX in `kernels/best/ptx/`,
+//! for the host to typed handles and [`PTX`]. The two crates know nothing of each other, so the few
+//! helpers that both need stand in both. A kernel's name begins with its lab's, and no kernel of
+//! `kernels` has the same.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
@@ -44,10 +46,11 @@ mod launch;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use launch::{Gpu, Launch};
 
-/// The kernels as PTX, ascending by architecture. The last one that a device can run is the one for that device.
+/// The kernels as PTX, ascending by architecture. The last one that a device can run is the one for
+/// that device.
 ///
-/// From `sm_80` on, copies to shared memory are asynchronous (`cuda_std::pipeline`). From `sm_90` on, the kernels wait by themselves
-/// for the kernel before them (`cuda_std::dependent_launch`).
+/// From `sm_80` on, copies to shared memory are asynchronous (`cuda_std::pipeline`). From `sm_90`
+/// on, the kernels wait by themselves for the kernel before them (`cuda_std::dependent_launch`).
 #[cfg(not(target_arch = "nvptx64"))]
 pub const PTX: &[cuda_std::launch::PtxImage] = &[
     cuda_std::launch::PtxImage { arch: "sm_75", text: include_str!("../ptx/best_kernels.sm_75.ptx") },

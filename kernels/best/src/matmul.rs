@@ -1,29 +1,30 @@
-//! The best matrix products. The lab's first steps, up to tiles in registers, are in `kernels/src/matmul.rs`; here is what they leave:
-//! waiting for global memory, the registers that hold what is on its way, and registers whose banks collide. The last tiles are shared
-//! out, so that no multiprocessor waits for others. [`product`] describes all of it, and [`best`] chooses among the kernels.
+//! The best matrix products. The lab's first steps, up to tiles in registers, are in
+//! `kernels/src/matmul.rs`; here is what they leave: waiting for global memory, the registers that
+//! hold what is on its way, and registers whose banks collide. The last tiles are shared out, so
+//! that no multiprocessor waits for others. [`product`] describes all of it, and [`best`] chooses
+//! among the kernels.
 //!
-//! | kernel | loads from global memory | from shared memory, for each multiplication |
-//! | --- | --- | --- |
-//! | [`matmul_best`] | none, but asynchronous copies: m n k / 128 of 4 bytes, and m n k / 512 of 16 | 1/16 |
+//! For m n k multiplications, [`matmul_best`] copies m n k / 128 numbers of A by 4 bytes and m n k
+//! / 512 words of B by 16, and loads a number from shared memory for each 16 multiplications.
 //!
-//! Any `m`, `n`, `k` for which `C` has room for a tile. Rows are `a_pitch`, `b_pitch` and `c_pitch` elements apart.
+//! Any `m`, `n`, `k` for which `C` has room for a tile. Rows are `a_pitch`, `b_pitch` and `c_pitch`
+//! elements apart.
+
+#[cfg(not(target_arch = "nvptx64"))]
+mod choice;
 
 use bytemuck::{Pod, Zeroable};
-#[cfg(not(target_arch = "nvptx64"))]
-use cuda_std::launch::{Kernel, Pointer, PointerMut};
 #[gpu_only]
 use cuda_std::{dependent_launch, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
 
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::Gpu;
 #[gpu_only]
 use crate::matrix::Matrix;
 use crate::product::{self, Shares, TileSize};
 #[gpu_only]
-use crate::product::{AcrossK, AlongK, Operand, Piece, Product, Sharing, Tile, order};
+use crate::product::{AcrossK, AlongK, Operand, Piece, Product, Sharing, Tile, orders};
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::product::{Candidate, SMALL_TILE_COST, TileLaunch, fastest};
+pub use choice::{Alone, Best, Split, best};
 
 /// The shapes of a product, and how far apart the rows of its matrices are, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -53,19 +54,24 @@ const fn shared_bytes(rows: u32, columns: u32) -> u32 {
     product::shared_bytes(product::turned_pitch(rows), columns)
 }
 
-/// Register tiles again, with all that `product/mod.rs` describes: the next slabs of A and B come by asynchronous copies, two
-/// ahead, and the order of the multiplications suits the banks of the registers. `c` becomes `scale` times the product, as BLAS has it.
+/// Register tiles again, with all that `product/mod.rs` describes: the next slabs of A and B come
+/// by asynchronous copies, two ahead, and the order of the multiplications suits the banks of the
+/// registers. `c` becomes `scale` times the product, as BLAS has it.
 ///
-/// All best kernels wait by themselves for the one before (`cuda_std::dependent_launch`): back to back, 1024 x 1024, by [`matmul_best_small`], takes
-/// 49.2 us instead of 50.2 (H200, 2026-11-24).
+/// All best kernels wait by themselves for the one before (`cuda_std::dependent_launch`): back to
+/// back, 1024 x 1024, by [`matmul_best_small`], takes 49.2 us instead of 50.2 (H200, 2026-11-24).
 ///
-/// The last tiles are split: only the first have a block of their own. Each of the grid's other blocks takes some slabs of the other
-/// tiles, as `shares` says, and leaves what it cannot complete in `room`.
+/// The last tiles are split: only the first have a block of their own. Each of the grid's other
+/// blocks takes some slabs of the other tiles, as `shares` says, and leaves what it cannot complete
+/// in `room`.
 ///
 /// # Safety
-/// The matrices have the shapes that `shape` says, and nothing else uses `c` during the launch. C is at least as large as a tile ([`LARGE`]); the matrices start on 16 bytes; B's pitch is a multiple of
-/// 4, and its rows may be read up to there. Tiles are counted down their columns. Blocks have [`THREADS`](product::THREADS) threads in x; a GPU that does not hold all blocks that share starts
-/// them in order. For each of these, `ready` has a zero, which will be there again, and `room` [`ROOM`](product::ROOM) numbers, on 16 bytes.
+/// The matrices have the shapes that `shape` says, and nothing else uses `c` during the launch. C
+/// is at least as large as a tile ([`LARGE`]); the matrices start on 16 bytes; B's pitch is a
+/// multiple of 4, and its rows may be read up to there. Tiles are counted down their columns.
+/// Blocks have [`THREADS`](product::THREADS) threads in x; a GPU that does not hold all blocks that
+/// share starts them in order. For each of these, `ready` has a zero, which will be there again,
+/// and `room` [`ROOM`](product::ROOM) numbers, on 16 bytes.
 #[kernel(launch_bounds(256, 2))]
 pub unsafe fn matmul_best(
     a: *const f32,
@@ -77,7 +83,14 @@ pub unsafe fn matmul_best(
     ready: *mut u32,
     room: *mut f32,
 ) {
-    best::<AlongK<128>, AcrossK<f32x4, 128>, { order::MATMUL }>(a, b, c, shape, scale, Sharing { shares, ready, room });
+    best::<AlongK<128>, AcrossK<f32x4, 128>, { orders::MATMUL }>(
+        a,
+        b,
+        c,
+        shape,
+        scale,
+        Sharing { shares, ready, room },
+    );
 }
 
 /// The same where B's rows are not aligned to 16 bytes: they are copied in words of 4.
@@ -95,7 +108,7 @@ pub unsafe fn matmul_best_unaligned(
     ready: *mut u32,
     room: *mut f32,
 ) {
-    best::<AlongK<128>, AcrossK<f32, 128>, { order::MATMUL_UNALIGNED }>(
+    best::<AlongK<128>, AcrossK<f32, 128>, { orders::MATMUL_UNALIGNED }>(
         a,
         b,
         c,
@@ -105,18 +118,19 @@ pub unsafe fn matmul_best_unaligned(
     );
 }
 
-/// Tiles of half the size, for products that have too few of the others to keep all multiprocessors busy. A tile has
-/// room for four of the eight warps, so each half of the block takes half of the steps of every slab, and adds its sums to the other's at
-/// the end. Each tile has a block of its own, and the kernel is a little faster for it.
+/// Tiles of half the size, for products that have too few of the others to keep all multiprocessors
+/// busy. A tile has room for four of the eight warps, so each half of the block takes half of the
+/// steps of every slab, and adds its sums to the other's at the end. Each tile has a block of its
+/// own, and the kernel is a little faster for it.
 ///
 /// # Safety
 /// As for [`matmul_best_unaligned`], with tiles of [`SMALL`], of which none is split.
 #[kernel(launch_bounds(256, 1))]
 pub unsafe fn matmul_best_small(a: *const f32, b: *const f32, c: *mut f32, shape: Shape, scale: f32) {
     if shape.b_pitch.is_multiple_of(4) {
-        alone::<AlongK<64>, AcrossK<f32x4, 128>, { order::MATMUL_SMALL }>(a, b, c, shape, scale);
+        alone::<AlongK<64>, AcrossK<f32x4, 128>, { orders::MATMUL_SMALL }>(a, b, c, shape, scale);
     } else {
-        alone::<AlongK<64>, AcrossK<f32, 128>, { order::MATMUL_SMALL }>(a, b, c, shape, scale);
+        alone::<AlongK<64>, AcrossK<f32, 128>, { orders::MATMUL_SMALL }>(a, b, c, shape, scale);
     }
 }
 
@@ -137,9 +151,9 @@ pub unsafe fn matmul_best_small_split(
 ) {
     let sharing = Sharing { shares, ready, room };
     if shape.b_pitch.is_multiple_of(4) {
-        best::<AlongK<64>, AcrossK<f32x4, 128>, { order::MATMUL_SMALL_SPLIT }>(a, b, c, shape, scale, sharing);
+        best::<AlongK<64>, AcrossK<f32x4, 128>, { orders::MATMUL_SMALL_SPLIT }>(a, b, c, shape, scale, sharing);
     } else {
-        best::<AlongK<64>, AcrossK<f32, 128>, { order::MATMUL_SMALL_SPLIT }>(a, b, c, shape, scale, sharing);
+        best::<AlongK<64>, AcrossK<f32, 128>, { orders::MATMUL_SMALL_SPLIT }>(a, b, c, shape, scale, sharing);
     }
 }
 
@@ -159,7 +173,8 @@ unsafe fn alone<L: Operand, R: Operand, const O: usize>(
     dependent_launch::wait();
     let (product, c) = matrices(a, b, c, shape, scale);
     let tile = in_columns::<L, R, O>(cuda_std::thread::block_idx_x(), shape);
-    // SAFETY: as the caller says.
+    // SAFETY: the matrices have the shape and room for a whole tile, and this block alone stores
+    // the tile.
     unsafe { tile.store(c, &tile.sums(product, Piece::whole(shape.k)), scale) };
 }
 
@@ -181,7 +196,8 @@ unsafe fn best<L: Operand, R: Operand, const O: usize>(
     let (product, c) = matrices(a, b, c, shape, scale);
     let tiles = shape.m.div_ceil(L::SIDE) * shape.n.div_ceil(R::SIDE);
     let tile = |number| in_columns::<L, R, O>(number, shape);
-    // SAFETY: as the caller says.
+    // SAFETY: the matrices have the shape and room for whole tiles, each tile is stored by one
+    // block, and the blocks that share have flags and room.
     unsafe {
         sharing.for_each_piece(
             product,
@@ -208,37 +224,4 @@ fn matrices(a: *const f32, b: *const f32, c: *mut f32, shape: Shape, scale: f32)
 fn in_columns<L: Operand, R: Operand, const O: usize>(number: u32, shape: Shape) -> Tile<L, R, O> {
     let down = shape.m.div_ceil(L::SIDE);
     Tile::new(number % down, number / down, shape.m, shape.n)
-}
-
-/// The parameters of a kernel whose tiles are not split: A, B and C, their shape, and a factor of the product.
-#[cfg(not(target_arch = "nvptx64"))]
-pub type Alone = Kernel<(Pointer<f32>, Pointer<f32>, PointerMut<f32>, Shape, f32)>;
-
-/// The same with what blocks need to share tiles.
-#[cfg(not(target_arch = "nvptx64"))]
-pub type Split =
-    Kernel<(Pointer<f32>, Pointer<f32>, PointerMut<f32>, Shape, f32, Shares, PointerMut<u32>, PointerMut<f32>)>;
-
-/// A kernel, by its parameters.
-#[cfg(not(target_arch = "nvptx64"))]
-#[derive(Clone, Copy)]
-pub enum Best {
-    /// Each tile has a block of its own.
-    Alone(&'static Alone),
-    /// Blocks may share tiles.
-    Split(&'static Split),
-}
-
-/// The best kernel for a product of this shape, and how its tiles are shared out. `None` if it is smaller than a tile.
-#[cfg(not(target_arch = "nvptx64"))]
-pub fn best(gpu: Gpu, shape: Shape) -> Option<TileLaunch<Best>> {
-    let large = if shape.b_pitch.is_multiple_of(4) { &matmul_best } else { &matmul_best_unaligned };
-    let candidate = |kernel, tile, splits, cost| Candidate { kernel, tile, splits, cost, cost_before: 0.0 };
-    let kernels = [
-        candidate(Best::Split(large), LARGE, true, 1.0),
-        candidate(Best::Alone(&matmul_best_small), SMALL, false, SMALL_TILE_COST),
-        candidate(Best::Split(&matmul_best_small_split), SMALL, true, SMALL_TILE_COST),
-    ];
-    let tiles = |tile: TileSize| u64::from(shape.m.div_ceil(tile.rows)) * u64::from(shape.n.div_ceil(tile.columns));
-    fastest(gpu, &kernels, [shape.m, shape.n], shape.k, tiles)
 }

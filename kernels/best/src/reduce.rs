@@ -1,17 +1,16 @@
 //! The best reductions. The lab's six steps are in `kernels/src/reduce.rs`.
 //!
-//! | step | what it changes | what it removes |
-//! | --- | --- | --- |
-//! | words of 16 bytes, many for each thread | 528 blocks take all values, not one for each 512 | barriers and shuffles, of which there is one round a block, and three of four requests |
-//! | four words of a thread under way | all are asked for before the first is used | waiting for memory (stall "long scoreboard"): 128 KB a multiprocessor are on their way |
-//! | one launch | the last block combines the blocks' values | a launch, and the host's part |
-//! | marks instead of a counter | see `combine.rs` | a fence and an atomic operation: two trips to L2 |
-//! | the kernel waits for the one before it | `cuda_std::dependent_launch` | the gap between launches, back to back |
+//! | step | what it removes |
+//! | --- | --- |
+//! | many words of 16 bytes for each thread | most barriers, shuffles and requests |
+//! | four words of a thread under way | waiting for memory (stall "long scoreboard") |
+//! | one launch: the last block combines the blocks' values | a launch, and the host's part |
+//! | marks instead of a counter (`combine.rs`) | a fence and an atomic: two trips to L2 |
+//! | the kernel itself waits for the one before | the gap between launches, back to back |
 //!
-//! That is `reduce_best`. On an H200 it reads 2^28 values at 4.6 TB/s, 96 % of what its memory can do by the data sheet. A hint that the
-//! values are read once (`load_nc_no_allocate`) makes L2 drop them early, too: 2^23 values that would have stayed there from one launch to
-//! the next then take 9.7 us instead of 6.3. A few
-//! thousand values are not worth more than one block: `reduce_small` loads each once, and waits for nobody.
+//! That is `reduce_best`. On an H200 it reads 2^28 values at 4.6 TB/s, 96 % of what its memory can
+//! do by the data sheet. A few thousand values are not worth more than one block: `reduce_small`
+//! loads each once, and waits for nobody.
 
 #[gpu_only]
 use crate::combine::{
@@ -35,8 +34,12 @@ pub const SMALL_THREADS: u32 = 256;
 /// The most values of `reduce_small`: eight words of four for each thread.
 pub const SMALL_LENGTH: u32 = 32 * SMALL_THREADS;
 
-/// `reduce_best`: as many threads as the GPU holds at once share the values, with four words of 16 bytes under way each, and the last
-/// block finishes the work. So there is one launch, and nothing is left for the host.
+/// `reduce_best`: as many threads as the GPU holds at once share the values, with four words of 16
+/// bytes under way each, and the last block finishes the work. So there is one launch, and nothing
+/// is left for the host.
+///
+/// # Safety
+/// That of the kernels below.
 #[gpu_only]
 #[inline(always)]
 unsafe fn in_one_launch<T: Number, O: Operation<T>>(input: *const T, length: usize, output: *mut T, slots: *mut u64) {
@@ -44,7 +47,8 @@ unsafe fn in_one_launch<T: Number, O: Operation<T>>(input: *const T, length: usi
     let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
     let first = block * BLOCK as usize + thread::thread_idx_x() as usize;
     let numbers = Indices { first, step: blocks * BLOCK as usize, end: length };
-    // SAFETY: as the caller says.
+    // SAFETY: the input holds `length` values, the output one, and each block has its slot; all
+    // threads of the block are here.
     unsafe {
         let of_block = of_block::<T, O, 4>(of_array::<T, O, 4>(input, numbers), 0);
         if let Some(value) = of_blocks::<T, O>(of_block, block, blocks, slots) {
@@ -53,8 +57,12 @@ unsafe fn in_one_launch<T: Number, O: Operation<T>>(input: *const T, length: usi
     }
 }
 
-/// `reduce_small`: one block has a few thousand values sooner than blocks could meet. It has few threads, because each instruction of
-/// a warp takes a turn of the multiprocessor, and four words of each under way.
+/// `reduce_small`: one block has a few thousand values sooner than blocks could meet. It has few
+/// threads, because each instruction of a warp takes a turn of the multiprocessor, and four words
+/// of each under way.
+///
+/// # Safety
+/// That of the kernels below.
 #[gpu_only]
 #[inline(always)]
 unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32, output: *mut T) {
@@ -90,8 +98,9 @@ macro_rules! best {
         #[doc = concat!("`reduce_best`, the ", stringify!($operation), " of `", stringify!($ty), "`.")]
         ///
         /// # Safety
-        /// `input` holds `length` values, `output` one, `slots` one for each block, which is 0 and will be again. Nothing else uses
-        /// the last two during the launch. Blocks have [`THREADS`] threads in x.
+        /// `input` holds `length` values, `output` one, `slots` one for each block, which is 0 and
+        /// will be again. Nothing else uses the last two during the launch. Blocks have [`THREADS`]
+        /// threads in x.
         #[kernel(launch_bounds(512))]
         pub unsafe fn $best(input: *const $ty, length: usize, output: *mut $ty, slots: *mut u64) {
             in_one_launch::<$ty, $operation>(input, length, output, slots);
@@ -100,8 +109,9 @@ macro_rules! best {
         #[doc = concat!("`reduce_small`, the ", stringify!($operation), " of `", stringify!($ty), "`.")]
         ///
         /// # Safety
-        /// `input` holds `length` values, at most [`SMALL_LENGTH`], and is aligned to 16 bytes; `output` holds one, and nothing else uses
-        /// it during the launch, which is one block of [`SMALL_THREADS`] threads in x.
+        /// `input` holds `length` values, at most [`SMALL_LENGTH`], and is aligned to 16 bytes;
+        /// `output` holds one, and nothing else uses it during the launch, which is one block of
+        /// [`SMALL_THREADS`] threads in x.
         #[kernel(launch_bounds(256))]
         pub unsafe fn $small(input: *const $ty, length: u32, output: *mut $ty) {
             in_one_block::<$ty, $operation>(input, length, output);

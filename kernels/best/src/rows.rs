@@ -1,16 +1,20 @@
 //! The best statistics of rows and columns. The lab's first steps are in `kernels/src/rows.rs`.
 //!
-//! A block a row wastes threads where rows are short, and GPUs where they are few; the tree's barriers are many. What is best depends
-//! on the shape, and [`Best`] chooses:
+//! A block a row wastes threads where rows are short, and GPUs where they are few; the tree's
+//! barriers are many. What is best depends on the shape, and [`Best`] chooses:
 //!
 //! | rows of | kernel | what it removes |
 //! | --- | --- | --- |
-//! | up to 128 elements | `rows_*_lanes8`: eight lanes for each four rows | idle lanes (`smsp__thread_inst_executed_per_inst_executed.ratio`); the loads of four rows are under way |
-//! | more | `rows_*_lanes32`: a warp a row, eight words of each lane under way | barriers and shared memory |
-//! | a few thousand and more, or few rows | `rows_*_blocks`: a block a row, or several | idle multiprocessors; the last of a row's blocks combines what they found |
+//! | up to 128 elements | `rows_*_lanes8`: eight lanes for each four rows | idle lanes |
+//! | more | `rows_*_lanes32`: a warp a row | barriers and shared memory |
+//! | thousands, or few rows | `rows_*_blocks`: one or several blocks a row | idle multiprocessors |
 //!
-//! All read words of 16 bytes where rows are aligned to them, else of 4, and combine by shuffles. They themselves wait for the kernel
-//! before them (`cuda_std::dependent_launch`), which hides the gap between launches.
+//! Eight lanes have the loads of four rows under way, a warp eight words of each lane; of several
+//! blocks for a row, the last combines what they found.
+//!
+//! All read words of 16 bytes where rows are aligned to them, else of 4, and combine by shuffles.
+//! They themselves wait for the kernel before them (`cuda_std::dependent_launch`), which hides the
+//! gap between launches.
 //!
 //! | kernels | threads of a warp read | sectors per load |
 //! | --- | --- | --- |
@@ -20,24 +24,25 @@
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod choice;
+mod columns;
+#[cfg(target_arch = "nvptx64")]
+mod statistic;
 
 #[gpu_only]
-use crate::combine::{
-    BLOCK, Indices, Maximum, Minimum, Operation, Sum, Word, leave, of_block, of_blocks, of_indices, of_lanes, wait_for,
-};
+use crate::combine::{BLOCK, Indices, Maximum, Minimum, Sum, Word, of_block, of_blocks, of_indices, of_lanes};
 #[gpu_only]
 use crate::matrix::at;
 #[gpu_only]
 use core::ops::Mul;
 #[gpu_only]
-use cuda_std::{address_space, dependent_launch, mem, shared::SharedCell, thread, unroll, vector::f32x4};
+use cuda_std::{dependent_launch, mem, thread, unroll, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
+#[gpu_only]
+use statistic::{Mean, Squares, Statistic, combine, nothing};
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub use choice::Best;
-
-/// Threads of a block of [`rows_column_means_best`] on each column.
-pub const COLUMN_THREADS: u32 = 8;
+pub use columns::{COLUMN_THREADS, rows_column_means_best};
 
 /// The most threads of a block of the kernels with 8 or 32 lanes a row.
 pub const LANES_THREADS: u32 = 256;
@@ -50,74 +55,13 @@ const _: () = assert!(BLOCK_THREADS == BLOCK);
 /// Rows that the kernels with 8 lanes a row take at once.
 pub const SHORT_ROWS: u32 = 4;
 
-/// What a kernel computes of a row.
-#[gpu_only]
-trait Statistic {
-    /// How elements are combined.
-    type Combine: Operation<f32>;
-    /// What elements count as.
-    fn of<W: Mul<Output = W> + Copy>(elements: W) -> W {
-        elements
-    }
-    /// The row's result, of its `count` elements combined.
-    fn finish(combined: f32, _count: u32) -> f32 {
-        combined
-    }
-}
-
-#[gpu_only]
-struct Mean;
-#[gpu_only]
-struct Squares;
-
-#[gpu_only]
-impl Statistic for Sum {
-    type Combine = Sum;
-}
-
-#[gpu_only]
-impl Statistic for Mean {
-    type Combine = Sum;
-    #[inline(always)]
-    fn finish(combined: f32, count: u32) -> f32 {
-        combined / count as f32
-    }
-}
-
-#[gpu_only]
-impl Statistic for Maximum {
-    type Combine = Maximum;
-}
-
-#[gpu_only]
-impl Statistic for Minimum {
-    type Combine = Minimum;
-}
-
-#[gpu_only]
-impl Statistic for Squares {
-    type Combine = Sum;
-    #[inline(always)]
-    fn of<W: Mul<Output = W> + Copy>(elements: W) -> W {
-        elements * elements
-    }
-}
-
-/// What changes nothing.
-#[gpu_only]
-const fn nothing<S: Statistic>() -> f32 {
-    S::Combine::IDENTITY
-}
-
-/// Combines two elements, or what elements were combined to.
-#[gpu_only]
-#[inline(always)]
-fn combine<S: Statistic>(a: f32, b: f32) -> f32 {
-    S::Combine::combine(a, b)
-}
-
-/// `LANES` lanes a row, and `ROWS` rows of each lane at once, with `TOGETHER` words of each under way: rows that are too short to
-/// keep a warp busy share one, and the loads of several rows make up for what one row has too few of.
+/// `LANES` lanes a row, and `ROWS` rows of each lane at once, with `TOGETHER` words of each under
+/// way: rows that are too short to keep a warp busy share one, and the loads of several rows make
+/// up for what one row has too few of.
+///
+/// # Safety
+/// The matrix holds the rows, the output an element for each; the block is made of whole warps, and
+/// rows start on whole words.
 #[gpu_only]
 #[inline(always)]
 unsafe fn by_lanes<
@@ -173,6 +117,9 @@ unsafe fn by_lanes<
 }
 
 /// The same in words of 16 bytes where all rows are made of them, else of 4.
+///
+/// # Safety
+/// The matrix holds the rows, the output an element for each; the block is made of whole warps.
 #[gpu_only]
 #[inline(always)]
 unsafe fn by_lanes_of_words<S: Statistic, const LANES: u32, const ROWS: usize, const TOGETHER: usize>(
@@ -182,7 +129,8 @@ unsafe fn by_lanes_of_words<S: Statistic, const LANES: u32, const ROWS: usize, c
     columns: u32,
     pitch: u32,
 ) {
-    // SAFETY: as the caller says.
+    // SAFETY: the matrix has the rows; words of four are read where all rows start on 16 bytes and
+    // are made of them.
     unsafe {
         if matrix.addr().is_multiple_of(16) && (columns | pitch).is_multiple_of(4) {
             by_lanes::<S, f32x4, LANES, ROWS, TOGETHER>(matrix, output, rows, columns, pitch);
@@ -192,8 +140,12 @@ unsafe fn by_lanes_of_words<S: Statistic, const LANES: u32, const ROWS: usize, c
     }
 }
 
-/// `per_row` blocks a row, of which the last combines what they found: so few rows that their blocks alone would not fill the GPU
-/// are shared by several.
+/// `per_row` blocks a row, of which the last combines what they found: so few rows that their
+/// blocks alone would not fill the GPU are shared by several.
+///
+/// # Safety
+/// The matrix holds a row for each `per_row` blocks, the output an element for each, and `slots` a
+/// place for each block, which holds 0. The block has [`BLOCK_THREADS`] threads.
 #[gpu_only]
 #[inline(always)]
 unsafe fn by_blocks<S: Statistic>(
@@ -234,7 +186,7 @@ unsafe fn of_elements<S: Statistic, W: Word<f32> + Mul<Output = W>, const TOGETH
     row: *const W,
     words: Indices,
 ) -> f32 {
-    // SAFETY: as the caller says.
+    // SAFETY: `of_indices` asks for words below the end, which the row has.
     let load = |i| unsafe { mem::load_ca(row.add(i)) };
     let number = |word: W| S::of(word).combined::<S::Combine>();
     of_indices::<f32, S::Combine, W, TOGETHER>(words, W::all(nothing::<S>()), load, number)
@@ -246,8 +198,9 @@ macro_rules! statistics {
         #[doc = concat!("The ", $what, " of each row, by eight lanes for each four rows: best for rows of up to 128 elements.")]
         ///
         /// # Safety
-        /// `matrix` holds `rows` rows of `pitch >= columns` elements, `output` `rows` elements, and nothing else uses it during the
-        /// launch, in blocks of up to [`LANES_THREADS`] threads, whole warps: eight for each [`SHORT_ROWS`] rows.
+        /// `matrix` holds `rows` rows of `pitch >= columns` elements, `output` `rows` elements, and
+        /// nothing else uses it during the launch, in blocks of up to [`LANES_THREADS`] threads,
+        /// whole warps: eight for each [`SHORT_ROWS`] rows.
         #[kernel(launch_bounds(256))]
         pub unsafe fn $lanes8(matrix: *const f32, output: *mut f32, rows: u32, columns: u32, pitch: u32) {
             dependent_launch::wait();
@@ -257,7 +210,8 @@ macro_rules! statistics {
         #[doc = concat!("The ", $what, " of each row, by a warp a row: best for many rows.")]
         ///
         /// # Safety
-        /// As for the kernel with eight lanes, in blocks of up to [`LANES_THREADS`] threads, whole warps, 32 for each row.
+        /// As for the kernel with eight lanes, in blocks of up to [`LANES_THREADS`] threads, whole
+        /// warps, 32 for each row.
         #[kernel(launch_bounds(256))]
         pub unsafe fn $lanes32(matrix: *const f32, output: *mut f32, rows: u32, columns: u32, pitch: u32) {
             dependent_launch::wait();
@@ -267,9 +221,9 @@ macro_rules! statistics {
         #[doc = concat!("The ", $what, " of each row, by one or several blocks a row: best for long rows.")]
         ///
         /// # Safety
-        /// `matrix` holds a row of `pitch >= columns` elements for each `per_row` blocks, `output` an element; `slots` has a place for
-        /// each block, which is 0 and will be again. Nothing else uses the last two during the launch. Blocks have [`BLOCK_THREADS`]
-        /// threads in x.
+        /// `matrix` holds a row of `pitch >= columns` elements for each `per_row` blocks, `output`
+        /// an element; `slots` has a place for each block, which is 0 and will be again. Nothing
+        /// else uses the last two during the launch. Blocks have [`BLOCK_THREADS`] threads in x.
         #[kernel(launch_bounds(512))]
         pub unsafe fn $blocks(
             matrix: *const f32, output: *mut f32, columns: u32, pitch: u32, per_row: u32, slots: *mut u64,
@@ -286,76 +240,4 @@ statistics! {
     "largest element" Maximum: rows_max_lanes8, rows_max_lanes32, rows_max_blocks;
     "smallest element" Minimum: rows_min_lanes8, rows_min_lanes32, rows_min_blocks;
     "sum of squares" Squares: rows_squares_lanes8, rows_squares_lanes32, rows_squares_blocks;
-}
-
-/// The mean of each column, by several blocks for each 32 columns: there are enough of them for the GPU, eight loads of each thread are
-/// under way, and the last block adds up what they found.
-///
-/// # Safety
-/// `matrix` holds `rows` rows of `pitch >= columns` elements, `output` `columns` elements, and nothing else uses it during the launch,
-/// in blocks of 32 x [`COLUMN_THREADS`] threads, for each 32 columns in x; the grid's y is the number of blocks for the same columns, and `slots` has a place for each
-/// column and each y, which is 0 and will be again.
-#[kernel(launch_bounds((32, 8)))]
-pub unsafe fn rows_column_means_best(
-    matrix: *const f32,
-    output: *mut f32,
-    rows: u32,
-    columns: u32,
-    pitch: u32,
-    slots: *mut u64,
-) {
-    dependent_launch::wait();
-    let (column, y) = (thread::index_1d(), thread::thread_idx_y());
-    let (part, parts) = (thread::block_idx_y(), thread::grid_dim_y());
-    let (first, step) = (part * COLUMN_THREADS + y, parts * COLUMN_THREADS);
-    let end = if column < columns { rows } else { 0 };
-    let indices = Indices { first: first as usize, step: step as usize, end: end as usize };
-    let load = |row: usize| mem::load_ca(matrix.add(at(row as u32, column, pitch)));
-    let mut sum = of_columns(of_indices::<f32, Sum, f32, 8>(indices, 0.0, load, |element| element));
-    let slot_of = |part: u32| slots.add(at(part, column, columns));
-    if part + 1 < parts {
-        if y == 0 && column < columns {
-            leave(slot_of(part), sum);
-        }
-        return;
-    }
-    if parts > 1 {
-        sum = if y == 0 { sum } else { 0.0 };
-        let mut part = if column < columns { y } else { parts };
-        while part + 1 < parts {
-            sum += wait_for::<f32>(slot_of(part));
-            part += COLUMN_THREADS;
-        }
-        // The stage is used again.
-        thread::sync_threads();
-        sum = of_columns(sum);
-    }
-    if y == 0 && column < columns {
-        *output.add(column as usize) = sum / rows as f32;
-    }
-}
-
-/// Adds up the values of each column's threads, in a block of 32 x [`COLUMN_THREADS`]: the sum is in the first of them.
-///
-/// # Safety
-/// All threads of the block are here. Between two calls there is a barrier.
-#[gpu_only]
-#[inline(always)]
-unsafe fn of_columns(value: f32) -> f32 {
-    #[address_space(shared)]
-    static SUMS: SharedCell<[f32; 32 * COLUMN_THREADS as usize]> = SharedCell::uninit();
-    let sums = SUMS.as_mut_ptr().cast::<f32>();
-    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
-    let mut sum = 0.0;
-    // SAFETY: each thread has its place.
-    unsafe {
-        *sums.add((32 * y + x) as usize) = value;
-        thread::sync_threads();
-        if y == 0 {
-            for y in 0..COLUMN_THREADS {
-                sum += *sums.add((32 * y + x) as usize);
-            }
-        }
-    }
-    sum
 }

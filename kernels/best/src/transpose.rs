@@ -1,12 +1,13 @@
-//! The best transposes. The lab's first steps, up to the padded tile, are in `kernels/src/transpose.rs`; here is what is left to gain.
+//! The best transposes. The lab's first steps, up to the padded tile, are in
+//! `kernels/src/transpose.rs`; here is what is left to gain.
 //!
 //! | kernel | what it shows | sectors per request, load and store | wavefronts per shared load |
 //! | --- | --- | --- | --- |
 //! | [`transpose_best_small`] | words of 16 bytes outside the tile | 16, 16 | 1 |
 //! | [`transpose_best`] | the same, with larger tiles | 16, 16 | 2 |
 //!
-//! Matrices are row-major; element (row, column) is at `row * pitch + column`, with the pitch in elements. [`best`] chooses among the
-//! kernels.
+//! Matrices are row-major; element (row, column) is at `row * pitch + column`, with the pitch in
+//! elements. [`best`] chooses among the kernels.
 
 #[cfg(not(target_arch = "nvptx64"))]
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
@@ -27,8 +28,8 @@ pub const TILE: u32 = 64;
 /// Threads of a block of [`transpose_best`].
 pub const THREADS: u32 = TILE * TILE / 8;
 
-/// Bytes of shared memory that [`transpose_best`] and [`transpose_best_unaligned`] need: more than the 16 KB that a block has before compute
-/// capability 2.0.
+/// Bytes of shared memory that [`transpose_best`] and [`transpose_best_unaligned`] need: more than
+/// the 16 KB that a block has before compute capability 2.0.
 pub const SHARED_BYTES: u32 = TILE * (TILE + 1) * 4;
 
 /// Rows and columns of the tile of [`transpose_best_small`].
@@ -37,28 +38,29 @@ pub const SMALL_TILE: u32 = 32;
 /// Threads of a block of [`transpose_best_small`].
 pub const SMALL_THREADS: u32 = SMALL_TILE * SMALL_TILE / 8;
 
-/// The padded tile again, but outside of it each thread moves two words of 16 bytes: a quarter of the instructions for as many bytes, and a
-/// tile of 64 x 64.
+/// The padded tile again, but outside of it each thread moves two words of 16 bytes: a quarter of
+/// the instructions for as many bytes, and a tile of 64 x 64.
 ///
-/// Now DRAM is the limit, and prefers long pieces: in tiles 32 floats wide, 16384 x 16384 floats take 544 us, in these 519 (with half the
-/// threads and four words each, 521). Inside the tile each float is accessed by itself, because rows of 65 floats do not start on 16 bytes. That
-/// costs nothing here: a tile without padding, with its words in another order (a *swizzle*) so that they can be accessed whole, takes as long.
+/// Now DRAM is the limit. It prefers long pieces, hence the larger tile: 519 us for 16384 x 16384
+/// floats, where tiles 32 floats wide take 544. And it is slower at rows that are read or written
+/// down the columns, so loads and stores ask L2 to keep their lines longest
+/// (`mem::load_l2_evict_last`): 512 us. The next kernels pay for that, because they find L2 full of
+/// these lines (H200, 2026-11-24). Inside the tile each float is accessed by itself, because rows
+/// of 65 floats do not start on 16 bytes; that costs nothing here. What else was tried is in
+/// `docs/results/peers.md`.
 ///
-/// A transpose has to read or to write down the columns, and DRAM is slower at that: a copy that turns nothing, but reads in this order, takes
-/// 518 us; one in the order of addresses 503 (`docs/compare/order.cu`). So the next step is for DRAM: loads and stores ask L2 to keep their
-/// lines longest, although nobody needs them soon (`mem::load_l2_evict_last`). DRAM then moves the same bytes in 512 us, and those of 8192 x
-/// 8192 floats in 129 instead of 132. The next kernels pay for it, because they find L2 full of these lines: a copy of 12 MB takes up to 6 %
-/// longer (H200, 2026-11-24).
-///
-/// A small matrix takes little longer than its launch, so the last two steps are for these. The kernel itself waits for the one before it
-/// (`cuda_std::dependent_launch`): back to back, 1024 x 1000 floats take 2.1 us instead of 3.3. And it is short, because instructions
-/// have to be fetched, too: matrices that are not aligned have a kernel of their own, and loads need no guards (H200, 2026-11-23).
+/// A small matrix takes little longer than its launch, so the last two steps are for these. The
+/// kernel itself waits for the one before it (`cuda_std::dependent_launch`): back to back, 1024 x
+/// 1000 floats take 2.1 us instead of 3.3. And it is short, because instructions have to be
+/// fetched, too: matrices that are not aligned have a kernel of their own, and loads need no guards
+/// (H200, 2026-11-23).
 ///
 /// # Safety
-/// `input` holds `rows` rows of `input_pitch >= cols` elements, `output` has room for `cols` rows of `output_pitch >= rows`, and nothing
-/// else uses `output` during the launch, which has a block of [`THREADS`] threads in x for each tile of [`TILE`] x [`TILE`], down the
-/// columns of tiles: the grid is that of the transposed matrix. Both matrices start on 16 bytes, and both pitches are multiples of 4; the
-/// input's rows may be read up to its pitch.
+/// `input` holds `rows` rows of `input_pitch >= cols` elements, `output` has room for `cols` rows
+/// of `output_pitch >= rows`, and nothing else uses `output` during the launch, which has a block
+/// of [`THREADS`] threads in x for each tile of [`TILE`] x [`TILE`], down the columns of tiles: the
+/// grid is that of the transposed matrix. Both matrices start on 16 bytes, and both pitches are
+/// multiples of 4; the input's rows may be read up to its pitch.
 #[kernel(launch_bounds(512, 4))]
 pub unsafe fn transpose_best(
     input: *const f32,
@@ -78,16 +80,18 @@ pub unsafe fn transpose_best(
     turn.store_words();
 }
 
-/// The same for a matrix of few tiles: in the tile of the lecture again, by blocks of 128 threads, of which a multiprocessor holds 16. While
-/// some of them load, others store. Large matrices take 11 % longer this way, because DRAM prefers longer pieces; with 1024 x 1000 floats it is
-/// 4 % less.
+/// The same for a matrix of few tiles: in the tile of the lecture again, by blocks of 128 threads,
+/// of which a multiprocessor holds 16. While some of them load, others store. Large matrices take
+/// 11 % longer this way, because DRAM prefers longer pieces; with 1024 x 1000 floats it is 4 %
+/// less.
 ///
-/// Blocks go along the rows of the input here, not of the output, and each load asks L2 for the 256 bytes around it: where rows start in the
-/// middle of a line, neighbouring tiles share lines. The order is worth 3 %, the request 1 % (H200, 2026-11-24).
+/// Blocks go along the rows of the input here, not of the output, and each load asks L2 for the 256
+/// bytes around it: where rows start in the middle of a line, neighbouring tiles share lines. The
+/// order is worth 3 %, the request 1 % (H200, 2026-11-24).
 ///
 /// # Safety
-/// As for [`transpose_best`], but with a block of [`SMALL_THREADS`] threads for each tile of [`SMALL_TILE`] x [`SMALL_TILE`]; the grid
-/// is that of the matrix itself, in one layer.
+/// As for [`transpose_best`], but with a block of [`SMALL_THREADS`] threads for each tile of
+/// [`SMALL_TILE`] x [`SMALL_TILE`]; the grid is that of the matrix itself, in one layer.
 #[kernel(launch_bounds(128, 16))]
 pub unsafe fn transpose_best_small(
     input: *const f32,
@@ -107,9 +111,11 @@ pub unsafe fn transpose_best_small(
     turn.store_words();
 }
 
-/// The same where the rows of a matrix are not aligned to 16 bytes: that matrix is accessed float by float. Each access then takes
-/// neighbouring floats, and loads ask L2 for the 256 bytes around them, as those of the small tiles. Rows of the output that start within a
-/// sector cost most, because two tiles write to it: 8191 x 8189 floats take 154 us, 8192 x 8189 only 132 (H200, 2026-11-24).
+/// The same where the rows of a matrix are not aligned to 16 bytes: that matrix is accessed float
+/// by float. Each access then takes neighbouring floats, and loads ask L2 for the 256 bytes around
+/// them, as those of the small tiles. Rows of the output that start within a sector cost most,
+/// because two tiles write to it: 8191 x 8189 floats take 154 us, 8192 x 8189 only 132 (H200,
+/// 2026-11-24).
 ///
 /// # Safety
 /// As for [`transpose_best`], with any pitches.
@@ -144,9 +150,9 @@ pub unsafe fn transpose_best_unaligned(
 #[cfg(not(target_arch = "nvptx64"))]
 pub type Transpose = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32, u32)>;
 
-/// The best kernel for a matrix of this shape, and its launch; `pitches` are those of the input and the output, in elements. It has
-/// small tiles if the GPU could hold all large ones at once: on an H200 up to 1470 x 1470 floats, where small tiles are faster up to
-/// 1536 x 1536 (2026-11-24).
+/// The best kernel for a matrix of this shape, and its launch; `pitches` are those of the input and
+/// the output, in elements. It has small tiles if the GPU could hold all large ones at once: on an
+/// H200 up to 1470 x 1470 floats, where small tiles are faster up to 1536 x 1536 (2026-11-24).
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn best(gpu: Gpu, [rows, columns]: [u32; 2], pitches: [u32; 2]) -> (&'static Transpose, Launch) {
     // Blocks go down the columns of tiles: the grid is that of the transposed matrix.
@@ -161,8 +167,8 @@ pub fn best(gpu: Gpu, [rows, columns]: [u32; 2], pitches: [u32; 2]) -> (&'static
     }
 }
 
-/// The grid that covers a matrix of `rows` x `columns` with square tiles. It has at most 65535 blocks in y, so a taller one continues
-/// in z.
+/// The grid that covers a matrix of `rows` x `columns` with square tiles. It has at most 65535
+/// blocks in y, so a taller one continues in z.
 #[cfg(not(target_arch = "nvptx64"))]
 fn grid([rows, columns]: [u32; 2], tile: u32) -> [u32; 3] {
     let tiles = rows.div_ceil(tile);

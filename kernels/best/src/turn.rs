@@ -1,10 +1,12 @@
-//! What the best transposes do with a tile: bring it to shared memory, and take it from there turned. [`crate::transpose`] says why.
+//! What the best transposes do with a tile: bring it to shared memory, and take it from there
+//! turned. [`crate::transpose`] says why.
 
 use cuda_std::{mem, thread, unroll, vector::f32x4};
 
 use crate::matrix::at;
 
-/// What a block moves from where to where, and through what: a tile of `SIDE` x `SIDE` floats, of which each thread moves eight.
+/// What a block moves from where to where, and through what: a tile of `SIDE` x `SIDE` floats, of
+/// which each thread moves eight.
 pub(crate) struct Turn<const SIDE: u32> {
     input: *const f32,
     output: *mut f32,
@@ -20,7 +22,8 @@ pub(crate) struct Turn<const SIDE: u32> {
 }
 
 impl<const SIDE: u32> Turn<SIDE> {
-    /// What this block has to do if its tile is in this row and this column of tiles. `stage` has room for it.
+    /// What this block has to do if its tile is in this row and this column of tiles. `stage` has
+    /// room for it.
     #[inline(always)]
     pub fn of_tile(
         [row, col]: [u32; 2],
@@ -35,14 +38,22 @@ impl<const SIDE: u32> Turn<SIDE> {
     }
 
     /// A float of the tile.
+    ///
+    /// # Safety
+    /// The tile has the row and the column.
     #[inline(always)]
     unsafe fn place(&self, row: u32, column: u32) -> *mut f32 {
         // SAFETY: the tile has the row and the column.
         unsafe { self.stage.add((row * (SIDE + 1) + column) as usize) }
     }
 
-    /// Brings the tile to shared memory in words, each thread two, half a tile apart. What is beyond the matrix is read from its last row or
-    /// word, so that no load has to be guarded; nobody stores it.
+    /// Brings the tile to shared memory in words, each thread two, half a tile apart. What is
+    /// beyond the matrix is read from its last row or word, so that no load has to be guarded;
+    /// nobody stores it.
+    ///
+    /// # Safety
+    /// The input holds the matrix, its pitch is a multiple of 4, and its rows may be read up to
+    /// there. The block has a thread for each eight floats of the tile.
     #[inline(always)]
     pub unsafe fn load_words(&self, load: impl Fn(*const f32x4) -> f32x4) {
         let (x, first) = (self.thread % (SIDE / 4) * 4, self.thread / (SIDE / 4));
@@ -59,7 +70,11 @@ impl<const SIDE: u32> Turn<SIDE> {
         });
     }
 
-    /// The same float by float: a warp brings eight pieces of 32 floats, those of a row one after the other.
+    /// The same float by float: a warp brings eight pieces of 32 floats, those of a row one after
+    /// the other.
+    ///
+    /// # Safety
+    /// As for [`Turn::load_words`], with any pitch.
     #[inline(always)]
     pub unsafe fn load_floats(&self, load: impl Fn(*const f32) -> f32) {
         let (warp, lane) = (self.thread / 32, self.thread % 32);
@@ -77,6 +92,10 @@ impl<const SIDE: u32> Turn<SIDE> {
     }
 
     /// Writes the tile's columns as rows, in words, each thread two.
+    ///
+    /// # Safety
+    /// The tile is complete, behind a barrier. The output has room for the transposed matrix, its
+    /// pitch is a multiple of 4, and nothing else uses it.
     #[inline(always)]
     pub unsafe fn store_words(&self) {
         let (row, first) = (self.thread % (SIDE / 4) * 4, self.thread / (SIDE / 4));
@@ -105,6 +124,9 @@ impl<const SIDE: u32> Turn<SIDE> {
     }
 
     /// The same float by float, each thread eight of a row of the tile.
+    ///
+    /// # Safety
+    /// As for [`Turn::store_words`], with any pitch.
     #[inline(always)]
     pub unsafe fn store_floats(&self) {
         let (row, first) = (self.thread % SIDE, self.thread / SIDE);
@@ -121,6 +143,9 @@ impl<const SIDE: u32> Turn<SIDE> {
     }
 
     /// Where in the output a float of the tile belongs.
+    ///
+    /// # Safety
+    /// The output has the element.
     #[inline(always)]
     unsafe fn target(&self, row: u32, column: u32) -> *mut f32 {
         // SAFETY: the output has the element.

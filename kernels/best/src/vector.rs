@@ -1,25 +1,19 @@
-//! The best copies of a vector, in words of 16 bytes. Narrower words are in `kernels/src/vector.rs`.
+//! The best copies of a vector, in words of 16 bytes. Narrower words are in
+//! `kernels/src/vector.rs`.
 //!
-//! | step | what it changes | what it removes |
-//! | --- | --- | --- |
-//! | loads past L1 | `ld.global.cg` | lines of L1 for data that is read once |
-//! | two or four words a thread | where all threads then run at once | a last wave of blocks that does not fill the GPU: 2^22 floats take 11.9 us, not 12.4 |
-//! | the kernel itself waits for the one before | `cuda_std::dependent_launch` | the gap between launches: back to back, 2^20 floats take 1.7 us, not 2.9 |
-//! | whole words apart from the rest, addresses before the wait | one branch, then a load | instructions before the load: 2^20 floats take 0.7 % less, cold |
-//! | L2 is to keep what is loaded and stored longest | `evict_last`, a cache policy | waiting for DRAM: 2^28 floats take 496 us, not 504 |
+//! | step | what it removes |
+//! | --- | --- |
+//! | loads past L1 (`ld.global.cg`) | lines of L1 for data that is read once |
+//! | two or four words a thread | a last wave that does not fill the GPU: 11.9 us, not 12.4 |
+//! | the kernel itself waits for the one before | the gap between launches: 1.7 us, not 2.9 |
+//! | whole words apart from the rest | instructions before the load: 0.7 % of 2^20 floats, cold |
+//! | L2 keeps what is loaded and stored longest | waiting for DRAM: 496 us, not 504 |
 //!
-//! That is [`vector_copy_best`] (times: H200, 2026-11-23 and 24). Only the last helps large vectors: with 2048 threads a
-//! multiprocessor has 32 KB under way, as much as memory can use, and waves are many. There one word a thread is best, and blocks
-//! of 128 to 1024 threads are the same.
-//!
-//! The last step has two sides. Nobody reads these lines again, and DRAM moves as many bytes, but in 1 to 6 % less time from 2^24 floats on. Small
-//! vectors, cold, gain more, 4 to 9 %, but only where L2 is full of lines that have to be written to DRAM before they can be replaced, as after
-//! the flush (`docs/TIMING.md`); among lines that were only read, they gain nothing. And the kernels that follow find L2 full of lines that it
-//! keeps.
-//!
-//! Other hints cost more than they bring: a load with `L1::no_allocate` also leaves L2 early, so the next launch has to fetch its input
-//! again where it could have found it there (2^22 floats, back to back: 7.7 us instead of 5.4, and 8.3 with stores that are evicted
-//! first; H200, 2026-11-22). Look at `lts__t_sectors_srcunit_tex_lookup_hit.sum`.
+//! The times are those of 2^22, 2^20 and 2^28 floats (H200, 2026-11-23 and 24). Several words a
+//! thread pay where all threads then run at once. Only the last step helps large vectors: DRAM
+//! moves as many bytes, but in 1 to 6 % less time from 2^24 floats on. Its price is that the
+//! kernels that follow find L2 full of lines that it keeps. What else was tried is in
+//! `docs/results/peers.md`.
 //!
 //! [`best`] chooses how many words a thread copies.
 
@@ -40,7 +34,9 @@ pub const THREADS: u32 = 256;
 /// 16 bytes a lane, past L1, and L2 is to keep it longest.
 ///
 /// # Safety
-/// `input` and `output` hold `length` floats, on 16 bytes, and do not overlap; nothing else uses `output` during the launch, in blocks of [`THREADS`] threads in x, with a thread for each [place](places).
+/// `input` and `output` hold `length` floats, on 16 bytes, and do not overlap; nothing else uses
+/// `output` during the launch, in blocks of [`THREADS`] threads in x, with a thread for each
+/// [place](places).
 #[kernel(launch_bounds(256, 8))]
 pub unsafe fn vector_copy_best(input: *const f32, output: *mut f32, length: usize) {
     copy_places::<1>(input, output, length);
@@ -64,15 +60,17 @@ pub unsafe fn vector_copy_best4(input: *const f32, output: *mut f32, length: usi
     copy_places::<4>(input, output, length);
 }
 
-/// The places that the best kernels copy: each word of 16 bytes, and each of the last floats that do not fill one.
+/// The places that the best kernels copy: each word of 16 bytes, and each of the last floats that
+/// do not fill one.
 pub const fn places(length: usize) -> usize {
     length / 4 + length % 4
 }
 
-/// `EACH` places a thread, a block apart, so that the lanes of a warp stay side by side. All words are under way before the first is stored.
+/// `EACH` places a thread, a block apart, so that the lanes of a warp stay side by side. All words
+/// are under way before the first is stored.
 ///
-/// What most threads do comes first, and without guards; and they know their places before they wait: so little is left to do when the
-/// wait is over.
+/// What most threads do comes first, and without guards; and they know their places before they
+/// wait: so little is left to do when the wait is over.
 ///
 /// # Safety
 /// As for [`vector_copy_best`], with a thread for each `EACH` places.
@@ -82,7 +80,8 @@ unsafe fn copy_places<const EACH: usize>(input: *const f32, output: *mut f32, le
     const THREADS: usize = self::THREADS as usize;
     let first = thread::block_idx_x() as usize * (THREADS * EACH) + thread::thread_idx_x() as usize;
     let words = words_of::<f32x4>(length);
-    // SAFETY: words below `words` are within the arrays, and so are floats below `length`; the rest is the caller's promise.
+    // SAFETY: words below `words` are within the arrays, and so are floats below `length`; the rest
+    // is the caller's promise.
     unsafe {
         if first + (EACH - 1) * THREADS >= words {
             dependent_launch::wait();
@@ -128,8 +127,9 @@ pub fn best(gpu: Gpu, length: usize) -> (&'static Copy, usize, Launch) {
     (kernel, words, Launch::linear(places(length).div_ceil(words), THREADS))
 }
 
-/// How many words a thread copies: as few as let all threads be resident at once, if four words are enough, else one. So there is no
-/// last wave of blocks that leaves most of the GPU idle; where there are many waves, it does not matter.
+/// How many words a thread copies: as few as let all threads be resident at once, if four words are
+/// enough, else one. So there is no last wave of blocks that leaves most of the GPU idle; where
+/// there are many waves, it does not matter.
 #[cfg(not(target_arch = "nvptx64"))]
 fn words_of_a_thread(words: usize, resident_threads: u64) -> usize {
     [1, 2, 4].into_iter().find(|&each| words.div_ceil(each) as u64 <= resident_threads).unwrap_or(1)

@@ -128,6 +128,14 @@ fn atomic_operations_lose_nothing() {
         assert_eq!(run.read::<u32>(counter), [128]);
 
         let mut run = Run::new();
+        run.buffer(&[0_u32; 64]);
+        let (flag, word) = (run.buffer(&[0_u32]), run.buffer(&[0_u64]));
+        let taken = run.buffer(&[0_u32; 64]);
+        run.launch("atomic_hand_over", [2, 1, 1], [64, 1, 1]);
+        assert_eq!(run.read::<u32>(taken), (101..165).collect::<Vec<_>>());
+        assert_eq!((run.read::<u32>(flag), run.read::<u64>(word)), (vec![2], vec![1 << 32 | 100]));
+
+        let mut run = Run::new();
         let signed = run.buffer(&[0, 5, -50, 1, -5]);
         let wide = run.buffer(&[0_u64, 1, 0, 0, 5]);
         let wide_signed = run.buffer(&[0_i64, 5, -50]);

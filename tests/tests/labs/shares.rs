@@ -43,7 +43,7 @@ fn filled(device: &Device, values: &[f32]) -> Buffer<f32> {
 /// What the blocks of a launch share: who takes what, who has left sums, and the sums.
 type Meeting<'a> = (Shares, &'a mut Buffer<u32>, &'a mut Buffer<f32>);
 
-/// Launches a best kernel in each of [`WAYS`], twice: `launch` does, and the buffer that it is given must then hold `expected`. With all checks.
+/// Launches a best kernel in each of [`WAYS`], twice: `launch` does, and the buffer that it is given must then hold `expected`. With all checks, the strict ones too.
 fn launch_each_way(
     device: &Device,
     tile: TileSize,
@@ -57,7 +57,7 @@ fn launch_each_way(
         let mut room = device.buffer::<f32>((sharing * ROOM) as usize).unwrap();
         let mut config = LaunchConfig::new([whole + sharing, 1, 1], [THREADS, 1, 1]);
         config.dynamic_shared = tile.shared_bytes;
-        config.checks = Checks::ALL;
+        config.checks = Checks { strict: true, ..Checks::ALL };
         for _ in 0..2 {
             c.poison().unwrap();
             launch(&config, &mut c, (Shares { whole, more }, &mut ready, &mut room));

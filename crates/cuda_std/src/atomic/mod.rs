@@ -4,6 +4,9 @@
 //! instruction is `atom.global` or `atom.shared`. None of them orders other accesses; if other threads must also see other
 //! writes, add a fence of [`thread`](crate::thread).
 //!
+//! To hand values to another block, store a flag with [`store_release`] and load it with [`load_acquire`]. Where the flag is the value,
+//! [`store_relaxed`] and [`load_relaxed`] are enough.
+//!
 //! # Scopes
 //!
 //! The functions of this module are atomic for all threads of the device. Those of [`block`] work on global memory and are
@@ -11,8 +14,10 @@
 //! devices, if the memory is managed or pinned. (Shared memory belongs to one block, and needs no other scope.)
 
 mod float;
+mod ordered;
 
 pub use float::{AtomicF32, AtomicF64};
+pub use ordered::{AtomicWord, load_acquire, load_relaxed, store_relaxed, store_release};
 
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 

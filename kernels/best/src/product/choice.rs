@@ -1,31 +1,36 @@
-//! Which of the kernels made of these tiles is the fastest for a product, and how its last tiles are shared out. The host calls it by
-//! [`matmul::best`](crate::matmul::best) and [`gram::best`](crate::gram::best). Pure.
+//! Which of the kernels made of these tiles is the fastest for a product, and how its last tiles
+//! are shared out. The host calls it by [`matmul::best`](crate::matmul::best) and
+//! [`gram::best`](crate::gram::best). Pure.
 
 use super::{DEPTH, Shares, THREADS, TileSize};
 use crate::{Gpu, Launch};
 
-/// How much longer a small tile takes per element: on an H200, 52 us for 64 x 128 x 1024 against 88 us for 128 x 128 x 1024.
+/// How much longer a small tile takes per element: on an H200, 52 us for 64 x 128 x 1024 against 88
+/// us for 128 x 128 x 1024.
 pub(crate) const SMALL_TILE_COST: f64 = 1.18;
 
-/// How much longer a tile takes if both operands are turned on their way: on an H200, 10.92 ms against 10.29 for the Gram matrix of 8192 rows
-/// (2026-11-24).
+/// How much longer a tile takes if both operands are turned on their way: on an H200, 10.92 ms
+/// against 10.29 for the Gram matrix of 8192 rows (2026-11-24).
 pub(crate) const TURNING_COST: f64 = 1.06;
 
-/// What a transpose of this many elements costs before a product, in the time of a slab of a tile of 128 x 128 (1.28 us on an H200): its launch,
-/// and what DRAM moves in that time (2026-11-24).
+/// What a transpose of this many elements costs before a product, in the time of a slab of a tile
+/// of 128 x 128 (1.28 us on an H200): its launch, and what DRAM moves in that time (2026-11-24).
 pub(crate) fn cost_of_transpose(elements: u64) -> f64 {
     2.0 + elements as f64 / 650e3
 }
 
-/// What sharing costs each block, in slabs of its tile: it begins twice, leaves sums and adds others. On an H200 2 to 5: products of 1024 to
-/// 2560 rows took so much longer than their slabs (2026-11-23).
+/// What sharing costs each block, in slabs of its tile: it begins twice, leaves sums and adds
+/// others. On an H200 2 to 5: products of 1024 to 2560 rows took so much longer than their slabs
+/// (2026-11-23).
 const SHARING_COST: f64 = 5.0;
 
-/// The share of a multiprocessor that the older of its two blocks gets. On an H200, 0.63 lets both end together, at five sizes (2026-11-23).
+/// The share of a multiprocessor that the older of its two blocks gets. On an H200, 0.63 lets both
+/// end together, at five sizes (2026-11-23).
 const OLDER: f64 = 0.63;
 
-/// What the last tile of a multiprocessor costs in addition, in tiles: nobody works while its block waits. On an H200, the lab `gram` with 4096
-/// rows took 14 slabs of 256 longer in two full rounds of tiles than with the second round split, and sharing has its own cost (2026-11-23).
+/// What the last tile of a multiprocessor costs in addition, in tiles: nobody works while its block
+/// waits. On an H200, the lab `gram` with 4096 rows took 14 slabs of 256 longer in two full rounds
+/// of tiles than with the second round split, and sharing has its own cost (2026-11-23).
 const LAST_TILE_COST: f64 = 0.08;
 
 /// The fewest slabs that a block shares: fewer would not be worth its beginning.
@@ -68,8 +73,9 @@ pub(crate) struct Candidate<K> {
     pub cost_before: f64,
 }
 
-/// The fastest way to a product of `rows` x `columns` over `k` steps, by one of these kernels (of equal ones the first), whose number of
-/// tiles `tiles` says. `None` if no tile fits the product, its shared memory the GPU, or the blocks a grid.
+/// The fastest way to a product of `rows` x `columns` over `k` steps, by one of these kernels (of
+/// equal ones the first), whose number of tiles `tiles` says. `None` if no tile fits the product,
+/// its shared memory the GPU, or the blocks a grid.
 pub(crate) fn fastest<K: Copy>(
     gpu: Gpu,
     kernels: &[Candidate<K>],
@@ -125,9 +131,10 @@ struct Places {
 }
 
 impl Places {
-    /// Full rounds of tiles to blocks of their own, the rest split: half a round at least. Where two or more rounds come out even, the last
-    /// one is split if that lets both blocks of a multiprocessor end together. `None` if there is nothing to gain, or if the split slabs are more than
-    /// the kernels count.
+    /// Full rounds of tiles to blocks of their own, the rest split: half a round at least. Where
+    /// two or more rounds come out even, the last one is split if that lets both blocks of a
+    /// multiprocessor end together. `None` if there is nothing to gain, or if the split slabs are
+    /// more than the kernels count.
     fn split(self, tiles: u64, slabs: u64) -> Option<Way> {
         let round = self.multiprocessors * self.resident;
         let (full, rest) = (tiles / round * round, tiles % round);
@@ -135,7 +142,8 @@ impl Places {
         let split = (tiles - whole).checked_mul(slabs).filter(|&split| u32::try_from(split).is_ok())?;
         let fewest = slabs.div_ceil(MOST_SHARES).max(FEWEST_SLABS);
         let sharing = (split / fewest).min(round);
-        // Whether the blocks that share begin one after the other, on a multiprocessor that holds two.
+        // Whether the blocks that share begin one after the other, on a multiprocessor that holds
+        // two.
         let staggered = whole > 0 && self.resident > 1;
         (sharing > 1 && (rest > 0 || staggered)).then(|| {
             let more = if staggered { more(split / sharing, slabs) } else { 0 };
@@ -155,10 +163,12 @@ impl Places {
     }
 }
 
-/// How many slabs more than `each` a share takes that begins before the other one on its multiprocessor, so that both end together.
+/// How many slabs more than `each` a share takes that begins before the other one on its
+/// multiprocessor, so that both end together.
 ///
-/// In the time of a slab, the older block computes [`OLDER`] slabs and the younger one the rest. While whole tiles are computed, a block
-/// becomes the older one when it has `1 - OLDER` of its tile; then the next one begins.
+/// In the time of a slab, the older block computes [`OLDER`] slabs and the younger one the rest.
+/// While whole tiles are computed, a block becomes the older one when it has `1 - OLDER` of its
+/// tile; then the next one begins.
 fn more(each: u64, slabs: u64) -> u64 {
     let ahead = (1.0 - OLDER) * slabs as f64;
     let both = 2.0 * each as f64 - ahead;

@@ -1,27 +1,36 @@
-//! A tile of a matrix product, in shared memory and registers: what the best kernels of [`matmul`](crate::matmul) and
-//! [`gram`](crate::gram) are made of.
+//! A tile of a matrix product, in shared memory and registers: what the best kernels of
+//! [`matmul`](crate::matmul) and [`gram`](crate::gram) are made of.
 //!
-//! A block computes a tile of the product. It walks along `k` in *slabs* of [`DEPTH`] steps: a slab of the left operand and one
-//! of the right lie in shared memory, and each thread multiplies 8 numbers of the left with 8 of the right, in registers.
-//! Five things make it fast; the counters and stalls are those of Nsight Compute:
+//! A block computes a tile of the product. It walks along `k` in *slabs* of [`DEPTH`] steps: a slab
+//! of the left operand and one of the right lie in shared memory, and each thread multiplies 8
+//! numbers of the left with 8 of the right, in registers. Five things make it fast; the counters
+//! and stalls are those of Nsight Compute:
 //!
-//! - **Slabs are fetched by asynchronous copies**, [`STAGES`] - 1 ahead (`cuda_std::pipeline`). Nobody waits for global memory, and no
-//!   register holds what is on its way (*stall long scoreboard*).
-//! - **Both slabs lie `k` by `k`.** A thread then takes its numbers in words of 16 bytes: 4 loads for 64 multiplications
-//!   (`smsp__inst_executed_pipe_lsu`, *stall MIO throttle*). An operand whose rows run along `k` is turned on the way, by copies of
-//!   4 bytes, and again for each tile. Where that costs more than one transpose before, the kernel takes the transposed matrix (`gram_best`).
+//! - **Slabs are fetched by asynchronous copies**, [`STAGES`] - 1 ahead (`cuda_std::pipeline`).
+//!   Nobody waits for global memory, and no register holds what is on its way (*stall long
+//!   scoreboard*).
+//! - **Both slabs lie `k` by `k`.** A thread then takes its numbers in words of 16 bytes: 4 loads
+//!   for 64 multiplications (`smsp__inst_executed_pipe_lsu`, *stall MIO throttle*). An operand
+//!   whose rows run along `k` is turned on the way, by copies of 4 bytes, and again for each tile.
+//!   Where that costs more than one transpose before, the kernel takes the transposed matrix
+//!   (`gram_best`).
 //! - **Each step's numbers are loaded during the step before** (*stall short scoreboard*).
-//! - **The order of the multiplications** (`numbers.rs`). A multiprocessor's quarter can start one `FFMA` in each cycle, but reads
-//!   only one register from each of its two banks. Three operands need three reads, so one must come from the operand before (`.reuse` in
-//!   the SASS), and the other two from different banks (*stall dispatch*, *stall math pipe throttle*). Of 22,000 orders
-//!   for 2048 x 2048, the best took 342 us, most 346 to 351 (H200, 2026-11-23).
-//! - **The last tiles are shared out** among all blocks (`share.rs`), so that no multiprocessor waits for others.
+//! - **The order of the multiplications** (`numbers.rs`). A multiprocessor's quarter can start one
+//!   `FFMA` in each cycle, but reads only one register from each of its two banks. Three operands
+//!   need three reads, so one must come from the operand before (`.reuse` in the SASS), and the
+//!   other two from different banks (*stall dispatch*, *stall math pipe throttle*). `orders.rs` has
+//!   them.
+//! - **The last tiles are shared out** among all blocks (`share.rs`), so that no multiprocessor
+//!   waits for others.
 //!
-//! `operand` brings the slabs, `numbers` multiplies them, `tile` has the loop and stores what came of it; `share` says which block takes
-//! which slabs, and `choice`, on the host, which kernel.
+//! `operand` brings the slabs, `numbers` multiplies them, and `tile` has the loop; `share` says which
+//! block takes which slabs, and `before` adds up what several blocks have; `store` brings the sums
+//! to global memory, through a `window`; and `choice`, on the host, says which kernel to launch.
 
 use bytemuck::{Pod, Zeroable};
 
+#[cfg(target_arch = "nvptx64")]
+mod before;
 #[cfg(not(target_arch = "nvptx64"))]
 mod choice;
 #[cfg(target_arch = "nvptx64")]
@@ -29,9 +38,15 @@ mod numbers;
 #[cfg(target_arch = "nvptx64")]
 mod operand;
 #[cfg(target_arch = "nvptx64")]
+pub(crate) mod orders;
+#[cfg(target_arch = "nvptx64")]
 mod share;
 #[cfg(target_arch = "nvptx64")]
+mod store;
+#[cfg(target_arch = "nvptx64")]
 mod tile;
+#[cfg(target_arch = "nvptx64")]
+mod window;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub use choice::TileLaunch;
@@ -46,16 +61,6 @@ pub(crate) use tile::Tile;
 
 /// Rows, and columns, of the product that a thread computes.
 pub(crate) const SIDE: usize = 8;
-
-/// Which of `ORDERS` in `numbers.rs` a kernel takes its rows and columns in: places there.
-#[cfg(target_arch = "nvptx64")]
-pub(crate) mod order {
-    pub const MATMUL: usize = 0;
-    pub const MATMUL_UNALIGNED: usize = 1;
-    pub const MATMUL_SMALL: usize = 2;
-    pub const MATMUL_SMALL_SPLIT: usize = 3;
-    pub const GRAM_SMALL: usize = 4;
-}
 
 /// Steps of `k` in a slab.
 pub const DEPTH: u32 = 16;
@@ -86,15 +91,16 @@ pub struct TileSize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Shares {
-    /// Tiles with a block of their own: the first ones. The grid's other blocks share the slabs of the other tiles, which fit 32 bits.
+    /// Tiles with a block of their own: the first ones. The grid's other blocks share the slabs of
+    /// the other tiles, which fit 32 bits.
     pub whole: u32,
-    /// Slabs by which the shares of the first half of those blocks are larger than the average, and those of the second half smaller. A
-    /// share in the middle is neither.
+    /// Slabs by which the shares of the first half of those blocks are larger than the average, and
+    /// those of the second half smaller. A share in the middle is neither.
     pub more: u32,
 }
 
-/// From one step to the next in a slab, in floats, of an operand whose rows run along `k`: so that words of 16 bytes keep their
-/// alignment, and neighbours in `k` are four banks apart.
+/// From one step to the next in a slab, in floats, of an operand whose rows run along `k`: so that
+/// words of 16 bytes keep their alignment, and neighbours in `k` are four banks apart.
 pub(crate) const fn turned_pitch(side: u32) -> u32 {
     side + 4
 }

@@ -2,6 +2,7 @@
 
 use cuda_std::{GpuFloat, unroll, vector::f32x4};
 
+use super::orders::ORDERS;
 use super::{Operand, SIDE};
 
 /// The sums of a thread: a row of the product in each.
@@ -9,24 +10,6 @@ pub(crate) type Sums = [[f32; SIDE]; SIDE];
 
 /// Words of 16 bytes that a thread takes in each step: two of rows, then two of columns.
 const WORDS: usize = 4;
-
-/// In which order a thread takes its rows and its columns, for each kernel. The assembler chooses the registers of the sums after it, and
-/// conflicts between banks follow from that by chance: these are the best of 40 to 22,000 each (H200, CUDA 13.0, 2026-11-23 and 24).
-const ORDERS: [[[usize; SIDE]; 2]; 5] = [
-    // MATMUL, also of `gram_best`
-    [[3, 0, 1, 6, 7, 2, 5, 4], [1, 2, 3, 0, 6, 5, 4, 7]],
-    // MATMUL_UNALIGNED
-    [[2, 3, 1, 6, 7, 4, 5, 0], IN_TURN],
-    // MATMUL_SMALL
-    [[3, 4, 5, 6, 0, 7, 1, 2], IN_TURN],
-    // MATMUL_SMALL_SPLIT
-    [[7, 2, 3, 4, 6, 1, 0, 5], IN_TURN],
-    // GRAM_SMALL
-    [[2, 1, 4, 6, 3, 5, 7, 0], IN_TURN],
-];
-
-/// One after the other, forth; the other half of a step goes back.
-const IN_TURN: [usize; SIDE] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /// The numbers that a thread multiplies in one step and in the next.
 pub(super) struct Numbers {
@@ -42,7 +25,7 @@ impl Numbers {
     #[inline(always)]
     pub unsafe fn first<L: Operand, R: Operand>(words: [*const f32x4; 2]) -> Self {
         let mut numbers = Self { rows: [[0.0; SIDE]; 2], columns: [[0.0; SIDE]; 2] };
-        // SAFETY: the caller says so.
+        // SAFETY: the stage has the words of each of its steps, and they are there.
         unsafe { numbers.load::<L, R>(words, 0) };
         numbers
     }
@@ -53,7 +36,7 @@ impl Numbers {
     /// As for [`Numbers::first`].
     #[inline(always)]
     pub unsafe fn load<L: Operand, R: Operand>(&mut self, words: [*const f32x4; 2], step: usize) {
-        // SAFETY: the caller says so.
+        // SAFETY: the stage has the words of each of its steps, and they are there.
         unroll::<WORDS>(|word| unsafe { self.load_word::<L, R>(words, step, word) });
     }
 
@@ -64,7 +47,7 @@ impl Numbers {
     #[inline(always)]
     unsafe fn load_word<L: Operand, R: Operand>(&mut self, [left, right]: [*const f32x4; 2], step: usize, word: usize) {
         let half = word % 2;
-        // SAFETY: the caller says so.
+        // SAFETY: the stage has the words of each of its steps, and they are there.
         let (numbers, word) = unsafe {
             if word < 2 {
                 (&mut self.rows[step % 2], *left.add(step * L::PITCH as usize / 4 + 8 * half))
@@ -76,11 +59,12 @@ impl Numbers {
         unroll::<4>(|e| numbers[4 * half + e] = word[e]);
     }
 
-    /// Multiplies each row's number of a step with each column's, and loads those of the `next` step meanwhile: a word before each
-    /// quarter of the multiplications.
+    /// Multiplies each row's number of a step with each column's, and loads those of the `next`
+    /// step meanwhile: a word before each quarter of the multiplications.
     ///
-    /// Row by row, forth and back over four columns, then up again over the other four: so each multiplication has a number in common
-    /// with the one before. Rows and columns are taken in the order `O` of [`ORDERS`].
+    /// Row by row, forth and back over four columns, then up again over the other four: so each
+    /// multiplication has a number in common with the one before. Rows and columns are taken in the
+    /// order `O` of [`ORDERS`].
     ///
     /// # Safety
     /// As for [`Numbers::first`].
@@ -96,7 +80,7 @@ impl Numbers {
         unroll::<2>(|half| {
             unroll::<SIDE>(|row| {
                 if row % 4 == 0 {
-                    // SAFETY: the caller says so.
+                    // SAFETY: the stage has the words of each of its steps, and they are there.
                     unsafe { self.load_word::<L, R>(words, next, 2 * half + row / 4) };
                 }
                 let i = rows[if half == 0 { row } else { SIDE - 1 - row }];
@@ -108,7 +92,8 @@ impl Numbers {
         });
     }
 
-    /// The same without loads, column by column, forth and back over the rows: what suits tiles in slices best.
+    /// The same without loads, column by column, forth and back over the rows: what suits tiles in
+    /// slices best.
     #[inline(always)]
     pub fn multiply<const O: usize>(&self, step: usize, sums: &mut Sums) {
         let [rows, columns] = ORDERS[O];

@@ -7,8 +7,9 @@ use crate::matrix::Matrix;
 
 /// An operand's slabs on their way to shared memory, as one thread of the block sees them.
 ///
-/// The first slab may have fewer than [`DEPTH`] steps, so that all others are whole. A tile at the edge of the matrix is moved
-/// back until it is whole, too: its first rows are computed twice and stored once. So there is no guard in the loop.
+/// The first slab may have fewer than [`DEPTH`] steps, so that all others are whole. A tile at the
+/// edge of the matrix is moved back until it is whole, too: its first rows are computed twice and
+/// stored once. So there is no guard in the loop.
 pub(crate) trait Operand: Sized {
     /// Rows, or columns, of the product's tile.
     const SIDE: u32;
@@ -17,18 +18,27 @@ pub(crate) trait Operand: Sized {
     /// A tile starts at a multiple of this.
     const WORD: u32;
 
-    /// The slabs for the tile that starts at `start`, from this step of `k` on; they go to the first stage at `to`.
+    /// The slabs for the tile that starts at `start`, from this step of `k` on; they go to the
+    /// first stage at `to`.
     fn new(matrix: Matrix, start: u32, first_step: u32, to: SharedAddress<f32>) -> Self;
 
-    /// Fetches the next slab, which has this many `steps`, to a stage that is `stage` floats behind the first. The steps that are
-    /// missing are zeros.
+    /// Fetches the next slab, which has this many `steps`, to a stage that is `stage` floats behind
+    /// the first. The steps that are missing are zeros.
+    ///
+    /// # Safety
+    /// The matrix has these steps and a whole tile from its start on, and shared memory the stage,
+    /// which nobody else uses.
     unsafe fn fetch_part(&mut self, stage: u32, steps: u32);
 
     /// Fetches the next slab, which is whole.
+    ///
+    /// # Safety
+    /// As for [`Operand::fetch_part`], with [`DEPTH`] steps.
     unsafe fn fetch(&mut self, stage: u32);
 }
 
-/// An operand whose rows run along `k`: the left one of a product; both of `A A^T`. It is turned on its way, float by float.
+/// An operand whose rows run along `k`: the left one of a product; both of `A A^T`. It is turned on
+/// its way, float by float.
 pub(crate) struct AlongK<const SIDE: u32> {
     from: *const f32,
     to: SharedAddress<f32>,
@@ -45,6 +55,10 @@ impl<const SIDE: u32> AlongK<SIDE> {
         thread::thread_idx_x() % DEPTH
     }
 
+    /// Calls `copy` for each of the thread's floats of a slab, and goes on to the next slab.
+    ///
+    /// # Safety
+    /// `copy` may copy between these addresses: as for [`Operand::fetch_part`].
     #[inline(always)]
     unsafe fn for_each(&mut self, stage: u32, steps: u32, copy: impl Fn(SharedAddress<f32>, *const f32)) {
         let to = self.to.add(stage);
@@ -77,13 +91,14 @@ impl<const SIDE: u32> Operand for AlongK<SIDE> {
 
     #[inline(always)]
     unsafe fn fetch(&mut self, stage: u32) {
-        // SAFETY: the caller says that the slab is in the matrix.
+        // SAFETY: the slab is in the matrix, by the promise of this function.
         unsafe { self.for_each(stage, DEPTH, |to, from| pipeline::copy(to, from)) }
     }
 }
 
-/// An operand whose rows run across `k`: the right one of a product; both of `A A^T` if `A` comes transposed. It is copied in words of a `Word`: 16 bytes where its
-/// rows are aligned to them, else 4.
+/// An operand whose rows run across `k`: the right one of a product; both of `A A^T` if `A` comes
+/// transposed. It is copied in words of a `Word`: 16 bytes where its rows are aligned to them, else
+/// 4.
 pub(crate) struct AcrossK<Word, const SIDE: u32> {
     from: *const Word,
     to: SharedAddress<Word>,
@@ -97,6 +112,11 @@ impl<Word: Copy, const SIDE: u32> AcrossK<Word, SIDE> {
     /// Steps that the block copies at once.
     const STEPS: u32 = THREADS / Self::WORDS;
 
+    /// Calls `copy` for each of the thread's words of a slab, with the word's step, and goes on to
+    /// the next slab.
+    ///
+    /// # Safety
+    /// `copy` may copy between these addresses: as for [`Operand::fetch_part`].
     #[inline(always)]
     unsafe fn for_each(&mut self, stage: u32, steps: u32, copy: impl Fn(u32, SharedAddress<Word>, *const Word)) {
         let to = self.to.add(stage / Self::FLOATS);
@@ -135,7 +155,7 @@ impl<Word: Copy, const SIDE: u32> Operand for AcrossK<Word, SIDE> {
 
     #[inline(always)]
     unsafe fn fetch(&mut self, stage: u32) {
-        // SAFETY: the caller says that the slab is in the matrix.
+        // SAFETY: the slab is in the matrix, by the promise of this function.
         unsafe { self.for_each(stage, DEPTH, |_, to, from| pipeline::copy(to, from)) }
     }
 }

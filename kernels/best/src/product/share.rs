@@ -1,29 +1,32 @@
-//! Which steps of which tiles a block computes, and how it meets the blocks that compute the others.
+//! Which steps of which tiles a block computes, and how it meets the blocks that compute the
+//! others.
 //!
-//! A GPU computes as many tiles at once as it holds blocks, and the last of them rarely come out even: of 576 tiles on a GPU that holds 264
-//! blocks, 48 are left for the third round, in which most places stay empty. So the last tiles are *split*: each of
-//! as many blocks as the GPU holds takes a share of their slabs, whatever tile they belong to ("stream-k": Osama and others, 2023). On an
-//! H200, in tiles of 128 x 128, a product of 3072 x 3072 takes 1.12 ms instead of 1.28, one of 1536 x 1536 153 us instead of 263 (2026-11-23).
+//! A GPU computes as many tiles at once as it holds blocks, and the last of them rarely come out
+//! even: of 576 tiles on a GPU that holds 264 blocks, 48 are left for the third round, in which
+//! most places stay empty. So the last tiles are *split*: each of as many blocks as the GPU holds
+//! takes a share of their slabs, whatever tile they belong to ("stream-k": Osama and others, 2023).
+//! On an H200, in tiles of 128 x 128, a product of 3072 x 3072 takes 1.12 ms instead of 1.28, one
+//! of 1536 x 1536 153 us instead of 263 (2026-11-23).
 //!
-//! A tile is then the sum of two or more *pieces*. A block leaves its sums in a room of its own; the next block adds them to its own sums and
-//! leaves those, or, if its piece is the tile's last, stores them in the product. A block takes its pieces last tile first: so it has
-//! left long ago what the next block waits for. It waits only for a block with a lower number, which GPUs start before it (see `combine.rs`).
+//! A tile is then the sum of two or more *pieces*. A block leaves its sums in a room of its own;
+//! the next block adds them to its own sums and leaves those, or, if its piece is the tile's last,
+//! stores them in the product. A block takes its pieces last tile first: so it has left long ago
+//! what the next block waits for. It waits only for a block with a lower number, which is right
+//! under the condition of `combine.rs`: GPUs start blocks in the order of their numbers. The sums
+//! are many words, so a flag says that they are there: it is stored with release and loaded with
+//! acquire, each by one thread, with a barrier between it and the others of its block.
 //!
-//! The shares are not all equal. Of two blocks on a multiprocessor the older one gets nearly two thirds of it. If both have the same to
-//! do, it ends first, and the other goes on alone, with nobody to work while it waits. So the blocks that begin earlier take more
-//! ([`Shares::more`]), and both end together: another 1.0 % for 3072 x 3072 (H200, 2026-11-23).
+//! The shares are not all equal. Of two blocks on a multiprocessor the older one gets nearly two
+//! thirds of it. If both have the same to do, it ends first, and the other goes on alone, with
+//! nobody to work while it waits. So the blocks that begin earlier take more ([`Shares::more`]),
+//! and both end together: another 1.0 % for 3072 x 3072 (H200, 2026-11-23).
 
-use cuda_std::{thread, unroll, vector::f32x4};
+use cuda_std::{atomic, thread, vector::f32x4};
 
+use super::before::{Before, word};
 use super::numbers::Sums;
-use super::{DEPTH, Operand, ROOM, SIDE, Shares, THREADS, Tile};
+use super::{DEPTH, Operand, ROOM, Shares, THREADS, Tile};
 use crate::matrix::Matrix;
-
-/// Words of 16 bytes in a row of a thread's sums.
-pub(super) const WORDS: usize = SIDE / 4;
-
-/// Words of all its sums.
-const ALL_WORDS: usize = SIDE * WORDS;
 
 /// A product: `scale` times `left` times `right`.
 #[derive(Clone, Copy)]
@@ -46,15 +49,8 @@ pub(crate) struct Sharing {
     pub room: *mut f32,
 }
 
-/// The sums of a tile's slabs before a piece, if there are any.
-#[derive(Clone, Copy)]
-pub(crate) struct Before {
-    words: *const f32x4,
-    any: bool,
-}
-
-/// Slabs of a tile that a block computes: from `first` up to `end`, not included. The first slab of a tile may have fewer than [`DEPTH`]
-/// steps, so that all others are whole.
+/// Slabs of a tile that a block computes: from `first` up to `end`, not included. The first slab of
+/// a tile may have fewer than [`DEPTH`] steps, so that all others are whole.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece {
     pub first: u32,
@@ -99,7 +95,8 @@ impl Sharing {
         let Product { k, scale, .. } = product;
         let slabs = k.div_ceil(DEPTH);
         let (block, Shares { whole, more }) = (thread::block_idx_x(), self.shares);
-        // Slabs are counted tile by tile: from the block's own tile on, or from the first split one.
+        // Slabs are counted tile by tile: from the block's own tile on, or from the first split
+        // one.
         let (first_tile, first, mut end) = if block < whole {
             (block, 0, slabs)
         } else {
@@ -115,7 +112,9 @@ impl Sharing {
             let piece = Piece::new(first.max(start) - start, end - start, k);
             end = start.max(first);
             let Some(tile) = tile(first_tile + number) else { continue };
-            // SAFETY: as the caller says. Nobody else uses this block's room before it says that it has left its sums there.
+            // SAFETY: the operands have whole tiles and all threads are here, by the promise of
+            // this function. Nobody else uses this block's room before it says that it has left its
+            // sums there.
             unsafe {
                 let sums = tile.sums(product, piece);
                 let before = Before { words: self.words(share.wrapping_sub(1)), any: piece.first > 0 };
@@ -134,11 +133,11 @@ impl Sharing {
                         |n, word| *to.add(n * THREADS as usize) = word,
                     );
                 }
-                // The sums are there for all to see before somebody says so; and nobody fetches slabs while somebody reads some.
+                // The sums are there for all to see before somebody says so; and nobody fetches
+                // slabs while somebody reads some.
                 thread::sync_threads();
                 if piece.end < slabs && thread::thread_idx_x() == 0 {
-                    thread::device_fence();
-                    self.ready.add(share as usize).write_volatile(1);
+                    atomic::store_release(self.ready.add(share as usize), 1);
                 }
             }
         }
@@ -151,12 +150,11 @@ impl Sharing {
     #[inline(always)]
     unsafe fn wait_for(self, share: u32) {
         if thread::thread_idx_x() == 0 {
-            // SAFETY: the share has its word.
+            // SAFETY: the share has its word, and nobody else waits for it.
             unsafe {
                 let ready = self.ready.add(share as usize);
-                while ready.read_volatile() == 0 {}
-                thread::device_fence();
-                ready.write_volatile(0);
+                while atomic::load_acquire(ready) == 0 {}
+                atomic::store_relaxed(ready, 0);
             }
         }
         thread::sync_threads();
@@ -170,80 +168,4 @@ impl Sharing {
             .cast::<f32x4>()
             .wrapping_add(thread::thread_idx_x() as usize)
     }
-}
-
-impl Before {
-    /// Adds the sums before to `scale` times a thread's words, and hands them on: half of them at a time, so that one load does not wait
-    /// for the other.
-    ///
-    /// `scale` is BLAS's `alpha`. What is stored in words of 16 bytes stands in four registers in a row. The sums may stand anywhere,
-    /// as long as they are multiplied with something on the way: so the assembler can choose banks that suit the
-    /// multiplications.
-    #[inline(always)]
-    pub fn add_to(
-        self,
-        scale: f32,
-        own: impl Fn(usize) -> f32x4,
-        before: impl Fn(Self, usize) -> f32x4,
-        store: impl Fn(usize, f32x4),
-    ) {
-        const TOGETHER: usize = ALL_WORDS / 2;
-        unroll::<2>(|half| {
-            let mut words = [f32x4::splat(0.0); TOGETHER];
-            if self.any {
-                unroll::<TOGETHER>(|n| words[n] = before(self, half * TOGETHER + n));
-            }
-            unroll::<TOGETHER>(|n| {
-                let own = own(half * TOGETHER + n) * f32x4::splat(scale);
-                store(half * TOGETHER + n, words[n] + own);
-            });
-        });
-    }
-
-    /// Four neighbours of a row, as [`word`] numbers them.
-    ///
-    /// # Safety
-    /// They are there.
-    #[inline(always)]
-    pub unsafe fn word(self, n: usize) -> f32x4 {
-        // SAFETY: as the caller says.
-        unsafe { *self.words.add(n * THREADS as usize) }
-    }
-
-    /// Four neighbours of a column, as [`turned_word`] numbers them.
-    ///
-    /// # Safety
-    /// They are there.
-    #[inline(always)]
-    pub unsafe fn turned_word(self, n: usize) -> f32x4 {
-        let (rows, column) = turned(n);
-        // SAFETY: as the caller says.
-        let [x, y, z, w] = rows.map(|row| unsafe {
-            let word = self.words.add((row * WORDS + column / 4) * THREADS as usize);
-            *word.cast::<f32>().add(column % 4)
-        });
-        f32x4::new(x, y, z, w)
-    }
-}
-
-/// A thread's word `n`: four neighbours of a row of its sums.
-#[inline(always)]
-pub(super) fn word(sums: &Sums, n: usize) -> f32x4 {
-    let row = &sums[n / WORDS][n % WORDS * 4..];
-    f32x4::new(row[0], row[1], row[2], row[3])
-}
-
-/// Its word `n` of the mirrored tile: four neighbours of a column.
-#[inline(always)]
-pub(super) fn turned_word(sums: &Sums, n: usize) -> f32x4 {
-    let (rows, column) = turned(n);
-    let [x, y, z, w] = rows.map(|row| sums[row][column]);
-    f32x4::new(x, y, z, w)
-}
-
-/// The rows and the column of a word of the mirrored tile.
-#[inline(always)]
-fn turned(n: usize) -> ([usize; 4], usize) {
-    let (column, half) = (n / WORDS, n % WORDS);
-    ([0, 1, 2, 3].map(|row| 4 * half + row), column)
 }

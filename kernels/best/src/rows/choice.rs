@@ -17,8 +17,9 @@ pub enum Best {
 }
 
 impl Best {
-    /// The best kernel for the rows of a matrix: lanes for short rows, warps for many rows, blocks for long ones, and several blocks a
-    /// row if there are too few rows to keep half of the multiprocessors busy. The thresholds were measured on an H200.
+    /// The best kernel for the rows of a matrix: lanes for short rows, warps for many rows, blocks
+    /// for long ones, and several blocks a row if there are too few rows to keep half of the
+    /// multiprocessors busy. The thresholds were measured on an H200.
     pub fn for_rows(rows: usize, columns: usize, multiprocessors: u32) -> Self {
         let multiprocessors = multiprocessors as usize;
         let are_few = rows <= 4 * multiprocessors;
@@ -34,7 +35,8 @@ impl Best {
         }
     }
 
-    /// The best kernel for the means of columns: eight blocks on a multiprocessor, but at least 64 rows for each block.
+    /// The best kernel for the means of columns: eight blocks on a multiprocessor, but at least 64
+    /// rows for each block.
     pub fn for_columns(rows: usize, columns: usize, multiprocessors: u32) -> Self {
         let strips = columns.div_ceil(32).max(1);
         let wanted = 8 * multiprocessors as usize / strips;

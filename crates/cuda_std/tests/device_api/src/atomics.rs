@@ -33,6 +33,32 @@ pub unsafe fn atomic_tickets(counter: *mut u32, tickets: *mut u32) {
     *tickets.add(ticket as usize) = thread::index_1d();
 }
 
+/// Hands values to the next block: each thread of block 0 leaves its index plus 1, and thread `t` of block 1 takes that of thread `t`.
+/// Words of 8 bytes hold flag and value in one.
+///
+/// # Safety
+/// `values` and `taken` have an element for each thread of a block, `flag` is 0, `word` holds 0. There are two blocks.
+#[kernel]
+pub unsafe fn atomic_hand_over(values: *mut u32, flag: *mut u32, word: *mut u64, taken: *mut u32) {
+    let t = thread::thread_idx_x() as usize;
+    if thread::block_idx_x() == 0 {
+        *values.add(t) = t as u32 + 1;
+        thread::sync_threads();
+        if t == 0 {
+            atomic::store_relaxed(word, 1 << 32 | 100); // ptx: st.relaxed.gpu.global.u64
+            atomic::store_release(flag, 1); // ptx: st.release.gpu.global.u32
+        }
+    } else {
+        if t == 0 {
+            while atomic::load_acquire(flag) == 0 {} // ptx: ld.acquire.gpu.global.u32
+            atomic::store_relaxed(flag, 2); // ptx: st.relaxed.gpu.global.u32
+        }
+        thread::sync_threads();
+        let offset = atomic::load_relaxed(word) as u32; // ptx: ld.relaxed.gpu.global.u64
+        *taken.add(t) = *values.add(t) + offset;
+    }
+}
+
 /// Signed and 64-bit integers, and floats, in global memory.
 ///
 /// # Safety
