@@ -91,10 +91,7 @@ fn of(decoder: &FunctionDecoder<'_, '_>, position: usize, op: &Op, numbers: &[Op
 }
 
 fn register(operand: &Operand) -> Option<usize> {
-    match operand {
-        Operand::Register(register) => Some(register.index()),
-        _ => None,
-    }
+    Some(operand.register()?.index())
 }
 
 /// The registers that an instruction only moves a value to and from.
