@@ -49,6 +49,7 @@ impl Kind {
     /// As [`Kind::read`].
     pub fn read_stream(self, name: &str, mut stream: impl Read) -> Result<String> {
         let mut bytes = Vec::new();
+        let mut zero = None;
         loop {
             let before = bytes.len();
             memory::check_host(&format!("reading {name}"), before.max(CHUNK) as u64)?;
@@ -57,7 +58,9 @@ impl Kind {
             if bytes.len() == before {
                 return self.text(name, bytes);
             }
-            if bytes[before..].contains(&0) {
+            // Text may end with one, but does not go on after it.
+            zero = zero.or_else(|| Some(before + bytes[before..].iter().position(|&byte| byte == 0)?));
+            if zero.is_some_and(|zero| !bytes[zero + 1..].trim_ascii().is_empty()) {
                 return Err(self.error(name, "it contains a zero byte"));
             }
             if let Some(problem) = (self.refuses)(&bytes, before) {
@@ -70,7 +73,12 @@ impl Kind {
         if bytes.starts_with(b"\xef\xbb\xbf") {
             return Err(self.error(name, "it begins with a byte order mark; save it as UTF-8 without one"));
         }
-        String::from_utf8(bytes).map_err(|_| self.error(name, "it is not a text file"))
+        let mut text = String::from_utf8(bytes).map_err(|_| self.error(name, "it is not a text file"))?;
+        // Some programs save the zero byte at the end of a C string, too.
+        if let Some(end) = text.trim_ascii_end().strip_suffix('\0').map(str::len) {
+            text.truncate(end);
+        }
+        Ok(text)
     }
 
     fn error(self, name: &str, problem: &str) -> Error {

@@ -7,8 +7,8 @@
 
 use crate::environment::Environment;
 use crate::{
-    Address, AddressBase, CacheOperator, Comparison, Handle, Initializer, Linkage, Op, Operand, Ordering, Predicate,
-    Register, Scope, Space, Span, Type, Variable,
+    Address, AddressBase, CacheOperator, Comparison, Handle, Initializer, Linkage, Op, Operand, Ordering, Register,
+    Scope, Space, Span, Type, Variable,
 };
 
 /// The most bytes, and elements, of one access to a `.param` variable.
@@ -77,7 +77,7 @@ impl Environment<'_> {
                 dst: Some(word),
                 a: Operand::Integer(1),
                 b: Operand::Integer(0),
-                predicate: Predicate { register, negated: false },
+                predicate: Operand::Register(register),
             })
             .collect();
         ops.extend(chunks(ty, &words).map(|(address, words)| Op::Store {

@@ -4,12 +4,12 @@
 use std::path::Path;
 
 /// The targets that the assembler was asked about.
-const TARGETS: [u32; 5] = [75, 80, 86, 89, 90];
+const TARGETS: [u32; 6] = [75, 80, 86, 89, 90, 100];
 
 /// The versions that each instruction is tried with.
-const VERSIONS: [&str; 31] = [
+const VERSIONS: [&str; 32] = [
     "2.3", "3.0", "3.1", "3.2", "4.0", "4.1", "4.2", "4.3", "5.0", "6.0", "6.1", "6.2", "6.3", "6.4", "6.5", "7.0",
-    "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "7.8", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5", "8.8",
+    "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "7.8", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5", "8.6", "8.8",
 ];
 
 fn module(version: &str, target: &str, instruction: &str) -> String {
@@ -37,6 +37,7 @@ fn what_a_version_does_not_have_is_refused_with_the_one_that_has_it() {
             "80" => 7.0,
             "86" => 7.1,
             "90a" => 8.0,
+            "100" => 8.6,
             _ => 7.8,
         };
         for version in VERSIONS {

@@ -100,6 +100,9 @@ mod tests {
     fn a_stream_is_read_to_its_end_or_refused() {
         let text = format!(".version 8.0\n{}", "x".repeat(3 << 20));
         assert_eq!(PTX.read_stream("it", text.as_bytes()).unwrap().len(), text.len());
+        assert_eq!(PTX.read_stream("it", &b".version 8.0\n\0\n"[..]).unwrap(), ".version 8.0\n");
+        let error = PTX.read_stream("it", &b".version 8.0\n\0\n.target sm_75\n"[..]).unwrap_err().to_string();
+        assert_eq!(error, "it: is not PTX: it contains a zero byte");
         let error = PTX.read_stream("it", std::io::repeat(0)).unwrap_err().to_string();
         assert_eq!(error, "it: is not PTX: it contains a zero byte");
         let error = PTX.read_stream("it", std::io::repeat(b'y')).unwrap_err().to_string();

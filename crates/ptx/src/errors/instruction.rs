@@ -25,7 +25,7 @@ pub enum InstructionError {
     NoSuchProduct(String),
     #[error("there is no matrix fragment `{0}`: its type, shape and layout do not go together")]
     NoSuchFragment(String),
-    #[error("`{instruction}` needs `.target sm_{target}`{}", if *target > 90 { ", which is not supported (yet)" } else { " or later" })]
+    #[error("`{instruction}` needs `.target sm_{target}` or later")]
     NeedsTarget { instruction: String, target: u32 },
     #[error("`{instruction}` needs `.version {}.{}` or later", version.0, version.1)]
     NeedsVersion { instruction: String, version: (u32, u32) },

@@ -191,7 +191,7 @@ pub enum Op {
         dst: Destination,
         a: Operand,
         b: Operand,
-        predicate: Predicate,
+        predicate: Operand,
     },
     /// `slct d, a, b, c`: a if c >= 0, else b.
     SelectBySign {

@@ -20,6 +20,8 @@ pub enum Operand {
     Register(Handle<Register>),
     /// A negated predicate register (`!p`), where PTX allows one.
     NotRegister(Handle<Register>),
+    /// An integer register plus a constant (`%rd1+8`).
+    Sum(Handle<Register>, i64),
     /// An integer constant, as 64 bits in two's complement.
     Integer(u64),
     /// The bits of an f32, for an operand of type f32 (or b32): `0fXXXXXXXX`, or a decimal rounded to f32.
@@ -30,6 +32,16 @@ pub enum Operand {
     Special(Special),
     /// The address of a symbol plus an offset, in the symbol's own state space (`mov.u64 %rd1, tile+16;`).
     Address(Symbol, i64),
+}
+
+impl Operand {
+    /// The register that it reads.
+    pub fn register(&self) -> Option<Handle<Register>> {
+        match *self {
+            Operand::Register(register) | Operand::NotRegister(register) | Operand::Sum(register, _) => Some(register),
+            _ => None,
+        }
+    }
 }
 
 /// A register to write, or `_`.

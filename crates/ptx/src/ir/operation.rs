@@ -3,7 +3,7 @@
 //! What PTX can express in several ways has one form here. A modifier that PTX does not allow on an instruction
 //! never gets here: `typing` rejects it. Plain data that `simt` decodes.
 
-use super::{Destination, Predicate};
+use super::{Destination, Operand};
 
 /// How arithmetic rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -139,6 +139,14 @@ pub enum TernaryOp {
     MultiplyAdd24Low,
     MultiplyAdd24High,
     FusedMultiplyAdd,
+    /// `min` of three f32, or of their absolute values.
+    Minimum3 {
+        absolute: bool,
+    },
+    /// `max` of three f32, or of their absolute values.
+    Maximum3 {
+        absolute: bool,
+    },
     SumOfAbsoluteDifferences,
     BitFieldExtract,
     /// `shf.l`: (a: low, b: high, c: amount), `ty` is b32.
@@ -215,12 +223,12 @@ pub enum Comparison {
 }
 
 /// A predicate combined with a comparison: `setp.lt.and.u32 p, a, b, c`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Combine {
     /// The operation.
     pub op: BooleanOp,
-    /// The predicate.
-    pub predicate: Predicate,
+    /// The predicate, or an integer constant: true unless it is zero.
+    pub predicate: Operand,
 }
 
 /// Boolean operations of `set` and `setp`.
@@ -344,7 +352,7 @@ pub enum BarrierAction {
         /// Where the result goes: a predicate for and/or, a u32 for a count.
         destination: Destination,
         /// Each thread's contribution.
-        predicate: Predicate,
+        predicate: Operand,
     },
 }
 

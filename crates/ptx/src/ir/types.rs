@@ -26,7 +26,9 @@ pub enum Type {
     F16x2,
     Bf16,
     Bf16x2,
-    /// An f32 with ten bits of fraction. This and the next two are types of instructions only.
+    /// Two f32 in 64 bits. This and the next three are types of instructions only.
+    F32x2,
+    /// An f32 with ten bits of fraction.
     Tf32,
     /// Two 8-bit floats: 4 bits of exponent, 3 of fraction, no infinity.
     E4m3x2,
@@ -64,7 +66,7 @@ impl Type {
             Type::E4m3x2 | Type::E5m2x2 => 2,
             Type::B32 | Type::U32 | Type::S32 | Type::F16x2 | Type::Bf16x2 | Type::F32 => 4,
             Type::U16x2 | Type::S16x2 | Type::Tf32 => 4,
-            Type::B64 | Type::U64 | Type::S64 | Type::F64 => 8,
+            Type::B64 | Type::U64 | Type::S64 | Type::F64 | Type::F32x2 => 8,
             Type::TextureReference | Type::SamplerReference | Type::SurfaceReference => 8,
             Type::B128 => 16,
         }
@@ -84,14 +86,14 @@ impl Type {
             Type::S8 | Type::S16 | Type::S32 | Type::S64 | Type::S16x2 => Kind::Signed,
             // They are held in registers of bits.
             Type::Tf32 | Type::E4m3x2 | Type::E5m2x2 => Kind::Bits,
-            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64 => Kind::Float,
+            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F32x2 | Type::F64 => Kind::Float,
             Type::TextureReference | Type::SamplerReference | Type::SurfaceReference => Kind::Opaque,
         }
     }
 
     /// Whether only instructions have the type, and no register or variable can.
     pub fn is_of_instructions_only(self) -> bool {
-        matches!(self, Type::U16x2 | Type::S16x2 | Type::Tf32 | Type::E4m3x2 | Type::E5m2x2)
+        matches!(self, Type::U16x2 | Type::S16x2 | Type::F32x2 | Type::Tf32 | Type::E4m3x2 | Type::E5m2x2)
     }
 }
 
@@ -138,6 +140,7 @@ names! {
     Bf16x2 "bf16x2",
     U16x2 "u16x2",
     S16x2 "s16x2",
+    F32x2 "f32x2",
     Tf32 "tf32",
     E4m3x2 "e4m3x2",
     E5m2x2 "e5m2x2",

@@ -3,7 +3,7 @@
 //! returns the operation.
 
 use super::context::Context;
-use super::mode::Modes;
+use super::mode::{GivenModes, Modes};
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 use crate::{BinaryOp, BooleanOp, Combine, Op, PermuteMode, TernaryOp, Type, UnaryOp};
@@ -77,6 +77,7 @@ fn binary_modes(op: BinaryOp, ty: Type) -> Option<Modes> {
         (Minimum | Maximum, S32 | S16x2) => Modes::RELU,
         (Add | Minimum | Maximum, U16x2) | (Add, S16x2) => NONE,
         (Add | Subtract | Multiply, F32) => ROUND.and(FTZ).and(SAT),
+        (Add | Subtract | Multiply, F32x2) => ROUND.and(FTZ),
         (Add | Subtract | Multiply, F64) => ROUND,
         (Add | Subtract | Multiply, F16 | F16x2) => Modes::RN.and(FTZ).and(SAT),
         (Add | Subtract | Multiply, Bf16 | Bf16x2) => Modes::RN,
@@ -119,11 +120,24 @@ pub(super) fn binary(c: &mut Context<'_, '_>) -> Parsed<Op> {
     };
     let given = c.modes()?;
     let ty = c.ty()?;
+    let of_three = matches!(op, Minimum | Maximum) && ty == F32;
+    if of_three && c.count() == 4 {
+        return extremum_of_three(c, op == Minimum, given);
+    }
     let Some(allowed) = binary_modes(op, ty) else { return c.wrong_type(ty) };
     let mode = c.allow(given, allowed, ty)?;
-    c.operands(3)?;
+    c.operands_between(3..=if of_three { 4 } else { 3 })?;
     let second = if matches!(op, ShiftLeft | ShiftRight | SignZeroExtend { .. }) { U32 } else { ty };
     Ok(Op::Binary { op, ty, mode, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, second)? })
+}
+
+/// `max{.ftz}{.NaN}{.abs}.f32 d, a, b, c;`
+fn extremum_of_three(c: &mut Context<'_, '_>, minimum: bool, given: GivenModes) -> Parsed<Op> {
+    let mode = c.allow(given, FTZ.and(Modes::NAN), F32)?;
+    let absolute = c.accept("abs");
+    c.operands(4)?;
+    let op = if minimum { TernaryOp::Minimum3 { absolute } } else { TernaryOp::Maximum3 { absolute } };
+    Ok(Op::Ternary { op, ty: F32, mode, dst: c.dst(0, F32)?, a: c.src(1, F32)?, b: c.src(2, F32)?, c: c.src(3, F32)? })
 }
 
 /// The type of twice the width.
@@ -199,6 +213,7 @@ fn fused(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let ty = c.ty()?;
     let allowed = match ty {
         F32 => ROUND.and(FTZ).and(SAT),
+        F32x2 => ROUND.and(FTZ),
         F64 => ROUND,
         F16 | F16x2 if given.mode.out_of_bounds_zero => Modes::RN.and(SAT).and(Modes::RELU).and(Modes::OUT_OF_BOUNDS),
         F16 | F16x2 => Modes::RN.and(FTZ).and(SAT).and(Modes::RELU),

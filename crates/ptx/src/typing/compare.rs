@@ -4,8 +4,6 @@
 use super::context::Context;
 use crate::Type::*;
 use crate::errors::Parsed;
-use crate::parser::Constant;
-use crate::parser::operands::Raw;
 use crate::{BooleanOp, Combine, Comparison, FloatProperty, Kind, Op, Type};
 
 const COMPARISONS: [(&str, Comparison); 18] = [
@@ -92,11 +90,6 @@ pub(super) fn set(c: &mut Context<'_, '_>) -> Parsed<Op> {
 pub(super) fn selp(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let ty = c.ty_of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])?;
     c.operands(4)?;
-    // `ptxas` also takes an integer constant as the condition, but not an integer register.
-    if let Raw::Constant(Constant::Integer(condition)) = c.raw(3).raw {
-        let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
-        return Ok(Op::Move { ty, dst, src: if condition == 0 { b } else { a } });
-    }
     Ok(Op::Select { ty, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, ty)?, predicate: c.predicate(3)? })
 }
 

@@ -23,8 +23,11 @@ pub(super) fn cvt(c: &mut Context<'_, '_>) -> Parsed<Op> {
         return c.wrong_type(to);
     }
     let from = c.ty_of(&CONVERTED)?;
+    if to == Bf16 && from.bits() == 8 || from == Bf16 && to.bits() == 8 {
+        return c.wrong_type(from);
+    }
     let saturates = to.kind() == Kind::Float || from.kind() == Kind::Float || !holds_all(to, from);
-    let fits = if saturates { allowed(to, from) } else { Modes::NONE };
+    let fits = if saturates { allowed(to, from, given) } else { Modes::NONE };
     let mode = c.allow(given, fits, to)?;
     check_rounding(c, given, to, from)?;
     c.operands(2)?;
@@ -47,7 +50,8 @@ fn packed(c: &mut Context<'_, '_>, given: GivenModes, to: Type) -> Parsed<Op> {
         _ => Modes::RN,
     };
     let finite = if matches!(from, E4m3x2 | E5m2x2) { Modes::NONE } else { Modes::SAT_FINITE };
-    let mode = c.allow(given, rounds.and(finite).and(Modes::RELU).and(Modes::NEEDED), to)?;
+    let relu = if given.has_any(Modes::NEAREST_AWAY) { Modes::NONE } else { Modes::RELU };
+    let mode = c.allow(given, rounds.and(finite).and(relu).and(Modes::NEEDED), to)?;
     if matches!(to, E4m3x2 | E5m2x2) && !mode.saturate_finite {
         return c.missing("`.satfinite` to a type of 8 bits");
     }
@@ -85,25 +89,23 @@ pub(super) fn pack(c: &mut Context<'_, '_>) -> Parsed<Op> {
 }
 
 /// The modifiers that a conversion allows.
-fn allowed(to: Type, from: Type) -> Modes {
-    let single = to == F32 || from == F32;
-    let mut modes = Modes::SAT;
-    if single {
-        modes = modes.and(Modes::FTZ);
-    }
+fn allowed(to: Type, from: Type, given: GivenModes) -> Modes {
+    let saturates = if to == Bf16 || from == Bf16 { Modes::NONE } else { Modes::SAT };
+    let modes = if to == F32 || from == F32 { saturates.and(Modes::FTZ) } else { saturates };
     match (to.kind(), from.kind()) {
         (Kind::Float, Kind::Float) if to == from => modes.and(Modes::INTEGER_ROUND),
-        (Kind::Float, Kind::Float) if to.bits() <= from.bits() => {
-            let half = matches!(to, F16 | Bf16);
-            let finite = if from == F32 { Modes::RELU.and(Modes::SAT_FINITE) } else { Modes::RELU };
-            modes.and(Modes::ROUND).and(if half { finite } else { Modes::NONE })
-        }
+        // These exclude the other modifiers.
+        _ if from == F32 && matches!(to, F16 | Bf16) && given.has_any(CLAMPS) => Modes::RN.and(Modes::RZ).and(CLAMPS),
+        (Kind::Float, Kind::Float) if to.bits() <= from.bits() || from == Bf16 => modes.and(Modes::ROUND),
         (Kind::Float, Kind::Float) => modes,
         (Kind::Float, _) => modes.and(Modes::ROUND),
         (_, Kind::Float) => modes.and(Modes::INTEGER_ROUND),
         _ => Modes::SAT,
     }
 }
+
+/// The modifiers that clamp results to a half, besides `.sat`.
+const CLAMPS: Modes = Modes::RELU.and(Modes::SAT_FINITE);
 
 /// Whether one integer type can represent all values of another, so that there is nothing to saturate.
 fn holds_all(to: Type, from: Type) -> bool {
@@ -117,7 +119,9 @@ fn holds_all(to: Type, from: Type) -> bool {
 /// Rejects conversions that lose digits without a rounding modifier.
 fn check_rounding(c: &Context<'_, '_>, given: GivenModes, to: Type, from: Type) -> Parsed<()> {
     let what = match (to.kind(), from.kind()) {
-        (Kind::Float, Kind::Float) if to != from && to.bits() <= from.bits() => "a rounding such as `.rn`",
+        // To nearest, unless there is a rounding.
+        (Kind::Float, Kind::Float) if to.bits() == from.bits() => return Ok(()),
+        (Kind::Float, Kind::Float) if to.bits() < from.bits() => "a rounding such as `.rn`",
         (Kind::Float, Kind::Float) => return Ok(()),
         (Kind::Float, _) => "a rounding such as `.rn`",
         (_, Kind::Float) => "an integer rounding such as `.rzi`",

@@ -59,7 +59,7 @@ pub(crate) fn instruction<'t>(
         None => None,
     };
     let op = operation(&mut context)?;
-    let needed = (targets::missing(&context), versions::missing(&context, &op));
+    let needed = (targets::missing(&context, &op), versions::missing(&context, &op));
     needs_nothing(needed, context.name_span(), || context.name())?;
     Ok((guard, op))
 }

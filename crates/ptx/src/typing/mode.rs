@@ -49,6 +49,11 @@ pub(crate) struct GivenModes {
 }
 
 impl GivenModes {
+    /// Whether any of these are among them.
+    pub fn has_any(self, modes: Modes) -> bool {
+        Modes(self.bits).overlaps(modes)
+    }
+
     /// The rounding modifiers among them.
     pub fn rounds(self) -> Modes {
         Modes(self.bits & (Modes::ROUND.0 | Modes::INTEGER_ROUND.0 | Modes::NEAREST_AWAY.0))

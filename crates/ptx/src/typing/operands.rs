@@ -104,6 +104,15 @@ impl<'s, 't> Context<'s, 't> {
                     self.check_register(name.text, name.span, register, ty, width)?;
                     Ok(Operand::NotRegister(register))
                 }
+                Resolved::Register(register)
+                    if let Some(offset) = name.offset
+                        && !name.negated
+                        && matches!(ty.bits(), 16 | 32 | 64)
+                        && matches!(ty.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed) =>
+                {
+                    self.check_register(name.text, name.span, register, ty, width)?;
+                    Ok(Operand::Sum(register, offset))
+                }
                 _ => self.register_named(name, ty, width, NameKind::Register).map(Operand::Register),
             },
             other => fault(
@@ -122,11 +131,15 @@ impl<'s, 't> Context<'s, 't> {
         }
     }
 
-    /// Operand `index`: a predicate register, possibly negated.
-    pub fn predicate(&mut self, index: usize) -> Parsed<Predicate> {
+    /// Operand `index`: a predicate register, possibly negated, or an integer constant, which is true unless it is zero.
+    pub fn predicate(&mut self, index: usize) -> Parsed<Operand> {
         let operand = self.raw(index);
         match &operand.raw {
-            Raw::Name(name) => self.predicate_named(name),
+            Raw::Name(name) => self.predicate_named(name).map(|Predicate { register, negated }| match negated {
+                true => Operand::NotRegister(register),
+                false => Operand::Register(register),
+            }),
+            Raw::Constant(Constant::Integer(value)) => Ok(Operand::Integer(*value)),
             other => {
                 let expected = "a predicate register";
                 fault(operand.span, OperandError::Kind { expected, found: other.describe() })

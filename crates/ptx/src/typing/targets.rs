@@ -6,9 +6,9 @@
 //! spaces other than `.local`, and special registers as operands of anything but `mov` and `cvt` between integers.
 
 use super::context::Context;
-use crate::Special;
+use crate::{Op, Special, TernaryOp, Type};
 
-/// Opcodes (empty: all), modifiers that the instruction has, and the number of the oldest target that supports it. Of
+/// Opcodes (empty: all), modifiers that the instruction has (`!`: lacks), and the number of the oldest target that supports it. Of
 /// several rows that match, the newest target counts. Each row states what `ptxas` requires.
 const NEEDS: &[(&[&str], &[&str], u32)] = &[
     // Matrix products.
@@ -88,15 +88,23 @@ const NEEDS: &[(&[&str], &[&str], u32)] = &[
     (&["cvt"], &["rz", "tf32"], 90),
     (&["cvt"], &["e4m3x2"], 89),
     (&["cvt"], &["e5m2x2"], 89),
+    // Blackwell.
+    (&["cvt"], &["satfinite", "tf32", "!rna"], 100),
+    (&[], &["f32x2"], 100),
 ];
 
 /// The number of the target that the instruction needs, if it is newer than the module's.
-pub(super) fn missing(c: &Context<'_, '_>) -> Option<u32> {
-    // Between bf16 and any type but f32.
-    let converts = c.opcode() == "cvt" && c.has_modifier("bf16") && !c.has_modifier("f32");
+pub(super) fn missing(c: &Context<'_, '_>, op: &Op) -> Option<u32> {
     let fits = NEEDS.iter().filter(|(opcodes, modifiers, _)| c.is_one_of(opcodes, modifiers));
     let rows = fits.map(|&(_, _, target)| target);
-    let needed = rows.chain(converts.then_some(90)).max()?;
+    let by_operands = match *op {
+        Op::Ternary { op: TernaryOp::Minimum3 { .. } | TernaryOp::Maximum3 { .. }, .. } => Some(100),
+        Op::Convert { to: Type::F32, from: Type::Bf16, mode, .. } => mode.flush_subnormals.then_some(90),
+        Op::Convert { to: Type::Bf16, from: Type::F32, .. } => None,
+        Op::Convert { to: Type::Bf16, .. } | Op::Convert { from: Type::Bf16, .. } => Some(90),
+        _ => None,
+    };
+    let needed = rows.chain(by_operands).max()?;
     (needed > c.environment.module.target).then_some(needed)
 }
 

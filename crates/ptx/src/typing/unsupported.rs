@@ -20,7 +20,7 @@ const FORMS: &[(&str, &str)] =
     &[("cp", "cp_mask"), ("mma", "block_scale"), ("mma", "kind::f8f6f4"), ("mma", "kind::mxf8f6f4"), ("st", "bulk")];
 
 /// Types of PTX that this crate does not represent.
-const TYPES: &[&str] = &["u8x4", "s8x4", "f32x2", "e4m3", "e5m2", "e2m1x2", "e2m3x2", "e3m2x2", "ue8m0x2", "f32x4"];
+const TYPES: &[&str] = &["u8x4", "s8x4", "e4m3", "e5m2", "e2m1x2", "e2m3x2", "e3m2x2", "ue8m0x2", "f32x4"];
 
 /// Why an instruction is not supported, if it is PTX but has no operation here.
 pub(crate) fn refuse(opcode: &str, modifiers: &[Word<'_>]) -> Option<InstructionError> {

@@ -5,7 +5,7 @@
 //! version.
 
 use super::context::Context;
-use crate::{MbarrierAction, Op, Special};
+use crate::{MbarrierAction, Op, Special, TernaryOp, Type};
 
 /// A version of PTX: major and minor.
 pub(crate) type Version = (u32, u32);
@@ -100,7 +100,6 @@ const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((7, 1), &["mma", "wmma"], &["and"]),
     ((7, 1), &["mma"], &["sp"]),
     ((7, 1), &["mbarrier"], &["test_wait", "parity"]),
-    ((7, 1), &["cvt"], &["f32", "bf16", "!rn", "!rz"]),
     ((7, 2), &["min", "max"], &["xorsign"]),
     ((7, 3), &["alloca", "stacksave", "stackrestore"], &[]),
     ((7, 4), &["applypriority", "createpolicy", "discard"], &[]),
@@ -217,6 +216,8 @@ pub(super) fn missing(c: &Context<'_, '_>, op: &Op) -> Option<Version> {
     let fits = NEEDS.iter().filter(|(_, opcodes, modifiers)| c.is_one_of(opcodes, modifiers));
     let by_operands = match op {
         Op::TextureFetch(fetch) if fetch.resident.is_some() => Some((7, 1)),
+        Op::Convert { to: Type::F32, from: Type::Bf16, .. } => Some((7, 1)),
+        Op::Ternary { op: TernaryOp::Minimum3 { .. } | TernaryOp::Maximum3 { .. }, .. } => Some((8, 8)),
         Op::CopyAsync(copy) if copy.ignore_source.is_some() => Some((7, 5)),
         Op::Mbarrier { action: MbarrierAction::Arrive(arrival), .. }
             if arrival.count.is_some() && !arrival.never_completes =>

@@ -112,7 +112,7 @@ pub(super) fn ternary(op: TernaryOp, ty: Type) -> Option<(Handler, u32)> {
             ty,
             T,
             lanes!(|a: T, b: u32, c: u32| -> T {
-                let (position, length) = (b & 0xff, c & 0xff);
+                let (position, length) = (b & field_bits(T::BITS), c & field_bits(T::BITS));
                 let bits = T::BITS;
                 if length == 0 {
                     0
@@ -195,6 +195,11 @@ pub(super) fn ternary(op: TernaryOp, ty: Type) -> Option<(Handler, u32)> {
     }
 }
 
+/// The bits of positions and lengths that `bfe` and `bfi` use, as on an H200: the low eight, or all for fields of 64 bits.
+const fn field_bits(width: u32) -> u32 {
+    if width == 64 { u32::MAX } else { 0xff }
+}
+
 fn pair(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
@@ -219,6 +224,10 @@ fn permute(a: u32, b: u32, selector: u32) -> u32 {
 }
 
 fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
+    // Whatever the mask, as on an H200: a count of 2^31 is not a positive one.
+    if offset == i32::MIN {
+        return 0;
+    }
     if base >= 32 {
         return u32::MAX;
     }
@@ -246,15 +255,16 @@ pub(crate) fn bit_field_insert(ty: Type) -> Option<Handler> {
             fn run(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
                 let lengths = *registers.word(operands.e);
                 let positions = *registers.word(operands.c);
+                let used = field_bits($T::BITS);
                 let field: [$T; 32] = std::array::from_fn(|lane| {
-                    let (position, length) = (positions[lane] & 0xff, lengths[lane] & 0xff);
+                    let (position, length) = (positions[lane] & used, lengths[lane] & used);
                     let ones = if length < $T::BITS { ((1 as $T) << length) - 1 } else { $T::MAX };
                     if position < $T::BITS { ones << position } else { 0 }
                 });
                 let a = *<$T as super::Value>::row(registers, operands.a);
                 let b = *<$T as super::Value>::row(registers, operands.b);
                 let result = std::array::from_fn(|lane| {
-                    let moved = a[lane].checked_shl(positions[lane] & 0xff).unwrap_or(0);
+                    let moved = a[lane].checked_shl(positions[lane] & used).unwrap_or(0);
                     b[lane] & !field[lane] | moved & field[lane]
                 });
                 <$T as super::Value>::set(registers, operands.d, mask, &result);

@@ -146,7 +146,9 @@ fn any(e: u32, raw: u64) -> u64 {
 fn convert_bits(to: Type, from: Type, mode: Mode, raw: u64) -> u64 {
     let bits = raw & (u64::MAX >> (64 - from.bits()));
     let round = Round::of(mode.rounding);
-    let flushed = |ty, bits| if mode.flush_subnormals && ty == Type::F32 { F32.flush(bits) } else { bits };
+    // As on an H200, `.ftz` does not flush what becomes an f16.
+    let flushed =
+        |bits| if mode.flush_subnormals && from == Type::F32 && to != Type::F16 { F32.flush(bits) } else { bits };
     let (low, high) = bounds(to);
     match (format(from), format(to)) {
         (None, None) => {
@@ -157,11 +159,11 @@ fn convert_bits(to: Type, from: Type, mode: Mode, raw: u64) -> u64 {
             // PTX ISA, "cvt": NaN is converted to zero, or to the smallest number if either type has 64 bits.
             let narrow = from != Type::F64 && to.bits() < 64;
             let nan = if narrow { 0 } else { 1i128 << (to.bits() - 1) };
-            extend(to, source.decode(flushed(from, bits)).to_integer(round, low, high, nan))
+            extend(to, source.decode(flushed(bits)).to_integer(round, low, high, nan))
         }
         (source, Some(target)) => {
             let number = match source {
-                Some(source) => source.decode(flushed(from, bits)),
+                Some(source) => source.decode(flushed(bits)),
                 None => Number::from_integer(integer(from, bits)),
             };
             let integral = matches!(
@@ -169,9 +171,18 @@ fn convert_bits(to: Type, from: Type, mode: Mode, raw: u64) -> u64 {
                 Rounding::IntegerNearest | Rounding::IntegerZero | Rounding::IntegerDown | Rounding::IntegerUp
             );
             let number = if integral { number.integral(round) } else { number };
-            let result = clamp(flushed(to, target.encode(number, round)), target, mode);
-            // A tf32 is the upper part of an f32.
-            if to == Type::Tf32 { if number == Number::Nan { 0x7fff_ffff } else { result << 13 } } else { result }
+            let result = match mode.flush_subnormals && to == Type::F32 {
+                true => target.encode_flushed(number, round),
+                false => target.encode(number, round),
+            };
+            match (to, number) {
+                // `.rna` only cuts a NaN, even to infinity, as on an H200.
+                (Type::Tf32, Number::Nan) if mode.rounding == Rounding::NearestAway => bits & !0x1fff,
+                (Type::Tf32, Number::Nan) => 0x7fff_ffff,
+                // A tf32 is the upper part of an f32.
+                (Type::Tf32, _) => clamp(result, target, mode) << 13,
+                _ => clamp(result, target, mode),
+            }
         }
     }
 }

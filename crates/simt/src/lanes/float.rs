@@ -31,6 +31,17 @@ fn flush(value: f32) -> f32 {
     f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
 }
 
+/// A power of two that moves results around 2^-126 away from the subnormal numbers.
+const UP: f32 = (1u64 << 32) as f32;
+
+/// A result with subnormal numbers as zeros. `scaled` is the same result times [`UP`], and so rounded as if there were no
+/// subnormal numbers: one that this rounds to less than 2^-126 is a zero too, as on an H200.
+#[inline(always)]
+fn flush_tiny(value: f32, scaled: f32) -> Single {
+    let bits = value.to_bits();
+    Single(f32::from_bits(if scaled.abs() < f32::MIN_POSITIVE * UP { bits & 0x8000_0000 } else { bits }))
+}
+
 /// The bits of a result. f64 has no canonical NaN: the first NaN operand is returned, made quiet.
 #[inline(always)]
 fn quiet(value: f64, a: f64, b: f64) -> u64 {
@@ -70,8 +81,12 @@ fn is_plain(mode: Mode) -> bool {
 fn soft_single(mode: Mode, inputs: [f32; 3], compute: impl Fn([Number; 3], Round) -> Number) -> Single {
     let round = Round::of(mode.rounding);
     let read = |value: f32| if mode.flush_subnormals { flush(value) } else { value };
-    let numbers = inputs.map(|value| soft::F32.decode(read(value).to_bits().into()));
-    finish(f32::from_bits(soft::F32.encode(compute(numbers, round), round) as u32), mode)
+    let number = compute(inputs.map(|value| soft::F32.decode(read(value).to_bits().into())), round);
+    let bits = match mode.flush_subnormals {
+        true => soft::F32.encode_flushed(number, round),
+        false => soft::F32.encode(number, round),
+    };
+    finish(f32::from_bits(bits as u32), mode)
 }
 
 /// Applies the modifiers that change a result.
@@ -93,7 +108,17 @@ fn soft_double(mode: Mode, inputs: [f64; 3], compute: impl Fn([Number; 3], Round
 }
 
 /// Handlers of f32 arithmetic: on the host's arithmetic if `$mode` is plain, with and without flushing; otherwise in software.
+/// Operations that can round a number up to 2^-126 have a second expression: the result times [`UP`].
 macro_rules! single {
+    ($mode:expr, |$a:ident $(, $more:ident)*| ($plain:expr, $scaled:expr), $($soft:tt)*) => {
+        match is_plain($mode) && $mode.flush_subnormals {
+            true => lanes!(|$a: Flushed $(, $more: Flushed)*| -> Single {
+                let ($a $(, $more)*) = ($a.0 $(, $more.0)*);
+                flush_tiny($plain, $scaled)
+            }),
+            false => single!($mode, |$a $(, $more)*| $plain, $($soft)*),
+        }
+    };
     ($mode:expr, |$a:ident $(, $more:ident)*| $plain:expr, |$numbers:ident, $round:ident| $soft:expr) => {
         match (is_plain($mode), $mode.flush_subnormals) {
             (true, false) => lanes!(|$a: Single $(, $more: Single)*| -> Single {
@@ -114,6 +139,60 @@ macro_rules! single {
                 soft_single(mode, inputs, |$numbers, $round| $soft)
             }),
         }
+    };
+}
+
+/// Two f32 in a register, the first in the lower half.
+#[derive(Clone, Copy)]
+struct Pair([f32; 2]);
+value!(wide Pair, |raw| Pair([raw as u32, (raw >> 32) as u32].map(f32::from_bits)), |value| join(value.0.map(canonical)));
+
+#[inline(always)]
+fn join([low, high]: [u32; 2]) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// [`single`] for one f32 or two.
+macro_rules! singles {
+    ($ty:expr, $($rest:tt)*) => {
+        match $ty {
+            Type::F32 => single!($($rest)*),
+            _ => pair!($($rest)*),
+        }
+    };
+}
+
+/// [`single`] for two f32.
+macro_rules! pair {
+    ($mode:expr, |$($name:ident),*| ($plain:expr, $scaled:expr), $($soft:tt)*) => {
+        pair!(@ $mode, |$($name),*| $plain, flush_tiny($plain, $scaled).0, $($soft)*)
+    };
+    ($mode:expr, |$($name:ident),*| $plain:expr, $($soft:tt)*) => {
+        pair!(@ $mode, |$($name),*| $plain, flush($plain), $($soft)*)
+    };
+    (@ $mode:expr, |$($name:ident),*| $plain:expr, $flushed:expr, |$numbers:ident, $round:ident| $soft:expr) => {
+        match (is_plain($mode), $mode.flush_subnormals) {
+            (true, false) => lanes!(|$($name: Pair),*| -> Pair { pair!(each |$($name),*| $plain) }),
+            (true, true) => lanes!(|$($name: Pair),*| -> Pair {
+                $(let $name = Pair([flush($name.0[0]), flush($name.0[1])]);)*
+                pair!(each |$($name),*| $flushed)
+            }),
+            (false, _) => lanes!(mode => |$($name: Pair),*| -> Pair {
+                pair!(each |$($name),*| {
+                    let mut inputs = [0.0; 3];
+                    for (place, value) in inputs.iter_mut().zip([$($name),*]) {
+                        *place = value;
+                    }
+                    soft_single(mode, inputs, |$numbers, $round| $soft).0
+                })
+            }),
+        }
+    };
+    (each |$($name:ident),*| $value:expr) => {
+        Pair([
+            { let ($($name),*) = ($($name.0[0]),*); $value },
+            { let ($($name),*) = ($($name.0[1]),*); $value },
+        ])
     };
 }
 
@@ -219,25 +298,44 @@ macro_rules! extremum {
     }};
 }
 
+/// PTX ISA, "div": the quotient by a divisor above 2^126 is zero, and NaN for an infinite dividend.
+#[inline(always)]
+fn divide_approximately(a: f32, b: f32) -> f32 {
+    const LARGEST: f32 = f32::from_bits(0x7e80_0000);
+    let (product, quotient) = (a * 0f32.copysign(b), a / b);
+    if b.abs() > LARGEST { product } else { quotient }
+}
+
 pub(super) fn binary(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
     let single = ty == Type::F32;
+    let singles = matches!(ty, Type::F32 | Type::F32x2);
     let ftz = mode.flush_subnormals;
     let bare = !mode.xor_sign_abs && !mode.propagate_nan && !ftz;
     Some(match op {
-        BinaryOp::Add if single => {
-            single!(mode, |a, b| a + b, |numbers, round| numbers[0].add(numbers[1], round))
+        BinaryOp::Add if singles => {
+            singles!(ty, mode, |a, b| a + b, |numbers, round| numbers[0].add(numbers[1], round))
         }
-        BinaryOp::Subtract if single => {
-            single!(mode, |a, b| a - b, |numbers, round| numbers[0].add(numbers[1].negated(), round))
+        BinaryOp::Subtract if singles => {
+            singles!(ty, mode, |a, b| a - b, |numbers, round| numbers[0].add(numbers[1].negated(), round))
         }
-        BinaryOp::Multiply if single => {
-            single!(mode, |a, b| a * b, |numbers, _round| numbers[0].multiply(numbers[1]))
+        BinaryOp::Multiply if singles => {
+            singles!(ty, mode, |a, b| (a * b, a * UP * b), |numbers, _round| numbers[0].multiply(numbers[1]))
         }
         BinaryOp::Divide if single && mode.precision == Precision::Exact => {
-            single!(mode, |a, b| a / b, |numbers, _round| numbers[0].divide(numbers[1]))
+            single!(mode, |a, b| (a / b, a * UP / b), |numbers, _round| numbers[0].divide(numbers[1]))
         }
         // Approximate division may be more precise than required.
-        BinaryOp::Divide if single && ftz => lanes!(|a: Flushed, b: Flushed| -> Flushed { Flushed(a.0 / b.0) }),
+        BinaryOp::Divide if single && mode.precision == Precision::Approximate && ftz => {
+            lanes!(|a: Flushed, b: Flushed| -> Single {
+                flush_tiny(divide_approximately(a.0, b.0), divide_approximately(a.0 * UP, b.0))
+            })
+        }
+        BinaryOp::Divide if single && mode.precision == Precision::Approximate => {
+            lanes!(|a: Single, b: Single| -> Single { Single(divide_approximately(a.0, b.0)) })
+        }
+        BinaryOp::Divide if single && ftz => {
+            lanes!(|a: Flushed, b: Flushed| -> Single { flush_tiny(a.0 / b.0, a.0 * UP / b.0) })
+        }
         BinaryOp::Divide if single => lanes!(|a: Single, b: Single| -> Single { Single(a.0 / b.0) }),
         BinaryOp::Add => double!(mode, |a, b| quiet(a + b, a, b), |numbers, round| numbers[0].add(numbers[1], round)),
         BinaryOp::Subtract => {
@@ -279,11 +377,37 @@ pub(super) fn binary(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
     })
 }
 
+/// `min` and `max` of three f32, each read as `$read` says.
+macro_rules! extremum_of_three {
+    ($mode:expr, $minimum:expr, |$value:ident| $read:expr) => {{
+        macro_rules! of {
+            ($with:expr, $a:expr, $b:expr, $c:expr) => {{
+                let [a, b, c]: [f32; 3] = [{ let $value = $a; $read }, { let $value = $b; $read }, { let $value = $c; $read }];
+                let first = extremum!($with, f32, a, b, f32::NAN, $minimum);
+                extremum!($with, f32, first, c, f32::NAN, $minimum)
+            }};
+        }
+        match ($mode.propagate_nan, $mode.flush_subnormals) {
+            (false, false) => lanes!(|a: f32, b: f32, c: f32| -> Single { Single(of!(Mode::default(), a, b, c)) }),
+            (true, false) => lanes!(mode => |a: f32, b: f32, c: f32| -> Single { Single(of!(mode, a, b, c)) }),
+            (_, true) => lanes!(mode => |a: Flushed, b: Flushed, c: Flushed| -> Flushed {
+                Flushed(of!(mode, a.0, b.0, c.0))
+            }),
+        }
+    }};
+}
+
 pub(super) fn ternary(op: TernaryOp, ty: Type, mode: Mode) -> Option<Handler> {
     Some(match (op, ty) {
-        (TernaryOp::FusedMultiplyAdd, Type::F32) => single!(mode, |a, b, c| a.mul_add(b, c), |numbers, round| {
-            numbers[0].multiply(numbers[1]).add(numbers[2], round)
-        }),
+        (TernaryOp::FusedMultiplyAdd, Type::F32 | Type::F32x2) => {
+            singles!(ty, mode, |a, b, c| (a.mul_add(b, c), (a * UP).mul_add(b, c * UP)), |numbers, round| {
+                numbers[0].multiply(numbers[1]).add(numbers[2], round)
+            })
+        }
+        (TernaryOp::Minimum3 { absolute: false }, Type::F32) => extremum_of_three!(mode, true, |value| value),
+        (TernaryOp::Minimum3 { absolute: true }, Type::F32) => extremum_of_three!(mode, true, |value| value.abs()),
+        (TernaryOp::Maximum3 { absolute: false }, Type::F32) => extremum_of_three!(mode, false, |value| value),
+        (TernaryOp::Maximum3 { absolute: true }, Type::F32) => extremum_of_three!(mode, false, |value| value.abs()),
         (TernaryOp::FusedMultiplyAdd, Type::F64) => double!(
             mode,
             |a, b, c| quiet(a.mul_add(b, c), if a.is_nan() || !b.is_nan() { a } else { b }, c),

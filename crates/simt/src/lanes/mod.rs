@@ -55,7 +55,7 @@ pub(crate) fn unary(op: UnaryOp, ty: Type, mode: Mode) -> Option<Handler> {
 /// The handler of an operation on two values. Operand `e` is [`pack`]`(mode)`.
 pub(crate) fn binary(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
     match ty {
-        Type::F32 | Type::F64 => float::binary(op, ty, mode),
+        Type::F32 | Type::F32x2 | Type::F64 => float::binary(op, ty, mode),
         Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => half::binary(op, ty),
         _ => integer::binary(op, ty, mode).or_else(|| bits::binary(op, ty)),
     }
@@ -64,7 +64,7 @@ pub(crate) fn binary(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
 /// The handler of an operation on three values, and its operand `e`.
 pub(crate) fn ternary(op: TernaryOp, ty: Type, mode: Mode) -> Option<(Handler, u32)> {
     match ty {
-        Type::F32 | Type::F64 => float::ternary(op, ty, mode).map(|handler| (handler, pack(mode))),
+        Type::F32 | Type::F32x2 | Type::F64 => float::ternary(op, ty, mode).map(|handler| (handler, pack(mode))),
         Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => {
             half::ternary(op, ty).map(|handler| (handler, pack(mode)))
         }

@@ -146,6 +146,23 @@ impl Format {
         }
     }
 
+    /// [`Format::encode`], with subnormal results as zeros. As on an H200, a result is subnormal if it is below the least normal
+    /// number before it is rounded to the format's range.
+    pub fn encode_flushed(self, number: Number, round: Round) -> u64 {
+        let bits = self.encode(number, round);
+        if bits & (self.sign_bit() - 1) == 1 << self.fraction
+            && let Finite { negative, significand, exponent } = number
+        {
+            let top = significand.ilog2() as i32;
+            let unit = top - self.fraction as i32;
+            let carries = round_at(significand, unit, negative, round) >> (self.fraction + 1) != 0;
+            if exponent + top + i32::from(carries) < 1 - self.bias() {
+                return bits & self.sign_bit();
+            }
+        }
+        self.flush(bits)
+    }
+
     /// Subnormal numbers become zeros of the same sign.
     pub fn flush(self, bits: u64) -> u64 {
         if bits & self.exponents() == 0 { bits & self.sign_bit() } else { bits }

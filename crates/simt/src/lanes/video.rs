@@ -1,6 +1,13 @@
 //! The handlers of video instructions (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions"), each as in the
 //! manual's pseudo-code. Decoding picks a handler.
 //!
+//! Where `ptxas` 13.5 and an H200 (driver 580.159) differ from the manual, these do as they do:
+//!
+//! - sums and differences have 32 bits before `.min` and `.max`, and their `.sat` to `.u32` only replaces negative numbers;
+//! - `.min` and `.max` of a `.u32` result compare 64 bits as unsigned numbers, so a negative result exceeds any `c`;
+//! - saturation of shifts sees the lowest 34 bits; `c` of `vset` has the type of `a`;
+//! - `vmad` takes all factors and addends of 32 bits as signed, and only shifts as the manual says.
+//!
 //! The form of an instruction does not fit operand `e`, so `e` names a constant row of 64 bits that holds it.
 
 use ptx::{Comparison, Part, ScalarVideo, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoThen};
@@ -133,13 +140,22 @@ fn scalar(form: u64, a: u32, b: u32, c: u32) -> u32 {
         7 => compare(rest, a, b),
         _ => return multiply_add(rest, a, b, c, saturate, a_signed || b_signed),
     };
-    let value = if saturate { clamp(value, merged.bits.into(), signed) } else { value };
+    let (sums, shifts, merges) = (kind < 2, matches!(kind, 5 | 6), then == 4);
+    let value = match saturate {
+        true if merges => clamp(value, merged.bits.into(), signed),
+        true if sums && !signed => value.max(0),
+        true if shifts => clamp(value << 30 >> 30, 32, signed),
+        true => clamp(value, 32, signed),
+        false => value,
+    };
+    let value = if sums || saturate && shifts { i64::from(value as i32) } else { value };
+    let signed = signed || kind == 7 && a_signed;
     let third = if signed { i64::from(c as i32) } else { i64::from(c) };
+    let less = if signed { value < third } else { (value as u64) < third as u64 };
     match then {
         0 => value as u32,
         1 => value.wrapping_add(third) as u32,
-        2 => value.min(third) as u32,
-        3 => value.max(third) as u32,
+        2 | 3 => (if less == (then == 2) { value } else { third }) as u32,
         _ => {
             let kept = (((1u64 << merged.bits) - 1) << merged.first) as u32;
             c & !kept | (value as u32) << merged.first & kept
@@ -150,16 +166,13 @@ fn scalar(form: u64, a: u32, b: u32, c: u32) -> u32 {
 fn multiply_add(rest: u32, a: i64, b: i64, c: u32, saturate: bool, signed: bool) -> u32 {
     let (negate_product, negate_addend, plus_one) = (rest & 1 == 1, rest & 2 == 2, rest & 4 == 4);
     let signed = signed || negate_product || negate_addend;
-    let product = i128::from(a) * i128::from(b);
-    let c = if signed { i128::from(c as i32) } else { i128::from(c) };
+    let product = i64::from(a as i32) * i64::from(b as i32);
     let product = if negate_product { -product } else { product };
-    let c = if negate_addend { -c } else { c };
-    let result = (product + c + i128::from(plus_one)) >> (rest >> 3);
-    if saturate {
-        clamp(result.clamp(i64::MIN.into(), i64::MAX.into()) as i64, 32, signed) as u32
-    } else {
-        result as u32
-    }
+    let c = i64::from(c as i32);
+    let sum = product + if negate_addend { -c } else { c } + i64::from(plus_one);
+    let shift = rest >> 3;
+    let result = if signed { sum >> shift } else { (sum as u64 >> shift) as i64 };
+    (if saturate { clamp(result, 32, signed) } else { result }) as u32
 }
 
 /// [`scalar_video`] for a SIMD video instruction.

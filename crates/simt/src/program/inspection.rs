@@ -120,6 +120,8 @@ pub(crate) enum Held {
     Touches {
         reads: Vec<u32>,
         writes: Vec<u32>,
+        /// Whether it only unpacks a value (`mov.b32 {h0, h1}, r0`).
+        unpacks: bool,
     },
     /// Sets one to a constant.
     Sets {

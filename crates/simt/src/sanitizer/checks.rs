@@ -18,8 +18,9 @@ pub struct Checks {
     pub sync: bool,
     /// Operands for which the PTX manual leaves an instruction's result undefined.
     pub undefined: bool,
-    /// What the manual allows but is often a mistake: barriers that proceed without threads that have exited, volatile accesses
-    /// instead of a warp barrier, and several volatile writes to one location. `all` does not include it.
+    /// What runs on a GPU but is often a mistake: barriers that proceed without threads that have exited, volatile accesses
+    /// instead of a warp barrier, several volatile writes to one location, and accumulators of `wgmma` unpacked before the wait.
+    /// `all` does not include it.
     pub strict: bool,
 }
 

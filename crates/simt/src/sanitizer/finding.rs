@@ -198,6 +198,8 @@ pub enum FindingKind {
         action: AccessAction,
         /// Its role in the product.
         part: ProductPart,
+        /// Whether it is only unpacked, which `ptxas` lets wait. Reported under `strict` only.
+        unpacked: bool,
     },
     /// A product of a warpgroup on a register that was written without a `wgmma.fence` in between.
     MissingProductFence {

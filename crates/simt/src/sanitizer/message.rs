@@ -112,7 +112,12 @@ impl fmt::Display for FindingKind {
                      fence {missing} between them"
                 )
             }
-            Self::PendingRegister { register, action, part } => {
+            Self::PendingRegister { register, unpacked: true, .. } => write!(
+                formatter,
+                "register {register} is unpacked, which a product is still to write: its warp has not waited for it; ptxas adds the wait, \
+                 but the PTX manual forbids the access"
+            ),
+            Self::PendingRegister { register, action, part, unpacked: false } => {
                 let done = if *action == AccessAction::Read { "read" } else { "written" };
                 let verb = if *part == ProductPart::Sum { "write" } else { "read" };
                 write!(

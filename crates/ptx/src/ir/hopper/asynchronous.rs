@@ -5,7 +5,7 @@
 //! Plain data: `typing/hopper/asynchronous.rs` and `bulk.rs` make it, [`Op`](crate::Op) holds it, `simt` executes
 //! it.
 
-use crate::ir::{Address, AtomicOp, Destination, Operand, Predicate, Space, Type};
+use crate::ir::{Address, AtomicOp, Destination, Operand, Space, Type};
 
 /// `cp.async`: from global to shared memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub struct AsyncCopy {
     /// Bytes read; the rest is zeros. `None`: all.
     pub source_bytes: Option<Operand>,
     /// If true, nothing is read and zeros are written.
-    pub ignore_source: Option<Predicate>,
+    pub ignore_source: Option<Operand>,
 }
 
 /// What an `mbarrier` instruction does to the barrier at an address of shared memory.

@@ -119,7 +119,7 @@ pub(in crate::typing) fn read(
 /// `.m8n8`, the shape of the matrices that `ldmatrix`, `stmatrix` and `movmatrix` move. Other shapes need sm_100.
 fn eight_by_eight(c: &mut Context<'_, '_>) -> Parsed<()> {
     if ["m16n16", "m8n16", "m16n8"].into_iter().any(|shape| c.has_modifier(shape)) {
-        return fault(c.name_span(), InstructionError::NeedsTarget { instruction: c.name(), target: 100 });
+        return fault(c.name_span(), InstructionError::Unsupported(c.name()));
     }
     c.require(&[("m8n8", ())], "the shape `.m8n8`")
 }

@@ -5,7 +5,8 @@
 //! reports what is wrong.
 //!
 //! Called functions and debug code (`nvcc -G`) are not tracked, because `ptxas` waits for each product there. It also does so in
-//! other code if it detects the mistake, and warns (C7517).
+//! other code if it detects the mistake, and warns (C7517). Triton relies on that: it unpacks f16 accumulators before it waits. So an
+//! accumulator that is only unpacked is reported under `strict` alone.
 
 use std::collections::VecDeque;
 
@@ -44,7 +45,7 @@ pub(crate) struct HeldByProducts {
 
 /// A fault to report: the register, what is done to it, and the earlier product or instruction.
 pub(crate) enum Wrong {
-    Held { register: u32, action: AccessAction, part: ProductPart, before: u32 },
+    Held { register: u32, action: AccessAction, part: ProductPart, before: u32, unpacked: bool },
     Unfenced { register: u32, before: u32 },
 }
 
@@ -63,9 +64,15 @@ impl HeldByProducts {
     fn access(&self, register: u32, action: AccessAction, wrong: &mut Vec<Wrong>) {
         let Register { writer, reader, .. } = self.registers[register as usize];
         if self.is_held(writer) {
-            wrong.push(Wrong::Held { register, action, part: ProductPart::Sum, before: writer.place });
+            wrong.push(Wrong::Held { register, action, part: ProductPart::Sum, before: writer.place, unpacked: false });
         } else if self.is_held(reader) && action == AccessAction::Write {
-            wrong.push(Wrong::Held { register, action, part: ProductPart::Factor, before: reader.place });
+            wrong.push(Wrong::Held {
+                register,
+                action,
+                part: ProductPart::Factor,
+                before: reader.place,
+                unpacked: false,
+            });
         }
     }
 
@@ -95,9 +102,14 @@ impl HeldByProducts {
     pub fn follow(&mut self, held: &Held, place: u32) -> Vec<Wrong> {
         let mut wrong = Vec::new();
         match *held {
-            Held::Touches { ref reads, ref writes } => {
+            Held::Touches { ref reads, ref writes, unpacks } => {
                 for &register in reads {
                     self.access(register, AccessAction::Read, &mut wrong);
+                }
+                for wrong in &mut wrong {
+                    if let Wrong::Held { unpacked, .. } = wrong {
+                        *unpacked = unpacks;
+                    }
                 }
                 for &register in writes {
                     self.access(register, AccessAction::Write, &mut wrong);

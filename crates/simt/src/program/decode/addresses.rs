@@ -66,7 +66,7 @@ impl FunctionDecoder<'_, '_> {
 
     pub(super) fn is_space(&mut self, space: Space, dst: Destination, src: Operand) -> Decoded<()> {
         let d = self.destination(dst, Type::Pred)?;
-        let wide = !matches!(src, Operand::Register(register) if self.type_of(register).bits() < 64);
+        let wide = src.register().is_none_or(|register| self.type_of(register).bits() == 64);
         if !wide {
             return Err(LoadErrorReason::Unsupported { what: "isspacep of a 32-bit address".into() });
         }

@@ -114,7 +114,7 @@ impl FunctionDecoder<'_, '_> {
             }
             Op::Select { ty, dst, a, b, predicate } => {
                 let (a, b, d) = (self.value(*a, *ty)?, self.value(*b, *ty)?, self.destination(*dst, *ty)?);
-                let c = self.predicate_register(*predicate)?;
+                let c = self.predicate(*predicate)?;
                 self.lanes(lanes::select(*ty), Operands { d, a, b, c, ..Operands::default() });
                 Ok(())
             }
@@ -168,7 +168,7 @@ impl FunctionDecoder<'_, '_> {
     }
 
     fn combined(&mut self, combine: Option<Combine>) -> Decoded<u32> {
-        combine.map_or(Ok(ALWAYS), |combine| self.predicate_register(combine.predicate))
+        combine.map_or(Ok(ALWAYS), |combine| self.predicate(combine.predicate))
     }
 
     fn unary(&mut self, op: UnaryOp, ty: Type, mode: Mode, dst: Destination, a: Operand) -> Decoded<()> {
@@ -224,7 +224,7 @@ impl FunctionDecoder<'_, '_> {
         let (handler, e) =
             found(lanes::ternary(TernaryOp::Logic(table), Type::B32, Mode::default()), || "lop3".into())?;
         let (a, b, c) = (self.value(a, Type::B32)?, self.value(b, Type::B32)?, self.value(c, Type::B32)?);
-        let with = self.predicate_register(combine.predicate)?;
+        let with = self.predicate(combine.predicate)?;
         let d = self.destination(dst, Type::B32)?;
         self.lanes(handler, Operands { d, a, b, c, e });
         let is_not = found(lanes::compare(Comparison::NotEqual, Type::B32, false), || "lop3".into())?;

@@ -34,7 +34,7 @@ impl FunctionDecoder<'_, '_> {
                     BarrierAction::Reduce { op, destination, predicate } => {
                         let ty = if op == BarrierReduction::PopulationCount { Type::U32 } else { Type::Pred };
                         let d = self.destination(destination, ty)?;
-                        Some(Reduction { op, d, predicate: self.predicate_register(predicate)? })
+                        Some(Reduction { op, d, predicate: self.predicate(predicate)? })
                     }
                     BarrierAction::Synchronize | BarrierAction::Arrive => None,
                 };
@@ -163,10 +163,10 @@ impl FunctionDecoder<'_, '_> {
             let rows = match *argument {
                 CallOperand::Variable(variable) => self.rows_of(variable)?,
                 CallOperand::Value(operand) => {
-                    let ty = match (parameter, operand) {
+                    let ty = match (parameter, operand.register()) {
                         (Some(parameter), _) => parameter.ty,
-                        (None, Operand::Register(register)) => self.type_of(register),
-                        (None, _) => Type::B32,
+                        (None, Some(register)) => self.type_of(register),
+                        (None, None) => Type::B32,
                     };
                     self.spread(operand, ty)?
                 }

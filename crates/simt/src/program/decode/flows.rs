@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ptx::{
     Address, AddressBase, BinaryOp, CallOperand, Callee, FenceProxies, Function, Handle, Instruction, Module, Op,
-    Operand, Predicate, Space, TernaryOp, Type, Variable,
+    Operand, Space, TernaryOp, Type, Variable,
 };
 
 use super::function::{FunctionDecoder, Storage};
@@ -27,7 +27,7 @@ pub(super) enum Made {
     /// On these parts, some of which may be padding.
     OfParts(Vec<usize>),
     /// `selp`.
-    ByChoice { chooser: Predicate, yes: Option<usize>, no: Option<usize> },
+    ByChoice { chooser: Operand, yes: Option<usize>, no: Option<usize> },
     /// `and.pred` and `or.pred`.
     ByLogic { and: bool, operands: [Operand; 2] },
     /// On this value in other lanes: `shfl`.
@@ -40,9 +40,7 @@ impl Made {
         match self {
             Made::Anew => Vec::new(),
             Made::Of(sources) | Made::OfParts(sources) => sources.clone(),
-            Made::ByChoice { chooser, yes, no } => {
-                [Some(chooser.register.index()), *yes, *no].into_iter().flatten().collect()
-            }
+            Made::ByChoice { chooser, yes, no } => [register(chooser), *yes, *no].into_iter().flatten().collect(),
             Made::ByLogic { operands, .. } => operands.iter().filter_map(register).collect(),
             Made::OfOthers(source) => vec![*source],
         }
@@ -378,10 +376,7 @@ fn of_parts(operands: &[Operand]) -> Made {
 }
 
 fn register(operand: &Operand) -> Option<usize> {
-    match operand {
-        Operand::Register(register) | Operand::NotRegister(register) => Some(register.index()),
-        _ => None,
-    }
+    Some(operand.register()?.index())
 }
 
 fn base(address: &Address) -> Option<usize> {

@@ -141,11 +141,7 @@ impl FunctionDecoder<'_, '_> {
     }
 
     pub(super) fn convert(&mut self, to: Type, from: Type, mode: Mode, dst: Destination, src: Operand) -> Decoded<()> {
-        let bits = |decoder: &Self, operand: Operand| match operand {
-            Operand::Register(register) => decoder.type_of(register).bits(),
-            _ => from.bits(),
-        };
-        let from_wide = bits(self, src) == 64;
+        let from_wide = src.register().map_or(from.bits(), |register| self.type_of(register).bits()) == 64;
         let to_wide = dst.map_or(to.bits(), |register| self.type_of(register).bits()) == 64;
         let (handler, e) = found(lanes::convert(to, from, mode, to_wide, from_wide), || {
             format!("conversion to .{} from .{}", to.name(), from.name())

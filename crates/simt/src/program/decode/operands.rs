@@ -49,6 +49,17 @@ impl FunctionDecoder<'_, '_> {
                 }
                 _ => self.misplaced_register(register),
             },
+            Operand::Sum(register, addend) => {
+                let (a, b) =
+                    (self.word(Operand::Register(register), ty)?, self.word(Operand::Integer(addend as u64), ty)?);
+                let d = self.temporary_words(1);
+                let add = match self.type_of(register).bits() {
+                    16 => lanes!(|a: u16, b: u16| -> u16 { a.wrapping_add(b) }),
+                    _ => lanes!(|a: u32, b: u32| -> u32 { a.wrapping_add(b) }),
+                };
+                self.emit(HELPER, Action::Lanes(add, Operands { d, a, b, ..Operands::default() }));
+                Ok(d)
+            }
             Operand::Special(special) if !is_fixed(special) => {
                 let d = self.temporary_words(1);
                 self.emit(HELPER, Action::Special { which: special, d, wide: false });
@@ -74,6 +85,14 @@ impl FunctionDecoder<'_, '_> {
                 (row, 64) => Ok(row),
                 _ => self.misplaced_register(register),
             },
+            Operand::Sum(register, addend) => {
+                let (a, b) =
+                    (self.wide(Operand::Register(register), ty)?, self.wide(Operand::Integer(addend as u64), ty)?);
+                let d = self.temporary_double();
+                let add = lanes!(|a: u64, b: u64| -> u64 { a.wrapping_add(b) });
+                self.emit(HELPER, Action::Lanes(add, Operands { d, a, b, ..Operands::default() }));
+                Ok(d)
+            }
             Operand::Special(special) if !is_fixed(special) => {
                 let d = self.temporary_double();
                 self.emit(HELPER, Action::Special { which: special, d, wide: true });
@@ -134,7 +153,9 @@ impl FunctionDecoder<'_, '_> {
                 }
                 address
             }
-            Operand::Register(register) | Operand::NotRegister(register) => return self.misplaced_register(register),
+            Operand::Register(register) | Operand::NotRegister(register) | Operand::Sum(register, _) => {
+                return self.misplaced_register(register);
+            }
         }))
     }
 

@@ -401,13 +401,8 @@ impl Flows<'_> {
                 }
                 Made::OfParts(parts) => all(&parts).map(Merge::Any),
                 Made::ByChoice { chooser, yes, no } => {
-                    let row = self.rows[chooser.register.index()];
-                    Some(Merge::Choice {
-                        predicate: if chooser.negated { row | NEGATED } else { row },
-                        chooser: number(chooser.register.index()),
-                        yes: yes.and_then(number),
-                        no: no.and_then(number),
-                    })
+                    let (predicate, chooser) = operand(&chooser);
+                    Some(Merge::Choice { predicate, chooser, yes: yes.and_then(number), no: no.and_then(number) })
                 }
                 Made::ByLogic { and, operands: [a, b] } => {
                     Some(Merge::Logic { and, operands: [operand(&a), operand(&b)] })

@@ -66,7 +66,7 @@ impl Uses {
         }
         self.moving = !sources.is_empty();
         for source in sources {
-            let Operand::Register(from) = *source else { continue };
+            let Some(from) = source.register() else { continue };
             self.moves.extend(destinations.iter().flatten().map(|&to| (from, to)));
         }
         let (reads, writes) = (self.reads.len(), self.writes.len());

@@ -32,7 +32,7 @@ impl FunctionDecoder<'_, '_> {
                     at_l2_only: copy.at_l2_only,
                     source_bytes: row,
                     ignore_source: match copy.ignore_source {
-                        Some(predicate) => self.predicate_register(predicate)?,
+                        Some(predicate) => self.predicate(predicate)?,
                         None => NEVER,
                     },
                 })

@@ -85,16 +85,13 @@ fn of(decoder: &FunctionDecoder<'_, '_>, position: usize, op: &Op, numbers: &[Op
             (None, []) if reads.is_empty() => return None,
             // A compiler may create a constant anywhere.
             (None, &[to]) if matches!(op, Op::Move { .. }) && reads.is_empty() => Held::Sets { to },
-            _ => Held::Touches { reads, writes },
+            _ => Held::Touches { reads, writes, unpacks: matches!(op, Op::Unpack { .. }) },
         },
     })
 }
 
 fn register(operand: &Operand) -> Option<usize> {
-    match operand {
-        Operand::Register(register) => Some(register.index()),
-        _ => None,
-    }
+    Some(operand.register()?.index())
 }
 
 /// The registers that an instruction only moves a value to and from.
