@@ -13,6 +13,7 @@
 //! | [`device`] | a GPU or the simulator behind one interface: buffers, launches by typed handles |
 //! | [`labs`] | one file for each lab, and the flow that they share |
 //! | [`check`], [`run`] | PTX from any compiler: the command that validates it, and the one that runs its kernels |
+//! | [`peers`] | the libraries that are timed beside kernels |
 //! | [`timing`] | how often to launch, and which number to report |
 //! | `compare_times` | the command that compares the times of two runs: faster, slower, same, can't tell |
 //! | [`report`] | a lab's results, and the formats that they are written in |
@@ -56,6 +57,7 @@ pub mod names;
 pub mod npy;
 pub mod output_file;
 mod parallel;
+pub mod peers;
 pub mod progress;
 pub mod random;
 pub mod report;

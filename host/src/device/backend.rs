@@ -7,14 +7,14 @@ use simt::{ArrayShape, Counters, Finding, Printed, Report, Sampling, TENSOR_MAP_
 
 use super::array::{Array, TextureSource};
 use super::image::Checked;
-use super::library_call::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use super::{CacheConfig, LaunchConfig, Properties};
 use crate::error::{Error, Result};
+use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use crate::progress::Progress;
 use crate::timing::ClockReading;
 
 /// A device: a GPU or the simulator. Addresses are device addresses; each comes from an allocation of the same backend.
-pub(super) trait Backend {
+pub trait Backend {
     /// The device's properties.
     fn properties(&self) -> &Properties;
 

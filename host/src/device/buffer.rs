@@ -36,7 +36,7 @@ pub struct Buffer<T> {
 
 impl<T: Pod> Buffer<T> {
     /// Allocates `length` elements whose contents are undefined.
-    pub(super) fn new(backend: &Rc<dyn Backend>, length: usize) -> Result<Self> {
+    pub(crate) fn new(backend: &Rc<dyn Backend>, length: usize) -> Result<Self> {
         let bytes = bytes_of::<T>(length)?;
         Ok(Self {
             allocation: Allocation { address: backend.allocate(bytes)?, backend: Rc::clone(backend) },
@@ -258,12 +258,12 @@ impl<T: Pod> Buffer<T> {
 
 impl<T: Pod> Tail<'_, T> {
     /// The address of the first element.
-    pub(super) fn address(&self) -> u64 {
+    pub(crate) fn address(&self) -> u64 {
         self.buffer.address() + (self.first * size_of::<T>()) as u64
     }
 
     /// The number of elements.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.buffer.len() - self.first
     }
 }

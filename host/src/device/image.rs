@@ -299,7 +299,7 @@ impl Part {
 
 /// A kernel that is loaded and takes the arguments of a launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Checked<'k> {
+pub(crate) struct Checked<'k> {
     /// Its name.
     pub name: &'k str,
     /// Whether a GPU may begin it before the kernels before it have ended, because it waits for them by itself.

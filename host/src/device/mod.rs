@@ -31,10 +31,8 @@ mod choice;
 mod gpu;
 mod image;
 mod launch;
-mod library_call;
 mod matrix;
 mod on_device;
-mod peers;
 mod properties;
 mod ptx_file;
 mod simulator;
@@ -53,10 +51,8 @@ pub use buffer::{Buffer, POISON, PitchedBuffer, Tail, View, ViewMut};
 pub use choice::DeviceChoice;
 pub(crate) use choice::models as models_named;
 pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig};
-pub use library_call::{Number, PeerLibraries, Reduction};
 pub use matrix::Matrix;
 pub use on_device::OnDevice;
-pub use peers::{Peers, Scratch};
 pub use properties::{ComputeCapability, Kind, Properties};
 pub use ptx_file::PtxFile;
 pub use simt::{
@@ -70,10 +66,11 @@ pub(crate) use backend::only_on_a_gpu;
 pub(crate) use gpu::CUBLAS_VARIABLE;
 pub(crate) use image::built_in_kernels;
 
-use backend::Backend;
+pub(crate) use backend::Backend;
 
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::peers::{PeerLibraries, Peers};
 use crate::progress::Progress;
 use crate::timing::ClockReading;
 

@@ -22,11 +22,11 @@ use serde_json::Value;
 
 use super::compare::{self, Expected, Reference, Shape};
 use super::launcher::{Launcher, Preferences};
-use super::peer_flags::Peer;
 use super::settings::Settings;
-use crate::device::{Device, Peers};
+use crate::device::Device;
 use crate::error::Result;
 use crate::npy;
+use crate::peers::{Peer, Peers};
 use crate::report::{Comparison, Fact, Grid, LabReport, Subject, Tolerance};
 
 /// A lab: one subcommand of `host`.

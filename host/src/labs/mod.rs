@@ -5,8 +5,8 @@
 //! lab        the interface: trait Lab, Plan, Variant, Outcome
 //! inputs     NumPy files, random numbers, room for them     compare   compares results with references
 //! flow       runs the variants of a lab                     launcher  one variant's launches
-//! settings   the flags that every lab has                   peers     libraries that are timed beside the kernels
-//! product    matrix products on the CPU                     best      what the best kernels take beside the data
+//! settings   the flags that every lab has                   best      what the best kernels take beside the data
+//! product    matrix products on the CPU
 //! ```
 //!
 //! A new lab is a file here with an `impl Lab`, and a line in [`ALL`].
@@ -17,8 +17,6 @@ pub mod flow;
 mod inputs;
 mod lab;
 mod launcher;
-mod peer_flags;
-mod peers;
 mod product;
 mod settings;
 
@@ -47,12 +45,12 @@ pub use flow::run;
 pub use inputs::{MatrixFlags, VectorFlags};
 pub use lab::{Lab, Outcome, Plan, Variant};
 pub use launcher::{Launcher, Preferences};
-pub use peer_flags::{Peer, PeerFlags};
 pub use settings::{Settings, ShapeFlags};
 
 use crate::device::{self, Device};
 use crate::error::{Error, Result};
 use crate::flag_values;
+use crate::peers::{Peer, PeerFlags};
 use crate::progress::Progress;
 use crate::report::LabReport;
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 use clap::Args;
 use simt::Checks;
 
-use super::peer_flags::PeerFlags;
 use crate::device::CacheConfig;
 use crate::faults::SanitizerFlags;
 use crate::flag_values::{self, seconds, whole_number};
 use crate::lines::LineFlags;
+use crate::peers::PeerFlags;
 use crate::progress::Progress;
 
 /// The flag of labs whose launches depend on the number of multiprocessors.

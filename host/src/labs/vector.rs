@@ -13,12 +13,11 @@ use super::best::gpu;
 use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
-use super::peer_flags::Peer;
-use super::peers;
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, Peers};
+use crate::device::{Buffer, Device, LaunchConfig};
 use crate::error::Result;
 use crate::flag_values::whole_number;
+use crate::peers::{self, Peer, Peers};
 use crate::random::Random;
 use crate::report::{LabReport, Subject};
 

@@ -13,7 +13,6 @@ use simt::{ArrayShape, Counters, LoadCaching, Printed, Report, Sampling, TENSOR_
 use super::super::array::{Array, TextureSource};
 use super::super::backend::Backend;
 use super::super::image::Checked;
-use super::super::library_call::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use super::super::{CacheConfig, LaunchConfig, Properties};
 use super::Gpu;
 use super::clock::ClockSource;
@@ -22,6 +21,7 @@ use super::result::rows::DeviceRows;
 use super::result::{self, DriverError};
 use super::safe::function::Function;
 use crate::error::{Error, Result};
+use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use crate::progress::Progress;
 use crate::timing::ClockReading;
 

@@ -10,9 +10,9 @@ use std::ptr;
 
 use cust::sys::CUstream;
 
-use super::super::library_call::{BlasCall, Operand};
 use super::shared_library::{LibraryStatus, SharedLibrary, functions};
 use crate::error::{Error, Result};
+use crate::peers::{BlasCall, Operand};
 
 /// The environment variable with cuBLAS's path, for libraries outside the usual folders. Empty means: do not use cuBLAS.
 pub(crate) const CUBLAS_VARIABLE: &str = "COALESCE_CUBLAS";

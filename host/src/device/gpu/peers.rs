@@ -6,13 +6,13 @@ use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::ptr;
 
-use super::super::library_call::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use super::Gpu;
 use super::cublas::Cublas;
 use super::result::DriverError;
 use super::result::rows::DeviceRows;
 use super::shared_library::{LibraryStatus, SharedLibrary, functions};
 use crate::error::{Error, Result};
+use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 
 /// The libraries that are loaded.
 #[derive(Default)]

@@ -26,7 +26,7 @@ pub trait Number: npy::Element + Sample + Into<f64> + Sync {
     /// Its name, as `--type` has it.
     const TYPE: &'static str;
     /// The same, as libraries have it.
-    const NUMBER: crate::device::Number;
+    const NUMBER: crate::peers::Number;
     /// The kernels of the six steps.
     const STEPS: [[&'static StepKernel<Self>; 4]; 6];
     /// The best kernels.
@@ -46,7 +46,7 @@ pub trait Number: npy::Element + Sample + Into<f64> + Sync {
 
 impl Number for f32 {
     const TYPE: &'static str = "f32";
-    const NUMBER: crate::device::Number = crate::device::Number::F32;
+    const NUMBER: crate::peers::Number = crate::peers::Number::F32;
     const STEPS: [[&'static StepKernel<Self>; 4]; 6] = [
         [&kernel::reduce1_sum_f32, &kernel::reduce1_product_f32, &kernel::reduce1_min_f32, &kernel::reduce1_max_f32],
         [&kernel::reduce2_sum_f32, &kernel::reduce2_product_f32, &kernel::reduce2_min_f32, &kernel::reduce2_max_f32],
@@ -112,7 +112,7 @@ impl Number for f32 {
 
 impl Number for i32 {
     const TYPE: &'static str = "i32";
-    const NUMBER: crate::device::Number = crate::device::Number::I32;
+    const NUMBER: crate::peers::Number = crate::peers::Number::I32;
     const STEPS: [[&'static StepKernel<Self>; 4]; 6] = [
         [&kernel::reduce1_sum_i32, &kernel::reduce1_product_i32, &kernel::reduce1_min_i32, &kernel::reduce1_max_i32],
         [&kernel::reduce2_sum_i32, &kernel::reduce2_product_i32, &kernel::reduce2_min_i32, &kernel::reduce2_max_i32],

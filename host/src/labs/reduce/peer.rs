@@ -4,11 +4,10 @@
 use std::rc::Rc;
 
 use super::{Data, Number, OnDevice, Operation, Reduce, Type, Values};
-use crate::device::{Peers, Reduction};
 use crate::error::Result;
 use crate::labs::compare::Shape;
 use crate::labs::lab::{Outcome, Variant};
-use crate::labs::peers;
+use crate::peers::{self, Peers, Reduction};
 
 impl Reduce {
     /// CUB's rows for each type and operation, if CUB is there.

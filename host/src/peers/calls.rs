@@ -1,10 +1,10 @@
-//! Calls of libraries as plain data: [`super::peers`] makes them of buffers and matrices, a backend carries them out.
+//! Calls of libraries as plain data: [`super::Peers`] makes them of buffers and matrices, a backend carries them out.
 
 use std::path::Path;
 
 /// A call of cuBLAS. All matrices are row-major.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum BlasCall {
+pub(crate) enum BlasCall {
     /// `to` becomes the transpose of `from`, which has `rows` x `columns` elements.
     Transpose { rows: i32, columns: i32, from: Operand, to: Operand },
     /// C becomes A B, where A has m rows and k columns, and B has n columns.
@@ -19,7 +19,7 @@ pub(super) enum BlasCall {
 
 /// A matrix of f32 on the device.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Operand {
+pub(crate) struct Operand {
     pub address: u64,
     /// From row to row, in elements.
     pub pitch: i32,
@@ -27,7 +27,7 @@ pub(super) struct Operand {
 
 /// A call of the library of `--peer-library`.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum LibraryCall {
+pub(crate) enum LibraryCall {
     /// `output` becomes the reduction of `length` values.
     Reduce { operation: Reduction, number: Number, input: u64, output: u64, length: u64 },
     /// `output` becomes the sum of each row.
@@ -69,7 +69,7 @@ pub struct PeerLibraries<'a> {
 
 /// What was loaded: each library with its version, such as `cuBLAS 13.1.0`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Loaded {
+pub(crate) struct Loaded {
     pub cublas: Option<String>,
     pub cub: Option<String>,
     pub nvcc: Option<String>,

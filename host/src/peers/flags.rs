@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use clap::Args;
 
-use crate::device::{self, Device, PeerLibraries, Peers};
+use super::{PeerLibraries, Peers};
+use crate::device::{self, Device};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -41,7 +42,7 @@ impl PeerFlags {
     /// # Errors
     ///
     /// [`Error::Flag`].
-    pub(super) fn check(&self, device: &Device, of_lab: &[Peer]) -> Result<()> {
+    pub(crate) fn check(&self, device: &Device, of_lab: &[Peer]) -> Result<()> {
         if !self.peer {
             return Ok(());
         }
@@ -59,13 +60,13 @@ impl PeerFlags {
     /// # Errors
     ///
     /// [`Error::File`] for a library that cannot be used.
-    pub(super) fn load(&self, device: &Device, of_lab: &[Peer]) -> Result<Option<Rc<Peers>>> {
+    pub(crate) fn load(&self, device: &Device, of_lab: &[Peer]) -> Result<Option<Rc<Peers>>> {
         let wanted = PeerLibraries { cublas: of_lab.contains(&Peer::Cublas), library: self.peer_library.as_deref() };
         self.peer.then(|| device.peers(wanted).map(Rc::new)).transpose()
     }
 
     /// Writes a note for each library that was not found.
-    pub(super) fn note_missing(&self, peers: &Peers, of_lab: &[Peer], progress: &Progress) {
+    pub(crate) fn note_missing(&self, peers: &Peers, of_lab: &[Peer], progress: &Progress) {
         if of_lab.contains(&Peer::Cublas) && peers.cublas().is_none() {
             let variable = device::CUBLAS_VARIABLE;
             let why = match std::env::var_os(variable) {

@@ -7,9 +7,8 @@ use std::rc::Rc;
 
 use bytemuck::Pod;
 
-use super::backend::Backend;
-use super::library_call::{BlasCall, LibraryCall, Loaded, Number, Operand, PeerLibraries, Reduction};
-use super::{Buffer, Matrix, OnDevice, Tail};
+use super::calls::{BlasCall, LibraryCall, Loaded, Number, Operand, PeerLibraries, Reduction};
+use crate::device::{Backend, Buffer, Matrix, OnDevice, Tail};
 use crate::error::{Error, Result};
 
 /// The libraries that are loaded.
@@ -19,7 +18,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    pub(super) fn load(backend: &Rc<dyn Backend>, wanted: PeerLibraries<'_>) -> Result<Self> {
+    pub(crate) fn load(backend: &Rc<dyn Backend>, wanted: PeerLibraries<'_>) -> Result<Self> {
         Ok(Self { backend: Rc::clone(backend), loaded: backend.load_peers(wanted)? })
     }
 
