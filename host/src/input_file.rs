@@ -60,7 +60,7 @@ impl Kind {
             }
             // Text may end with one, but does not go on after it.
             zero = zero.or_else(|| Some(before + bytes[before..].iter().position(|&byte| byte == 0)?));
-            if zero.is_some_and(|zero| !bytes[zero + 1..].trim_ascii().is_empty()) {
+            if zero.is_some_and(|zero| zero == 0 || !bytes[zero + 1..].trim_ascii().is_empty()) {
                 return Err(self.error(name, "it contains a zero byte"));
             }
             if let Some(problem) = (self.refuses)(&bytes, before) {
@@ -75,7 +75,7 @@ impl Kind {
         }
         let mut text = String::from_utf8(bytes).map_err(|_| self.error(name, "it is not a text file"))?;
         // Some programs save the zero byte at the end of a C string, too.
-        if let Some(end) = text.trim_ascii_end().strip_suffix('\0').map(str::len) {
+        if let Some(end) = text.trim_ascii_end().strip_suffix('\0').map(str::len).filter(|&end| end > 0) {
             text.truncate(end);
         }
         Ok(text)

@@ -19,7 +19,7 @@
 //! | [`report`] | a lab's results, and the formats that they are written in |
 //! | [`npy`], `input_file`, [`output_file`], [`random`] | data: NumPy files, texts from files and pipes, files written whole, random numbers |
 //! | [`lines`], [`faults`] | the counts of each source line; what the sanitizer found |
-//! | [`limits`] | limits of a run: memory, heap, output, steps |
+//! | [`limits`] | limits of a run: memory, heap, output, steps, faults |
 //! | `sources` | finds the text of kernels' sources |
 //! | [`cli`], [`listing`], [`progress`], `until_closed`, `terminal` | the program: arguments, lists, the progress bar, its output |
 //! | [`error`], [`memory`], [`names`], [`units`] | errors, how much memory the host has, demangled names, numbers for people |

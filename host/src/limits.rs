@@ -1,10 +1,11 @@
-//! The flags that limit a run: memory, heap, output and steps. A run that exceeds a limit stops with one line that names
+//! The flags that limit a run: memory, heap, output, steps and faults. A run that exceeds a limit stops with one line that names
 //! it. `cli` parses them, and the devices enforce them.
 //!
 //! The limits are of resources and not of time, so the same run stops at the same place on every machine. To end a run after a
 //! minute, send it a signal (`timeout 60 host ...`), which leaves no unfinished file.
 
 use clap::Args;
+use simt::TrapKind;
 
 use crate::error::{Error, Result};
 use crate::flag_values::{bytes, some_bytes, whole_number};
@@ -27,6 +28,10 @@ pub struct Limits {
     /// On the simulator: stop a launch after this many warp instructions [default: 2^31, plus 65536 for each warp]
     #[arg(long, global = true, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
     pub step_limit: Option<u64>,
+    /// On the simulator: stop a launch once its threads have had more than this many of the faults that --check looks for [default:
+    /// 16777216]
+    #[arg(long, global = true, value_name = "NUMBER", value_parser = whole_number(0, u64::MAX))]
+    pub fault_limit: Option<u64>,
     /// Whether they are a user's flags, so that messages may name them.
     #[arg(skip = true)]
     pub from_flags: bool,
@@ -38,9 +43,17 @@ impl Limits {
         self.memory_limit.filter(|_| self.from_flags)
     }
 
-    /// What to do about a launch with too many steps, for the end of a message.
-    pub(crate) fn step_advice(&self) -> &'static str {
-        if self.from_flags { "; unless the kernel is endless, give a larger --step-limit" } else { "" }
+    /// What to do about a launch that exceeds a limit, for the end of a message.
+    pub(crate) fn advice(&self, kind: &TrapKind) -> &'static str {
+        match kind {
+            TrapKind::StepLimit { .. } if self.from_flags => {
+                "; unless the kernel is endless, give a larger --step-limit"
+            }
+            TrapKind::FaultLimit { .. } if self.from_flags => {
+                "; for the results in spite of them, give a larger --fault-limit"
+            }
+            _ => "",
+        }
     }
 
     /// Fails if this many bytes may not be printed or saved. Called before anything runs; `what` names the bytes.

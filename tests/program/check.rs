@@ -53,6 +53,22 @@ fn each_error_is_shown_with_its_line_and_the_exit_code_is_2() {
 }
 
 #[test]
+fn the_zero_byte_at_the_end_of_a_c_string_ends_the_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("saved.ptx");
+    let text = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n";
+    for end in ["\0", "\0\n"] {
+        std::fs::write(&file, format!("{text}{end}")).expect("the file is written");
+        host("check").arg(&file).assert().success();
+        host("run").arg(&file).args(["k", "--grid", "1", "--block", "1", "--device", "sim"]).assert().success();
+        host("check -").write_stdin(format!("{text}{end}")).assert().success();
+    }
+    std::fs::write(&file, format!("{text}\0{text}")).expect("the file is written");
+    let run = host(&format!("run {} k --grid 1 --block 1 --device sim", file.display()));
+    fails(run, 2, &["saved.ptx", "it contains a zero byte"]);
+}
+
+#[test]
 fn a_kernel_that_the_simulator_does_not_run_is_no_error_until_it_is_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("extern.ptx");

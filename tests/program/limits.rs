@@ -1,12 +1,12 @@
-//! Tests of `--memory-limit`, `--heap-limit`, `--output-limit` and `--step-limit`, for `run` and for labs, and of outputs that
-//! cannot be written.
+//! Tests of `--memory-limit`, `--heap-limit`, `--output-limit`, `--step-limit` and `--fault-limit`, for `run` and for labs, and
+//! of outputs that cannot be written.
 
 use std::fs;
 use std::path::Path;
 
 use crate::{fails, files_in, host, output};
 
-/// A kernel that writes, and one that never ends.
+/// A kernel that writes, one that never ends, and one that never ends and writes to wild addresses.
 const KERNELS: &str = "\
 .version 7.8
 .target sm_75
@@ -19,6 +19,13 @@ const KERNELS: &str = "\
 }
 .visible .entry endless(.param .u64 p) {
 L:	bra L;
+}
+.visible .entry wild(.param .u64 p) {
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [p];
+L:	add.u64 %rd1, %rd1, 4096;
+	st.global.u32 [%rd1], 1;
+	bra L;
 }
 ";
 
@@ -159,6 +166,31 @@ fn steps_end_where_the_flag_says() {
     fails(run("1000"), 1, &["1000 warp instructions", "; unless the kernel is endless, give a larger --step-limit\n"]);
     fails(run("0"), 2, &["--step-limit"]);
     fails(host("transpose --padded --device sim --rows 64 --cols 64 --step-limit 100"), 1, &["100 warp instructions"]);
+}
+
+#[test]
+fn faults_end_where_the_flag_says() {
+    let folder = folder();
+    let run = |more: &str| within(folder.path(), &format!("run it.ptx {more}"));
+    let wild = "wild --grid 1 --block 32 u32[1] --device sim";
+    let stops = |more: &str, limit: &str| {
+        let run = run(&format!("{wild}{more}")).assert().code(1);
+        let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(text.contains("fault[memory]: out of bounds write of 4 bytes"), "{text}");
+        assert!(text.contains(&format!("had more than {limit} faults; ")), "{text}");
+        assert!(text.ends_with("; for the results in spite of them, give a larger --fault-limit\n"), "{text}");
+    };
+    stops(" --fault-limit 1000", "1000");
+    // On a model the checks come first, and any check counts.
+    stops(":hopper --check memory --fault-limit 1000", "1000");
+    // By default, too, the loop ends in seconds, and not at the step limit.
+    stops("", "16777216");
+    fails(run("one --grid 1 --block 1 u32[1] --fault-limit x"), 2, &["--fault-limit"]);
+    run("one --grid 1 --block 1 u32[1] --device sim --fault-limit 0").assert().success();
+    let report = run(&format!("{wild} --fault-limit 1000 --format json")).assert().code(1);
+    let report: serde_json::Value = serde_json::from_slice(&report.get_output().stdout).expect("JSON");
+    let kinds: Vec<_> = report["faults"].as_array().expect("faults").iter().map(|fault| &fault["kind"]).collect();
+    assert_eq!(kinds, ["out_of_bounds", "fault_limit"]);
 }
 
 #[test]

@@ -11,6 +11,9 @@ use crate::{Checks, LoadError, Output, Trap};
 /// The default limit of warp instructions of a launch: minutes of simulation.
 pub const DEFAULT_STEP_LIMIT: u64 = 1 << 36;
 
+/// [`Launch::fault_limit`] of [`Launch::default`]: a loop in which all accesses are wild reaches it in seconds.
+pub const DEFAULT_FAULT_LIMIT: u64 = 1 << 24;
+
 /// The default limit of a block's shared memory: what every GPU grants without opting in.
 pub const DEFAULT_SHARED_LIMIT: u32 = 48 << 10;
 
@@ -52,6 +55,9 @@ pub struct Launch<'a> {
     pub arguments: &'a [&'a [u8]],
     /// Warp instructions after which the launch stops with a trap.
     pub step_limit: u64,
+    /// Faults that the sanitizer finds, each thread's counted, after which the launch stops with a trap. It looks now and then: a
+    /// launch that ends soon after is not stopped.
+    pub fault_limit: u64,
     /// What the sanitizer looks for. With any check on, blocks run in order on one thread of the host. With a model, the launch
     /// runs twice: first like this, for the findings only, then on the model without checks.
     pub checks: Checks,
@@ -82,6 +88,7 @@ impl Default for Launch<'_> {
             registers: None,
             arguments: &[],
             step_limit: DEFAULT_STEP_LIMIT,
+            fault_limit: DEFAULT_FAULT_LIMIT,
             checks: Checks::NONE,
             threads: None,
             cancel: None,
@@ -104,6 +111,7 @@ impl fmt::Debug for Launch<'_> {
             .field("model", &self.model.map(|model| model.name))
             .field("arguments", &self.arguments)
             .field("step_limit", &self.step_limit)
+            .field("fault_limit", &self.fault_limit)
             .field("checks", &self.checks)
             .field("threads", &self.threads)
             .finish_non_exhaustive()

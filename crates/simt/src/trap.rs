@@ -195,6 +195,11 @@ pub enum TrapKind {
         /// The limit.
         limit: u64,
     },
+    /// The sanitizer has found more faults than the launch may have.
+    FaultLimit {
+        /// The limit.
+        limit: u64,
+    },
     /// An instruction on a matrix that only some lanes of a warp execute.
     IncompleteWarp {
         /// The lanes that do not execute it.

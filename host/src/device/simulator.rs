@@ -314,6 +314,7 @@ impl Backend for Simulator {
             },
             arguments: &arguments,
             step_limit: self.limits.step_limit.unwrap_or_else(|| step_limit(config)),
+            fault_limit: self.limits.fault_limit.unwrap_or(simt::DEFAULT_FAULT_LIMIT),
             output: Some(&self.output),
             checks: config.checks,
             progress: Some(&|done, whole| progress.part(done, whole)),
@@ -338,9 +339,7 @@ impl Backend for Simulator {
             LaunchError::Trap(trap) => {
                 let mut fault = one_line(&with_shown_names(&trap).to_string());
                 fault += waiting_advice(&trap.kind, config);
-                if matches!(trap.kind, TrapKind::StepLimit { .. }) {
-                    fault += self.limits.step_advice();
-                }
+                fault += self.limits.advice(&trap.kind);
                 if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
                     // The model alone might have ended.
                     fault += "; with checks, blocks run one after another, and one that waits for a later one never ends: give --check \

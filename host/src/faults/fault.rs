@@ -155,6 +155,7 @@ fn kind_of(kind: &TrapKind) -> &'static str {
         TrapKind::Assertion { .. } => "assertion",
         TrapKind::Breakpoint => "breakpoint",
         TrapKind::StepLimit { .. } => "step_limit",
+        TrapKind::FaultLimit { .. } => "fault_limit",
         TrapKind::CallDepth { .. } => "call_depth",
         TrapKind::LocalMemory { .. } => "local_memory",
         TrapKind::InvalidCall { .. } => "invalid_call",

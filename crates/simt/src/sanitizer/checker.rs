@@ -122,6 +122,11 @@ impl<'l> Checker<'l> {
         self.checks
     }
 
+    /// How many faults it has found; each thread's counts.
+    pub fn faults(&self) -> u64 {
+        self.findings.count()
+    }
+
     /// The race detector, which also follows barriers and fences.
     pub fn races(&mut self) -> Option<&mut Races> {
         self.races.as_mut()

@@ -42,7 +42,7 @@ pub(crate) struct Found {
 ///
 /// For a race, the line is the write's: reads that are too early and too late are missing the same barrier. Between an atomic
 /// operation and a plain access, it is the plain one's.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     name: &'static str,
     line: u32,
@@ -56,7 +56,12 @@ pub(crate) struct Findings {
     lines: Vec<u32>,
     list: Vec<Found>,
     index: HashMap<Key, usize>,
+    /// The group that was added to last: most often, the other lanes of the instruction are added next.
+    last: Option<(Key, usize)>,
+    /// Occurrences that belong to no group.
     beyond: u64,
+    /// All occurrences.
+    count: u64,
 }
 
 impl Findings {
@@ -73,6 +78,11 @@ impl Findings {
 
     fn line(&self, party: &Party) -> u32 {
         self.lines.get(party.place as usize).copied().unwrap_or(u32::MAX)
+    }
+
+    /// How often anything has been found.
+    pub fn count(&self) -> u64 {
+        self.count
     }
 
     /// Adds one occurrence.
@@ -96,7 +106,10 @@ impl Findings {
         let line = self.line(&party);
         let allocation = allocation(&kind);
         let key = Key { name, line, allocation };
-        if let Some(&at) = self.index.get(&key) {
+        self.count += 1;
+        let known = self.last.filter(|(last, _)| *last == key).map(|(_, at)| at);
+        if let Some(at) = known.or_else(|| self.index.get(&key).copied()) {
+            self.last = Some((key, at));
             let found = &mut self.list[at];
             found.count += 1;
             // The fix for the higher kind fixes the lower ones, too: what orders blocks also orders warps, a thread that waits for a copy

@@ -139,6 +139,9 @@ impl fmt::Display for TrapKind {
             TrapKind::StepLimit { limit } => {
                 write!(formatter, "the launch did not end within {limit} warp instructions")
             }
+            TrapKind::FaultLimit { limit } => {
+                write!(formatter, "the launch was stopped, because its threads had more than {limit} faults")
+            }
             TrapKind::IncompleteWarp { missing, absence } => write!(
                 formatter,
                 "only a part of the warp executes an instruction for all its 32 lanes: lane {} {absence}",

@@ -142,7 +142,7 @@ impl<'l> Worker<'l> {
         Ok(Turn { progress, done })
     }
 
-    /// Fails if the launch must stop: it was cancelled, has faulted elsewhere, or has reached its step limit.
+    /// Fails if the launch must stop: it was cancelled, has faulted elsewhere, or has reached a limit.
     fn check(&mut self, warp: &Warp) -> Result<(), Stop> {
         let launched = self.launched;
         if launched.is_cancelled() {
@@ -151,10 +151,16 @@ impl<'l> Worker<'l> {
         if launched.is_beyond_fault(self.cluster) {
             return Err(Stop::Abandoned);
         }
-        let steps = launched.steps(self.unreported);
-        if steps > launched.step_limit {
+        let faults = self.checker.as_ref().map_or(0, |checker| checker.faults());
+        let limit = match () {
+            () if faults > launched.fault_limit => Some(TrapKind::FaultLimit { limit: launched.fault_limit }),
+            () if launched.steps(self.unreported) > launched.step_limit => {
+                Some(TrapKind::StepLimit { limit: launched.step_limit })
+            }
+            () => None,
+        };
+        if let Some(kind) = limit {
             let split = warp.ready.last().or(warp.waiting.last().map(|(split, _)| split));
-            let kind = TrapKind::StepLimit { limit: launched.step_limit };
             let (pc, lane) = split.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
             return Err(self.stop(Fault { kind, lane, pc }, warp));
         }

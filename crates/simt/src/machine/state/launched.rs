@@ -38,6 +38,7 @@ pub(crate) struct Launched<'l> {
     pub threads: u32,
     pub shared_bytes: u32,
     pub step_limit: u64,
+    pub fault_limit: u64,
     /// Whether all blocks run at the same time.
     pub cooperative: bool,
     /// The address of the grid's workspace, or 0 if there is none.
@@ -90,6 +91,7 @@ impl<'l> Launched<'l> {
             threads: x * y * z,
             shared_bytes: code.static_shared as u32 + launch.dynamic_shared,
             step_limit: launch.step_limit,
+            fault_limit: launch.fault_limit,
             cooperative: launch.cooperative,
             workspace,
             multiprocessors: launch.model.map_or(MULTIPROCESSORS, |model| model.multiprocessors),
