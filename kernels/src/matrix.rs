@@ -1,17 +1,11 @@
-//! Matrices in global memory: where an element lies, four neighbours of a row at once, and which row of blocks a block is in.
+//! Matrices in global memory: where an element lies, and four neighbours of a row at once.
 
-use cuda_std::{thread, vector::f32x4};
+use cuda_std::vector::f32x4;
 
 /// Where (row, column) lies in a matrix: 64 bits, since from 32768 x 32768 floats on 32 do not hold the offset in bytes.
 #[inline(always)]
 pub(crate) fn at(row: u32, column: u32, pitch: u32) -> usize {
     row as usize * pitch as usize + column as usize
-}
-
-/// The row of this block in the grid, counted through its layers.
-#[inline(always)]
-pub(crate) fn block_row() -> u32 {
-    thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()
 }
 
 /// A row-major matrix, with rows `pitch` elements apart.

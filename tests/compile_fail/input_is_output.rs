@@ -2,11 +2,11 @@
 
 //~ E0505
 
-use host::device::{Buffer, Device, LaunchConfig};
+use host::device::{Device, LaunchConfig, Matrix};
 
-fn launch(device: &Device, matrix: &mut Buffer<f32>) {
+fn launch(device: &Device, matrix: &mut Matrix<f32>) {
     let config = LaunchConfig::new([1, 1, 1], [32, 8, 1]);
-    let _ = device.launch(&kernels::transpose::transpose_padded, &config, (&*matrix, matrix, 32, 32, 32, 32));
+    let _ = device.launch(&kernels::transpose::transpose_padded, &config, (&*matrix, matrix));
 }
 
 fn main() {

@@ -2,11 +2,11 @@
 
 //~ these arguments do not fit the kernel
 
-use host::device::{Buffer, Device, LaunchConfig};
+use host::device::{Device, LaunchConfig, Matrix};
 
-fn launch(device: &Device, input: &Buffer<f32>, output: &mut Buffer<f32>) {
+fn launch(device: &Device, input: &Matrix<f32>, _: &mut Matrix<f32>) {
     let config = LaunchConfig::new([1, 1, 1], [32, 8, 1]);
-    let _ = device.launch(&kernels::transpose::transpose_padded, &config, (input, output, 32, 32, 32));
+    let _ = device.launch(&kernels::transpose::transpose_padded, &config, (input,));
 }
 
 fn main() {

@@ -1,13 +1,13 @@
 //! A buffer borrowed for reading where the kernel writes. `tests/compile_fail.rs` expects these messages.
 
-//~ the kernel wants `cuda_std::launch::kernel::PointerMut<f32>` here
+//~ the kernel wants `cuda_std::launch::kernel::DisjointMatrix<f32>` here
 //~ buffers are passed by reference: `&buffer` to read, `&mut buffer` to write
 
-use host::device::{Buffer, Device, LaunchConfig};
+use host::device::{Device, LaunchConfig, Matrix};
 
-fn launch(device: &Device, input: &Buffer<f32>, output: &Buffer<f32>) {
+fn launch(device: &Device, input: &Matrix<f32>, output: &Matrix<f32>) {
     let config = LaunchConfig::new([1, 1, 1], [32, 8, 1]);
-    let _ = device.launch(&kernels::transpose::transpose_padded, &config, (input, output, 32, 32, 32, 32));
+    let _ = device.launch(&kernels::transpose::transpose_padded, &config, (input, output));
 }
 
 fn main() {

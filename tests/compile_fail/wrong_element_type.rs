@@ -1,12 +1,12 @@
 //! A buffer of f64 where the kernel reads f32. `tests/compile_fail.rs` expects this message.
 
-//~ the kernel wants `cuda_std::launch::kernel::Slice<f32>` here
+//~ the kernel wants `cuda_std::launch::kernel::Matrix<f32>` here
 
-use host::device::{Buffer, Device, LaunchConfig};
+use host::device::{Device, LaunchConfig, Matrix};
 
-fn launch(device: &Device, input: &Buffer<f64>, output: &mut Buffer<f32>) {
+fn launch(device: &Device, input: &Matrix<f64>, output: &mut Matrix<f32>) {
     let config = LaunchConfig::new([1, 1, 1], [32, 8, 1]);
-    let _ = device.launch(&kernels::transpose::transpose_padded, &config, (input, output, 32, 32, 32, 32));
+    let _ = device.launch(&kernels::transpose::transpose_padded, &config, (input, output));
 }
 
 fn main() {

@@ -14,7 +14,7 @@ fn flags_that_do_not_fit_are_one_line() {
         ("transpose --rows 99999999999", &["--rows", "99999999999"]),
         ("transpose --block 0,8", &["--block", "0,8"]),
         ("transpose --block 64,32", &["--block", "1024"]),
-        ("transpose --padded --block 16,16 --device sim", &["--block", "16,16", "32"]),
+        ("transpose --padded --block 32,16 --device sim", &["--block", "only --block16"]),
         // Also without a GPU: no note about the simulator if nothing runs there.
         ("transpose --padded --block 16,16", &["--block", "16,16", "32"]),
         ("transpose --carveout 101", &["--carveout", "101"]),

@@ -157,6 +157,12 @@ pub fn position() -> Position {
     Position::here()
 }
 
+/// The block's row in the grid, counted through the grid's layers in z: a layer has at most 65535 rows.
+#[inline(always)]
+pub fn block_row() -> u32 {
+    block_idx_z() * grid_dim_y() + block_idx_y()
+}
+
 /// Whether this is thread (0, 0, 0) of block (0, 0, 0): true in exactly one thread of the launch.
 #[inline(always)]
 pub fn first() -> bool {

@@ -155,14 +155,16 @@ impl LaunchConfig {
         Ok(())
     }
 
-    /// Fails if two threads would compute the same position in the grid: they count x and y in 32 bits, and y goes on through the
-    /// grid's layers in z.
-    pub(crate) fn check_positions(&self, kernel: &str) -> Result<()> {
+    /// Fails if positions in the grid would not fit 32 bits, in which threads count them: a block's tile is taken to extend by as
+    /// many elements as the block has threads, in x and in y; y goes on through the grid's layers in z.
+    pub(crate) fn check_positions(&self, kernel: &str, shape: LaunchShape) -> Result<()> {
         let [x, y, z] = self.grid.map(u64::from);
-        for (blocks, extent, name) in [(x, self.block[0], "x"), (y.saturating_mul(z), self.block[1], "y")] {
-            if blocks.saturating_mul(extent.into()) > 1 << 32 {
+        let threads: u64 = self.block.iter().fold(1, |all, &extent| all.saturating_mul(extent.into()));
+        for (blocks, name) in [(x, "x"), (y.saturating_mul(z), "y")] {
+            // A linear launch counts in 64 bits.
+            if !shape.linear && blocks.saturating_mul(threads) > 1 << 32 {
                 let [x, y, z] = self.grid;
-                let problem = format!("a grid of {x} x {y} x {z} has more than 2^32 threads in {name}");
+                let problem = format!("a grid of {x} x {y} x {z} blocks of {threads} threads is too long in {name}");
                 return Err(Error::Launch { kernel: kernel.to_owned(), problem });
             }
         }
@@ -274,16 +276,18 @@ mod tests {
     }
 
     #[test]
-    fn no_two_threads_have_one_position() {
-        let problem = |grid, block| LaunchConfig::new(grid, block).check_positions("k").unwrap_err().to_string();
-        LaunchConfig::new([1 << 22, 65_535, 65_535], [1024, 1, 1]).check_positions("k").unwrap();
+    fn positions_fit_32_bits() {
+        let check = |grid, block, shape| LaunchConfig::new(grid, block).check_positions("k", shape);
+        check([1 << 22, 1 << 11, 1 << 11], [1024, 1, 1], ANY).unwrap();
+        check([i32::MAX as u32, 1, 1], [1024, 1, 1], LaunchShape { linear: true, ..ANY }).unwrap();
+        let problem = |grid, block| check(grid, block, ANY).unwrap_err().to_string();
         assert_eq!(
             problem([(1 << 22) + 1, 1, 1], [1024, 1, 1]),
-            "kernel k: a grid of 4194305 x 1 x 1 has more than 2^32 threads in x"
+            "kernel k: a grid of 4194305 x 1 x 1 blocks of 1024 threads is too long in x"
         );
         assert_eq!(
             problem([1, 65_535, 65_535], [1, 2, 1]),
-            "kernel k: a grid of 1 x 65535 x 65535 has more than 2^32 threads in y"
+            "kernel k: a grid of 1 x 65535 x 65535 blocks of 2 threads is too long in y"
         );
     }
 }

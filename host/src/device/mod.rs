@@ -333,7 +333,7 @@ impl Device {
         arguments: A,
     ) -> Result<Option<Counters>> {
         config.check(kernel.name(), kernel.shape(), self.properties())?;
-        config.check_positions(kernel.name())?;
+        config.check_positions(kernel.name(), kernel.shape())?;
         let mut bytes = Arguments::new();
         arguments.push_all(&mut bytes);
         self.start(kernel.name(), config, &bytes)

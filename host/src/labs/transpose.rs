@@ -6,6 +6,7 @@ use std::rc::Rc;
 use best_kernels::Launch;
 use best_kernels::transpose as best;
 use clap::Args;
+use cuda_std::launch::{self, SafeKernel};
 use kernels::transpose as kernel;
 use serde_json::{Value, json};
 
@@ -45,6 +46,9 @@ pub struct Options {
     /// Tiles of 32 x 33: the padding ends the bank conflicts
     #[arg(long, help_heading = "Variants (default: all)")]
     pub padded: bool,
+    /// The padded tile, with four loads in flight before the first value is used
+    #[arg(long, help_heading = "Variants (default: all)")]
+    pub batched: bool,
     /// Words of 16 bytes outside of the tiles, which are of 64 x 65, or of 32 x 33 for small matrices
     #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
@@ -55,8 +59,7 @@ pub struct Options {
     /// The matrix.
     #[command(flatten)]
     pub matrix: MatrixFlags,
-    /// Threads of a block: 32,Y for the tiles (Y from 1 to 32), any shape for --block16; --best has its own [default: 32,8 and
-    /// 16,16]
+    /// Threads of a block of --block16; the other kernels' blocks are their own [default: 16,16]
     #[arg(long, value_name = "X,Y", value_parser = block_shape)]
     pub block: Option<[u32; 2]>,
     /// Start each row at the device's preferred alignment
@@ -78,9 +81,13 @@ enum Step {
     Block16,
     Tiled,
     Padded,
+    Batched,
     Best,
     Copy,
 }
+
+/// A kernel of the course.
+type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
 
 /// The best kernel for a matrix, and its launch.
 type Best = (&'static best::Transpose, Launch);
@@ -89,7 +96,7 @@ type Best = (&'static best::Transpose, Launch);
 pub struct Transpose {
     options: Options,
     matrix: HostMatrix,
-    steps: Vec<(Step, [u32; 2])>,
+    steps: Vec<Step>,
     /// Whether a plain copy is among them, ours or the driver's.
     copies: bool,
 }
@@ -120,8 +127,13 @@ impl Lab for Transpose {
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let steps = Step::chosen(device, &options);
-        let steps = steps.into_iter().map(|step| Ok((step, step.block(options.block)?))).collect::<Result<Vec<_>>>()?;
-        let copies = steps.iter().any(|&(step, _)| step == Step::Copy) || settings.peer.peer;
+        if options.block.is_some() && !steps.contains(&Step::Block16) {
+            return Err(Error::flag(
+                "--block",
+                "only --block16 takes blocks of any shape; the other kernels' are their own",
+            ));
+        }
+        let copies = steps.contains(&Step::Copy) || settings.peer.peer;
         let room = if copies { ROOM_WITH_COPY } else { ROOM };
         let matrix = options.matrix.matrix(device, SIZE, room, &mut Random::new(settings.seed))?;
         Ok(Self { options, matrix, steps, copies })
@@ -150,7 +162,7 @@ impl Lab for Transpose {
         data.input.write(elements)?;
         let pitches = [&data.input, &data.output].map(|matrix| matrix.pitch() as u32);
         let best = best::best(gpu(device), [rows, columns].map(|side| side as u32), pitches);
-        let variants = self.steps.iter().map(|&(step, block)| self.variant(step, block, best, &data)).collect();
+        let variants = self.steps.iter().map(|&step| self.variant(step, best, &data)).collect();
         Ok(Plan::new(data, variants))
     }
 
@@ -189,7 +201,7 @@ impl Lab for Transpose {
         let wavefronts = |name| report.counters(name)?.shared.load.wavefronts_per_request();
         let tile = || {
             Some(format!(
-                "Written down the columns, a warp's floats touch {} sectors; turned in shared memory, {}.",
+                "A warp's store down a column touches {} sectors; through shared memory, {}.",
                 three_digits(sectors("naive-reads")?),
                 three_digits(sectors("padded").or(sectors("tiled"))?)
             ))
@@ -197,7 +209,7 @@ impl Lab for Transpose {
         let padding = || {
             let (tiled, padded) = (wavefronts("tiled")?, wavefronts("padded")?);
             Some(format!(
-                "A column of the 32 x 32 tile takes {} wavefronts to read, of the padded one {}.",
+                "Reading a column of the tile takes {} wavefronts, with padding {}.",
                 three_digits(tiled),
                 three_digits(padded)
             ))
@@ -215,12 +227,9 @@ impl Lab for Transpose {
 }
 
 impl Transpose {
-    fn variant(&self, step: Step, block: [u32; 2], (best, best_launch): Best, data: &Data) -> Variant<'_, Data> {
+    fn variant(&self, step: Step, (best, best_launch): Best, data: &Data) -> Variant<'_, Data> {
         let HostMatrix { rows, columns, .. } = self.matrix;
-        let launch = match step {
-            Step::Best => best_launch.into(),
-            _ => LaunchConfig::new(step.grid(block, rows as u32, columns as u32), [block[0], block[1], 1]),
-        };
+        let launch = step.launch(self.options.block, rows as u32, columns as u32, best_launch);
         let bytes = self.bytes();
         let output_pitch = match &data.copied {
             Some(copied) if step == Step::Copy => copied.pitch(),
@@ -229,20 +238,13 @@ impl Transpose {
         let variant = Variant::new(
             step.name(),
             move |data: &mut Data, launcher| {
-                let (input_pitch, target) =
-                    (data.input.pitch() as u32, step.target(&mut data.output, &mut data.copied));
-                let output_pitch = target.pitch() as u32;
-                let arguments = (&data.input, target, rows as u32, columns as u32, input_pitch, output_pitch);
-                let kernel = match step {
-                    Step::NaiveReads => &kernel::transpose_naive_reads,
-                    Step::NaiveWrites => &kernel::transpose_naive_writes,
-                    Step::Block16 => &kernel::transpose_block16,
-                    Step::Tiled => &kernel::transpose_tiled,
-                    Step::Padded => &kernel::transpose_padded,
-                    Step::Copy => &kernel::transpose_copy,
-                    Step::Best => return launcher.launch(best, &launch, arguments),
-                };
-                launcher.launch(kernel, &launch, arguments)
+                let target = step.target(&mut data.output, &mut data.copied);
+                if step != Step::Best {
+                    return launcher.launch(step.kernel(), &launch, (&data.input, target));
+                }
+                let pitches = [data.input.pitch() as u32, target.pitch() as u32];
+                let arguments = (&data.input, target, rows as u32, columns as u32, pitches[0], pitches[1]);
+                launcher.launch(best, &launch, arguments)
             },
             move |data| self.outcome(step, data),
         );
@@ -289,6 +291,7 @@ impl Step {
             (Self::Block16, options.block16),
             (Self::Tiled, options.tiled),
             (Self::Padded, options.padded),
+            (Self::Batched, options.batched),
             (Self::Best, options.best),
             (Self::Copy, options.copy),
         ];
@@ -305,33 +308,37 @@ impl Step {
             Self::Block16 => "block16",
             Self::Tiled => "tiled",
             Self::Padded => "padded",
+            Self::Batched => "batched",
             Self::Best => "best",
             Self::Copy => "copy",
         }
     }
 
-    /// The block to launch, which is `wanted` if the kernel allows it. The best one has its own.
-    fn block(self, wanted: Option<[u32; 2]>) -> Result<[u32; 2]> {
-        match (self, wanted) {
-            (Self::Block16, None) => Ok([kernel::BLOCK16, kernel::BLOCK16]),
-            (Self::Block16, Some(block)) => Ok(block),
-            (Self::Best, _) | (_, None) => Ok([kernel::TILE, kernel::BLOCK_ROWS]),
-            (_, Some([kernel::TILE, y])) => Ok([kernel::TILE, y]),
-            (_, Some([x, y])) => Err(Error::flag(
-                "--block",
-                format!(
-                    "{x},{y} does not fit {}, whose blocks are 32 wide; give 32,Y with Y from 1 to 32, or name only --block16",
-                    self.name()
-                ),
-            )),
+    /// The launch for a matrix, of blocks of the wanted shape if the kernel takes any. The best one has its own.
+    fn launch(self, wanted: Option<[u32; 2]>, rows: u32, columns: u32, best: Launch) -> LaunchConfig {
+        let tiles = kernel::grid(rows, columns, [kernel::TILE, kernel::TILE]);
+        match self {
+            Self::Best => best.into(),
+            Self::Block16 => {
+                let [x, y] = wanted.unwrap_or([kernel::BLOCK16, kernel::BLOCK16]);
+                LaunchConfig::new(kernel::grid(rows, columns, [x, y]), [x, y, 1])
+            }
+            Self::Copy | Self::NaiveReads | Self::NaiveWrites | Self::Tiled | Self::Padded | Self::Batched => {
+                LaunchConfig::blocks(self.kernel(), tiles)
+            }
         }
     }
 
-    /// The blocks that cover the matrix, for all steps but the best.
-    fn grid(self, block: [u32; 2], rows: u32, columns: u32) -> [u32; 3] {
+    /// The kernel, but for the best one, which depends on the matrix.
+    fn kernel(self) -> &'static Plain {
         match self {
-            Self::Block16 => kernel::grid(rows, columns, block),
-            _ => kernel::grid(rows, columns, [kernel::TILE, kernel::TILE]),
+            Self::NaiveReads => &kernel::transpose_naive_reads,
+            Self::NaiveWrites => &kernel::transpose_naive_writes,
+            Self::Block16 => &kernel::transpose_block16,
+            Self::Tiled => &kernel::transpose_tiled,
+            Self::Padded => &kernel::transpose_padded,
+            Self::Batched => &kernel::transpose_batched,
+            Self::Copy | Self::Best => &kernel::transpose_copy,
         }
     }
 
@@ -357,22 +364,12 @@ mod tests {
     fn defaults_are_the_lab_sheet_s_size_and_all_variants() {
         assert_eq!(SIZE.on_simulator, 1000);
         let names: Vec<_> = steps(&Options::default()).iter().map(|step| step.name()).collect();
-        assert_eq!(names, ["naive-reads", "naive-writes", "block16", "tiled", "padded", "best", "copy"]);
+        assert_eq!(names, ["naive-reads", "naive-writes", "block16", "tiled", "padded", "batched", "best", "copy"]);
     }
 
     #[test]
     fn flags_choose_variants() {
         let options = Options { naive: true, padded: true, ..Options::default() };
         assert_eq!(steps(&options), [Step::NaiveReads, Step::NaiveWrites, Step::Padded]);
-    }
-
-    #[test]
-    fn blocks_fit_their_kernels_or_are_refused() {
-        assert_eq!(Step::Tiled.block(Some([32, 16])).unwrap(), [32, 16]);
-        assert_eq!(Step::Block16.block(Some([64, 4])).unwrap(), [64, 4]);
-        assert_eq!(
-            Step::Padded.block(Some([16, 16])).unwrap_err().to_string(),
-            "--block: 16,16 does not fit padded, whose blocks are 32 wide; give 32,Y with Y from 1 to 32, or name only --block16"
-        );
     }
 }

@@ -86,7 +86,7 @@ impl Iterator for GridStride {
 mod device {
     use super::{GridStride, PhantomData, Position, ThreadIndex};
     use crate::thread::{
-        block_dim_x, block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, grid_dim_y, thread_idx_x,
+        block_dim_x, block_dim_y, block_idx_x, block_idx_y, block_idx_z, block_row, grid_dim_x, thread_idx_x,
         thread_idx_y, thread_idx_z, wide_index_1d,
     };
 
@@ -101,8 +101,7 @@ mod device {
     impl Position {
         #[inline(always)]
         pub(crate) fn here() -> Self {
-            let layer = block_idx_z() * grid_dim_y();
-            let row = (layer + block_idx_y()) * block_dim_y() + thread_idx_y();
+            let row = block_row() * block_dim_y() + thread_idx_y();
             let row = if thread_idx_z() == 0 { row } else { u32::MAX };
             Self { row, col: block_idx_x() * block_dim_x() + thread_idx_x(), thread: PhantomData }
         }

@@ -48,6 +48,7 @@ pub fn disjoint_words(input: &[f32x4], mut output: DisjointSlice<f32x4>) {
 #[kernel]
 pub fn disjoint_matrix(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let at = thread::position();
+    assert!(at.row() / thread::block_dim_y() == thread::block_row() || thread::thread_idx_z() > 0);
     if let (Some(input), Some(output)) = (input.get(at.row(), at.col()), output.get_mut(at)) {
         *output += 2.0 * input;
     }

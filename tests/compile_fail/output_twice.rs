@@ -1,0 +1,16 @@
+//! One output for two parameters. `tests/compile_fail.rs` expects the compiler to reject it.
+
+//~ E0499
+
+use cuda_std::launch::{DisjointSlice, LaunchShape, Kernel};
+use host::device::{Buffer, Device, LaunchConfig};
+
+static SWAP: Kernel<(DisjointSlice<f32>, DisjointSlice<f32>)> = Kernel::new("swap", LaunchShape { block: None, linear: true, bounds: None });
+
+fn launch(device: &Device, output: &mut Buffer<f32>) {
+    let _ = device.launch(&SWAP, &LaunchConfig::linear(64, 64), (&mut *output, &mut *output));
+}
+
+fn main() {
+    let _ = launch;
+}
