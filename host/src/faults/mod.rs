@@ -19,7 +19,8 @@ pub use fault::Fault;
 pub struct SanitizerFlags {
     /// On the simulator: the faults to look for, separated by commas: memory, init, race, sync, undefined, or all, or none. strict,
     /// which all does not include, adds what a GPU runs but is often a mistake: barriers that proceed without exited threads, volatile
-    /// accesses in place of warp barriers, two volatile writes of one place, sums of wgmma unpacked before the wait [default: all for run; none for the labs, whose kernels are known to be correct]
+    /// accesses in place of warp barriers, two volatile writes of one place, sums of wgmma unpacked before the wait [default: all for
+    /// run; none for the labs, whose kernels are known to be correct]
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,
 }
