@@ -19,7 +19,7 @@ pub struct Checks {
     /// Operands for which the PTX manual leaves an instruction's result undefined.
     pub undefined: bool,
     /// What the manual allows but is often a mistake: barriers that proceed without threads that have exited, volatile accesses
-    /// instead of a warp barrier, and several volatile writes to one location. `all` does not include it.
+    /// instead of a barrier, and several volatile writes to one location. `all` does not include it.
     pub strict: bool,
 }
 
