@@ -94,6 +94,7 @@ fn grow<X>(n: u64) -> u64 { if n == 0 { size_of::<X>() as u64 } else { grow::<P<
     let operators = format!("const X: bool = {}true;", "!".repeat(50_000));
     let variable = format!("    static mut BIG: [u8; 1 << 33] = [0; 1 << 33];\n    {written}");
     let zeros = format!("    static mut BIG: [u8; 3 << 29] = [0; 3 << 29];\n    {written}");
+    let several = format!("    static mut BIG: [u8; 3 << 27] = [0; 3 << 27];\n    {written}");
     let ones = format!("    static mut BIG: [u8; 1 << 27] = [1; 1 << 27];\n    {written}");
     let local = "    let mut big = [0u32; 1 << 26];
     (&raw mut big).cast::<u32>().add(n as usize).write_volatile(1);";
@@ -125,6 +126,7 @@ fn grow<X>(n: u64) -> u64 { if n == 0 { size_of::<X>() as u64 } else { grow::<P<
         ("constants", used("static BIG: [u32; 1 << 30] = [7; 1 << 30];", "u32", "BIG[i as usize]"), "broken", ""),
         ("variable_8g", before(&variable), "does_not_compile", "more memory than available"),
         ("variable_zero", before(&zeros), "broken", ""),
+        ("variable_400m", before(&several), "does_not_compile", "its statics have 402653184 bytes"),
         ("variable_one", before(&ones), "broken", ""),
         ("local", before(local), "wrong", "bytes of local memory per thread"),
         ("allocates", allocates, "wrong", "did not end within"),
