@@ -11,7 +11,7 @@ macro_rules! architectures {
         ///
         /// PTX for one architecture runs on that one and every later one, unless the name ends in a letter: `a` runs on exactly that
         /// architecture, `f` on its family.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize, serde::Serialize)]
         #[non_exhaustive]
         pub enum NvvmArch {
             $(#[doc = $documentation] $variant,)*

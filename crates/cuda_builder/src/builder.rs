@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::NvvmArch;
 
 /// The line information in the PTX.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 pub enum DebugInfo {
     /// Nothing.
     None,
@@ -18,7 +20,7 @@ pub enum DebugInfo {
 /// Rust-CUDA's builder has the same methods. Two defaults differ: line information is kept ([`DebugInfo::LineTables`]), and
 /// products and sums are not fused implicitly ([`fma_contraction`](Self::fma_contraction)), so that results equal the
 /// CPU's bit by bit.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct CudaBuilder {
     pub(crate) path: PathBuf,
     pub(crate) arch: NvvmArch,

@@ -21,6 +21,9 @@
 //!    by `.shared` accesses);
 //! 6. [`SourceDigest`] adds the digest of the sources.
 //!
+//! [`Prepared`] splits the second step, for sources that are not trusted: cargo compiles the dependencies, and then rustc alone
+//! compiles one crate against them, in whatever confinement the caller runs it.
+//!
 //! The same sources and the same compiler make the same bytes, in any folder.
 //!
 //! # Why this backend
@@ -37,6 +40,7 @@ mod builder;
 mod error;
 mod ir;
 mod llvm;
+mod prepared;
 mod ptx;
 #[cfg(test)]
 mod robustness;
@@ -50,7 +54,8 @@ pub use arch::NvvmArch;
 pub use builder::{CudaBuilder, DebugInfo};
 pub use error::CudaBuilderError;
 pub use ir::{RewriteError, Space};
+pub use prepared::Prepared;
 pub use ptx::CheckError;
 pub use source_digest::SourceDigest;
-pub use steps::digest_of_crate;
+pub use steps::{Runner, digest_of_crate};
 pub use write::write_whole;

@@ -12,6 +12,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::steps::Runner;
 use crate::toolchain::DeviceCompiler;
 use crate::{CudaBuilder, CudaBuilderError, NvvmArch};
 
@@ -34,12 +35,13 @@ pub(crate) fn optimise(
     builder: &CudaBuilder,
     input: &Path,
     output: &Path,
+    runner: Runner<'_>,
 ) -> Result<(), CudaBuilderError> {
     let mut opt = Command::new(compiler.tool("opt"));
     opt.args(["-S", "-passes=default<O3>,infer-address-spaces,function(infer-alignment)"]);
     opt.arg(INLINE_CLOSURES);
     opt.arg(format!("-mcpu={}", builder.arch)).arg(input).arg("-o").arg(output);
-    run(opt, "opt")
+    run(opt, "opt", runner)
 }
 
 /// Compiles the IR of `input` to the PTX of `output`.
@@ -51,6 +53,7 @@ pub(crate) fn compile(
     builder: &CudaBuilder,
     input: &Path,
     output: &Path,
+    runner: Runner<'_>,
 ) -> Result<(), CudaBuilderError> {
     let mut llc = Command::new(compiler.tool("llc"));
     llc.args(["-O3", "-filetype=asm", "-disable-lsr"])
@@ -58,7 +61,7 @@ pub(crate) fn compile(
         .args(ptx_version(builder.arch))
         .args(float_options(builder));
     llc.arg(input).arg("-o").arg(output);
-    run(llc, "llc")
+    run(llc, "llc", runner)
 }
 
 /// The option of `llc` for the PTX version. By default it is the oldest that the architecture needs; the eviction priorities of
@@ -85,8 +88,8 @@ fn float_options(builder: &CudaBuilder) -> Vec<&'static str> {
     options
 }
 
-fn run(mut command: Command, tool: &str) -> Result<(), CudaBuilderError> {
-    let output = command.output().map_err(CudaBuilderError::io("run", command.get_program()))?;
+fn run(mut command: Command, tool: &str, runner: Runner<'_>) -> Result<(), CudaBuilderError> {
+    let output = runner(&mut command).map_err(CudaBuilderError::io("run", command.get_program()))?;
     if output.status.success() {
         return Ok(());
     }

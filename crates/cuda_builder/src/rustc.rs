@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 use crate::{CudaBuilder, CudaBuilderError, DebugInfo};
 
 /// rustc's name of the target.
-const TARGET: &str = "nvptx64-nvidia-cuda";
+pub(crate) const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// Separates the flags in `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\x1f";
@@ -45,6 +45,26 @@ pub(crate) fn emit_ir(
 
     let mut emit = OsString::from("--emit=llvm-ir=");
     emit.push(&ir);
+    let mut cargo = cargo(builder, compiler, workspace, target_dir);
+    cargo.args(&builder.build_args).arg("--").arg(emit);
+    let messages = output(builder, compiler, workspace, cargo)?.1;
+    if !messages.is_empty() {
+        eprintln!("{messages}");
+    }
+    if !ir.is_file() {
+        let source = std::io::Error::new(std::io::ErrorKind::NotFound, "cargo succeeded and rustc wrote none");
+        return Err(CudaBuilderError::Io { path: ir, action: "read the LLVM IR", source });
+    }
+    Ok(ir)
+}
+
+/// `cargo rustc` for the crate and `core`, up to the arguments for rustc.
+pub(crate) fn cargo(
+    builder: &CudaBuilder,
+    compiler: &DeviceCompiler,
+    workspace: &Workspace,
+    target_dir: &Path,
+) -> Command {
     let mut cargo = Command::new(&compiler.cargo);
     for variable in FOREIGN {
         cargo.env_remove(variable);
@@ -55,30 +75,35 @@ pub(crate) fn emit_ir(
         .args(["--target", TARGET, "--package", &workspace.package])
         .arg("--target-dir")
         .arg(target_dir)
-        .args(&builder.build_args)
-        .arg("--")
-        .arg(emit)
         .env("RUSTC", &compiler.rustc)
-        // Allows -Zbuild-std and other -Z flags on a stable compiler.
-        .env("RUSTC_BOOTSTRAP", "1")
-        // Rust-CUDA's name of the architecture, for kernels that check it: 750.
-        .env("CUDA_ARCH", format!("{}0", builder.arch.target().trim_start_matches("sm_").trim_end_matches(['a', 'f'])))
+        .envs(environment(builder))
         .env("CARGO_ENCODED_RUSTFLAGS", rust_flags(builder, compiler, workspace).join(SEPARATOR))
         .envs(profile(builder));
+    cargo
+}
 
+/// What rustc finds in its environment.
+pub(crate) fn environment(builder: &CudaBuilder) -> [(&'static str, String); 2] {
+    let arch = builder.arch.target().trim_start_matches("sm_").trim_end_matches(['a', 'f']);
+    // The first allows -Zbuild-std and other -Z flags on a stable compiler. The second is Rust-CUDA's name of the architecture, for
+    // kernels that check it: 750.
+    [("RUSTC_BOOTSTRAP", "1".to_owned()), ("CUDA_ARCH", format!("{arch}0"))]
+}
+
+/// Runs cargo: its output and its messages.
+pub(crate) fn output(
+    builder: &CudaBuilder,
+    compiler: &DeviceCompiler,
+    workspace: &Workspace,
+    mut cargo: Command,
+) -> Result<(String, String), CudaBuilderError> {
     let output = cargo.output().map_err(CudaBuilderError::io("run", &compiler.cargo))?;
-    let messages = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    if !output.status.success() {
-        return Err(failure(builder, workspace, messages));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    let messages = text(&output.stderr);
+    match output.status.success() {
+        true => Ok((text(&output.stdout), messages)),
+        false => Err(failure(builder, workspace, messages)),
     }
-    if !messages.is_empty() {
-        eprintln!("{messages}");
-    }
-    if !ir.is_file() {
-        let source = std::io::Error::new(std::io::ErrorKind::NotFound, "cargo succeeded and rustc wrote none");
-        return Err(CudaBuilderError::Io { path: ir, action: "read the LLVM IR", source });
-    }
-    Ok(ir)
 }
 
 /// Distinguishes kernels that do not compile from a build that failed before.
@@ -106,7 +131,7 @@ fn forget_previous(target_dir: &Path, package: &str) {
 }
 
 /// The flags of rustc, for every crate in the build.
-fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, workspace: &Workspace) -> Vec<String> {
+pub(crate) fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, workspace: &Workspace) -> Vec<String> {
     let mut flags: Vec<String> = vec![
         format!("-Ctarget-cpu={}", builder.arch),
         // Only the IR is needed; nothing is linked.
@@ -133,7 +158,7 @@ fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, workspace: &Work
     flags
 }
 
-fn remap(from: &Path, to: &str) -> String {
+pub(crate) fn remap(from: &Path, to: &str) -> String {
     format!("--remap-path-prefix={}={to}", from.display())
 }
 
@@ -150,7 +175,7 @@ fn registries() -> Vec<PathBuf> {
 }
 
 /// cargo's release profile for kernels, as variables of the environment.
-fn profile(builder: &CudaBuilder) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn profile(builder: &CudaBuilder) -> Vec<(&'static str, &'static str)> {
     let debug = match builder.debug {
         DebugInfo::None => "none",
         DebugInfo::LineTables => "line-directives-only",

@@ -1,11 +1,16 @@
 //! The steps from Rust to PTX, in order.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use crate::toolchain::{DeviceCompiler, Search};
 use crate::workspace::Workspace;
 use crate::{CudaBuilder, CudaBuilderError, SourceDigest, ir, llvm, ptx, rustc, write_whole};
+
+/// Runs a program to its end: [`Command::output`], or that in a sandbox.
+pub type Runner<'a> = &'a dyn Fn(&mut Command) -> io::Result<Output>;
 
 /// The digest of the sources of the crate of kernels at `path`, and of all its path dependencies.
 ///
@@ -51,7 +56,7 @@ impl CudaBuilder {
         Ok(path)
     }
 
-    fn compiler(&self) -> Result<DeviceCompiler, CudaBuilderError> {
+    pub(crate) fn compiler(&self) -> Result<DeviceCompiler, CudaBuilderError> {
         let mut search = Search::from_environment();
         if let Some(rustc) = &self.rustc {
             search.rustc = Some((rustc.clone(), "CudaBuilder::rustc"));
@@ -70,27 +75,40 @@ impl CudaBuilder {
     ) -> Result<String, CudaBuilderError> {
         let digest = SourceDigest::of_packages(&workspace.root, &workspace.source_folders)?;
         let from_rustc = rustc::emit_ir(self, compiler, workspace, target_dir)?;
+        let ptx = self.finish(compiler, workspace, &from_rustc, target_dir, &|command| command.output())?;
+        Ok(format!("{}\n{ptx}", digest.header()))
+    }
+
+    /// From the IR of rustc to PTX, without the digest of its sources.
+    pub(crate) fn finish(
+        &self,
+        compiler: &DeviceCompiler,
+        workspace: &Workspace,
+        from_rustc: &Path,
+        target_dir: &Path,
+        runner: Runner<'_>,
+    ) -> Result<String, CudaBuilderError> {
         let name = |step: &str| format!("{}.{}.{step}", workspace.library, self.arch);
         let to_optimise = target_dir.join(name("rewritten.ll"));
         let optimised = target_dir.join(name("optimised.ll"));
         let printed = target_dir.join(name("llc.ptx"));
 
         let read = |path: &Path| fs::read_to_string(path).map_err(CudaBuilderError::io("read", path));
-        let needed = ir::reachable(&read(&from_rustc)?);
-        fs::write(&from_rustc, &needed).map_err(CudaBuilderError::io("write", &from_rustc))?;
-        self.keep(&from_rustc, &name("1-rustc.ll"))?;
+        let needed = ir::reachable(&read(from_rustc)?);
+        fs::write(from_rustc, &needed).map_err(CudaBuilderError::io("write", from_rustc))?;
+        self.keep(from_rustc, &name("1-rustc.ll"))?;
         let rewritten = ir::rewrite(&needed)?;
         if rewritten.kernels.is_empty() {
             return Err(CudaBuilderError::NoKernels { package: workspace.package.clone() });
         }
         fs::write(&to_optimise, &rewritten.ir).map_err(CudaBuilderError::io("write", &to_optimise))?;
         self.keep(&to_optimise, &name("2-rewritten.ll"))?;
-        llvm::optimise(compiler, self, &to_optimise, &optimised)?;
+        llvm::optimise(compiler, self, &to_optimise, &optimised, runner)?;
         self.keep(&optimised, &name("3-optimised.ll"))?;
         if let Some(path) = &self.final_module_path {
             write_whole(path, &read(&optimised)?)?;
         }
-        llvm::compile(compiler, self, &optimised, &printed)?;
+        llvm::compile(compiler, self, &optimised, &printed, runner)?;
 
         let ptx = ptx::tidy(&read(&printed)?, &crate_prefix(workspace));
         // LLVM only warns about an unknown processor, and then compiles for its default.
@@ -100,7 +118,7 @@ impl CudaBuilder {
         ptx::check(&ptx, &rewritten.variables)?;
         let arch = self.arch;
         let made_by = format!("// coalesce: made by {compiler} for {arch}; remake with: cargo xtask build-ptx");
-        Ok(format!("{}\n{made_by}\n\n{ptx}", digest.header()))
+        Ok(format!("{made_by}\n\n{ptx}"))
     }
 
     /// Copies an intermediate file to the caller's folder for them.

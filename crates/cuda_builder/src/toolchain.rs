@@ -10,6 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde::{Deserialize, Serialize};
+
 use crate::CudaBuilderError;
 
 /// The commands that install a compiler.
@@ -156,7 +158,7 @@ impl Search {
         let beside = rustc.with_file_name("cargo");
         let cargo =
             if beside.is_file() { beside } else { self.cargo.clone().unwrap_or_else(|| PathBuf::from("cargo")) };
-        Ok(DeviceCompiler { rustc: rustc.to_owned(), cargo, tools, release, llvm, sources, origin })
+        Ok(DeviceCompiler { rustc: rustc.to_owned(), cargo, tools, release, llvm, sysroot, sources, origin })
     }
 }
 
@@ -178,7 +180,7 @@ impl Lack {
 }
 
 /// Where a compiler was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Origin {
     /// The caller named it.
     Named,
@@ -202,7 +204,7 @@ impl fmt::Display for Origin {
 }
 
 /// A device compiler.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 pub struct DeviceCompiler {
     /// The Rust compiler.
     pub rustc: PathBuf,
@@ -214,6 +216,8 @@ pub struct DeviceCompiler {
     pub release: String,
     /// LLVM's version in rustc: `22.1.8`.
     pub llvm: String,
+    /// The folder that rustc and its libraries are installed in.
+    pub sysroot: PathBuf,
     /// The folder of the sources of `core`.
     pub sources: PathBuf,
     /// Where it was found.
@@ -228,6 +232,20 @@ impl DeviceCompiler {
     /// Those of [`Search::find`].
     pub fn find() -> Result<Self, CudaBuilderError> {
         Search::from_environment().find()
+    }
+
+    /// The files and folders that `rustc`, `opt` and `llc` read to run, besides the system's libraries.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let mut files = vec![self.rustc.clone(), self.sysroot.join("bin/rustc"), self.sysroot.join("lib")];
+        files.push(self.sources.clone());
+        for tool in ["opt", "llc"].map(|name| self.tool(name)) {
+            // Debian's are links into another folder.
+            let real = fs::canonicalize(&tool).unwrap_or_else(|_| tool.clone());
+            let beside = |tool: &Path| tool.parent().and_then(Path::parent).map(|folder| folder.join("lib"));
+            files.extend(beside(&real).into_iter().chain(beside(&tool)));
+            files.extend([real, tool]);
+        }
+        files
     }
 
     /// The path of one of LLVM's programs.

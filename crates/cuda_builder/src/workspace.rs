@@ -5,12 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::CudaBuilderError;
 
 /// A crate of kernels and its workspace.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Workspace {
     /// The root folder of the workspace.
     pub root: PathBuf,
@@ -20,6 +21,10 @@ pub(crate) struct Workspace {
     pub package: String,
     /// The name of its library.
     pub library: String,
+    /// The edition of Rust that it is written in.
+    pub edition: String,
+    /// The names by which it calls its dependencies.
+    pub dependencies: Vec<String>,
     /// The crate's folder.
     pub folder: PathBuf,
     /// The folders of the crate and of all its path dependencies.
@@ -62,6 +67,8 @@ impl Workspace {
             target: PathBuf::from(metadata["target_directory"].as_str()?),
             package: package["name"].as_str()?.to_owned(),
             library: library.to_owned(),
+            edition: package["edition"].as_str().unwrap_or("2024").to_owned(),
+            dependencies: package["dependencies"].as_array()?.iter().filter_map(name_of).collect(),
             folder: manifest.parent()?.to_owned(),
             source_folders: reached(metadata, manifest).0.into_iter().collect(),
         })
@@ -93,6 +100,12 @@ fn unreadable(message: &str) -> CudaBuilderError {
 fn package_of<'a>(metadata: &'a Value, manifest: &Path) -> Option<&'a Value> {
     let is_it = |package: &&Value| package["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest);
     metadata["packages"].as_array()?.iter().find(is_it)
+}
+
+/// The name by which a crate calls this dependency, unless only its tests or its build script do.
+fn name_of(dependency: &Value) -> Option<String> {
+    let name = dependency["rename"].as_str().or(dependency["name"].as_str())?;
+    dependency["kind"].is_null().then(|| name.replace('-', "_"))
 }
 
 /// The folders of the crate and of all its path dependencies (except dev-dependencies): those that are listed, and the others.

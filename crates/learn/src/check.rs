@@ -20,6 +20,7 @@ use crate::exercise::Exercise;
 use crate::goals_file::Task;
 use crate::judge::{Judging, judge};
 use crate::report::{Report, WIDTH};
+use crate::terminal::show_line;
 use crate::verdict::Verdict;
 use crate::words::several;
 
@@ -61,7 +62,7 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
                             Ok(exercise) => examined(&exercise, &compiler, gpu)?,
                             Err(error) => Examined { problems: vec![error.to_string()], times: None },
                         };
-                        report(name, &problems, times);
+                        report(name, &problems, times)?;
                         bad.fetch_add(usize::from(!problems.is_empty()), Ordering::Relaxed);
                     }
                     Ok(())
@@ -79,11 +80,8 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
     }
     let bad = bad.into_inner();
     match bad {
-        0 => anstream::println!(
-            "\n{} checked: all can be solved, and none by accident.",
-            several(names.len(), "exercise")
-        ),
-        _ => anstream::println!("\n{bad} of {} must be corrected.", several(names.len(), "exercise")),
+        0 => show_line!("\n{} checked: all can be solved, and none by accident.", several(names.len(), "exercise"))?,
+        _ => show_line!("\n{bad} of {} must be corrected.", several(names.len(), "exercise"))?,
     }
     Ok(bad == 0)
 }
@@ -96,7 +94,7 @@ struct Examined {
     times: Option<[f64; 2]>,
 }
 
-fn report(name: &str, problems: &[String], times: Option<[f64; 2]>) {
+fn report(name: &str, problems: &[String], times: Option<[f64; 2]>) -> Result<()> {
     let times = times.map(|[starter, solution]| {
         let (starter_us, solution_us) = (1e3 * starter, 1e3 * solution);
         format!(
@@ -106,10 +104,10 @@ fn report(name: &str, problems: &[String], times: Option<[f64; 2]>) {
     });
     let times = times.unwrap_or_default();
     match problems {
-        [] => anstream::println!("{}", format!("   ok  {name:22}{times}").trim_end()),
+        [] => show_line!("{}", format!("   ok  {name:22}{times}").trim_end()),
         _ => {
             let text: String = problems.iter().map(|problem| format!("       {problem}\n")).collect();
-            anstream::println!("wrong  {name}\n{}", text.trim_end());
+            show_line!("wrong  {name}\n{}", text.trim_end())
         }
     }
 }

@@ -9,7 +9,8 @@ use clap::{Parser, Subcommand};
 use crate::arguments::{Named, NamedOrNext, RunArguments};
 use crate::course::Course;
 use crate::error::{Error, Result};
-use crate::{check, grade, new, student, watch};
+use crate::terminal::note;
+use crate::{apart, check, grade, new, student, watch};
 
 /// Exercises on GPU memory: kernels in Rust, graded by their results and by their memory accesses.
 ///
@@ -45,7 +46,7 @@ enum Command {
     Grade(grade::Options),
     /// For `grade` itself: judge one file, and print the verdict as JSON
     #[command(hide = true)]
-    GradeOne(grade::OneOptions),
+    GradeOne(apart::OneOptions),
     /// For authors: create an exercise from a skeleton
     New(Named),
 }
@@ -63,7 +64,7 @@ pub fn main() -> ExitCode {
     match run(arguments) {
         Ok(good) => ExitCode::from(u8::from(!good)),
         Err(error) => {
-            anstream::eprintln!("error: {error}");
+            note!("error: {error}");
             ExitCode::from(2)
         }
     }
@@ -83,7 +84,7 @@ fn run(arguments: Arguments) -> Result<bool> {
         Some(Command::Solution(Named { name })) => student::solution(&course, &name),
         Some(Command::Check(options)) => check::check(&course, &options),
         Some(Command::Grade(options)) => grade::grade(&course, &options),
-        Some(Command::GradeOne(options)) => grade::one(&course, &options),
+        Some(Command::GradeOne(options)) => apart::one(&course, &options),
         Some(Command::New(Named { name })) => new::new(&course, &name),
     }
 }

@@ -1,16 +1,26 @@
 //! Compiles one file of kernels to PTX, as a module of a small crate that is made for it. [`crate::judge`] calls it.
 //!
-//! The crate is in `target/learn/N`, one for each concurrent job. `core` and `cuda_std` are compiled there once; after that a file
-//! takes about a second. PTX is cached under the digests of the text and of the device library, so a solution is compiled once, and
-//! cached PTX needs no device compiler.
+//! Each concurrent job has a folder, `target/learn/N`. There cargo compiles `core` and `cuda_std`, once. Then rustc, `opt` and `llc`
+//! compile the file against them, in a [`Sandbox`]: they read the toolchain, the compiled libraries and the device library's
+//! sources, and read and write `target/learn/N/file`, which is emptied for each file. That takes about a second.
+//!
+//! PTX is cached under the digests of the text and of the device library, so a solution is compiled once, and cached PTX needs no
+//! device compiler.
+//!
+//! *Invariant:* nothing but the sandbox's processes opens a file that the text may have chosen.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use cuda_builder::{CudaBuilder, CudaBuilderError, SourceDigest};
+use cuda_builder::{CudaBuilder, CudaBuilderError, Prepared, SourceDigest};
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::diagnostics;
 use crate::error::{Error, Result};
+use crate::sandbox::{self, Sandbox};
+use crate::terminal::note;
 
 /// The file's name in the crate, as in rustc's messages and the PTX's line information.
 pub const SOURCE: &str = "src/kernel.rs";
@@ -30,19 +40,27 @@ const LIBRARY: &str = "\
 mod kernel;
 ";
 
-/// A kernel to compile together with the device library.
+/// The crate that is compiled outside of the sandbox, for the sake of its dependencies.
+const DEPENDENCIES: &str = "//! Made by `cargo learn`.\n#![no_std]\n";
+
+/// A kernel that compiles wherever the compiler works.
 const WARM: &str = "use cuda_std::prelude::*;\n#[kernel]\npub unsafe fn warm(output: *mut u32) {\n    *output = thread::index_1d();\n}\n";
 
 /// Compiles kernels in a folder of its own.
+#[derive(Debug)]
 pub struct Compiler {
     root: PathBuf,
     folder: PathBuf,
     cache: PathBuf,
     /// The digest of everything but the text that decides the PTX.
     library: String,
+    prepared: OnceLock<Prepared>,
+    sandboxed: bool,
     colour: bool,
     /// Whether to announce a compilation that takes long.
     announces: bool,
+    /// Whether another process holds the folder's lock for this one.
+    locked: bool,
 }
 
 /// The result of compiling a file.
@@ -54,25 +72,50 @@ pub enum Compiled {
     Rejected(String),
 }
 
+/// What one process hands over to another that works in the same folder.
+#[derive(Deserialize, Serialize)]
+struct HandedOver {
+    library: String,
+    prepared: Prepared,
+}
+
 impl Compiler {
-    /// A compiler in the clone at `root`. `job` distinguishes those that work at the same time.
+    /// A compiler in the clone at `root`, in a sandbox if the machine has one. `job` distinguishes those that work at the same time.
     ///
     /// # Errors
     ///
     /// [`Error::File`], and [`Error::Compiler`] when the device library cannot be read.
     pub fn new(root: &Path, job: usize, colour: bool) -> Result<Self> {
+        let cuda_std = root.join("crates/cuda_std");
+        let packages = [cuda_std.clone(), root.join("crates/cuda_std_macros")];
+        let digest = SourceDigest::of_packages(root, &packages).map_err(CudaBuilderError::from)?;
+        let sandboxed = sandbox::missing().is_none();
+        let compiler = Self { colour, ..Self::empty(root, job, format!("{digest}\n{LIBRARY}"), sandboxed) };
+        compiler.make_crate(&cuda_std)?;
+        Ok(compiler)
+    }
+
+    fn empty(root: &Path, job: usize, library: String, sandboxed: bool) -> Self {
         let learn = root.join("target/learn");
         // Several people (or tests) may work in one clone at the same time.
         let base = std::env::var(JOB_VARIABLE).ok().and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
         let folder = learn.join((base * JOBS_APART + job).to_string());
-        let cuda_std = root.join("crates/cuda_std");
-        let packages = [cuda_std.clone(), root.join("crates/cuda_std_macros")];
-        let digest = SourceDigest::of_packages(root, &packages).map_err(CudaBuilderError::from)?;
-        let library = format!("{digest}\n{LIBRARY}");
-        let compiler =
-            Self { root: root.to_owned(), folder, cache: learn.join("ptx"), library, colour, announces: false };
-        compiler.prepare(&cuda_std)?;
-        Ok(compiler)
+        Self {
+            root: root.to_owned(),
+            folder,
+            cache: learn.join("ptx"),
+            library,
+            prepared: OnceLock::new(),
+            sandboxed,
+            colour: false,
+            announces: false,
+            locked: false,
+        }
+    }
+
+    /// The same, in a sandbox or not.
+    pub fn sandboxed(self, sandboxed: bool) -> Self {
+        Self { sandboxed, ..self }
     }
 
     /// Announces a compilation that takes long, for people.
@@ -80,16 +123,65 @@ impl Compiler {
         Self { announces: true, ..self }
     }
 
-    /// Makes the crate around the student's file.
-    fn prepare(&self, cuda_std: &Path) -> Result<()> {
+    /// Hands the folder over to the processes that [`Compiler::taken_over`] makes compilers for, and keeps others out until the file
+    /// that is returned is closed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiler::compile`].
+    pub fn hand_over(&self) -> Result<File> {
+        let lock = self.lock()?;
+        // They must be there for a sandbox that names them.
+        for folder in self.folders() {
+            let _ = fs::remove_dir_all(&folder);
+            fs::create_dir_all(&folder).map_err(Error::writing(&folder))?;
+        }
+        let (library, prepared) = (&self.library, self.prepared()?);
+        let text = serde_json::to_string(&serde_json::json!({ "library": library, "prepared": prepared }));
+        let file = self.handed_over();
+        fs::write(&file, text.expect("paths and strings can be written")).map_err(Error::writing(&file))?;
+        Ok(lock)
+    }
+
+    /// A compiler in the folder that another process has handed over and locked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`].
+    pub fn taken_over(root: &Path, job: usize, sandboxed: bool) -> Result<Self> {
+        let compiler = Self { locked: true, ..Self::empty(root, job, String::new(), sandboxed) };
+        let file = compiler.handed_over();
+        let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
+        let there = serde_json::from_str(&text).map_err(|error| Error::reading(&file)(error.into()));
+        let HandedOver { library, prepared } = there?;
+        Ok(Self { library, prepared: prepared.into(), ..compiler })
+    }
+
+    fn handed_over(&self) -> PathBuf {
+        self.folder.join("compiler.json")
+    }
+
+    /// The folder that is the compiler's own while it compiles a file.
+    fn file_folder(&self) -> PathBuf {
+        self.folder.join("file")
+    }
+
+    /// The folder of the PTX that is kept.
+    pub fn cache(&self) -> &Path {
+        &self.cache
+    }
+
+    /// The folder of the process that judges a file.
+    pub fn judge_folder(&self) -> PathBuf {
+        self.folder.join("judge")
+    }
+
+    /// Makes the crate whose dependencies are compiled.
+    fn make_crate(&self, cuda_std: &Path) -> Result<()> {
         fs::create_dir_all(self.folder.join("src")).map_err(Error::writing(&self.folder))?;
         fs::create_dir_all(&self.cache).map_err(Error::writing(&self.cache))?;
-        let manifest = format!(
-            "[package]\nname = \"exercise\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-             [dependencies]\ncuda_std = {{ path = {cuda_std:?} }}\n"
-        );
-        write_if_new(&self.folder.join("Cargo.toml"), &manifest)?;
-        write_if_new(&self.folder.join("src/lib.rs"), LIBRARY)?;
+        write_if_new(&self.folder.join("Cargo.toml"), &manifest(cuda_std)?)?;
+        write_if_new(&self.folder.join("src/lib.rs"), DEPENDENCIES)?;
         // The same versions as the clone's, so that nothing is downloaded.
         let lock = self.root.join("Cargo.lock");
         if !self.folder.join("Cargo.lock").is_file() {
@@ -103,18 +195,36 @@ impl Compiler {
         !self.folder.join("target").exists()
     }
 
-    /// Compiles the device library, if necessary, so that the first file does not wait for it.
+    /// What the sandbox of the compiler reads: files and folders that hold nobody's work.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiler::compile`].
+    pub fn reads(&self) -> Result<Vec<PathBuf>> {
+        Ok(self.prepared()?.reads())
+    }
+
+    /// The folders that are emptied for each file: the compiler's and the judge's.
+    pub fn folders(&self) -> [PathBuf; 2] {
+        [self.file_folder(), self.judge_folder()]
+    }
+
+    /// Compiles the device library, if necessary, and a kernel, so that what is wrong with the compiler shows before a student's file
+    /// has to wait for it or is blamed for it.
     ///
     /// # Errors
     ///
     /// As [`Compiler::compile`].
     pub fn warm(&self) -> Result<()> {
         let text = format!("{WARM}// {}\n", self.folder.display());
-        if self.is_new() {
-            // The cached PTX was compiled in a folder that has been deleted since.
-            let _ = fs::remove_file(self.kept(&text));
+        // Cached PTX proves nothing.
+        let _ = fs::remove_file(self.kept(&text));
+        match self.compile(&text)? {
+            Compiled::Ptx(_) => Ok(()),
+            Compiled::Rejected(messages) => {
+                Err(Error::Usage(format!("the device compiler does not work here: {messages}")))
+            }
         }
-        self.compile(&text).map(|_| ())
     }
 
     /// The path of a text's cached PTX.
@@ -123,52 +233,110 @@ impl Compiler {
         self.cache.join(format!("{digest:032x}.ptx"))
     }
 
+    /// The compiled dependencies.
+    fn prepared(&self) -> Result<&Prepared> {
+        if let Some(prepared) = self.prepared.get() {
+            return Ok(prepared);
+        }
+        let prepared = CudaBuilder::new(&self.folder).target_dir(self.folder.join("target")).prepare()?;
+        Ok(self.prepared.get_or_init(|| prepared))
+    }
+
+    /// Waits until no other process uses the folder.
+    fn lock(&self) -> Result<File> {
+        let path = self.folder.join("lock");
+        let lock = File::create(&path).map_err(Error::writing(&path))?;
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(Error::writing(&path)(error)),
+        }
+        note!("Waiting for another `cargo learn`, which compiles in {}.", self.folder.display());
+        lock.lock().map_err(Error::writing(&path))?;
+        Ok(lock)
+    }
+
     /// Compiles the text of a file.
     ///
     /// # Errors
     ///
     /// [`Error::Compiler`] for failures that are not the text's fault.
     pub fn compile(&self, text: &str) -> Result<Compiled> {
-        let ptx = self.kept(text);
-        if ptx.is_file() {
-            return Ok(Compiled::Ptx(ptx));
+        let kept = self.kept(text);
+        if kept.is_file() {
+            return Ok(Compiled::Ptx(kept));
         }
         if self.announces && self.is_new() {
-            eprintln!("The first run compiles the device library: this takes half a minute, once.");
+            note!("The first run compiles the device library: this takes half a minute, once.");
         }
-        // `watch` in one terminal and `run` in another share the folder, so this lock covers everything from writing the text to its PTX.
-        let lock = self.folder.join("lock");
-        let lock_file = fs::File::create(&lock).map_err(Error::writing(&lock))?;
-        lock_file.lock().map_err(Error::writing(&lock))?;
-        let source = self.folder.join(SOURCE);
-        fs::write(&source, text).map_err(Error::writing(&source))?;
-        let mut builder = CudaBuilder::new(&self.folder).target_dir(self.folder.join("target")).copy_to(&ptx);
-        if self.colour {
-            builder = builder.build_args(&["--color=always"]);
-        }
-        match builder.build() {
-            Ok(path) => Ok(Compiled::Ptx(path)),
-            Err(CudaBuilderError::BuildFailed { messages, .. }) => Ok(Compiled::Rejected(rejected(&messages))),
+        // `watch` in one terminal and `run` in another share the folder, so this lock covers everything until the PTX is there.
+        let _lock = if self.locked { None } else { Some(self.lock()?) };
+        match self.compile_alone(text)? {
+            Ok(ptx) => {
+                cuda_builder::write_whole(&kept, &ptx)?;
+                Ok(Compiled::Ptx(kept))
+            }
+            Err(CudaBuilderError::BuildFailed { messages, .. }) if !messages.contains(OUT_OF_MEMORY) => {
+                Ok(Compiled::Rejected(diagnostics::shown(&messages, self.colour)))
+            }
             Err(
                 error
                 @ (CudaBuilderError::NoKernels { .. } | CudaBuilderError::Rewrite(_) | CudaBuilderError::Check(_)),
             ) => Ok(Compiled::Rejected(format!("error: {}", error.to_string().replace("`exercise`", "this file")))),
-            Err(error) => Err(error.into()),
+            Err(error) => self.blamed(error),
         }
+    }
+
+    /// Compiles a text in the folder that is emptied for it, to PTX.
+    fn compile_alone(&self, text: &str) -> Result<std::result::Result<String, CudaBuilderError>> {
+        let prepared = self.prepared()?;
+        let folder = self.file_folder();
+        // With what is left of a file whose compilation was interrupted.
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("src")).map_err(Error::writing(&folder))?;
+        for (name, text) in [("src/lib.rs", LIBRARY), (SOURCE, text)] {
+            let file = folder.join(name);
+            fs::write(&file, text).map_err(Error::writing(&file))?;
+        }
+        let sandbox = Sandbox::new(prepared.reads(), [folder.clone()]);
+        let compiled = prepared.compile(&folder, Path::new("src/lib.rs"), &|command| match self.sandboxed {
+            true => sandbox.output(command),
+            false => command.output(),
+        });
+        let _ = fs::remove_dir_all(&folder);
+        Ok(compiled)
+    }
+
+    /// Whose fault it is that the compiler broke down: the file's, unless the smallest of files fares no better, or the system has
+    /// killed the compiler.
+    fn blamed(&self, error: CudaBuilderError) -> Result<Compiled> {
+        let killed = error.to_string().contains("signal: 9");
+        if killed || self.compile_alone(WARM)?.is_err() {
+            return Err(error.into());
+        }
+        let what = match &error {
+            CudaBuilderError::BuildFailed { .. } => {
+                "ran out of memory: something in this file grows without end".to_owned()
+            }
+            CudaBuilderError::Tool { tool, message, .. } => format!("breaks down on this file ({tool}: {message})"),
+            _ => return Err(error.into()),
+        };
+        Ok(Compiled::Rejected(format!("error: the compiler {what}")))
     }
 }
 
-/// rustc's messages without those about the crate around the file.
-fn rejected(messages: &str) -> String {
-    // It prints its own stack trace, thousands of lines long.
-    if messages.contains("rustc interrupted by SIG") {
-        return "error: the compiler crashed: something in this file is nested or repeated too deeply".to_owned();
-    }
-    if messages.starts_with("memory allocation of ") {
-        return "error: the compiler ran out of memory: something in this file grows without end".to_owned();
-    }
-    let own = |line: &&str| !line.contains("could not compile") && !line.contains("aborting due to");
-    messages.lines().filter(own).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+/// What rustc says when the system gives it no more memory.
+const OUT_OF_MEMORY: &str = "memory allocation of ";
+
+/// The manifest of the crate around the student's file.
+fn manifest(cuda_std: &Path) -> Result<String> {
+    let unreadable =
+        || Error::Usage(format!("{}: this path is not UTF-8, as cargo needs it: move the clone", cuda_std.display()));
+    let path = toml::Value::from(cuda_std.to_str().ok_or_else(unreadable)?);
+    Ok(format!(
+        "[package]\nname = \"exercise\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dependencies]\ncuda_std = {{ path = {path} }}\n"
+    ))
 }
 
 /// Writes a file only if its text changes, so that cargo does not recompile.
@@ -176,5 +344,18 @@ fn write_if_new(path: &Path, text: &str) -> Result<()> {
     match fs::read_to_string(path) {
         Ok(there) if there == text => Ok(()),
         _ => fs::write(path, text).map_err(Error::writing(path)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manifest_names_any_folder() {
+        for path in ["/plain", "/Zoe\u{308}/coalesce", "/a \"b\"\\c\n'd'", "/\u{1}\u{200e}"] {
+            let table: toml::Table = manifest(Path::new(path)).unwrap().parse().unwrap();
+            assert_eq!(table["dependencies"]["cuda_std"]["path"].as_str(), Some(path));
+        }
     }
 }

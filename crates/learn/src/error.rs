@@ -46,6 +46,9 @@ pub enum Error {
     /// The device cannot be used, or an output cannot be written.
     #[error(transparent)]
     Device(#[from] host::Error),
+    /// The standard output cannot be written.
+    #[error("the output cannot be written: {0}")]
+    Output(#[source] std::io::Error),
     /// The student asks for something that cannot be done.
     #[error("{0}")]
     Usage(String),

@@ -1,25 +1,37 @@
-//! Refuses student's files that would be unsafe to compile: those that read the machine's files or environment at compile time, or
-//! bypass the device library. [`crate::judge`] calls it before it compiles anything.
+//! Reads a student's file with rustc's own lexer, and refuses what no exercise needs: what reads files, the environment or other
+//! modules, and what is assembly or for a linker. [`crate::judge`] calls it before it compiles anything.
 //!
-//! rustc compiles a student's file as a module of a crate without a build script and without procedural macros. Anything else that
-//! could reach the machine has a name that must appear in the text, because a macro by example cannot assemble names. So these
-//! names are refused anywhere but in comments and strings. If the text cannot be split into tokens here, they are refused there,
-//! too, and the text is also refused if rustc compiles it nevertheless: see [`Checked`].
+//! It is no protection, which is the [sandbox](crate::sandbox)'s: a macro can build what these rules look for. It answers the usual
+//! mistakes with a line instead of a riddle, and keeps from the compiler what is not even Rust.
+//!
+//! *Invariant:* a text that does not consist of Rust's tokens, with brackets in pairs, is never compiled.
 
-use proc_macro2::{TokenStream, TokenTree};
+use ra_ap_rustc_lexer::{FrontmatterAllowed, LiteralKind, TokenKind, strip_shebang, tokenize};
+use rustc_literal_escaper::{Mode, check_for_errors};
 
-/// The refused names, and why.
+use crate::compile::SOURCE;
+
+/// Names that only reach the machine or a linker, and why they are refused.
 const REFUSED: &[(&[&str], &str)] = &[
-    (&["include", "include_str", "include_bytes"], "a kernel may not read files"),
-    (&["env", "option_env"], "a kernel may not read the environment"),
+    (&["include_str", "include_bytes"], FILES),
+    (&["option_env"], ENVIRONMENT),
     (&["asm", "global_asm", "naked_asm"], "inline assembly is not needed here: use what cuda_std has"),
-    (
-        &["link", "link_name", "link_section", "link_args", "export_name", "no_mangle"],
-        "a kernel needs no names for a linker",
-    ),
-    (&["feature", "allow_internal_unstable", "rustc_const_unstable"], "unstable features are not needed here"),
+    (&["link_name", "link_section", "link_args", "export_name", "no_mangle"], LINKER),
+    (&["allow_internal_unstable", "rustc_const_unstable"], UNSTABLE),
     (&["proc_macro", "concat_idents"], "a kernel brings no macros that run code"),
 ];
+
+/// Names that are refused as macros, and are fine elsewhere.
+const MACROS: &[(&str, &str)] = &[("include", FILES), ("env", ENVIRONMENT)];
+
+/// Names that are refused in attributes, and are fine elsewhere.
+const ATTRIBUTES: &[(&str, &str)] =
+    &[("path", "a kernel is one file"), ("link", LINKER), ("feature", UNSTABLE), ("debugger_visualizer", FILES)];
+
+const FILES: &str = "a kernel may not read files";
+const ENVIRONMENT: &str = "a kernel may not read the environment";
+const LINKER: &str = "a kernel needs no names for a linker";
+const UNSTABLE: &str = "unstable features are not needed here";
 
 /// The deepest nesting of brackets, below rustc's own limit.
 const DEEPEST: usize = 200;
@@ -27,182 +39,218 @@ const DEEPEST: usize = 200;
 /// The maximum length of a file in bytes.
 pub const LONGEST: usize = 1 << 18;
 
-/// A text that may be compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checked {
-    /// The whole text was checked.
-    Whole,
-    /// It cannot be split into tokens. So rustc should reject it with a message. If rustc compiles it, it contains something that
-    /// was not checked here.
-    NotRust,
+/// Why a text is not compiled.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Objection {
+    /// It has something that a submission may not have: a sentence with the line.
+    Refused(String),
+    /// It is not Rust: a message like rustc's.
+    NotRust(String),
 }
 
-/// The message for a text that compiles although it is [`Checked::NotRust`].
-pub const UNREADABLE: &str = "it has something that only the compiler can read: write it in plain Rust";
+/// A token, and where it begins.
+#[derive(Clone, Copy)]
+struct Token<'a> {
+    kind: TokenKind,
+    text: &'a str,
+    line: usize,
+    column: usize,
+}
 
 /// Checks whether a text may be compiled.
 ///
 /// # Errors
 ///
-/// A sentence with the line, the refused text and the reason.
-pub fn check(text: &str) -> Result<Checked, String> {
+/// The first objection.
+pub fn check(text: &str) -> Result<(), Objection> {
     if text.len() > LONGEST {
-        return Err(format!("the file has {} bytes, and {LONGEST} are allowed", text.len()));
+        return Err(Objection::Refused(format!("the file has {} bytes, and {LONGEST} are allowed", text.len())));
     }
-    // rustc skips a first line that names an interpreter, whatever its text.
-    if text.trim_start_matches('\u{feff}').starts_with("#!/") {
-        return Err("line 1: `#!/`: a kernel is not a script".to_owned());
+    // As rustc does when it reads a file.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    if strip_shebang(&text).is_some() {
+        return Err(Objection::Refused("line 1: `#!` without `[`: a kernel is not a script".to_owned()));
     }
-    match text.parse::<TokenStream>() {
-        Ok(tokens) => walk(tokens, 0).map(|()| Checked::Whole),
-        Err(_) => words(text).map(|()| Checked::NotRust),
+    let tokens = tokens(&text)?;
+    brackets(&tokens)?;
+    names(&tokens)
+}
+
+/// The tokens but for whitespace and comments.
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, Objection> {
+    let mut tokens = Vec::new();
+    let (mut rest, mut line, mut column) = (text, 1, 1);
+    for token in tokenize(text, FrontmatterAllowed::Yes) {
+        let (text, after) = rest.split_at(token.len as usize);
+        let token = Token { kind: token.kind, text, line, column };
+        if let Some(problem) = malformed(&token) {
+            return Err(token.is_not_rust(problem));
+        }
+        // A doc comment is a token: an attribute in other words.
+        let blank = TokenKind::Whitespace == token.kind
+            || matches!(
+                token.kind,
+                TokenKind::LineComment { doc_style: None } | TokenKind::BlockComment { doc_style: None, .. }
+            );
+        if !blank {
+            tokens.push(token);
+        }
+        line += text.matches('\n').count();
+        column = match text.rsplit_once('\n') {
+            Some((_, last)) => 1 + last.chars().count(),
+            None => column + text.chars().count(),
+        };
+        rest = after;
+    }
+    Ok(tokens)
+}
+
+/// What is wrong with a token.
+fn malformed(token: &Token<'_>) -> Option<String> {
+    let text = token.text;
+    let problem = match token.kind {
+        TokenKind::Unknown => return Some(format!("unknown start of token: {}", text.escape_debug())),
+        TokenKind::InvalidIdent => return Some(format!("`{text}` is no name: it has a symbol in it")),
+        TokenKind::BlockComment { terminated: false, .. } => "this comment has no end",
+        TokenKind::Frontmatter { .. } => "a kernel has no frontmatter",
+        TokenKind::UnknownPrefix | TokenKind::UnknownPrefixLifetime => {
+            return Some(format!("prefix `{text}` is unknown"));
+        }
+        TokenKind::ForcedKeywordIdent | TokenKind::GuardedStrPrefix => return Some(format!("`{text}` is reserved")),
+        TokenKind::Lifetime { starts_with_number: true } => "lifetimes cannot start with a number",
+        TokenKind::Literal { kind, suffix_start } => return malformed_literal(kind, text, suffix_start as usize),
+        _ => return None,
+    };
+    Some(problem.to_owned())
+}
+
+fn malformed_literal(kind: LiteralKind, text: &str, suffix: usize) -> Option<String> {
+    let (mode, open) = match kind {
+        LiteralKind::Int { empty_int: true, .. } => return Some("this number has no digits".to_owned()),
+        LiteralKind::Float { empty_exponent: true, .. } => return Some("this exponent has no digits".to_owned()),
+        LiteralKind::Int { .. } | LiteralKind::Float { .. } => return None,
+        LiteralKind::Char { terminated } => (Mode::Char, terminated.then_some(1)),
+        LiteralKind::Byte { terminated } => (Mode::Byte, terminated.then_some(2)),
+        LiteralKind::Str { terminated } => (Mode::Str, terminated.then_some(1)),
+        LiteralKind::ByteStr { terminated } => (Mode::ByteStr, terminated.then_some(2)),
+        LiteralKind::CStr { terminated } => (Mode::CStr, terminated.then_some(2)),
+        LiteralKind::RawStr { n_hashes } => (Mode::RawStr, n_hashes.map(|hashes| 2 + usize::from(hashes))),
+        LiteralKind::RawByteStr { n_hashes } => (Mode::RawByteStr, n_hashes.map(|hashes| 3 + usize::from(hashes))),
+        LiteralKind::RawCStr { n_hashes } => (Mode::RawCStr, n_hashes.map(|hashes| 3 + usize::from(hashes))),
+    };
+    let Some(open) = open else { return Some("this literal has no end".to_owned()) };
+    // Behind it there are a quote and as many hashes as before it.
+    let hashes = text[..open].matches('#').count();
+    let inner = &text[open..suffix - 1 - hashes];
+    let mut problem = None;
+    check_for_errors(inner, mode, |range, error| {
+        if error.is_fatal() && problem.is_none() {
+            problem = Some(format!("this literal is wrong at `{}`: {error:?}", inner[range].escape_debug()));
+        }
+    });
+    problem
+}
+
+/// Checks that brackets come in pairs, and not too deep.
+fn brackets(tokens: &[Token<'_>]) -> Result<(), Objection> {
+    use TokenKind::{CloseBrace, CloseBracket, CloseParen, OpenBrace, OpenBracket, OpenParen};
+    let mut open: Vec<&Token<'_>> = Vec::new();
+    for token in tokens {
+        let opened = match token.kind {
+            OpenBrace | OpenBracket | OpenParen => {
+                open.push(token);
+                if open.len() > DEEPEST {
+                    return Err(Objection::Refused(format!("brackets are nested more than {DEEPEST} deep")));
+                }
+                continue;
+            }
+            CloseBrace => OpenBrace,
+            CloseBracket => OpenBracket,
+            CloseParen => OpenParen,
+            _ => continue,
+        };
+        match open.pop() {
+            Some(last) if last.kind == opened => {}
+            Some(last) => {
+                let problem = format!("`{}` closes the `{}` of line {}", token.text, last.text, last.line);
+                return Err(token.is_not_rust(problem));
+            }
+            None => return Err(token.is_not_rust(format!("unexpected closing delimiter: `{}`", token.text))),
+        }
+    }
+    match open.last() {
+        Some(last) => Err(last.is_not_rust(format!("unclosed delimiter: nothing closes this `{}`", last.text))),
+        None => Ok(()),
     }
 }
 
-fn too_deep() -> String {
-    format!("brackets are nested more than {DEEPEST} deep")
-}
-
-/// Why a name is refused, if it is.
-fn refused(name: &str) -> Option<&'static str> {
-    REFUSED.iter().find(|(names, _)| names.contains(&name)).map(|(_, why)| *why)
-}
-
-/// Checks the brackets and words of a text that cannot be split into tokens.
-fn words(text: &str) -> Result<(), String> {
-    let (mut depth, mut most) = (0_usize, 0);
-    for byte in text.bytes() {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+/// Looks for what is refused.
+fn names(tokens: &[Token<'_>]) -> Result<(), Objection> {
+    // The depths of brackets at which attributes began.
+    let (mut depth, mut attribute) = (0, None);
+    for (index, token) in tokens.iter().enumerate() {
+        let next = |ahead: usize| tokens.get(index + ahead);
+        let kind = |ahead: usize| next(ahead).map(|token| token.kind);
+        match token.kind {
+            TokenKind::OpenBrace | TokenKind::OpenBracket | TokenKind::OpenParen => depth += 1,
+            TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen => {
+                depth -= 1;
+                attribute = attribute.filter(|&outside| depth > outside);
+            }
+            TokenKind::Pound => match (kind(1), kind(2)) {
+                (Some(TokenKind::OpenBracket), _) | (Some(TokenKind::Bang), Some(TokenKind::OpenBracket)) => {
+                    attribute = attribute.or(Some(depth));
+                }
+                (Some(TokenKind::Bang), _) => return Err(token.refused("#!", "without `[`, it is for scripts")),
+                _ => {}
+            },
+            // `${concat(...)}` makes names that are not in the text.
+            TokenKind::Dollar if kind(1) == Some(TokenKind::OpenBrace) => {
+                return Err(token.refused("${", UNSTABLE));
+            }
+            TokenKind::Ident | TokenKind::RawIdent => {
+                let name = token.name();
+                let within =
+                    |list: &[(&str, &'static str)]| list.iter().find(|(known, _)| *known == name).map(|(_, why)| *why);
+                let anywhere = REFUSED.iter().find(|(names, _)| names.contains(&name)).map(|(_, why)| *why);
+                let of_core = || matches!(&tokens[..index], [.., krate, one, two] if one.text == ":" && two.text == ":" && ["core", "std"].contains(&krate.name()));
+                let as_macro = || {
+                    within(MACROS)
+                        .filter(|_| kind(1) == Some(TokenKind::Bang) && kind(2) != Some(TokenKind::Eq) || of_core())
+                };
+                let in_attribute = || within(ATTRIBUTES).filter(|_| attribute.is_some());
+                if let Some(why) = anywhere.or_else(as_macro).or_else(in_attribute) {
+                    return Err(token.refused(name, why));
+                }
+                if name == "mod" && kind(2) == Some(TokenKind::Semi) {
+                    let module = next(1).map_or("", |token| token.text);
+                    return Err(token.refused(&format!("mod {module};"), "a kernel is one file"));
+                }
+                if name == "extern" && next(1).is_some_and(|krate| krate.name() == "crate") {
+                    return Err(token.refused("extern crate", "a kernel has cuda_std and core, and needs no more"));
+                }
+            }
             _ => {}
         }
-        most = most.max(depth);
-    }
-    if most > DEEPEST {
-        return Err(too_deep());
-    }
-    for (index, line) in text.lines().enumerate() {
-        for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {
-            if let Some(why) = refused(word) {
-                return Err(format!("line {}: `{word}`: {why}", index + 1));
-            }
-        }
     }
     Ok(())
 }
 
-fn walk(tokens: TokenStream, depth: usize) -> Result<(), String> {
-    if depth > DEEPEST {
-        return Err(too_deep());
+impl Token<'_> {
+    /// A name, without the mark of raw ones.
+    fn name(&self) -> &str {
+        self.text.strip_prefix("r#").unwrap_or(self.text)
     }
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    for (index, token) in tokens.iter().enumerate() {
-        match token {
-            TokenTree::Group(group) => walk(group.stream(), depth + 1)?,
-            TokenTree::Ident(ident) => {
-                let line = ident.span().start().line;
-                let name = ident.to_string();
-                let name = name.strip_prefix("r#").unwrap_or(&name);
-                if let Some(why) = refused(name) {
-                    return Err(format!("line {line}: `{name}`: {why}"));
-                }
-                let next = |ahead: usize| tokens.get(index + ahead);
-                // Anywhere, because a macro may put it into an attribute.
-                if name == "path" {
-                    return Err(format!("line {line}: `path`: a kernel is one file; choose another name"));
-                }
-                // Without `path`, a module that a macro declares is a file beside this one, which does not exist.
-                if name == "mod" && matches!(next(2), Some(TokenTree::Punct(punct)) if punct.as_char() == ';') {
-                    return Err(format!(
-                        "line {line}: `mod {};`: a kernel is one file",
-                        next(1).map(ToString::to_string).unwrap_or_default()
-                    ));
-                }
-                if name == "extern" && matches!(next(1), Some(TokenTree::Ident(krate)) if krate == "crate") {
-                    return Err(format!(
-                        "line {line}: `extern crate`: a kernel has cuda_std and core, and needs no more"
-                    ));
-                }
-            }
-            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-        }
+
+    fn refused(&self, what: &str, why: &str) -> Objection {
+        Objection::Refused(format!("line {}: `{what}`: {why}", self.line))
     }
-    Ok(())
+
+    fn is_not_rust(&self, problem: String) -> Objection {
+        Objection::NotRust(format!("error: {problem}\n --> {SOURCE}:{}:{}", self.line, self.column))
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_reaches_the_machine_is_refused_with_its_line() {
-        for (text, expected) in [
-            (
-                "use cuda_std::prelude::*;\nconst X: &str = include_str!(\"/etc/passwd\");",
-                "line 2: `include_str`: a kernel may not read files",
-            ),
-            ("use core::include_bytes as x;", "line 1: `include_bytes`: a kernel may not read files"),
-            ("const X: &str = r#env!(\"HOME\");", "line 1: `env`: a kernel may not read the environment"),
-            ("const X: Option<&str> = ::core::option_env!(\"HOME\");", "line 1: `option_env`: "),
-            ("global_asm!(\".visible .func f {}\");", "line 1: `global_asm`: inline assembly is not needed"),
-            ("fn f() { unsafe { core::arch::asm!(\"exit;\") } }", "line 1: `asm`: inline assembly"),
-            ("mod other;", "line 1: `mod other;`: a kernel is one file"),
-            ("\n\n#[path = \"/etc/passwd\"]\nmod x {}", "line 3: `path`: a kernel is one file"),
-            ("#[cfg_attr(all(), path = \"/etc/passwd\")] mod x {}", "line 1: `path`: a kernel is one file"),
-            (
-                "macro_rules! m { ($p:ident $n:ident $e:tt) => { #[$p = \"/etc/passwd\"] mod $n $e } }\nm!(path x ;);",
-                "line 2: `path`: a kernel is one file",
-            ),
-            ("macro_rules! m { ($p:ident) => { #[$p = \"x\"] mod x {} } }\nm!(r#path);", "line 2: `path`: "),
-            ("extern crate alloc;", "line 1: `extern crate`: "),
-            ("#![feature(abi_ptx)]", "line 1: `feature`: "),
-            ("#[unsafe(no_mangle)] fn x() {}", "line 1: `no_mangle`: "),
-            ("#[unsafe(link_section = \".shared\")] static X: u8 = 0;", "line 1: `link_section`: "),
-            (
-                "macro_rules! m { ($x:ident) => { $x!(\"/etc/passwd\") } }\nconst A: &str = m!(include_str);",
-                "line 2: `include_str`: ",
-            ),
-        ] {
-            let refused = check(text).unwrap_err();
-            assert!(refused.starts_with(expected), "{text}\n{refused}");
-        }
-    }
-
-    #[test]
-    fn words_in_comments_and_strings_are_no_harm() {
-        let text = "//! Do not include the tail; the path is long, and asm! is not.\nconst ENV: &str = \"env!\"; mod inner { } // mod x;";
-        check(text).unwrap();
-    }
-
-    #[test]
-    fn brackets_are_counted_where_they_are_tokens() {
-        let nested = |open: &str, close: &str| format!("const X: u32 = {}1{};", open.repeat(1000), close.repeat(1000));
-        for text in [nested("(", ")"), nested("{/*}*/", "/*{*/}"), nested("(r\")\";", "r\"(\")")] {
-            assert_eq!(check(&text).unwrap_err(), "brackets are nested more than 200 deep");
-        }
-        assert_eq!(check(&format!("// {}", "(".repeat(1000))), Ok(Checked::Whole));
-    }
-
-    #[test]
-    fn what_only_rustc_can_read_hides_nothing() {
-        for text in [
-            "#!/bin/sh \"\nconst X: &str = include_str!(\"x\");",
-            "const A: &str = \"\u{0}\"; '' const X: &str = include_str!(\"x\");",
-        ] {
-            check(text).unwrap_err();
-        }
-        assert_eq!(check("fn x() { /* env!"), Err("line 1: `env`: a kernel may not read the environment".to_owned()));
-        assert_eq!(check("fn x() {"), Ok(Checked::NotRust));
-        assert_eq!(check("#![allow(unused)]\nfn x() {}"), Ok(Checked::Whole));
-    }
-
-    #[test]
-    fn any_text_gets_an_answer() {
-        for text in ["", "\"", "'", "((((", "))))", "é\u{0}", "r#\"", "/*", "#[", "mod", "extern", "path ="] {
-            let _ = check(text);
-        }
-        assert!(check(&"(".repeat(100_000)).is_err());
-        assert!(check(&" ".repeat(LONGEST + 1)).is_err());
-    }
-}
+#[path = "guard_tests.rs"]
+mod tests;

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::goal::{Counted, SOLUTION, model_named};
 use crate::goals_file::GoalPlan;
-use crate::guard::{self, Checked};
+use crate::guard::{self, Objection};
 use crate::metric::Launched;
 use crate::trial::{Kernels, Module, Outcome, draw_values};
 use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Problem, Times, Verdict};
@@ -92,14 +92,12 @@ struct Measured<'a> {
 
 impl Judge<'_> {
     fn kernels(&self, text: &str, verdict: &mut Verdict) -> Result<Option<Failure>> {
-        let checked = match guard::check(text) {
-            Ok(checked) => checked,
-            Err(refused) => return Ok(Some(Failure::Refused(refused))),
-        };
+        match guard::check(text) {
+            Ok(()) => {}
+            Err(Objection::Refused(why)) => return Ok(Some(Failure::Refused(why))),
+            Err(Objection::NotRust(message)) => return Ok(Some(Failure::DoesNotCompile(message))),
+        }
         let ptx = match self.compiler.compile(text)? {
-            Compiled::Ptx(_) if checked == Checked::NotRust => {
-                return Ok(Some(Failure::Refused(guard::UNREADABLE.to_owned())));
-            }
             Compiled::Ptx(ptx) => ptx,
             Compiled::Rejected(messages) => return Ok(Some(Failure::DoesNotCompile(messages))),
         };
@@ -113,7 +111,7 @@ impl Judge<'_> {
         for sizes in data::trials(&self.exercise.goals, &mut random) {
             let values = self.values(&sizes, &mut random)?;
             let right = self.right(&reference, &sizes, &values)?;
-            if let Some(failure) = self.trial(&module, &right, &sizes, &values)? {
+            if let Err(failure) = self.trial(&module, &right, &sizes, &values)? {
                 return Ok(Some(failure));
             }
             verdict.right_at.push(sizes);
@@ -121,11 +119,14 @@ impl Judge<'_> {
         let sizes = data::measured(&self.exercise.goals, &mut random);
         let values = self.values(&sizes, &mut random)?;
         let right = self.right(&reference, &sizes, &values)?;
-        if let Some(failure) = self.trial(&module, &right, &sizes, &values)? {
-            return Ok(Some(failure));
-        }
+        let counted = match self.trial(&module, &right, &sizes, &values)? {
+            Ok(launches) => launches,
+            Err(failure) => return Ok(Some(failure)),
+        };
         let measured = |ptx| Measured { ptx, sizes: &sizes, values: &values, right: None, by_model: HashMap::new() };
-        let student = Measured { right: Some(&right), ..measured(ptx.clone()) };
+        // Counted in the run that was checked: a kernel may notice that there is another.
+        let by_model = HashMap::from([("", counted)]);
+        let student = Measured { right: Some(&right), by_model, ..measured(ptx.clone()) };
         if let Some(failure) = self.goals(student, measured, verdict)? {
             return Ok(Some(failure));
         }
@@ -143,22 +144,32 @@ impl Judge<'_> {
         draw_values(self.exercise, sizes, random).map_err(|problem| self.wrong_exercise(problem))
     }
 
-    /// Runs the student's kernels under all checks, and compares with the reference's results for the same values.
-    fn trial(&self, student: &Module, right: &Outcome, sizes: &Sizes, values: &Buffers) -> Result<Option<Failure>> {
+    /// Runs the student's kernels under all checks, and compares with the reference's results for the same values. Returns what the
+    /// launches counted.
+    fn trial(
+        &self,
+        student: &Module,
+        right: &Outcome,
+        sizes: &Sizes,
+        values: &Buffers,
+    ) -> Result<std::result::Result<Vec<Launched>, Failure>> {
         let checks = Checks { strict: self.exercise.goals.strict, ..Checks::ALL };
         let outcome = match student.run(self.exercise, sizes, values, Kernels::Student, checks) {
             Ok(outcome) => outcome,
-            Err(problem) => return self.failed(problem, sizes.clone()).map(Some),
+            Err(problem) => return self.failed(problem, sizes.clone()).map(Err),
         };
         let failure = compare(self.exercise, &outcome, right, values, sizes.clone());
         if outcome.faults.is_empty() {
-            return Ok(failure);
+            return Ok(match failure {
+                Some(failure) => Err(failure),
+                None => Ok(outcome.launches),
+            });
         }
         let wrong = match failure {
             Some(Failure::Wrong(_, wrong)) => Some(wrong),
             _ => None,
         };
-        Ok(Some(Failure::Faults(sizes.clone(), once(outcome.faults), wrong)))
+        Ok(Err(Failure::Faults(sizes.clone(), once(outcome.faults), wrong)))
     }
 
     /// The reference's results for these values.
@@ -170,7 +181,10 @@ impl Judge<'_> {
         let outcome = outcome.map_err(|problem| match problem {
             Problem::Device(error) => error.into(),
             Problem::Signature(text) | Problem::Exercise(text) => wrong(&text),
-            Problem::Fault(fault) => wrong(&format!("at {}: {}", shown(sizes), fault.message)),
+            Problem::Faults(faults) => {
+                let messages: Vec<String> = faults.into_iter().map(|fault| fault.message).collect();
+                wrong(&format!("at {}: {}", shown(sizes), messages.join("; ")))
+            }
         })?;
         match outcome.faults.first() {
             Some(fault) => Err(wrong(&format!("at {}: {}", shown(sizes), fault.message))),
@@ -182,14 +196,14 @@ impl Judge<'_> {
     fn failed(&self, problem: Problem, sizes: Sizes) -> Result<Failure> {
         match problem {
             Problem::Signature(text) => Ok(Failure::Signature(text)),
-            Problem::Fault(fault) => Ok(Failure::Faults(sizes, vec![*fault], None)),
+            Problem::Faults(faults) => Ok(Failure::Faults(sizes, once(faults), None)),
             Problem::Exercise(text) => Err(self.wrong_exercise(text)),
             Problem::Device(host::Error::Ptx { problem, .. }) => {
                 Ok(Failure::DoesNotCompile(format!("error: {problem}")))
             }
             // The kernel allocates too much memory: the exercise's own sufficed for the reference before.
             Problem::Device(host::Error::Simulator { problem, .. }) => Ok(Failure::Signature(without_place(&problem))),
-            Problem::Device(error @ host::Error::OutOfMemory { .. }) => Ok(Failure::Signature(error.to_string())),
+            // Too little memory on the host, among others.
             Problem::Device(error) => Err(error.into()),
         }
     }
@@ -206,10 +220,10 @@ impl Judge<'_> {
         verdict: &mut Verdict,
     ) -> Result<Option<Failure>> {
         let own = &self.exercise.goals.goal;
-        let implied = implied_goal();
+        let implied = implied_goals();
         let sizes = student.sizes;
         let mut solution = None;
-        for plan in own.iter().chain(std::iter::once(&implied)) {
+        for (plan, is_implied) in own.iter().map(|goal| (goal, false)).chain(implied.iter().map(|goal| (goal, true))) {
             let GoalPlan { that, why, also } = plan;
             let compared = that.bound.uses(SOLUTION);
             if compared && solution.is_none() {
@@ -238,7 +252,7 @@ impl Judge<'_> {
                 Some(value) => that.operator.holds(value, bound),
                 None => !that.operator.wants_more(),
             };
-            if met && std::ptr::eq(plan, &implied) {
+            if met && is_implied {
                 continue;
             }
             let blamed = blamed.filter(|_| !met);
@@ -256,8 +270,8 @@ impl Judge<'_> {
         Ok(None)
     }
 
-    /// The kernels' counts on this model. They run once for each model, and must be right each time: otherwise a kernel that keeps
-    /// state between launches could skip its work in the run that is counted.
+    /// The kernels' counts on this model. They run once for each model, and a student's must be right and free of faults each time:
+    /// otherwise a kernel could skip work or barriers in the run that is counted.
     fn launches<'m>(
         &self,
         measured: &'m mut Measured<'_>,
@@ -267,15 +281,17 @@ impl Judge<'_> {
         let Measured { ptx, sizes, values, right, by_model } = measured;
         if !by_model.contains_key(name) {
             let module = self.simulated(ptx, model)?;
-            let outcome = match module.run(self.exercise, sizes, values, Kernels::Student, Checks::NONE) {
-                Ok(outcome) => outcome,
-                Err(problem) => return self.failed(problem, sizes.clone()).map(Err),
+            let launches = match right {
+                Some(right) => match self.trial(&module, right, sizes, values)? {
+                    Ok(launches) => launches,
+                    Err(failure) => return Ok(Err(failure)),
+                },
+                None => match module.run(self.exercise, sizes, values, Kernels::Student, Checks::NONE) {
+                    Ok(outcome) => outcome.launches,
+                    Err(problem) => return self.failed(problem, sizes.clone()).map(Err),
+                },
             };
-            let wrong = right.and_then(|right| compare(self.exercise, &outcome, right, values, sizes.clone()));
-            if let Some(failure) = wrong {
-                return Ok(Err(failure));
-            }
-            by_model.insert(name, outcome.launches);
+            by_model.insert(name, launches);
         }
         Ok(Ok(&by_model[name]))
     }
@@ -360,15 +376,24 @@ fn without_place(message: &str) -> String {
     message.split_once(".ptx:").and_then(|(_, rest)| rest.split_once(": ")).map_or(message, |(_, rest)| rest).to_owned()
 }
 
-/// A goal of every exercise: most lanes must have work, since one lane that does the work of 32 would meet many other goals. It is
-/// reported only if it is missed.
-fn implied_goal() -> GoalPlan {
-    GoalPlan {
-        that: format!("active_lanes >= {SOLUTION} / 4").parse().expect("this goal is well formed"),
-        why: "Few lanes of a warp have work in the average instruction: all threads of the launch should share it."
-            .to_owned(),
+/// The goals of every exercise: most lanes must have work, and most must have a part in the accesses, since one lane that does the
+/// work of 32, while the others wait or spin, would meet many other goals. They are reported only if they are missed.
+fn implied_goals() -> [GoalPlan; 2] {
+    let goal = |metric: &str, why: &str| GoalPlan {
+        that: format!("{metric} >= {SOLUTION} / 4").parse().expect("this goal is well formed"),
+        why: why.to_owned(),
         also: true,
-    }
+    };
+    [
+        goal(
+            "active_lanes",
+            "Few lanes of a warp have work in the average instruction: all threads of the launch should share it.",
+        ),
+        goal(
+            "accesses.active_lanes",
+            "Few lanes of a warp take part in the average access of memory: all threads should share the accesses.",
+        ),
+    ]
 }
 
 /// The predictions in a text: a number for each question, or none yet.
@@ -380,13 +405,14 @@ fn read_predictions(text: &str, exercise: &Exercise) -> std::result::Result<Hash
     }
     let answer = |name: &str| match table.get(name) {
         Some(toml::Value::Integer(number)) => Ok(Some(*number as f64)),
-        Some(toml::Value::Float(number)) => Ok(Some(*number)),
+        Some(toml::Value::Float(number)) if number.is_finite() => Ok(Some(*number)),
         Some(toml::Value::String(text)) => match text.trim() {
             "?" => Ok(None),
             // Also accept a number in quotes.
-            text => {
-                text.parse().map(Some).map_err(|_| format!("{name} = \"{text}\": write a number in place of \"?\""))
-            }
+            text => match text.parse::<f64>() {
+                Ok(number) if number.is_finite() => Ok(Some(number)),
+                _ => Err(format!("{name} = \"{text}\": write a number in place of \"?\"")),
+            },
         },
         Some(other) => Err(format!("{name} = {other}: write a number in place of \"?\"")),
         None => Err(format!("the line `{name} = ...` is missing")),

@@ -13,16 +13,18 @@
 //! | --- | --- |
 //! | [`course`], [`exercise`], [`goals_file`], [`goal`], [`metric`], [`expression`] | the authors' files: `course.toml`, `goals.toml` |
 //! | [`data`] | sizes and values, drawn from a seed |
-//! | [`guard`], [`compile`] | from a file of kernels to PTX |
+//! | [`guard`], [`compile`], [`diagnostics`] | from a file of kernels to PTX |
+//! | [`sandbox`] | what protects the machine from the files of strangers |
 //! | [`trial`], [`device_data`], [`comparison`], [`judge`], [`verdict`] | the runs and their result |
-//! | [`report`], [`words`] | a verdict for people |
+//! | [`report`], [`words`], [`terminal`] | a verdict for people |
 //! | [`cli`], [`arguments`] | the command line |
 //! | [`student`], [`watch`], [`progress`] | commands for students |
 //! | [`check`], [`new`] | commands for authors |
-//! | [`grade`], [`marks`] | commands for teachers |
+//! | [`grade`], [`submission`], [`apart`], [`marks`] | commands for teachers |
 //!
 //! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this program: see [`error`].
 
+mod apart;
 mod arguments;
 mod check;
 mod cli;
@@ -31,6 +33,7 @@ mod compile;
 mod course;
 mod data;
 mod device_data;
+mod diagnostics;
 mod error;
 mod exercise;
 mod expression;
@@ -44,7 +47,10 @@ mod metric;
 mod new;
 mod progress;
 mod report;
+mod sandbox;
 mod student;
+mod submission;
+mod terminal;
 mod trial;
 mod verdict;
 mod watch;

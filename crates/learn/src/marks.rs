@@ -2,11 +2,14 @@
 //! returns texts; `grade` writes them.
 
 use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report as JUnit, TestCase, TestCaseStatus, TestSuite};
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::report::{WIDTH, cut};
 use crate::verdict::{Failure, Verdict};
@@ -24,6 +27,8 @@ pub enum Status {
     Wrong,
     /// It does not compile.
     DoesNotCompile,
+    /// Predictions that are not numbers, or not TOML.
+    Unreadable,
     /// It contains something that a submission may not contain.
     Refused,
     /// It took too long.
@@ -41,7 +46,8 @@ impl Status {
             None => Self::Solved,
             Some(Failure::Goals) => Self::GoalsMissed,
             Some(Failure::Refused(_)) => Self::Refused,
-            Some(Failure::DoesNotCompile(_) | Failure::Unreadable(_)) => Self::DoesNotCompile,
+            Some(Failure::DoesNotCompile(_)) => Self::DoesNotCompile,
+            Some(Failure::Unreadable(_)) => Self::Unreadable,
             Some(_) => Self::Wrong,
         }
     }
@@ -53,6 +59,7 @@ impl Status {
             Self::GoalsMissed => "misses goals",
             Self::Wrong => "wrong",
             Self::DoesNotCompile => "does not compile",
+            Self::Unreadable => "unreadable",
             Self::Refused => "refused",
             Self::TimedOut => "timed out",
             Self::Failed => "not judged",
@@ -73,12 +80,15 @@ pub struct Mark {
     /// The time in seconds.
     #[serde(default)]
     pub seconds: f64,
+    /// The digest of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 impl Mark {
     /// A mark that took no time.
     pub fn of(exercise: &Exercise, status: Status, report: String) -> Self {
-        Self { exercise: exercise.name.clone(), status, report, seconds: 0.0 }
+        Self { exercise: exercise.name.clone(), status, report, seconds: 0.0, file: None }
     }
 }
 
@@ -103,7 +113,7 @@ impl Mark {
 }
 
 /// A student's marks.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Student {
     /// The name of the student's folder.
     pub name: String,
@@ -118,7 +128,7 @@ impl Student {
 }
 
 /// The marks of a class.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub struct Marks {
     /// The seed of sizes and values.
     pub seed: u64,
@@ -133,11 +143,12 @@ const BAD: &str = "wrong";
 const NAME: usize = 24;
 
 /// The statuses, with the heads of their columns, of at most seven letters.
-const COLUMNS: [(Status, &str); 8] = [
+const COLUMNS: [(Status, &str); 9] = [
     (Status::Solved, "solved"),
     (Status::GoalsMissed, "goals"),
     (Status::Wrong, "wrong"),
     (Status::DoesNotCompile, "rustc"),
+    (Status::Unreadable, "unread"),
     (Status::Refused, "refused"),
     (Status::TimedOut, "time"),
     (Status::Failed, "error"),
@@ -145,6 +156,27 @@ const COLUMNS: [(Status, &str); 8] = [
 ];
 
 impl Marks {
+    /// Reads what [`Marks::json`] was written to.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] for a file that cannot be read or has something else.
+    pub fn read(file: &Path) -> Result<Self> {
+        let text = fs::read_to_string(file).map_err(Error::reading(file))?;
+        serde_json::from_str(&text).map_err(|error| Error::reading(file)(error.into()))
+    }
+
+    /// The mark of a student for an exercise.
+    pub fn mark(&self, student: &str, exercise: &str) -> Option<&Mark> {
+        let student = self.students.iter().find(|one| one.name == student)?;
+        student.marks.iter().find(|mark| mark.exercise == exercise)
+    }
+
+    /// How many marks have this status.
+    pub fn count(&self, status: Status) -> usize {
+        self.students.iter().map(|student| student.count(status)).sum()
+    }
+
     /// For the terminal: a line for each student, then a summary.
     pub fn table(&self) -> String {
         let several_exercises = self.students.iter().any(|student| student.marks.len() > 1);
@@ -294,8 +326,13 @@ mod tests {
     use super::*;
 
     fn marks(statuses: &[Status], report: &str) -> Marks {
-        let mark =
-            |&status: &Status| Mark { exercise: "copy".to_owned(), status, report: report.to_owned(), seconds: 0.0 };
+        let mark = |&status: &Status| Mark {
+            exercise: "copy".to_owned(),
+            status,
+            report: report.to_owned(),
+            seconds: 0.0,
+            file: None,
+        };
         let student = Student { name: "anna".to_owned(), marks: statuses.iter().map(mark).collect() };
         Marks { seed: 3, students: vec![student] }
     }

@@ -214,6 +214,10 @@ const OCCUPANCY: &str = "occupancy";
 pub const METRICS: &[Metric] = &[
     counted("instructions", |_, counters| Share::sum(counters.executed)),
     counted("active_lanes", |_, counters| Share::ratio(counters.active_lanes, counters.executed)),
+    counted("accesses.active_lanes", |class, counters| match access(class) {
+        Some(_) => Share::ratio(counters.active_lanes, counters.executed),
+        None => Share::default(),
+    }),
     counted("branches", |class, counters| {
         Share::sum(if class == InstructionClass::Branch { counters.executed } else { 0 })
     }),

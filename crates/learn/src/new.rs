@@ -6,6 +6,7 @@ use std::fs;
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::report::shown_path;
+use crate::terminal::show_line;
 
 const FILES: &[(&str, &str)] = &[
     ("goals.toml", include_str!("skeleton/goals.toml")),
@@ -31,10 +32,10 @@ pub fn new(course: &Course, name: &str) -> Result<bool> {
     for (file, text) in FILES {
         cuda_builder::write_whole(&folder.join(file), text)?;
     }
-    anstream::println!(
+    show_line!(
         "Created {}. Change its files, list \"{name}\" in {}, and check it: cargo learn check {name}",
         shown_path(&folder),
         shown_path(&course.folder.join("course.toml"))
-    );
+    )?;
     Ok(true)
 }

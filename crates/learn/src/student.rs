@@ -15,6 +15,7 @@ use crate::exercise::Exercise;
 use crate::judge::{Judging, judge};
 use crate::progress::Progress;
 use crate::report::{Report, heading, shown_path};
+use crate::terminal::{show, show_line};
 use crate::verdict::{Failure, Verdict};
 use crate::words::several;
 
@@ -27,25 +28,25 @@ pub fn status(course: &Course) -> Result<bool> {
     let (solved, all) = (progress.solved(course), course.names().count());
     const CELLS: usize = 40;
     let full = (CELLS * solved).checked_div(all).unwrap_or(0);
-    anstream::println!("[{}{}] {solved} of {all} exercises solved\n", "#".repeat(full), ".".repeat(CELLS - full));
+    show_line!("[{}{}] {solved} of {all} exercises solved\n", "#".repeat(full), ".".repeat(CELLS - full))?;
     let Some(next) = progress.next(course) else {
-        anstream::println!(
+        show_line!(
             "All of them. `cargo learn list` shows them; `cargo learn solution NAME` shows how we would do it."
-        );
+        )?;
         return Ok(true);
     };
     let exercise = course.exercise(next)?;
     begin(&exercise)?;
     let chapter = course.chapters.iter().find(|chapter| chapter.exercises.iter().any(|name| name == next));
     if let Some(chapter) = chapter {
-        anstream::println!("Next, in \"{}\":\n", chapter.title);
+        show_line!("Next, in \"{}\":\n", chapter.title)?;
     }
-    anstream::print!("{}", heading(&exercise));
-    anstream::println!(
+    show!("{}", heading(&exercise))?;
+    show_line!(
         "\n  1. Read and edit  {}\n  2. Try it with    cargo learn run\n  3. When stuck     cargo learn hint",
         shown_path(&exercise.student_file())
-    );
-    anstream::println!("\n`cargo learn watch` tries it each time you save; `cargo learn --help` shows the rest.");
+    )?;
+    show_line!("\n`cargo learn watch` tries it each time you save; `cargo learn --help` shows the rest.")?;
     Ok(true)
 }
 
@@ -111,7 +112,7 @@ pub fn attempt(
     } else {
         let _ = writeln!(text, "{}", advice(exercise, &verdict));
     }
-    anstream::print!("{text}");
+    show!("{text}")?;
     Ok(verdict)
 }
 
@@ -149,12 +150,12 @@ pub fn hint(course: &Course, name: Option<&str>) -> Result<bool> {
     let hints = exercise.hints()?;
     let read = progress.hints(&exercise.name);
     let shown = (read + 1).min(hints.len());
-    anstream::print!("{}", heading(&exercise));
+    show!("{}", heading(&exercise))?;
     for (index, hint) in hints.iter().take(shown).enumerate() {
-        anstream::println!("\nHint {} of {}\n\n{hint}", index + 1, hints.len());
+        show_line!("\nHint {} of {}\n\n{hint}", index + 1, hints.len())?;
     }
     if shown < hints.len() {
-        anstream::println!("\nOne more: cargo learn hint {}", exercise.name);
+        show_line!("\nOne more: cargo learn hint {}", exercise.name)?;
     }
     progress.set_hints(&exercise.name, shown)?;
     Ok(true)
@@ -179,7 +180,7 @@ pub fn list(course: &Course) -> Result<bool> {
         }
     }
     let (solved, all) = (progress.solved(course), course.names().count());
-    anstream::println!("{}\n\n{solved} of {all} solved.", text.trim_start().trim_end());
+    show_line!("{}\n\n{solved} of {all} solved.", text.trim_start().trim_end())?;
     Ok(true)
 }
 
@@ -202,9 +203,9 @@ pub fn reset(course: &Course, name: &str) -> Result<bool> {
     let shown = shown_path(&file);
     match kept {
         Some(kept) => {
-            anstream::println!("{shown} is the starter again{solved}; yours is kept as {}.", shown_path(&kept));
+            show_line!("{shown} is the starter again{solved}; yours is kept as {}.", shown_path(&kept))?;
         }
-        None => anstream::println!("{shown} is the starter{solved}."),
+        None => show_line!("{shown} is the starter{solved}.")?,
     }
     Ok(true)
 }
@@ -242,6 +243,6 @@ pub fn solution(course: &Course, name: &str) -> Result<bool> {
         )));
     }
     let file = exercise.solution_file();
-    anstream::print!("{}", fs::read_to_string(&file).map_err(Error::reading(&file))?);
+    show!("{}", fs::read_to_string(&file).map_err(Error::reading(&file))?)?;
     Ok(true)
 }

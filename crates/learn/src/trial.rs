@@ -20,6 +20,9 @@ use crate::verdict::{Fault, Problem};
 /// Memory of the simulated device: enough for every exercise, and a limit for a kernel's own allocations.
 const DEVICE_MEMORY: u64 = 1 << 30;
 
+/// The most that the statics of a file may take of it.
+const LARGEST_STATICS: u64 = 1 << 28;
+
 /// The name of a block's size in `goals.toml` if the kernel decides it.
 const LAUNCH_BOUNDS: &str = "launch_bounds";
 
@@ -79,6 +82,13 @@ impl Module {
     pub fn open(ptx: &Path, choice: DeviceChoice, steps: Option<u64>) -> Result<Self, host::Error> {
         let file = PtxFile::from(ptx.to_owned());
         let module = file.module()?;
+        let of_device = |space| matches!(space, ptx::Space::Global | ptx::Space::Constant);
+        let variables = module.variables.iter().filter(|(_, variable)| of_device(variable.space));
+        let statics = variables.map(|(_, variable)| variable.size.unwrap_or(0)).fold(0, u64::saturating_add);
+        if statics > LARGEST_STATICS {
+            let problem = format!("its statics have {statics} bytes, and {LARGEST_STATICS} are allowed");
+            return Err(host::Error::Ptx { name: ptx.display().to_string(), problem });
+        }
         let limits = Limits { memory_limit: Some(DEVICE_MEMORY), step_limit: steps, ..Limits::default() };
         let device = device::open(choice, &Options { ptx: vec![file], limits })?;
         let signature = |kernel: &ptx::Function| Signature {
@@ -117,12 +127,19 @@ impl Module {
     ) -> Result<Outcome, Problem> {
         let placed = DeviceData::new(&self.device, exercise, sizes, values)?;
         let mut outcome = Outcome::default();
-        match kernels {
+        let launched = match kernels {
             Kernels::Reference(answer) => {
                 let config = LaunchConfig { checks, ..LaunchConfig::new([1; 3], [1; 3]) };
-                self.launch(&placed, &answer.kernel, &config, &answer.arguments, &mut outcome)?;
+                self.launch(&placed, &answer.kernel, &config, &answer.arguments, &mut outcome)
             }
-            Kernels::Student => self.launch_all(&placed, checks, &mut outcome)?,
+            Kernels::Student => self.launch_all(&placed, checks, &mut outcome),
+        };
+        match launched {
+            // What earlier launches did may be the cause.
+            Err(Problem::Faults(faults)) => {
+                return Err(Problem::Faults(faults.into_iter().chain(outcome.faults).collect()));
+            }
+            other => other?,
         }
         self.device.synchronize().map_err(Problem::of)?;
         for (name, buffer) in &placed.buffers {
@@ -215,7 +232,9 @@ impl Module {
         let bytes = self.arguments(placed, kernel, arguments)?;
         let counters =
             self.device.launch_untyped(kernel, config, &bytes).map_err(|error| match Problem::of(error) {
-                Problem::Fault(fault) => Problem::Fault(Box::new(placed.with_element(*fault))),
+                Problem::Faults(faults) => {
+                    Problem::Faults(faults.into_iter().map(|fault| placed.with_element(fault)).collect())
+                }
                 other => other,
             })?;
         if let (Some(counters), Some(report)) = (counters, self.device.last_report()) {

@@ -70,8 +70,8 @@ pub enum Failure {
 pub enum Problem {
     /// The file lacks a kernel that the exercise launches, or its parameters differ.
     Signature(String),
-    /// A fault stopped the kernels.
-    Fault(Box<Fault>),
+    /// A fault stopped the kernels: that one, and what had been found before.
+    Faults(Vec<Fault>),
     /// The exercise is wrong.
     Exercise(String),
     /// The device failed, or cannot run this.
@@ -82,8 +82,11 @@ impl Problem {
     /// Classifies an error of the device.
     pub fn of(error: host::Error) -> Self {
         match error {
-            host::Error::Fault { trap: Some(trap), .. } => Self::Fault(Box::new(Fault::trapped(&trap))),
-            host::Error::Fault { fault, .. } => Self::Fault(Box::new(Fault { message: fault, ..Fault::default() })),
+            host::Error::Fault { trap: Some(trap), .. } => {
+                let found = trap.findings.iter().map(Fault::found);
+                Self::Faults(std::iter::once(Fault::trapped(&trap)).chain(found).collect())
+            }
+            host::Error::Fault { fault, .. } => Self::Faults(vec![Fault { message: fault, ..Fault::default() }]),
             host::Error::Launch { kernel, problem } => Self::Signature(format!("kernel `{kernel}` {problem}")),
             other => Self::Device(other),
         }

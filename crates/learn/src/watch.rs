@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::progress::Progress;
 use crate::report::shown_path;
 use crate::student;
+use crate::terminal::{show, show_line};
 
 /// How often to check the file.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -28,13 +29,13 @@ pub fn watch(course: &Course, arguments: &RunArguments) -> Result<bool> {
         loop {
             let text = fs::read(&file).ok();
             // Clear the screen and move the cursor to the upper left corner.
-            anstream::print!("\u{1b}[2J\u{1b}[H");
+            show!("\u{1b}[2J\u{1b}[H")?;
             let verdict = student::attempt(course, &exercise, &compiler, arguments, &mut progress)?;
             if verdict.passed() && arguments.name.is_some() {
                 return Ok(true);
             }
             if verdict.passed() {
-                anstream::println!("\nPress Enter for the next exercise.");
+                show_line!("\nPress Enter for the next exercise.")?;
                 let mut line = String::new();
                 // Without anybody who could press it, this was the last one.
                 if std::io::stdin().read_line(&mut line).map_or(true, |read| read == 0) {
@@ -42,7 +43,7 @@ pub fn watch(course: &Course, arguments: &RunArguments) -> Result<bool> {
                 }
                 break;
             }
-            anstream::println!("\nWaiting for you to save {} (Ctrl-C ends).", shown_path(&file));
+            show_line!("\nWaiting for you to save {} (Ctrl-C ends).", shown_path(&file))?;
             wait_for_change(&file, text.as_deref());
         }
     }

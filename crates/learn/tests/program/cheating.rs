@@ -1,6 +1,7 @@
 //! Tests that cheating fails: kernels that are right only where they expect to be checked.
 
 use super::*;
+use crate::grading::RIGHT;
 use crate::student::SCATTERED;
 
 /// Right only at the sizes in `goals.toml`.
@@ -65,23 +66,72 @@ fn what_was_in_the_output_before_is_no_result() {
     course.learn(&["run"]).reports(&["wrong results at n = 1:"]);
 }
 
+/// A kernel that works inefficiently, and does something else in a large first launch, as a run that is only counted would be.
+fn notices_the_first_launch(otherwise: &str) -> String {
+    kernel(&format!(
+        "    static mut LAUNCHES: u32 = 0;
+    let launches = &raw mut LAUNCHES;
+    let first = atomic::add(launches, 0) == 0;
+    if first && n > 50_000 {{ {otherwise} }}
+{SCATTERED}
+    if thread::index_1d() == 0 {{ atomic::add(launches, 1); }}"
+    ))
+}
+
 #[test]
-fn the_run_that_is_counted_must_be_right_too() {
+fn what_is_checked_is_counted() {
     if !has_compiler() {
         return;
     }
     let course = Course::new(&["copy"]);
-    // It works inefficiently, but does nothing in a large first launch, which is the run in which goals are counted.
+    course.write("copy/kernel.rs", &notices_the_first_launch("return;"));
+    course.learn(&["run"]).reports(&["wrong  loads.sectors_per_request <= 4.1"]);
+}
+
+#[test]
+fn the_run_that_is_counted_on_a_model_must_be_right_and_without_faults_too() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    course.change("copy/goals.toml", "that = \"loads", "that = \"hopper: loads");
+    course.write("copy/kernel.rs", &notices_the_first_launch("return;"));
+    course.learn(&["run"]).reports(&["output[0] was never written"]);
+    // The barrier is there in all launches but the one that is counted.
     let body = format!(
         "    static mut LAUNCHES: u32 = 0;
+    let stage = shared_array![u32; 256];
     let launches = &raw mut LAUNCHES;
     let first = atomic::add(launches, 0) == 0;
-    if first && n > 50_000 {{ return; }}
-{SCATTERED}
+    let t = thread::thread_idx_x() as usize;
+    stage.add(t).write_volatile(t as u32);
+    if !(first && n > 50_000) {{ thread::sync_threads(); }}
+    let other = *stage.add(t ^ 32);
+{RIGHT}
+    if other > 256 {{ *output = 0.0; }}
     if thread::index_1d() == 0 {{ atomic::add(launches, 1); }}"
     );
     course.write("copy/kernel.rs", &kernel(&body));
-    course.learn(&["run"]).reports(&["output[0] was never written"]);
+    course.learn(&["run"]).reports(&["race in a block"]);
+}
+
+#[test]
+fn one_lane_may_not_access_for_all_while_the_others_spin() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    let body = "    let first = thread::index_1d();
+    if first % 32 == 0 {
+        for i in first..(first + 32).min(n) { *output.add(i as usize) = *input.add(i as usize); }
+    } else {
+        let mut x = first;
+        for _ in 0..300 { x = x.wrapping_mul(3).rotate_left(x & 7) ^ 1; }
+        if x == 12345 && n == 0 { *output = 1.0; }
+    }";
+    course.write("copy/kernel.rs", &kernel(body));
+    let report = course.learn(&["run"]).reports(&["right at", "accesses.active_lanes >= solution / 4"]);
+    assert!(!report.contains("  active_lanes"), "{report}");
 }
 
 #[test]

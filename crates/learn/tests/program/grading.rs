@@ -10,17 +10,17 @@ use super::*;
 use crate::student::SCATTERED;
 
 /// Keeps the judges' folders apart from those of the other tests.
-const JUDGES: &str = "22";
+pub const JUDGES: &str = "22";
 
 /// The time limit for a file in seconds: enough for the compiler on a busy machine, and short for those that never end.
 const SECONDS: u64 = 12;
 
 /// A right kernel, for submissions that break something else.
-const RIGHT: &str =
+pub const RIGHT: &str =
     "    let i = thread::index_1d() as usize;\n    if i < n as usize { *output.add(i) = *input.add(i); }";
 
 /// The text before a right kernel.
-fn with(items: &str) -> String {
+pub fn with(items: &str) -> String {
     kernel(RIGHT).replace("/// # Safety\n", &format!("{items}\n/// # Safety\n"))
 }
 
@@ -71,8 +71,8 @@ fn curious() -> Vec<Submission> {
         ("file_4", with(passed), "refused", "line 4: `include_str`"),
         ("file_5", with(documented), "refused", "line 3: `include_str`"),
         ("file_6", with(module), "refused", "line 3: `path`"),
-        ("file_7", with(in_parts), "refused", "line 4: `path`"),
-        ("file_8", script, "refused", "line 1: `#!/`"),
+        ("file_7", with(in_parts), "does_not_compile", "reaches for another file"),
+        ("file_8", script, "refused", "line 1: `#!` without `[`"),
         ("variable", with("const X: Option<&str> = option_env!(\"HOME\");"), "refused", "`option_env`"),
         ("assembly", with("core::arch::global_asm!(\".visible .func f {}\");"), "refused", "`global_asm`"),
     ]
@@ -94,6 +94,7 @@ fn grow<X>(n: u64) -> u64 { if n == 0 { size_of::<X>() as u64 } else { grow::<P<
     let operators = format!("const X: bool = {}true;", "!".repeat(50_000));
     let variable = format!("    static mut BIG: [u8; 1 << 33] = [0; 1 << 33];\n    {written}");
     let zeros = format!("    static mut BIG: [u8; 3 << 29] = [0; 3 << 29];\n    {written}");
+    let several = format!("    static mut BIG: [u8; 3 << 27] = [0; 3 << 27];\n    {written}");
     let ones = format!("    static mut BIG: [u8; 1 << 27] = [1; 1 << 27];\n    {written}");
     let local = "    let mut big = [0u32; 1 << 26];
     (&raw mut big).cast::<u32>().add(n as usize).write_volatile(1);";
@@ -116,10 +117,16 @@ fn grow<X>(n: u64) -> u64 { if n == 0 { size_of::<X>() as u64 } else { grow::<P<
         ("macros", with(macros), "broken", ""),
         ("nested", with(&nested), "refused", "nested more than 200 deep"),
         ("operators", with(&operators), "does_not_compile", "nested or repeated too deeply"),
-        ("large", with(&"// A line of no use.\n".repeat(500_000)), "refused", "262144 are allowed"),
+        (
+            "large",
+            with(&"// A line of no use.\n".repeat(500_000)),
+            "refused",
+            "copy/kernel.rs has more than the 262144 bytes that are allowed",
+        ),
         ("constants", used("static BIG: [u32; 1 << 30] = [7; 1 << 30];", "u32", "BIG[i as usize]"), "broken", ""),
         ("variable_8g", before(&variable), "does_not_compile", "more memory than available"),
         ("variable_zero", before(&zeros), "broken", ""),
+        ("variable_400m", before(&several), "does_not_compile", "its statics have 402653184 bytes"),
         ("variable_one", before(&ones), "broken", ""),
         ("local", before(local), "wrong", "bytes of local memory per thread"),
         ("allocates", allocates, "wrong", "did not end within"),
@@ -151,6 +158,12 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     expected.insert("clone", ("solved", ""));
     course.write(&at("nothing", "README.md"), "I was ill.\n");
     expected.insert("nothing", ("missing", "no file was handed in"));
+    // In folders where it is not looked for.
+    course.write(&at("capital", "Copy/kernel.rs"), &with(""));
+    expected.insert("capital", ("missing", "there is Copy/kernel.rs, which belongs in copy/kernel.rs"));
+    course.write(&at("deeper", "coalesce/exercises/copy/kernel.rs"), &with(""));
+    expected
+        .insert("deeper", ("missing", "there is coalesce/exercises/copy/kernel.rs, which belongs in copy/kernel.rs"));
     course.write(&at("bytes", "copy/kernel.rs"), "");
     fs::write(course.path(&at("bytes", "copy/kernel.rs")), b"// \xff\xfe\n").unwrap();
     expected.insert("bytes", ("refused", "line 1: this is not UTF-8"));
@@ -179,8 +192,6 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     course.write("class/notes.txt", "");
 
     let before = tree(&course.path("class"));
-    let marker = format!("COALESCE_TEST_GRADING={}", course.folder.path().display());
-    let (name, value) = marker.split_once('=').unwrap();
     let (out, temporary) = (course.path("out"), course.path("temporary"));
     for folder in [&out, &temporary] {
         fs::create_dir(folder).unwrap();
@@ -191,11 +202,13 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     for (option, file) in [("--junit", "marks.xml"), ("--json", "marks.json"), ("--csv", "marks.csv")] {
         command.arg(option).arg(out.join(file));
     }
-    command.env("LEARN_JOB", JUDGES).env(name, value).env("TMPDIR", &temporary);
+    command.env("LEARN_JOB", JUDGES).env("TMPDIR", &temporary);
     let outcome = Outcome::of(&mut command);
     println!("{} s\n{}", start.elapsed().as_secs(), outcome.text());
     let stderr = outcome.stderr.clone();
-    let table = outcome.succeeds();
+    let unjudged = course.read("out/marks.json").contains("\"failed\"");
+    assert_eq!(outcome.code, Some(if unjudged { 2 } else { 0 }), "{stderr}");
+    let table = outcome.stdout;
 
     // Each gets its own mark.
     let marks: Value = serde_json::from_str(&course.read("out/marks.json")).unwrap();
@@ -251,7 +264,7 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     assert_eq!(tree(&course.path("class")), before);
     assert_eq!(tree(&temporary), [""; 0]);
     #[cfg(target_os = "linux")]
-    assert_eq!(processes_with(&marker), [""; 0], "processes are left behind");
+    assert_eq!(processes(), [""; 0], "processes are left behind");
 }
 
 /// The paths of everything in a folder, with the files' lengths.
@@ -277,13 +290,13 @@ fn tree(folder: &Path) -> Vec<String> {
     all
 }
 
-/// The command lines of processes with this in their environment.
+/// The command lines of processes that judge or compile in the folders of these tests' jobs.
 #[cfg(target_os = "linux")]
-fn processes_with(variable: &str) -> Vec<String> {
-    let contains = |bytes: Vec<u8>| bytes.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes());
+pub fn processes() -> Vec<String> {
     let folders = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-    let with = folders.filter(|folder| fs::read(folder.join("environ")).is_ok_and(contains));
-    with.map(|folder| fs::read_to_string(folder.join("cmdline")).unwrap_or_default().replace('\0', " ")).collect()
+    let lines = folders.filter_map(|folder| fs::read(folder.join("cmdline")).ok());
+    let texts = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+    texts.filter(|line| line.contains(&format!("learn/{JUDGES}0")) && !line.contains("cargo learn")).collect()
 }
 
 #[test]

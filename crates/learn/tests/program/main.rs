@@ -8,6 +8,10 @@ mod cheating;
 mod course;
 #[cfg(unix)]
 mod grading;
+#[cfg(unix)]
+mod hostile;
+#[cfg(unix)]
+mod interrupted;
 mod predicting;
 mod student;
 mod teaching;

@@ -88,7 +88,8 @@ fn predictions_are_compared_and_explained_in_time() {
         ("hopper = 5\nfermi = 2\nkepler = 1\n", "there is no question 'kepler'; the questions are hopper, fermi"),
         ("hopper = \"five\"\nfermi = 2\n", "write a number in place of \"?\""),
         ("hopper = \n", "predict.toml cannot be read:"),
-        ("hopper = nan\nfermi = inf\n", "wrong  fermi: inf"),
+        ("hopper = nan\nfermi = 2\n", "hopper = nan: write a number in place of \"?\""),
+        ("hopper = 5\nfermi = \"inf\"\n", "fermi = \"inf\": write a number in place of \"?\""),
     ] {
         course.write("predict/predict.toml", text);
         course.learn(&["run"]).reports(&[words]);

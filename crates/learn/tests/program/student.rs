@@ -185,7 +185,14 @@ fn compile_errors_are_at_the_students_lines() {
     assert!(!report.contains("src/kernel.rs") && !report.contains("could not compile"), "{report}");
 
     course.write("copy/kernel.rs", &kernel("    if n > 0 {"));
-    course.learn(&["run"]).reports(&["it does not compile", "unclosed delimiter", "copy/kernel.rs:8"]);
+    course.learn(&["run"]).reports(&[
+        "it does not compile",
+        "unclosed delimiter: nothing closes this `{`",
+        "copy/kernel.rs:6:65",
+    ]);
+
+    course.write("copy/kernel.rs", &kernel("    println!(\"{n}\");"));
+    course.learn(&["run"]).reports(&["cannot find macro `println`", "a kernel has no console"]);
 
     course.write("copy/kernel.rs", &kernel("").replace("copy(", "paste("));
     course.learn(&["run"]).reports(&["there is no kernel `copy`; this file has `paste`"]);
@@ -226,6 +233,9 @@ fn a_loop_without_end_is_stopped_at_its_line() {
     *output = *input;";
     course.write("copy/kernel.rs", &kernel(endless));
     course.learn(&["run"]).reports(&["the launch did not end within", "copy/kernel.rs:8", "while x != 1 {"]);
+    // With what was found before that.
+    course.write("copy/kernel.rs", &kernel(&format!("    *output.add(n as usize) = 1.0;\n{endless}")));
+    course.learn(&["run"]).reports(&["the launch did not end within", "out of bounds"]);
 }
 
 #[test]

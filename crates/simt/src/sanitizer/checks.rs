@@ -19,7 +19,7 @@ pub struct Checks {
     /// Operands for which the PTX manual leaves an instruction's result undefined.
     pub undefined: bool,
     /// What runs on a GPU but is often a mistake: barriers that proceed without threads that have exited, volatile accesses
-    /// instead of a warp barrier, several volatile writes to one location, and accumulators of `wgmma` unpacked before the wait.
+    /// instead of a barrier, several volatile writes to one location, and accumulators of `wgmma` unpacked before the wait.
     /// `all` does not include it.
     pub strict: bool,
 }

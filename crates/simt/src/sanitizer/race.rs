@@ -8,8 +8,8 @@
 //! Atomic, volatile, relaxed, acquire and release accesses do not race with each other, only with plain ones. An
 //! operation whose scope is a block or a cluster races with threads outside it. This is the manual's definition: strong
 //! operations whose scopes include each other are morally strong; volatile accesses count as relaxed ones for the whole
-//! system. With `strict`, two volatile writes are reported as well, and volatile accesses by lanes of one warp, which
-//! order nothing without a warp barrier.
+//! system. With `strict`, two volatile writes are reported as well, and volatile accesses by lanes of one warp, or in
+//! shared memory by threads of one block, which order nothing without a barrier.
 //!
 //! Two deviations from the manual avoid reports on correct programs. A plain or volatile write that does not change the value
 //! does not race with earlier accesses. (It does with a later read: the shadow does not record what a write changed.) And
@@ -303,7 +303,8 @@ impl Races {
                 let shadow = self.shadow(reached.allocation);
                 let (write, reads) = (shadow.get(WRITE, cell), READS.map(|layer| shadow.get(layer, cell)));
                 let writes = reached.intent.action != AccessAction::Read;
-                if !fine(write) && !self.is_ordered(write, stamp, writes) {
+                let shared = reached.allocation.is_none();
+                if !fine(write) && !self.is_ordered(write, stamp, writes, shared) {
                     found(self, Conflict { lane, cell, before: write, was_write: true });
                 }
                 if reached.intent.action == AccessAction::Read {
@@ -311,7 +312,7 @@ impl Races {
                     continue;
                 }
                 if let Some(before) =
-                    reads.into_iter().find(|&read| !fine(read) && !self.is_ordered(read, stamp, false))
+                    reads.into_iter().find(|&read| !fine(read) && !self.is_ordered(read, stamp, false, shared))
                 {
                     found(self, Conflict { lane, cell, before, was_write: false });
                 }
@@ -352,16 +353,18 @@ impl Races {
         self.shadow(allocation).set(READS[layer], cell, stamp);
     }
 
-    /// Whether an earlier access is ordered with the present one, or need not be. `both_write`: whether both are writes.
+    /// Whether an earlier access is ordered with the present one, or need not be. `both_write`: whether both are writes; `shared`:
+    /// whether they are in shared memory.
     #[inline(never)]
-    fn is_ordered(&mut self, before: Stamp, now: Stamp, both_write: bool) -> bool {
+    fn is_ordered(&mut self, before: Stamp, now: Stamp, both_write: bool, shared: bool) -> bool {
         let of_block = self.threads_of_block;
         let same_cluster = before.time() >= self.clocks.start;
         let same_block = same_cluster && before.thread() / of_block == now.thread() / of_block;
         let same_warp = same_block && before.thread() / 32 == now.thread() / 32;
         let volatile = [before.is_volatile(), now.is_volatile()];
         // PTX ISA, "Memory Consistency Model": strong operations of scopes that include each other are morally strong, and those do not race.
-        let doubtful = same_warp && volatile.contains(&true) || both_write && volatile == [true, true];
+        let for_a_barrier = (same_warp || same_block && shared) && volatile.contains(&true);
+        let doubtful = for_a_barrier || both_write && volatile == [true, true];
         let excused = before.is_strong()
             && now.is_strong()
             && !(self.strict && doubtful)

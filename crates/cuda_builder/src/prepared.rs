@@ -1,0 +1,149 @@
+//! Compiles sources that are not trusted: the crate's dependencies are compiled before, by cargo, and then rustc, `opt` and `llc`
+//! compile other sources against them. The caller runs these three, and can confine them.
+//!
+//! *Invariant:* nothing but the three programs, run by the caller's [`Runner`], opens a file of the sources. They read what
+//! [`Prepared::reads`] lists and the folder that they are run in, write to that folder only, and find two variables in their
+//! environment.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::rustc::{self, TARGET};
+use crate::steps::Runner;
+use crate::toolchain::DeviceCompiler;
+use crate::workspace::Workspace;
+use crate::{CudaBuilder, CudaBuilderError};
+
+/// A crate whose dependencies are compiled. [`CudaBuilder::prepare`] makes it.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Prepared {
+    builder: CudaBuilder,
+    compiler: DeviceCompiler,
+    workspace: Workspace,
+    /// Folders of compiled crates: the kernels', and those of macros, which run on this machine.
+    folders: [PathBuf; 2],
+    /// Arguments for the crates that the sources name.
+    externs: Vec<String>,
+}
+
+impl CudaBuilder {
+    /// Compiles the dependencies of the crate, unless they are compiled already, and the crate itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`CudaBuilder::build`].
+    pub fn prepare(&self) -> Result<Prepared, CudaBuilderError> {
+        let compiler = self.compiler()?;
+        let workspace = Workspace::of_crate(&self.path, Some(&compiler.cargo))?;
+        let target_dir = self.target_dir.clone().unwrap_or_else(|| workspace.target.join("cuda-builder"));
+        let mut cargo = rustc::cargo(self, &compiler, &workspace, &target_dir);
+        cargo.arg("--message-format=json-render-diagnostics").args(&self.build_args);
+        let (artifacts, _) = rustc::output(self, &compiler, &workspace, cargo)?;
+        let artifacts: Vec<Value> = artifacts.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let folders = [target_dir.join(TARGET).join("release/deps"), target_dir.join("release/deps")];
+        let mut externs = Vec::new();
+        for (name, library) in artifacts.iter().filter_map(|artifact| library(artifact, &folders[0])) {
+            let builtin = ["core", "compiler_builtins"].contains(&name);
+            if builtin || workspace.dependencies.iter().any(|known| known == name) {
+                let prelude = if builtin { "noprelude:" } else { "" };
+                externs.push(format!("{prelude}{name}={library}"));
+            }
+        }
+        Ok(Prepared { builder: self.clone(), compiler, workspace, folders, externs })
+    }
+}
+
+/// The name and the file of a library for the device, from cargo's message about it.
+fn library<'a>(artifact: &'a Value, folder: &Path) -> Option<(&'a str, &'a str)> {
+    let files = artifact["filenames"].as_array()?.iter().filter_map(Value::as_str);
+    let mut libraries = files.filter(|file| file.ends_with(".rlib") && Path::new(file).starts_with(folder));
+    Some((artifact["target"]["name"].as_str()?, libraries.next()?))
+}
+
+impl Prepared {
+    /// The files and folders that the programs read, besides the system's libraries and the folder that they are run in.
+    pub fn reads(&self) -> Vec<PathBuf> {
+        let dependencies = self.workspace.source_folders.iter().filter(|folder| **folder != self.workspace.folder);
+        let sources = dependencies.map(|folder| folder.join("src"));
+        self.compiler.files().into_iter().chain(self.folders.clone()).chain(sources).collect()
+    }
+
+    /// Compiles the crate whose root is `source`, a path relative to `folder`, which receives everything that is written. Returns
+    /// the PTX.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaBuilderError::BuildFailed`] has rustc's messages as JSON, a line each; other errors are as those of
+    /// [`CudaBuilder::build`].
+    pub fn compile(&self, folder: &Path, source: &Path, runner: Runner<'_>) -> Result<String, CudaBuilderError> {
+        let Self { builder, compiler, workspace, .. } = self;
+        let ir = folder.join(format!("{}.ll", workspace.library));
+        let run = |command: &mut Command| runner(clear(command).current_dir(folder));
+        let mut rustc = self.rustc(folder, source);
+        let output =
+            run(rustc.envs(rustc::environment(builder))).map_err(CudaBuilderError::io("run", &compiler.rustc))?;
+        if !output.status.success() {
+            let messages = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let (package, arch) = (workspace.package.clone(), builder.arch);
+            return Err(match is_about_sources(&messages) {
+                true => CudaBuilderError::BuildFailed { package, arch, messages },
+                false => CudaBuilderError::Tool {
+                    tool: "rustc".to_owned(),
+                    message: format!("{} ({})", messages.lines().next().unwrap_or("no message"), output.status),
+                    advice: "check that it runs, and that this machine has memory left",
+                },
+            });
+        }
+        builder.finish(compiler, workspace, &ir, folder, &run)
+    }
+
+    /// rustc, as cargo would run it, without linking.
+    fn rustc(&self, folder: &Path, source: &Path) -> Command {
+        let Self { builder, compiler, workspace, folders, externs } = self;
+        let mut rustc = Command::new(&compiler.rustc);
+        rustc.arg("--crate-name").arg(&workspace.library).arg(format!("--edition={}", workspace.edition)).arg(source);
+        rustc.args(["--error-format=json", "--json=diagnostic-rendered-ansi", "--crate-type=cdylib", "-Zno-link"]);
+        rustc.args(["--emit=link,llvm-ir", "--out-dir"]).arg(folder).arg("--target").arg(TARGET);
+        for (variable, value) in rustc::profile(builder) {
+            let option = variable.trim_start_matches("CARGO_PROFILE_RELEASE_").to_lowercase().replace('_', "-");
+            match (option.as_str(), value) {
+                ("incremental", _) => {}
+                ("debug", value) => _ = rustc.arg(format!("-Cdebuginfo={value}")),
+                (option, value) => _ = rustc.arg(format!("-C{option}={value}")),
+            }
+        }
+        for folder in folders {
+            let mut argument = OsString::from("dependency=");
+            argument.push(folder);
+            rustc.arg("-L").arg(argument);
+        }
+        externs.iter().for_each(|argument| _ = rustc.arg("--extern").arg(argument));
+        rustc.args(rustc::rust_flags(builder, compiler, workspace)).arg(rustc::remap(folder, ""));
+        rustc
+    }
+}
+
+/// Whether rustc failed because of what it was to compile.
+fn is_about_sources(messages: &str) -> bool {
+    let is_error = |line: &str| {
+        serde_json::from_str::<Value>(line)
+            .is_ok_and(|message| message["level"].as_str().is_some_and(|level| level.starts_with("error")))
+    };
+    messages.contains("interrupted by SIG")
+        || messages.contains("memory allocation of ")
+        || messages.contains("LLVM ERROR: out of memory")
+        || messages.lines().any(is_error)
+}
+
+/// Takes the environment away, but for what Windows needs to start a program.
+fn clear(command: &mut Command) -> &mut Command {
+    let kept = ["PATH", "SystemRoot", "TEMP"].into_iter().filter(|_| cfg!(windows));
+    let kept: Vec<_> = kept.filter_map(|name| Some((name, std::env::var_os(name)?))).collect();
+    let own: Vec<_> =
+        command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect();
+    command.env_clear().envs(kept).envs(own)
+}

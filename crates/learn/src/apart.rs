@@ -1,0 +1,251 @@
+//! Judges one submission in a process, `grade-one`, that its worst cannot harm: the process confines itself before it looks at the
+//! file, and is ended with all that it started. [`crate::grade`] starts it.
+//!
+//! The process has the limits of its [`Limits`], and a [`Sandbox`] in which it reads the exercise and what the compiler reads, and
+//! writes the folders that are emptied for each file and the cached PTX. In it the compiler has a narrower one: see [`crate::compile`].
+//!
+//! *Invariant:* whatever the process does, it costs only the mark of its own submission.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use crate::compile::{Compiler, JOB_VARIABLE};
+use crate::course::Course;
+use crate::error::{Error, Result};
+use crate::exercise::Exercise;
+use crate::judge::{Judging, judge};
+use crate::marks::{Mark, Status};
+use crate::report::{Report, shown_path};
+use crate::sandbox::Sandbox;
+use crate::terminal::show_line;
+
+/// The maximum length of a report: rustc's messages may be long.
+const LONGEST_REPORT: usize = 1 << 16;
+
+/// The maximum length of a process's verdict: a report in JSON, which may write each byte as six.
+const LONGEST_VERDICT: u64 = 1 << 20;
+
+/// The largest file in bytes that the compiler may write. The largest that it writes for `core` has a tenth of that.
+const LARGEST_FILE: u64 = 512 << 20;
+
+/// How often to check whether a process has ended.
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// What one file may take.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Limits {
+    /// Time limit for one file, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    pub time_limit: u64,
+    /// Memory limit of the compiler and the simulator for one file, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 6144, value_parser = clap::value_parser!(u64).range(1..))]
+    pub memory_limit: u64,
+    /// Limit of warp instructions for one launch
+    #[arg(long, value_name = "NUMBER", default_value_t = crate::judge::STEPS)]
+    pub step_limit: u64,
+    /// Judge without a sandbox: a submission may then read every file that you can read, and show it in its report
+    #[arg(long)]
+    pub no_sandbox: bool,
+}
+
+/// Options of `grade-one`.
+#[derive(Args, Debug)]
+pub struct OneOptions {
+    exercise: String,
+    file: PathBuf,
+    #[arg(long)]
+    job: usize,
+    #[arg(long)]
+    seed: u64,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+/// How the files of a class are judged.
+pub struct Judges<'a> {
+    pub course: &'a Course,
+    pub limits: Limits,
+    pub seed: u64,
+    /// Set when everything is to stop.
+    pub stop: &'a AtomicBool,
+}
+
+impl Judges<'_> {
+    /// Judges a file in a process, whose compiler has been handed over in the job's folder. `None` if it was stopped.
+    pub fn mark(&self, exercise: &Exercise, text: &[u8], compiler: &Compiler, job: usize) -> Option<Mark> {
+        let start = Instant::now();
+        let mark = |status, report: String| {
+            Some(Mark { seconds: start.elapsed().as_secs_f64(), ..Mark::of(exercise, status, report) })
+        };
+        let failed = |problem: String| mark(Status::Failed, problem);
+        // The folder is also for temporary files, and emptied for each file, so that nothing stays, however this ends.
+        let folder = compiler.judge_folder();
+        let file = folder.join(exercise.file_name());
+        let _ = fs::remove_dir_all(&folder);
+        if let Err(error) = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, text)) {
+            return failed(format!("the file cannot be copied: {error}"));
+        }
+        let mut command = self.command(exercise, &file, job);
+        let mut child = match command.env("TMPDIR", &folder).spawn() {
+            Ok(child) => child,
+            Err(error) => return failed(format!("the judge cannot be started: {error}")),
+        };
+        let output = child.stdout.take();
+        let reader = std::thread::spawn(move || {
+            let mut text = String::new();
+            let read = output.map(|output| output.take(LONGEST_VERDICT).read_to_string(&mut text));
+            if read.is_some_and(|read| read.is_ok()) { text } else { String::new() }
+        });
+        let ended = self.wait(&mut child, start);
+        end(&mut child);
+        let text = reader.join().unwrap_or_default();
+        let _ = fs::remove_dir_all(&folder);
+        match ended {
+            Ended::Stopped => None,
+            Ended::TimedOut => mark(Status::TimedOut, format!("took more than {} seconds", self.limits.time_limit)),
+            Ended::Itself(status) => match serde_json::from_str::<Mark>(&text) {
+                Ok(judged) if status.success() => mark(judged.status, judged.report),
+                _ => failed(format!(
+                    "the judge ended without a verdict ({status}): most often, {} MiB of memory were not enough",
+                    self.limits.memory_limit
+                )),
+            },
+        }
+    }
+
+    fn wait(&self, child: &mut Child, start: Instant) -> Ended {
+        let limit = Duration::from_secs(self.limits.time_limit);
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return Ended::Itself(status),
+                _ if self.stop.load(Ordering::Relaxed) => return Ended::Stopped,
+                Ok(None) if start.elapsed() < limit => std::thread::sleep(INTERVAL),
+                _ => return Ended::TimedOut,
+            }
+        }
+    }
+
+    /// The process that judges one file, with little of the environment.
+    fn command(&self, exercise: &Exercise, file: &Path, job: usize) -> Command {
+        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("learn"));
+        let Limits { time_limit, memory_limit, step_limit, no_sandbox } = self.limits;
+        let mut command = Command::new(program);
+        command.arg("--course").arg(&self.course.folder).arg("grade-one").arg(&exercise.name).arg(file);
+        for (name, value) in [
+            ("--job", job as u64),
+            ("--seed", self.seed),
+            ("--time-limit", time_limit),
+            ("--memory-limit", memory_limit),
+            ("--step-limit", step_limit),
+        ] {
+            command.arg(name).arg(value.to_string());
+        }
+        command.args(no_sandbox.then_some("--no-sandbox"));
+        command.current_dir(&self.course.root).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // On Windows the names' case does not matter, and programs need the last three.
+        let kept = [JOB_VARIABLE, "PATH", "SystemRoot", "TEMP"].into_iter().take(if cfg!(windows) { 4 } else { 1 });
+        let is_kept = |name: &str| kept.clone().any(|kept| name.eq_ignore_ascii_case(kept));
+        command.env_clear().envs(std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_kept)));
+        #[cfg(unix)]
+        {
+            use std::os::unix::process::CommandExt as _;
+            // In a process group of its own, so that its children can be killed with it.
+            command.process_group(0);
+        }
+        command
+    }
+}
+
+/// How a process ended.
+enum Ended {
+    Itself(ExitStatus),
+    TimedOut,
+    Stopped,
+}
+
+/// Kills a process and its children.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    #[cfg(windows)]
+    {
+        let id = child.id().to_string();
+        let _ = Command::new("taskkill")
+            .args(["/T", "/F", "/PID", &id])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// `grade-one`: judges a file and prints the mark.
+pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
+    let exercise = course.exercise(&options.exercise)?;
+    let sandboxed = !options.limits.no_sandbox;
+    let compiler = Compiler::taken_over(&course.root, options.job, sandboxed)?;
+    limit(options.limits)?;
+    if sandboxed {
+        let reads = compiler.reads()?.into_iter().chain([exercise.folder.clone()]);
+        let writes = compiler.folders().into_iter().chain([compiler.cache().to_owned()]);
+        Sandbox::new(reads, writes).enter().map_err(Error::Usage)?;
+    }
+    let judging = Judging { steps: options.limits.step_limit, ..Judging::seeded(options.seed) };
+    let mark = match judge(&exercise, &options.file, &compiler, judging) {
+        Ok(verdict) => {
+            let named = exercise.student_file();
+            let report = Report { file: &options.file, explain: true }.text(&verdict);
+            let report = anstream::adapter::strip_str(&report).to_string();
+            let shown = Path::new(&exercise.name).join(named.file_name().unwrap_or_default());
+            let names = [options.file.display().to_string(), shown_path(&options.file)];
+            let report = cut(names.iter().fold(report, |text, name| text.replace(name, &shown.to_string_lossy())));
+            Mark::of(&exercise, Status::of(&verdict), report)
+        }
+        Err(error) => Mark::of(&exercise, Status::Failed, error.to_string()),
+    };
+    show_line!("{}", serde_json::to_string(&mark).expect("strings and numbers can be written"))?;
+    Ok(true)
+}
+
+/// Limits this process and all that it starts: memory, processor time (in case nobody ends them), the largest file, no core dumps.
+#[cfg(unix)]
+fn limit(limits: Limits) -> Result<()> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    for (resource, most) in [
+        (Resource::As, limits.memory_limit.saturating_mul(1 << 20)),
+        (Resource::Cpu, limits.time_limit.saturating_mul(cores)),
+        (Resource::Fsize, LARGEST_FILE),
+        (Resource::Core, 0),
+    ] {
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        setrlimit(resource, limit).map_err(|error| Error::Usage(format!("the limits cannot be set: {error}")))?;
+    }
+    // Also with a `grade` that is killed.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn limit(_limits: Limits) -> Result<()> {
+    Ok(())
+}
+
+/// Cuts a report that is too long.
+fn cut(mut report: String) -> String {
+    if report.len() > LONGEST_REPORT {
+        report.truncate((0..=LONGEST_REPORT).rev().find(|&at| report.is_char_boundary(at)).unwrap_or(0));
+        report.push_str("\n[the rest is omitted]\n");
+    }
+    report
+}

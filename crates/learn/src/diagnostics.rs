@@ -1,0 +1,149 @@
+//! rustc's messages about a student's file, for the student: those that name another file are dropped, because such a file is none
+//! of theirs and the message may quote it. [`crate::compile`] calls it. Pure.
+//!
+//! *Invariant:* no text of a file outside of the submission, `cuda_std` and `core` passes, and no word on whether one exists.
+
+use serde_json::Value;
+
+use crate::compile::SOURCE;
+
+/// Folders whose files may be named, as rustc calls them: see `cuda_builder`'s remapped paths.
+const LIBRARIES: [&str; 4] = ["cuda_std/", "cuda_std_macros/", "rust/core/", "/rustc/"];
+
+/// Errors about modules in other files: they say where rustc has looked, and what is there.
+const OTHER_FILES: [&str; 3] = ["E0583", "E0584", "E0585"];
+
+/// What rustc says of a macro that prints, and what to say then.
+const NO_CONSOLE: &str = "help: a kernel has no console: write the value to a buffer, and compare it there";
+
+/// Instead of the messages that are dropped.
+const DROPPED: &str = "error: this file reaches for another file, and the compiler's message about that is not shown: a kernel is \
+                       one file, with cuda_std and core";
+
+/// The messages to show, from rustc's, a line of JSON each.
+pub fn shown(messages: &str, colour: bool) -> String {
+    // It prints its own stack trace, thousands of lines long.
+    if messages.contains("interrupted by SIG") {
+        return "error: the compiler crashed: something in this file is nested or repeated too deeply".to_owned();
+    }
+    let all: Vec<Value> = messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let about_sources = |message: &&Value| {
+        let text = text_of(message);
+        !text.starts_with("aborting due to") && !text.starts_with("could not compile")
+    };
+    let (own, others): (Vec<_>, Vec<_>) = all.iter().filter(about_sources).partition(|message| is_own(message));
+    let mut text = String::new();
+    for message in own {
+        let rendered = message["rendered"].as_str().unwrap_or_default().trim_end();
+        match colour {
+            true => text.push_str(rendered),
+            false => text.push_str(&anstream::adapter::strip_str(rendered).to_string()),
+        }
+        if ["`println`", "`print`", "`eprintln`", "`dbg`"].iter().any(|name| is_unknown_macro(text_of(message), name)) {
+            text.push_str(&format!("\n  {NO_CONSOLE}"));
+        }
+        text.push_str("\n\n");
+    }
+    if !others.is_empty() {
+        text.push_str(DROPPED);
+    }
+    text.trim_end().to_owned()
+}
+
+fn text_of(message: &Value) -> &str {
+    message["message"].as_str().unwrap_or_default()
+}
+
+fn is_unknown_macro(text: &str, name: &str) -> bool {
+    text.starts_with("cannot find macro") && text.contains(name)
+}
+
+/// Whether a message, all notes of it included, is about the submission and the libraries alone.
+fn is_own(message: &Value) -> bool {
+    let code = message["code"]["code"].as_str().unwrap_or_default();
+    // The system's answer to opening a file.
+    let of_system = text_of(message).contains("(os error ") || text_of(message).starts_with("couldn't read");
+    !OTHER_FILES.contains(&code)
+        && !of_system
+        && list(&message["spans"]).all(is_own_span)
+        && list(&message["children"]).all(is_own)
+}
+
+/// Whether a span is in a file that may be named, and all macros that it came from.
+fn is_own_span(span: &Value) -> bool {
+    let expansion = &span["expansion"];
+    let own_label = !span["label"].as_str().unwrap_or_default().contains("(os error ");
+    own_label
+        && span["file_name"].as_str().is_some_and(is_own_file)
+        && (expansion.is_null() || is_own_span(&expansion["span"]) && is_own_span(&expansion["def_site_span"]))
+}
+
+fn is_own_file(name: &str) -> bool {
+    let plain = || !name.split(['/', '\\']).any(|part| part == "..");
+    name == SOURCE || LIBRARIES.iter().any(|library| name.starts_with(library)) && plain()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn span(file: &str) -> Value {
+        json!({ "file_name": file, "expansion": null, "label": null })
+    }
+
+    fn message(text: &str, spans: Value, children: Value) -> String {
+        let rendered = format!("error: {text}\n --> shown\n");
+        json!({ "level": "error", "message": text, "code": null, "spans": spans, "children": children, "rendered": rendered })
+            .to_string()
+    }
+
+    #[test]
+    fn what_names_another_file_is_dropped() {
+        let own = message("mismatched types", json!([span(SOURCE), span("cuda_std/src/lib.rs")]), json!([]));
+        assert_eq!(shown(&own, false), "error: mismatched types\n --> shown");
+        let note = |file: &str| json!([{ "message": "here", "code": null, "spans": [span(file)], "children": [] }]);
+        let expanded = json!([{
+            "file_name": SOURCE, "label": null,
+            "expansion": { "span": span(SOURCE), "def_site_span": span("/home/x.rs") },
+        }]);
+        for secret in [
+            message("SECRET", json!([span("/etc/passwd")]), json!([])),
+            message("SECRET", json!([span("src/../../other/kernel.rs")]), json!([])),
+            message("SECRET", json!([span("cuda_std/../secret.rs")]), json!([])),
+            message("SECRET", json!([span(SOURCE)]), note("src/other.rs")),
+            message("SECRET", expanded, json!([])),
+            message(
+                "couldn't read `/SECRET`: No such file or directory (os error 2)",
+                json!([span(SOURCE)]),
+                json!([]),
+            ),
+            message("couldn't read `/SECRET`: Permission denied (os error 13)", json!([span(SOURCE)]), json!([])),
+        ] {
+            assert_eq!(shown(&secret, false), DROPPED);
+            assert_eq!(
+                shown(&format!("{own}\n{secret}"), false),
+                format!("error: mismatched types\n --> shown\n\n{DROPPED}")
+            );
+        }
+    }
+
+    #[test]
+    fn whether_a_module_is_there_is_not_said() {
+        let mut missing: Value =
+            serde_json::from_str(&message("file not found for module", json!([span(SOURCE)]), json!([]))).unwrap();
+        missing["code"] = json!({ "code": "E0583" });
+        assert_eq!(shown(&missing.to_string(), false), DROPPED);
+    }
+
+    #[test]
+    fn a_macro_that_prints_gets_a_hint() {
+        let unknown = message("cannot find macro `println` in this scope", json!([span(SOURCE)]), json!([]));
+        assert!(shown(&unknown, false).ends_with(NO_CONSOLE));
+    }
+}

@@ -1,0 +1,44 @@
+//! Writes to the standard output and the standard error. Every command shows its text through it.
+//!
+//! *Invariant:* an output that cannot be written is an error, never a panic.
+
+use std::io::{ErrorKind, Write};
+
+use crate::error::{Error, Result};
+
+/// Shows a text on the standard output. A reader that has gone away, such as `head`, is no error.
+///
+/// # Errors
+///
+/// [`Error::Output`], for instance on a full disk.
+pub fn write_out(text: &str) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Output(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Shows a text on the standard error, if that can be written.
+pub fn write_note(text: &str) {
+    let mut out = anstream::stderr().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// [`write_out`] with a format, without a newline.
+macro_rules! show {
+    ($($argument:tt)*) => { $crate::terminal::write_out(&format!($($argument)*)) };
+}
+
+/// [`write_out`] with a format and a newline.
+macro_rules! show_line {
+    () => { $crate::terminal::write_out("\n") };
+    ($($argument:tt)*) => { $crate::terminal::write_out(&format!("{}\n", format_args!($($argument)*))) };
+}
+
+/// [`write_note`] with a format and a newline.
+macro_rules! note {
+    ($($argument:tt)*) => { $crate::terminal::write_note(&format!("{}\n", format_args!($($argument)*))) };
+}
+
+pub(crate) use {note, show, show_line};

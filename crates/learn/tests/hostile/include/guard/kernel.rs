@@ -1,0 +1,2 @@
+macro_rules! m { ($i:ident) => { $i!("@"); } }
+m!(include);

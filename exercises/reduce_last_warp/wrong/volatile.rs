@@ -1,0 +1,47 @@
+// fails: race in a block
+// Volatile accesses in place of the barriers between the block's steps: they order nothing.
+
+use cuda_std::prelude::*;
+
+/// Threads of a block.
+const BLOCK: u32 = 256;
+
+/// Writes the sum of each 512 elements to `output`.
+///
+/// # Safety
+/// `input` holds `n` elements, `output` one for each block. Blocks have 256 threads, and there is a
+/// block for each 512 elements.
+#[kernel(launch_bounds(256))]
+pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
+    let stage = shared_array![f32; BLOCK as usize];
+    let (t, block, n) = (thread::thread_idx_x(), thread::block_idx_x() as usize, n as usize);
+    let element = |i: usize| if i < n { *input.add(i) } else { 0.0 };
+    let first = block * 512 + t as usize;
+    stage.add(t as usize).write_volatile(element(first) + element(first + 256));
+    thread::sync_threads();
+
+    let mut half = BLOCK / 2;
+    while half > 32 {
+        if t < half {
+            let sum = stage.add(t as usize).read_volatile() + stage.add((t + half) as usize).read_volatile();
+            stage.add(t as usize).write_volatile(sum);
+        }
+        half /= 2;
+    }
+    thread::sync_threads();
+    // 64 numbers are left. Warp 0 is a whole warp, so all 32 lanes of it come to the barrier of the
+    // warp in every step; the other warps are done.
+    if t < 32 {
+        while half > 0 {
+            if t < half {
+                *stage.add(t as usize) += *stage.add((t + half) as usize);
+            }
+            warp::sync_warp(warp::FULL);
+            half /= 2;
+        }
+    }
+
+    if t == 0 {
+        *output.add(block) = *stage;
+    }
+}
