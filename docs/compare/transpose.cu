@@ -1,10 +1,8 @@
-// CUDA C++ twin of `kernels/src/transpose.rs`: coalescing, shared memory, bank conflicts.
+// CUDA C++ twin of `kernels/src/transpose.rs` and of the best transposes: coalescing, shared memory, bank
+// conflicts.
 // By hand: nvcc -ptx -arch=sm_90 -o transpose.ptx docs/compare/transpose.cu; host transpose --ptx transpose.ptx
 
 #include "l2_evict_last.cuh"
-
-constexpr unsigned Tile = 32;      // rows and columns of a tile, and the width of its block
-constexpr unsigned BlockRows = 8;  // the usual height of a block
 
 // The row of this block in the grid, counted through its layers.
 __device__ unsigned block_row() { return blockIdx.z * gridDim.y + blockIdx.y; }
@@ -14,94 +12,125 @@ __device__ size_t at(unsigned row, unsigned col, unsigned pitch) {
     return size_t(row) * pitch + col;
 }
 
-// Calls `visit` for the lines of the tile that are this thread's. In blocks of the usual height
-// their number is known, and the loop is unrolled.
-template <typename Visit>
-__device__ void for_each_line(Visit visit) {
-    if (blockDim.y == BlockRows) {
+// A matrix is four parameters: its first element, rows, columns, and the pitch in elements.
+
+// No transpose: the ceiling.
+extern "C" __global__ void __launch_bounds__(256)
+transpose_copy(const float* __restrict__ in, unsigned rows, unsigned cols,
+               unsigned in_pitch, float* out, unsigned, unsigned,
+               unsigned out_pitch) {
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const unsigned row = 32 * block_row(), col = 32 * blockIdx.x;
 #pragma unroll
-        for (unsigned j = 0; j < Tile; j += BlockRows) visit(threadIdx.y + j);
-    } else {
-        for (unsigned y = threadIdx.y; y < Tile; y += blockDim.y) visit(y);
+    for (unsigned line = y; line < 32; line += 8) {
+        if (row + line < rows && col + x < cols)
+            out[at(row + line, col + x, out_pitch)] = in[at(row + line, col + x, in_pitch)];
     }
 }
 
-// No transpose: the ceiling.
-extern "C" __global__ void transpose_copy(const float* __restrict__ input, size_t, float* output,
-                                          unsigned rows, unsigned cols, unsigned input_pitch,
-                                          unsigned output_pitch) {
-    const unsigned col = blockIdx.x * Tile + threadIdx.x, first_row = block_row() * Tile;
-    for_each_line([=](unsigned y) {
-        const unsigned row = first_row + y;
-        if (col < cols && row < rows)
-            output[at(row, col, output_pitch)] = input[at(row, col, input_pitch)];
-    });
-}
-
 // Coalesced reads, scattered writes.
-extern "C" __global__ void transpose_naive_reads(const float* __restrict__ input, size_t,
-                                                 float* output, unsigned rows, unsigned cols,
-                                                 unsigned input_pitch, unsigned output_pitch) {
-    const unsigned col = blockIdx.x * Tile + threadIdx.x, first_row = block_row() * Tile;
-    for_each_line([=](unsigned y) {
-        const unsigned row = first_row + y;
-        if (col < cols && row < rows)
-            output[at(col, row, output_pitch)] = input[at(row, col, input_pitch)];
-    });
+extern "C" __global__ void __launch_bounds__(256)
+transpose_naive_reads(const float* __restrict__ in, unsigned rows, unsigned cols,
+                      unsigned in_pitch, float* out, unsigned, unsigned,
+                      unsigned out_pitch) {
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const unsigned row = 32 * block_row(), col = 32 * blockIdx.x;
+#pragma unroll
+    for (unsigned line = y; line < 32; line += 8) {
+        if (row + line < rows && col + x < cols)
+            out[at(col + x, row + line, out_pitch)] = in[at(row + line, col + x, in_pitch)];
+    }
 }
 
 // Scattered reads, coalesced writes.
-extern "C" __global__ void transpose_naive_writes(const float* __restrict__ input, size_t,
-                                                  float* output, unsigned rows, unsigned cols,
-                                                  unsigned input_pitch, unsigned output_pitch) {
-    const unsigned row = block_row() * Tile + threadIdx.x, first_col = blockIdx.x * Tile;
-    for_each_line([=](unsigned y) {
-        const unsigned col = first_col + y;
-        if (row < rows && col < cols)
-            output[at(col, row, output_pitch)] = input[at(row, col, input_pitch)];
-    });
+extern "C" __global__ void __launch_bounds__(256)
+transpose_naive_writes(const float* __restrict__ in, unsigned rows, unsigned cols,
+                       unsigned in_pitch, float* out, unsigned, unsigned,
+                       unsigned out_pitch) {
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const unsigned row = 32 * block_row(), col = 32 * blockIdx.x;
+#pragma unroll
+    for (unsigned line = y; line < 32; line += 8) {
+        if (row + x < rows && col + line < cols)
+            out[at(col + line, row + x, out_pitch)] = in[at(row + x, col + line, in_pitch)];
+    }
 }
 
 // One element a thread, in blocks of any shape; 16 x 16 is the usual one.
-extern "C" __global__ void transpose_block16(const float* __restrict__ input, size_t, float* output,
-                                             unsigned rows, unsigned cols, unsigned input_pitch,
-                                             unsigned output_pitch) {
+extern "C" __global__ void
+transpose_block16(const float* __restrict__ in, unsigned rows, unsigned cols,
+                  unsigned in_pitch, float* out, unsigned, unsigned,
+                  unsigned out_pitch) {
     const unsigned row = block_row() * blockDim.y + threadIdx.y;
     const unsigned col = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row < rows && col < cols)
-        output[at(col, row, output_pitch)] = input[at(row, col, input_pitch)];
+    if (row < rows && col < cols) out[at(col, row, out_pitch)] = in[at(row, col, in_pitch)];
 }
 
-// Through a tile in shared memory: filled by rows, emptied by columns.
-template <unsigned Padding>
-__device__ void through_tile(const float* __restrict__ input, float* output, unsigned rows,
-                             unsigned cols, unsigned input_pitch, unsigned output_pitch) {
-    __shared__ float tile[Tile][Tile + Padding];
-    const unsigned x = threadIdx.x;
-    const unsigned first_row = block_row() * Tile, first_col = blockIdx.x * Tile;
-    for_each_line([&](unsigned y) {
-        const unsigned row = first_row + y, col = first_col + x;
-        if (row < rows && col < cols) tile[y][x] = input[at(row, col, input_pitch)];
-    });
+// Through a tile in shared memory: a column of it is all in one bank.
+extern "C" __global__ void __launch_bounds__(256)
+transpose_tiled(const float* __restrict__ in, unsigned rows, unsigned cols,
+                unsigned in_pitch, float* out, unsigned, unsigned,
+                unsigned out_pitch) {
+    __shared__ float tile[32][32];
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const unsigned row = 32 * block_row(), col = 32 * blockIdx.x;
+#pragma unroll
+    for (unsigned line = y; line < 32; line += 8) {
+        if (row + line < rows && col + x < cols)
+            tile[line][x] = in[at(row + line, col + x, in_pitch)];
+    }
     __syncthreads();
-    for_each_line([&](unsigned y) {
-        const unsigned row = first_row + x, col = first_col + y;
-        if (row < rows && col < cols) output[at(col, row, output_pitch)] = tile[x][y];
-    });
-}
-
-// A column of the tile is all in one bank.
-extern "C" __global__ void transpose_tiled(const float* __restrict__ input, size_t, float* output,
-                                           unsigned rows, unsigned cols, unsigned input_pitch,
-                                           unsigned output_pitch) {
-    through_tile<0>(input, output, rows, cols, input_pitch, output_pitch);
+#pragma unroll
+    for (unsigned line = y; line < 32; line += 8) {
+        if (col + line < cols && row + x < rows)
+            out[at(col + line, row + x, out_pitch)] = tile[x][line];
+    }
 }
 
 // Rows are one float longer: a column is in 32 banks.
-extern "C" __global__ void transpose_padded(const float* __restrict__ input, size_t, float* output,
-                                            unsigned rows, unsigned cols, unsigned input_pitch,
-                                            unsigned output_pitch) {
-    through_tile<1>(input, output, rows, cols, input_pitch, output_pitch);
+extern "C" __global__ void __launch_bounds__(256)
+transpose_padded(const float* __restrict__ in, unsigned rows, unsigned cols,
+                 unsigned in_pitch, float* out, unsigned, unsigned,
+                 unsigned out_pitch) {
+    __shared__ float tile[32][33];
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const unsigned row = 32 * block_row(), col = 32 * blockIdx.x;
+#pragma unroll
+    for (unsigned line = y; line < 32; line += 8) {
+        if (row + line < rows && col + x < cols)
+            tile[line][x] = in[at(row + line, col + x, in_pitch)];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned line = y; line < 32; line += 8) {
+        if (col + line < cols && row + x < rows)
+            out[at(col + line, row + x, out_pitch)] = tile[x][line];
+    }
+}
+
+// Four loads are in flight before the first value is used.
+extern "C" __global__ void __launch_bounds__(256)
+transpose_batched(const float* __restrict__ in, unsigned rows, unsigned cols,
+                  unsigned in_pitch, float* out, unsigned, unsigned,
+                  unsigned out_pitch) {
+    __shared__ float tile[32][33];
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const unsigned row = 32 * block_row(), col = 32 * blockIdx.x;
+    float values[4];
+#pragma unroll
+    for (unsigned step = 0; step < 4; ++step) {
+        const unsigned line = y + 8 * step;
+        const bool there = row + line < rows && col + x < cols;
+        values[step] = there ? in[at(row + line, col + x, in_pitch)] : 0;
+    }
+#pragma unroll
+    for (unsigned step = 0; step < 4; ++step) tile[y + 8 * step][x] = values[step];
+    __syncthreads();
+#pragma unroll
+    for (unsigned line = y; line < 32; line += 8) {
+        if (col + line < cols && row + x < rows)
+            out[at(col + line, row + x, out_pitch)] = tile[x][line];
+    }
 }
 
 // The tile of `Side` x `Side` floats that begins in this row and column. Outside of it each thread moves

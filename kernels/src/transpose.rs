@@ -194,7 +194,7 @@ pub fn transpose_batched(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     // All four loads are on their way before the first value is needed.
     let mut values = [0.0; 4];
     for (line, value) in (y..32).step_by(8).zip(&mut values) {
-        *value = *input.get(row + line, col + x).unwrap_or(&0.0);
+        *value = input.get(row + line, col + x).copied().unwrap_or(0.0);
     }
     for (line, value) in (y..32).step_by(8).zip(values) {
         // SAFETY: no other thread has this element before the barrier.

@@ -2,10 +2,11 @@
 
 //~ E0499
 
-use cuda_std::launch::{DisjointSlice, LaunchShape, Kernel};
+use cuda_std::launch::{DisjointSlice, Kernel, LaunchShape};
 use host::device::{Buffer, Device, LaunchConfig};
 
-static SWAP: Kernel<(DisjointSlice<f32>, DisjointSlice<f32>)> = Kernel::new("swap", LaunchShape { block: None, linear: true, bounds: None });
+static SWAP: Kernel<(DisjointSlice<f32>, DisjointSlice<f32>)> =
+    Kernel::new("swap", LaunchShape { block: None, linear: true, bounds: None });
 
 fn launch(device: &Device, output: &mut Buffer<f32>) {
     let _ = device.launch(&SWAP, &LaunchConfig::linear(64, 64), (&mut *output, &mut *output));
