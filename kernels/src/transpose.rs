@@ -193,12 +193,13 @@ pub fn transpose_batched(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
 
     // All four loads are on their way before the first value is needed.
     let mut values = [0.0; 4];
-    for (line, value) in (y..32).step_by(8).zip(&mut values) {
-        *value = input.get(row + line, col + x).copied().unwrap_or(0.0);
+    for step in 0..4 {
+        let from = input.get(row + y + 8 * step, col + x);
+        values[step as usize] = from.copied().unwrap_or(0.0);
     }
-    for (line, value) in (y..32).step_by(8).zip(values) {
+    for step in 0..4 {
         // SAFETY: no other thread has this element before the barrier.
-        unsafe { (*tile)[line as usize][x as usize] = value };
+        unsafe { (*tile)[(y + 8 * step) as usize][x as usize] = values[step as usize] };
     }
     thread::sync_threads();
     for line in (y..32).step_by(8) {

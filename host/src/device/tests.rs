@@ -107,7 +107,7 @@ fn launches_on_the_simulator_are_counted_and_not_timed() {
     let mut matrix = device.matrix::<f32>(32, 32, true).unwrap();
     let input = device.matrix::<f32>(32, 32, true).unwrap();
     let config = LaunchConfig::new([1, 1, 1], [32, 8, 1]);
-    let (pitch, kernel) = (input.pitch() as u32, &kernels::transpose::transpose_padded);
+    let kernel = &kernels::transpose::transpose_padded;
     let counters = device.launch(kernel, &config, (&input, &mut matrix)).unwrap().unwrap();
     assert_eq!((counters.global.load.requests, counters.global.load.sectors), (32, 128));
     assert_eq!((counters.shared.load.wavefronts, counters.shared.load.bank_conflicts), (32, 0));
