@@ -16,7 +16,6 @@ fn flags_that_do_not_fit_are_one_line() {
         ("transpose --block 64,32", &["--block", "1024"]),
         ("transpose --padded --block 32,16 --device sim", &["--block", "only --block16"]),
         // Also without a GPU: no note about the simulator if nothing runs there.
-        ("transpose --padded --block 16,16", &["--block", "16,16", "32"]),
         ("transpose --carveout 101", &["--carveout", "101"]),
         ("transpose --format xml", &["--format", "xml", "json"]),
         ("transpose --seed x", &["--seed"]),

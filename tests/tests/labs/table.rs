@@ -127,8 +127,7 @@ pub const TABLE: &[Row] = &[
             // Few tiles, and many.
             "--rows 96 --cols 68 --best",
             "--rows 1476 --cols 1500 --best",
-            "--rows 100 --cols 130 --block 32,1 --tiled --padded --naive",
-            "--rows 100 --cols 130 --block 32,32 --padded --copy",
+            "--rows 100 --cols 130 --tiled --padded --batched --naive --copy",
             "--rows 100 --cols 130 --block 7,9 --block16",
         ],
         inputs: &[Input { flags: "--padded --pitched", files: &[("--input", &[5, 7])], output: &[7, 5] }],
