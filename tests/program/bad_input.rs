@@ -186,5 +186,5 @@ fn ptx_without_a_labs_kernels_is_named_with_the_kernels_that_it_has() {
     std::fs::write(folder.path().join("other.ptx"), other).expect("the file is written");
     let mut command = host("transpose --naive --rows 8 --cols 8 --device sim --ptx other.ptx");
     command.current_dir(folder.path());
-    fails(command, 2, &["takes 1 parameter in other.ptx, but 7 arguments were given"]);
+    fails(command, 2, &["takes 1 parameter in other.ptx, but 8 arguments were given"]);
 }

@@ -26,10 +26,10 @@ fn slices_are_distinguished_from_pointers() {
         let kernel = text.split_once(&format!("\n{kernel}: ")).expect("the kernel").1;
         kernel.split("\n\n").next().unwrap_or_default().to_owned()
     };
-    // `input: &[f32], output: *mut f32, rows: u32, ...`
-    let transpose = of("transpose_tiled");
-    let hints: Vec<_> = transpose.lines().skip(1).map(|line| line.find('(').map_or("", |at| &line[at..])).collect();
-    assert_eq!(hints[..3], ["(perhaps a slice's address, with its length in 1)", "(its length)", ""], "{transpose}");
+    // `a: &[f32], b: &[f32], c: *mut f32, offset: usize`
+    let offset = of("offset_read");
+    let hints: Vec<_> = offset.lines().skip(1).map(|line| line.find('(').map_or("", |at| &line[at..])).collect();
+    assert_eq!(hints[..2], ["(perhaps a slice's address, with its length in 1)", "(its length)"], "{offset}");
     assert!(text.ends_with("`&[f32]` of 1024 elements is the two arguments f32[1024] u64:1024.\n"), "{text}");
     let other = output("check ../crates/ptx/tests/data/nvcc.ptx");
     assert!(!other.contains("slice"), "{other}");
