@@ -1,4 +1,4 @@
-// CUDA C++ twin of `kernels/src/reduce.rs`: six steps to a good reduction, and the last one.
+// CUDA C++ twin of `kernels/src/reduce.rs` and `reduce_all.rs`, and of the best reductions.
 // By hand: nvcc -ptx -arch=sm_90 -o reduce.ptx docs/compare/reduce.cu; host reduce --ptx reduce.ptx
 
 #include <climits>
@@ -52,131 +52,120 @@ struct Maximum {
     __device__ static T combine(T a, T b) { return max(a, b); }
 };
 
-__device__ size_t thread_index() { return size_t(blockIdx.x) * blockDim.x + threadIdx.x; }
-
-// The value at `i`, or what changes nothing beyond the end.
-template <typename T, typename Operation>
-__device__ T value_at(const T* input, size_t length, size_t i) {
-    return i < length ? input[i] : Operation::template identity<T>();
-}
-
-// Two values a block apart, combined: from reduce4 on.
-template <typename T, typename Operation>
-__device__ T two_values(const T* input, size_t length) {
-    const size_t first = size_t(blockIdx.x) * 2 * blockDim.x + threadIdx.x;
-    return Operation::combine(value_at<T, Operation>(input, length, first),
-                              value_at<T, Operation>(input, length, first + blockDim.x));
-}
+// Each step is one flat function. A slice is two parameters, first element and length; the output
+// has an element for each block. A block has a power of two of threads, from 64 to 1024.
 
 // In step s each thread whose number is a multiple of 2 s takes the value s behind its own.
 template <typename T, typename Operation>
-__device__ void reduce1(const T* input, size_t length, T* output) {
+__device__ void reduce1(const T* __restrict__ input, size_t length, T* output, size_t blocks) {
     __shared__ T stage[MostThreads];
     const unsigned t = threadIdx.x;
-    stage[t] = value_at<T, Operation>(input, length, thread_index());
+    const size_t i = size_t(blockIdx.x) * blockDim.x + t;
+    stage[t] = i < length ? input[i] : Operation::template identity<T>();
     __syncthreads();
     for (unsigned s = 1; s < blockDim.x; s *= 2) {
         if ((t & (2 * s - 1)) == 0) stage[t] = Operation::combine(stage[t], stage[t + s]);
         __syncthreads();
     }
-    if (t == 0) output[blockIdx.x] = stage[0];
+    if (t == 0 && blockIdx.x < blocks) output[blockIdx.x] = stage[0];
 }
 
 // The same values by the first threads: whole warps work, or do not.
 template <typename T, typename Operation>
-__device__ void reduce2(const T* input, size_t length, T* output) {
+__device__ void reduce2(const T* __restrict__ input, size_t length, T* output, size_t blocks) {
     __shared__ T stage[MostThreads];
     const unsigned t = threadIdx.x;
-    stage[t] = value_at<T, Operation>(input, length, thread_index());
+    const size_t i = size_t(blockIdx.x) * blockDim.x + t;
+    stage[t] = i < length ? input[i] : Operation::template identity<T>();
     __syncthreads();
     for (unsigned s = 1; s < blockDim.x; s *= 2) {
-        const unsigned i = 2 * s * t;
-        if (i < blockDim.x) stage[i] = Operation::combine(stage[i], stage[i + s]);
+        const unsigned first = 2 * s * t;
+        if (first < blockDim.x) stage[first] = Operation::combine(stage[first], stage[first + s]);
         __syncthreads();
     }
-    if (t == 0) output[blockIdx.x] = stage[0];
+    if (t == 0 && blockIdx.x < blocks) output[blockIdx.x] = stage[0];
 }
 
-// The first half takes the second half's values, until `until` threads are left.
+// Neighbouring values: the first half takes the second half's.
 template <typename T, typename Operation>
-__device__ void halve(T* stage, unsigned until) {
+__device__ void reduce3(const T* __restrict__ input, size_t length, T* output, size_t blocks) {
+    __shared__ T stage[MostThreads];
     const unsigned t = threadIdx.x;
-    for (unsigned s = blockDim.x / 2; s >= until; s /= 2) {
+    const size_t i = size_t(blockIdx.x) * blockDim.x + t;
+    stage[t] = i < length ? input[i] : Operation::template identity<T>();
+    __syncthreads();
+    for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
         if (t < s) stage[t] = Operation::combine(stage[t], stage[t + s]);
         __syncthreads();
     }
+    if (t == 0 && blockIdx.x < blocks) output[blockIdx.x] = stage[0];
 }
 
-// Neighbouring values.
+// The first step while loading: a block takes two blocks' values.
 template <typename T, typename Operation>
-__device__ void reduce3(const T* input, size_t length, T* output) {
+__device__ void reduce4(const T* __restrict__ input, size_t length, T* output, size_t blocks) {
     __shared__ T stage[MostThreads];
-    stage[threadIdx.x] = value_at<T, Operation>(input, length, thread_index());
+    const unsigned t = threadIdx.x;
+    const size_t i = size_t(blockIdx.x) * 2 * blockDim.x + t, j = i + blockDim.x;
+    const T first = i < length ? input[i] : Operation::template identity<T>();
+    const T second = j < length ? input[j] : Operation::template identity<T>();
+    stage[t] = Operation::combine(first, second);
     __syncthreads();
-    halve<T, Operation>(stage, 1);
-    if (threadIdx.x == 0) output[blockIdx.x] = stage[0];
-}
-
-// The first step while loading.
-template <typename T, typename Operation>
-__device__ void reduce4(const T* input, size_t length, T* output) {
-    __shared__ T stage[MostThreads];
-    stage[threadIdx.x] = two_values<T, Operation>(input, length);
-    __syncthreads();
-    halve<T, Operation>(stage, 1);
-    if (threadIdx.x == 0) output[blockIdx.x] = stage[0];
+    for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
+        if (t < s) stage[t] = Operation::combine(stage[t], stage[t + s]);
+        __syncthreads();
+    }
+    if (t == 0 && blockIdx.x < blocks) output[blockIdx.x] = stage[0];
 }
 
 // When 64 values are left, the first warp goes on alone.
 template <typename T, typename Operation>
-__device__ void reduce5(const T* input, size_t length, T* output) {
+__device__ void reduce5(const T* __restrict__ input, size_t length, T* output, size_t blocks) {
     __shared__ T stage[MostThreads];
     const unsigned t = threadIdx.x;
-    stage[t] = two_values<T, Operation>(input, length);
+    const size_t i = size_t(blockIdx.x) * 2 * blockDim.x + t, j = i + blockDim.x;
+    const T first = i < length ? input[i] : Operation::template identity<T>();
+    const T second = j < length ? input[j] : Operation::template identity<T>();
+    stage[t] = Operation::combine(first, second);
     __syncthreads();
-    halve<T, Operation>(stage, 64);
+    for (unsigned s = blockDim.x / 2; s > 32; s /= 2) {
+        if (t < s) stage[t] = Operation::combine(stage[t], stage[t + s]);
+        __syncthreads();
+    }
     if (t < 32) {
-        T sum = stage[t];
+        T value = stage[t];
 #pragma unroll
-        for (unsigned step = 32; step > 0; step /= 2) {
-            sum = Operation::combine(sum, stage[t + step]);
+        for (unsigned s = 32; s > 0; s /= 2) {
+            value = Operation::combine(value, stage[t + s]);
             __syncwarp();
-            stage[t] = sum;
+            stage[t] = value;
             __syncwarp();
         }
     }
-    if (t == 0) output[blockIdx.x] = stage[0];
+    if (t == 0 && blockIdx.x < blocks) output[blockIdx.x] = stage[0];
 }
 
-// The value of a warp, in its first lane.
+// Shuffles: each warp, and then the first warp with the warps' values.
 template <typename T, typename Operation>
-__device__ T of_warp(T value) {
-#pragma unroll
-    for (unsigned step = 16; step > 0; step /= 2)
-        value = Operation::combine(value, __shfl_down_sync(~0u, value, step));
-    return value;
-}
-
-// The value of a block, in its first thread: by warps, then by the first warp.
-template <typename T, typename Operation>
-__device__ T by_shuffles(T value) {
-    __shared__ T of_warps[32];
+__device__ void reduce6(const T* __restrict__ input, size_t length, T* output, size_t blocks) {
+    __shared__ T warp_values[32];
     const unsigned t = threadIdx.x;
-    value = of_warp<T, Operation>(value);
-    if (t % 32 == 0) of_warps[t / 32] = value;
+    const size_t i = size_t(blockIdx.x) * 2 * blockDim.x + t, j = i + blockDim.x;
+    const T first = i < length ? input[i] : Operation::template identity<T>();
+    const T second = j < length ? input[j] : Operation::template identity<T>();
+    T value = Operation::combine(first, second);
+#pragma unroll
+    for (unsigned distance = 16; distance > 0; distance /= 2)
+        value = Operation::combine(value, __shfl_down_sync(~0u, value, distance));
+    if (t % 32 == 0) warp_values[t / 32] = value;
     __syncthreads();
     if (t < 32) {
-        value = t < blockDim.x / 32 ? of_warps[t] : Operation::template identity<T>();
-        value = of_warp<T, Operation>(value);
+        value = t < blockDim.x / 32 ? warp_values[t] : Operation::template identity<T>();
+#pragma unroll
+        for (unsigned distance = 16; distance > 0; distance /= 2)
+            value = Operation::combine(value, __shfl_down_sync(~0u, value, distance));
     }
-    return value;
-}
-
-// Shuffles.
-template <typename T, typename Operation>
-__device__ void reduce6(const T* input, size_t length, T* output) {
-    const T value = by_shuffles<T, Operation>(two_values<T, Operation>(input, length));
-    if (threadIdx.x == 0) output[blockIdx.x] = value;
+    if (t == 0 && blockIdx.x < blocks) output[blockIdx.x] = value;
 }
 
 // Combines a thread's words.
@@ -232,9 +221,10 @@ __device__ void reduce_small(const T* input, unsigned length, T* output) {
     if (t == 0) *output = value;
 }
 
-#define KERNEL(STEP, NAME, TYPE, OPERATION)                                                    \
-    extern "C" __global__ void STEP##_##NAME(const TYPE* input, size_t length, TYPE* output) { \
-        STEP<TYPE, OPERATION>(input, length, output);                                          \
+#define KERNEL(STEP, NAME, TYPE, OPERATION)                                                   \
+    extern "C" __global__ void STEP##_##NAME(const TYPE* __restrict__ input, size_t length,   \
+                                             TYPE* output, size_t blocks) {                   \
+        STEP<TYPE, OPERATION>(input, length, output, blocks);                                 \
     }
 
 #define BEST(NAME, TYPE, OPERATION)                                                 \

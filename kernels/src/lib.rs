@@ -26,7 +26,7 @@
 //! | [`transpose`] | coalescing on both sides, shared memory, bank conflicts |
 //! | [`matmul`] | the matrix product, through tiles |
 //! | [`gram`] | a matrix times its transpose: bank conflicts in earnest |
-//! | [`reduce`] | six steps to a good reduction |
+//! | [`reduce`] | six steps to a good reduction ([`reduce_all`] has its other operations and types) |
 //! | [`dot`] | the dot product: global against shared memory |
 //! | [`rows`] | statistics of rows and columns |
 //! | [`banks`] | the banks of shared memory, pattern by pattern |
@@ -63,6 +63,7 @@ pub mod offset;
 mod operation;
 pub mod pitch;
 pub mod reduce;
+pub mod reduce_all;
 pub mod rows;
 pub mod shared;
 pub mod table;

@@ -284,6 +284,16 @@ pub struct ViewMut<'a, T> {
 }
 
 impl<T: Pod> Buffer<T> {
+    /// The first `length` elements.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer: a bug of the caller.
+    pub fn first(&self, length: usize) -> View<'_, T> {
+        assert!(length <= self.length);
+        View { address: self.address(), length, elements: PhantomData }
+    }
+
     /// The elements as words of several elements each, and the last elements, which are less than a word.
     pub fn words<W: Pod>(&self) -> (View<'_, W>, View<'_, T>) {
         let ((address, length), (rest, elements)) = self.divide::<W>();

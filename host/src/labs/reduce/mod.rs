@@ -398,13 +398,13 @@ impl<T: Number> OnDevice<T> {
         let per_thread = if number < 4 { 1 } else { 2 };
         let launch = |count: usize| LaunchConfig::linear(count.div_ceil(per_thread), block);
         let mut config = launch(size);
-        launcher.launch(kernel, &config, (values, size, &mut *first))?;
+        launcher.launch(kernel, &config, (values, &mut *first))?;
         let mut left = (0, config.grid[0] as usize);
         while left.1 >= block as usize {
             config = launch(left.1);
             match left.0 {
-                0 => launcher.launch(kernel, &config, (&*first, left.1, &mut *second))?,
-                _ => launcher.launch(kernel, &config, (&*second, left.1, &mut *first))?,
+                0 => launcher.launch(kernel, &config, (first.first(left.1), &mut *second))?,
+                _ => launcher.launch(kernel, &config, (second.first(left.1), &mut *first))?,
             }
             left = (1 - left.0, config.grid[0] as usize);
         }

@@ -2,8 +2,8 @@
 //! Pure.
 
 use best_kernels::reduce as best;
-use cuda_std::launch::{Kernel, Pointer, PointerMut};
-use kernels::reduce as kernel;
+use cuda_std::launch::{DisjointSlice, Kernel, Pointer, PointerMut, Slice};
+use kernels::{reduce, reduce_all};
 
 use super::Operation;
 use crate::labs::compare::{Reference, Shape};
@@ -12,8 +12,8 @@ use crate::npy;
 use crate::random::{Random, Sample};
 use crate::report::Tolerance;
 
-/// A step's kernel, which takes the values, how many, and a place for each block.
-pub type StepKernel<T> = Kernel<(Pointer<T>, usize, PointerMut<T>)>;
+/// A step's kernel, which takes the values, and an element for each block.
+pub type StepKernel<T> = Kernel<(Slice<T>, DisjointSlice<T>)>;
 
 /// The best kernel, which also takes slots for the blocks' results.
 pub type BestKernel<T> = Kernel<(Pointer<T>, usize, PointerMut<T>, PointerMut<u64>)>;
@@ -48,12 +48,42 @@ impl Number for f32 {
     const TYPE: &'static str = "f32";
     const NUMBER: crate::peers::Number = crate::peers::Number::F32;
     const STEPS: [[&'static StepKernel<Self>; 4]; 6] = [
-        [&kernel::reduce1_sum_f32, &kernel::reduce1_product_f32, &kernel::reduce1_min_f32, &kernel::reduce1_max_f32],
-        [&kernel::reduce2_sum_f32, &kernel::reduce2_product_f32, &kernel::reduce2_min_f32, &kernel::reduce2_max_f32],
-        [&kernel::reduce3_sum_f32, &kernel::reduce3_product_f32, &kernel::reduce3_min_f32, &kernel::reduce3_max_f32],
-        [&kernel::reduce4_sum_f32, &kernel::reduce4_product_f32, &kernel::reduce4_min_f32, &kernel::reduce4_max_f32],
-        [&kernel::reduce5_sum_f32, &kernel::reduce5_product_f32, &kernel::reduce5_min_f32, &kernel::reduce5_max_f32],
-        [&kernel::reduce6_sum_f32, &kernel::reduce6_product_f32, &kernel::reduce6_min_f32, &kernel::reduce6_max_f32],
+        [
+            &reduce::reduce1_sum_f32,
+            &reduce_all::reduce1_product_f32,
+            &reduce_all::reduce1_min_f32,
+            &reduce_all::reduce1_max_f32,
+        ],
+        [
+            &reduce::reduce2_sum_f32,
+            &reduce_all::reduce2_product_f32,
+            &reduce_all::reduce2_min_f32,
+            &reduce_all::reduce2_max_f32,
+        ],
+        [
+            &reduce::reduce3_sum_f32,
+            &reduce_all::reduce3_product_f32,
+            &reduce_all::reduce3_min_f32,
+            &reduce_all::reduce3_max_f32,
+        ],
+        [
+            &reduce::reduce4_sum_f32,
+            &reduce_all::reduce4_product_f32,
+            &reduce_all::reduce4_min_f32,
+            &reduce_all::reduce4_max_f32,
+        ],
+        [
+            &reduce::reduce5_sum_f32,
+            &reduce_all::reduce5_product_f32,
+            &reduce_all::reduce5_min_f32,
+            &reduce_all::reduce5_max_f32,
+        ],
+        [
+            &reduce::reduce6_sum_f32,
+            &reduce_all::reduce6_product_f32,
+            &reduce_all::reduce6_min_f32,
+            &reduce_all::reduce6_max_f32,
+        ],
     ];
     const BEST: [&'static BestKernel<Self>; 4] = [
         &best::reduce_best_sum_f32,
@@ -114,12 +144,42 @@ impl Number for i32 {
     const TYPE: &'static str = "i32";
     const NUMBER: crate::peers::Number = crate::peers::Number::I32;
     const STEPS: [[&'static StepKernel<Self>; 4]; 6] = [
-        [&kernel::reduce1_sum_i32, &kernel::reduce1_product_i32, &kernel::reduce1_min_i32, &kernel::reduce1_max_i32],
-        [&kernel::reduce2_sum_i32, &kernel::reduce2_product_i32, &kernel::reduce2_min_i32, &kernel::reduce2_max_i32],
-        [&kernel::reduce3_sum_i32, &kernel::reduce3_product_i32, &kernel::reduce3_min_i32, &kernel::reduce3_max_i32],
-        [&kernel::reduce4_sum_i32, &kernel::reduce4_product_i32, &kernel::reduce4_min_i32, &kernel::reduce4_max_i32],
-        [&kernel::reduce5_sum_i32, &kernel::reduce5_product_i32, &kernel::reduce5_min_i32, &kernel::reduce5_max_i32],
-        [&kernel::reduce6_sum_i32, &kernel::reduce6_product_i32, &kernel::reduce6_min_i32, &kernel::reduce6_max_i32],
+        [
+            &reduce_all::reduce1_sum_i32,
+            &reduce_all::reduce1_product_i32,
+            &reduce_all::reduce1_min_i32,
+            &reduce_all::reduce1_max_i32,
+        ],
+        [
+            &reduce_all::reduce2_sum_i32,
+            &reduce_all::reduce2_product_i32,
+            &reduce_all::reduce2_min_i32,
+            &reduce_all::reduce2_max_i32,
+        ],
+        [
+            &reduce_all::reduce3_sum_i32,
+            &reduce_all::reduce3_product_i32,
+            &reduce_all::reduce3_min_i32,
+            &reduce_all::reduce3_max_i32,
+        ],
+        [
+            &reduce_all::reduce4_sum_i32,
+            &reduce_all::reduce4_product_i32,
+            &reduce_all::reduce4_min_i32,
+            &reduce_all::reduce4_max_i32,
+        ],
+        [
+            &reduce_all::reduce5_sum_i32,
+            &reduce_all::reduce5_product_i32,
+            &reduce_all::reduce5_min_i32,
+            &reduce_all::reduce5_max_i32,
+        ],
+        [
+            &reduce_all::reduce6_sum_i32,
+            &reduce_all::reduce6_product_i32,
+            &reduce_all::reduce6_min_i32,
+            &reduce_all::reduce6_max_i32,
+        ],
     ];
     const BEST: [&'static BestKernel<Self>; 4] = [
         &best::reduce_best_sum_i32,

@@ -42,10 +42,10 @@ pub fn reduce() {
     assert_eq!(shared("reduce5").load.requests, 2 * (4 + 2) + 7 + 1);
     // reduce6: a value of each warp, and one load of the first warp.
     assert_eq!((shared("reduce6").load.requests, shared("reduce6").store.requests), (1, block / 32));
-    // Active lanes: more in each variant.
+    // Active lanes: from reduce2 on whole warps work. In reduce2 and reduce3 these are the same threads.
     let lanes =
         |step: &str| counters(&report, &format!("{step}-sum-f32")).active_lanes_per_instruction().expect("lanes");
-    assert!(lanes("reduce1") < lanes("reduce2") && lanes("reduce2") < lanes("reduce3"));
+    assert!(lanes("reduce1") < lanes("reduce2") && lanes("reduce1") < lanes("reduce3"));
     // Several passes: 2^16 values are 256, then 1.
     let report = run("reduce", "--size 65536 --block 256 --reduce1 --reduce4");
     let launches = |name| variant(&report, name).launches.len();

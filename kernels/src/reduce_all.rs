@@ -1,0 +1,246 @@
+//! The six steps of [`reduce`](crate::reduce) for the other operations and types. These kernels are
+//! generated, and differ from those only in what combines two values: read those.
+//!
+//! *Invariant:* step for step they make the same accesses as the sums of `reduce`, so that memory
+//! counters do not depend on the operation.
+
+#[gpu_only]
+use crate::operation::{Maximum, Minimum, Number, Operation, Product, Sum};
+#[gpu_only]
+use crate::reduce::MOST_THREADS;
+use cuda_std::{DisjointSlice, gpu_only, kernel};
+#[gpu_only]
+use cuda_std::{address_space, shared::SharedCell, thread, warp};
+
+/// The value at `i`, or the identity beyond the end.
+#[gpu_only]
+#[inline(always)]
+fn value<T: Number, O: Operation<T>>(input: &[T], i: usize) -> T {
+    input.get(i).copied().unwrap_or(O::IDENTITY)
+}
+
+/// A value a thread.
+#[gpu_only]
+#[inline(always)]
+fn one<T: Number, O: Operation<T>>(input: &[T]) -> T {
+    value::<T, O>(input, thread::wide_index_1d())
+}
+
+/// Two values a thread, a block apart.
+#[gpu_only]
+#[inline(always)]
+fn two<T: Number, O: Operation<T>>(input: &[T]) -> T {
+    let threads = thread::block_dim_x() as usize;
+    let i = thread::block_idx_x() as usize * 2 * threads + thread::thread_idx_x() as usize;
+    let second = value::<T, O>(input, i + threads);
+    O::combine(value::<T, O>(input, i), second)
+}
+
+/// The block's shared memory: a value of 4 bytes for each thread.
+#[gpu_only]
+#[inline(always)]
+fn stage<T: Number>() -> *mut T {
+    #[address_space(shared)]
+    static STAGE: SharedCell<[u32; MOST_THREADS as usize]> = SharedCell::uninit();
+    const { assert!(size_of::<T>() == 4 && align_of::<T>() == 4) }
+    STAGE.as_mut_ptr().cast()
+}
+
+/// Puts each thread's value on the stage, calls `tree`, and leaves the first value as the block's.
+#[gpu_only]
+#[inline(always)]
+unsafe fn on_stage<T: Number>(value: T, output: DisjointSlice<T>, tree: impl FnOnce(*mut T, u32)) {
+    let (stage, t) = (stage::<T>(), thread::thread_idx_x());
+    // SAFETY: each thread has its own element.
+    unsafe { *stage.add(t as usize) = value };
+    thread::sync_threads();
+    tree(stage, t);
+    // SAFETY: the first thread wrote its element last, or a barrier stands behind the last write.
+    unsafe { finish(*stage, output) };
+}
+
+/// The first thread writes the block's value.
+#[gpu_only]
+#[inline(always)]
+unsafe fn finish<T: Number>(value: T, mut output: DisjointSlice<T>) {
+    let block = thread::block_idx_x() as usize;
+    if thread::thread_idx_x() == 0
+        // SAFETY: no other thread reaches this element.
+        && let Some(to) = unsafe { output.element_mut(block) }
+    {
+        *to = value;
+    }
+}
+
+/// Combines element `to` with the one `distance` behind it.
+#[gpu_only]
+#[inline(always)]
+unsafe fn add<T: Number, O: Operation<T>>(stage: *mut T, to: u32, distance: u32) {
+    // SAFETY: the caller has both elements to itself until the next barrier.
+    unsafe {
+        let (to, from) = (stage.add(to as usize), stage.add((to + distance) as usize));
+        *to = O::combine(*to, *from);
+    }
+}
+
+#[gpu_only]
+#[inline(always)]
+unsafe fn reduce1<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
+    let tree = |stage, t| {
+        let mut s = 1;
+        while s < thread::block_dim_x() {
+            if t & (2 * s - 1) == 0 {
+                // SAFETY: t + s is below the number of threads, and nobody else uses the two.
+                unsafe { add::<T, O>(stage, t, s) };
+            }
+            thread::sync_threads();
+            s *= 2;
+        }
+    };
+    // SAFETY: the tree's barriers part its steps.
+    unsafe { on_stage(one::<T, O>(input), output, tree) };
+}
+
+#[gpu_only]
+#[inline(always)]
+unsafe fn reduce2<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
+    let tree = |stage, t| {
+        let mut s = 1;
+        while s < thread::block_dim_x() {
+            if 2 * s * t < thread::block_dim_x() {
+                // SAFETY: the sum is below the number of threads, and nobody else uses the two.
+                unsafe { add::<T, O>(stage, 2 * s * t, s) };
+            }
+            thread::sync_threads();
+            s *= 2;
+        }
+    };
+    // SAFETY: the tree's barriers part its steps.
+    unsafe { on_stage(one::<T, O>(input), output, tree) };
+}
+
+/// Halves the block's values until `left` are left: what `reduce3`, `reduce4` and `reduce5` share.
+#[gpu_only]
+#[inline(always)]
+fn halve<T: Number, O: Operation<T>>(stage: *mut T, t: u32, left: u32) {
+    let mut s = thread::block_dim_x() / 2;
+    while s >= left {
+        if t < s {
+            // SAFETY: t + s is below the number of threads, and nobody else uses the two.
+            unsafe { add::<T, O>(stage, t, s) };
+        }
+        thread::sync_threads();
+        s /= 2;
+    }
+}
+
+#[gpu_only]
+#[inline(always)]
+unsafe fn reduce3<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
+    // SAFETY: the tree's barriers part its steps.
+    unsafe { on_stage(one::<T, O>(input), output, |stage, t| halve::<T, O>(stage, t, 1)) };
+}
+
+#[gpu_only]
+#[inline(always)]
+unsafe fn reduce4<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
+    // SAFETY: the tree's barriers part its steps.
+    unsafe { on_stage(two::<T, O>(input), output, |stage, t| halve::<T, O>(stage, t, 1)) };
+}
+
+#[gpu_only]
+#[inline(always)]
+unsafe fn reduce5<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
+    let tree = |stage: *mut T, t: u32| {
+        halve::<T, O>(stage, t, 64);
+        if t < 32 {
+            // SAFETY: t + s is below 64, and all 32 lanes are at each barrier.
+            unsafe {
+                let mut combined = *stage.add(t as usize);
+                for s in [32, 16, 8, 4, 2, 1] {
+                    combined = O::combine(combined, *stage.add((t + s) as usize));
+                    warp::sync_warp(warp::FULL);
+                    *stage.add(t as usize) = combined;
+                    warp::sync_warp(warp::FULL);
+                }
+            }
+        }
+    };
+    // SAFETY: the tree's barriers part its steps.
+    unsafe { on_stage(two::<T, O>(input), output, tree) };
+}
+
+#[gpu_only]
+#[inline(always)]
+unsafe fn reduce6<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
+    #[address_space(shared)]
+    static OF_WARPS: SharedCell<[u32; 32]> = SharedCell::uninit();
+    let of_warps = OF_WARPS.as_mut_ptr().cast::<T>();
+    let (t, warps) = (thread::thread_idx_x(), thread::block_dim_x() / 32);
+    // SAFETY: all lanes of a warp are at its shuffles, and a barrier follows each warp's write.
+    unsafe {
+        let mut combined = warp::warp_reduce_first(two::<T, O>(input), O::combine);
+        if t % 32 == 0 {
+            *of_warps.add(t as usize / 32) = combined;
+        }
+        thread::sync_threads();
+        if t < 32 {
+            combined = if t < warps { *of_warps.add(t as usize) } else { O::IDENTITY };
+            combined = warp::warp_reduce_first(combined, O::combine);
+        }
+        finish(combined, output);
+    }
+}
+
+/// The entry points of a step: each operation and type but the sum of `f32`.
+macro_rules! reductions {
+    ($($step:ident { $($name:ident $ty:ty, $operation:ident;)* })*) => {$($(
+        #[doc = concat!(stringify!($operation), " by `", stringify!($step), "`.")]
+        ///
+        /// # Safety
+        /// A block has a power of two of threads, from 64 to 1024.
+        #[kernel(linear)]
+        pub unsafe fn $name(input: &[$ty], output: DisjointSlice<$ty>) {
+            $step::<$ty, $operation>(input, output);
+        }
+    )*)*};
+}
+
+reductions! {
+    reduce1 {
+        reduce1_product_f32 f32, Product; reduce1_min_f32 f32, Minimum;
+        reduce1_max_f32 f32, Maximum; reduce1_sum_i32 i32, Sum;
+        reduce1_product_i32 i32, Product; reduce1_min_i32 i32, Minimum;
+        reduce1_max_i32 i32, Maximum;
+    }
+    reduce2 {
+        reduce2_product_f32 f32, Product; reduce2_min_f32 f32, Minimum;
+        reduce2_max_f32 f32, Maximum; reduce2_sum_i32 i32, Sum;
+        reduce2_product_i32 i32, Product; reduce2_min_i32 i32, Minimum;
+        reduce2_max_i32 i32, Maximum;
+    }
+    reduce3 {
+        reduce3_product_f32 f32, Product; reduce3_min_f32 f32, Minimum;
+        reduce3_max_f32 f32, Maximum; reduce3_sum_i32 i32, Sum;
+        reduce3_product_i32 i32, Product; reduce3_min_i32 i32, Minimum;
+        reduce3_max_i32 i32, Maximum;
+    }
+    reduce4 {
+        reduce4_product_f32 f32, Product; reduce4_min_f32 f32, Minimum;
+        reduce4_max_f32 f32, Maximum; reduce4_sum_i32 i32, Sum;
+        reduce4_product_i32 i32, Product; reduce4_min_i32 i32, Minimum;
+        reduce4_max_i32 i32, Maximum;
+    }
+    reduce5 {
+        reduce5_product_f32 f32, Product; reduce5_min_f32 f32, Minimum;
+        reduce5_max_f32 f32, Maximum; reduce5_sum_i32 i32, Sum;
+        reduce5_product_i32 i32, Product; reduce5_min_i32 i32, Minimum;
+        reduce5_max_i32 i32, Maximum;
+    }
+    reduce6 {
+        reduce6_product_f32 f32, Product; reduce6_min_f32 f32, Minimum;
+        reduce6_max_f32 f32, Maximum; reduce6_sum_i32 i32, Sum;
+        reduce6_product_i32 i32, Product; reduce6_min_i32 i32, Minimum;
+        reduce6_max_i32 i32, Maximum;
+    }
+}
