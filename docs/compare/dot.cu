@@ -3,39 +3,37 @@
 
 #include "combine.cuh"
 
-__device__ size_t thread_index() { return size_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+// A slice is two parameters: its first element and its length.
 
-// The product of this thread's pair, or 0 beyond the end.
-__device__ float product(const float* a, const float* b, size_t length) {
-    const size_t i = thread_index();
-    return i < length ? a[i] * b[i] : 0.0f;
-}
-
-// Adds up the block's values; the sum is in the first one's place.
-__device__ __forceinline__ void tree(float* values) {
+// The tree in global memory: `tree` has an element for each thread, `sums` one for each block.
+extern "C" __global__ void dot_global(const float* __restrict__ a, size_t a_length,
+                                      const float* __restrict__ b, size_t b_length, float* tree,
+                                      size_t tree_length, float* sums, size_t blocks) {
     const unsigned t = threadIdx.x;
+    const size_t i = size_t(blockIdx.x) * blockDim.x + t;
+    if (i < tree_length) tree[i] = i < a_length && i < b_length ? a[i] * b[i] : 0.0f;
     __syncthreads();
     for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
-        if (t < s) values[t] += values[t + s];
+        if (t < s && i + s < tree_length) tree[i] += tree[i + s];
         __syncthreads();
     }
-}
-
-// The tree in global memory: `scratch` has a place for each thread of the launch.
-extern "C" __global__ void dot_global(const float* a, const float* b, size_t length, float* scratch,
-                                      float* sums) {
-    float* values = scratch + size_t(blockIdx.x) * blockDim.x;
-    values[threadIdx.x] = product(a, b, length);
-    tree(values);
-    if (threadIdx.x == 0) sums[blockIdx.x] = values[0];
+    if (t == 0 && i < tree_length && blockIdx.x < blocks) sums[blockIdx.x] = tree[i];
 }
 
 // The tree in shared memory.
-extern "C" __global__ void dot_shared(const float* a, const float* b, size_t length, float* sums) {
-    __shared__ float values[1024];
-    values[threadIdx.x] = product(a, b, length);
-    tree(values);
-    if (threadIdx.x == 0) sums[blockIdx.x] = values[0];
+extern "C" __global__ void dot_shared(const float* __restrict__ a, size_t a_length,
+                                      const float* __restrict__ b, size_t b_length, float* sums,
+                                      size_t blocks) {
+    __shared__ float stage[1024];
+    const unsigned t = threadIdx.x;
+    const size_t i = size_t(blockIdx.x) * blockDim.x + t;
+    stage[t] = i < a_length && i < b_length ? a[i] * b[i] : 0.0f;
+    __syncthreads();
+    for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
+        if (t < s) stage[t] += stage[t + s];
+        __syncthreads();
+    }
+    if (t == 0 && blockIdx.x < blocks) sums[blockIdx.x] = stage[0];
 }
 
 struct Sum {

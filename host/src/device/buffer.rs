@@ -256,7 +256,17 @@ impl<T: Pod> Buffer<T> {
     }
 }
 
-impl<T: Pod> Tail<'_, T> {
+impl<'a, T: Pod> Tail<'a, T> {
+    /// The first `length` of these elements.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer: a bug of the caller.
+    pub fn first(self, length: usize) -> View<'a, T> {
+        assert!(length <= self.len());
+        View { address: self.address(), length, elements: PhantomData }
+    }
+
     /// The address of the first element.
     pub(crate) fn address(&self) -> u64 {
         self.buffer.address() + (self.first * size_of::<T>()) as u64
@@ -284,14 +294,13 @@ pub struct ViewMut<'a, T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// The first `length` elements.
+    /// The first `length` elements, as [`Tail::first`].
     ///
     /// # Panics
     ///
     /// If there are fewer: a bug of the caller.
     pub fn first(&self, length: usize) -> View<'_, T> {
-        assert!(length <= self.length);
-        View { address: self.address(), length, elements: PhantomData }
+        self.tail(0).first(length)
     }
 
     /// The elements as words of several elements each, and the last elements, which are less than a word.

@@ -221,9 +221,10 @@ impl Dot {
             move |data: &mut Data, launcher| {
                 let Data { a, b, both, scratch, sums, slots } = data;
                 let (a, b) = place.of(a, b, both, size);
+                let (all_a, all_b) = (a.first(size), b.first(size));
                 match memory {
-                    Memory::Global => launcher.launch(&kernel::dot_global, &launch, (a, b, size, scratch, sums)),
-                    Memory::Shared => launcher.launch(&kernel::dot_shared, &launch, (a, b, size, sums)),
+                    Memory::Global => launcher.launch(&kernel::dot_global, &launch, (all_a, all_b, scratch, sums)),
+                    Memory::Shared => launcher.launch(&kernel::dot_shared, &launch, (all_a, all_b, sums)),
                     Memory::Best => launcher.launch(&best_kernels::dot::dot_best, &launch, (a, b, size, sums, slots)),
                 }
             },
