@@ -23,14 +23,15 @@ pub unsafe fn sums(input: *const f32, output: *mut f32, n: u32) {
         half /= 2;
     }
 
-    // 32 sums are left, for one warp: its other lanes wait, but they do not touch what is read.
+    // 32 sums are left, for one warp. All its lanes add, also those whose sums nobody needs: each
+    // waits until all have read before it writes, and until all have written before it reads.
     if t < 32 {
-        while half > 0 {
-            if t < half {
-                *stage.add(t) += *stage.add(t + half);
-            }
+        let mut sum = *stage.add(t);
+        for half in [16, 8, 4, 2, 1] {
+            sum += *stage.add(t + half);
             warp::sync_warp(warp::FULL);
-            half /= 2;
+            *stage.add(t) = sum;
+            warp::sync_warp(warp::FULL);
         }
     }
     if t == 0 {

@@ -18,9 +18,9 @@
 //! # Task
 //!
 //! `sums` writes the sum of each group of 256 elements. Keep the last steps in shared memory, and
-//! order them by barriers of the warp: all 32 lanes must come to each of these, and in no step may
-//! one lane write what another one reads. Do not add barriers of the block: the other warps have
-//! nothing left to do.
+//! order them by barriers of the warp: all 32 lanes must come to each of these, and within a step,
+//! too, no lane may write what another one has yet to read. Do not add barriers of the block: the
+//! other warps have nothing left to do.
 
 use cuda_std::prelude::*;
 

@@ -27,15 +27,16 @@ pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
         thread::sync_threads();
         half /= 2;
     }
-    // 64 numbers are left. Warp 0 is a whole warp, so all 32 lanes of it come to the barrier of the
-    // warp in every step; the other warps are done.
+    // 64 numbers are left, for one warp; the others are done. All its lanes add, also those whose
+    // sums nobody needs: each waits until all have read before it writes, and until all have
+    // written before it reads.
     if t < 32 {
-        while half > 0 {
-            if t < half {
-                *stage.add(t as usize) += *stage.add((t + half) as usize);
-            }
+        let mut sum = *stage.add(t as usize);
+        for half in [32, 16, 8, 4, 2, 1] {
+            sum += *stage.add((t + half) as usize);
             warp::sync_warp(warp::FULL);
-            half /= 2;
+            *stage.add(t as usize) = sum;
+            warp::sync_warp(warp::FULL);
         }
     }
 
