@@ -180,9 +180,12 @@ pub fn transpose_padded(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
 /// The padded tile again, but each thread has its four loads in flight before it stores the first
 /// value.
 ///
-/// A load takes several hundred cycles, and the store to the tile waits for it. Where each store waits
-/// for its own load, a thread waits up to four times; here it waits once, for the first. The stall is
-/// Nsight Compute's *long scoreboard*.
+/// A load takes several hundred cycles, and the store to the tile waits for it: in Nsight Compute's
+/// terms the stall *long scoreboard*. Where each store waits for its own load, a thread waits up to
+/// four times; here it waits once, for the first. Whether that gains anything depends on the compiler,
+/// which may bring the loads of [`transpose_padded`] forward by itself. For 8192 x 8192 floats an H200
+/// takes 149 us padded and 150 us batched, and for the same two kernels compiled by nvcc 203 and 152
+/// (2026-11-24).
 #[kernel(block(32, 8))]
 pub fn transpose_batched(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     #[address_space(shared)]
