@@ -19,7 +19,7 @@ fn json_has_what_readers_rely_on() {
 fn csv_has_one_line_for_each_variant() {
     let text = output("transpose --device sim --rows 40 --cols 40 --format csv");
     let lines: Vec<_> = text.lines().collect();
-    assert_eq!(lines.len(), 1 + 7, "{text}");
+    assert_eq!(lines.len(), 1 + 8, "{text}");
     let columns = lines[0].split(',').count();
     assert!(columns > 10 && lines[0].contains("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), "{text}");
 }

@@ -332,10 +332,10 @@ fn no_width_hides_the_end_of_a_line() {
         let text = shown(columns);
         assert!(text.lines().all(|line| line.len() <= width), "{text}");
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains("(*stage)[x as usize][y as usize],"), "{text}");
+        assert!(words.contains("*to = (*tile)[x as usize][line as usize];"), "{text}");
         assert!(words.contains("shared loads: 32.0 wavefronts per request, 3968 bank conflicts"), "{text}");
     }
-    assert!(shown("200").lines().any(|line| line.ends_with("= (*stage)[x as usize][y as usize],")));
+    assert!(shown("200").lines().any(|line| line.ends_with("*to = (*tile)[x as usize][line as usize];")));
 }
 
 #[test]

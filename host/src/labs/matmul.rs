@@ -6,9 +6,9 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use best_kernels::matmul::{self as best, Best};
-use best_kernels::product::{self, Shares, TileLaunch};
+use best_kernels::product::{Shares, TileLaunch};
 use clap::Args;
-use cuda_std::launch::{Kernel, PointerMut, Slice};
+use cuda_std::launch::{self, Kernel};
 use kernels::matmul as kernel;
 use serde_json::{Value, json};
 
@@ -165,10 +165,11 @@ impl Lab for Matmul {
             (Step::Registers, registers),
             (Step::Best, best),
         ];
-        let steps = chosen_for(device, &steps, |step| {
+        let steps = chosen_for(device, &steps, |step| match step {
+            Step::Naive => (self.options.block.iter().product(), 0),
+            Step::Tiled16 | Step::Tiled32 => (step.kernel().block().iter().product(), 0),
             // The best kernel leaves small products to the register tiles.
-            let shared = if matches!(step, Step::Registers | Step::Best) { kernel::REGISTER_SHARED } else { 0 };
-            (self.block(step).iter().product(), shared)
+            Step::Registers | Step::Best => (kernel::REGISTER_THREADS, kernel::REGISTER_SHARED),
         });
         if steps.contains(&Step::Best)
             && let Some(launch) = self.best(device, &data)
@@ -215,19 +216,8 @@ impl Lab for Matmul {
 }
 
 impl Matmul {
-    /// The threads of a block.
-    fn block(&self, step: Step) -> [u32; 2] {
-        match step {
-            Step::Naive => self.options.block,
-            Step::Tiled16 => [kernel::TILE16; 2],
-            Step::Tiled32 => [kernel::TILE32; 2],
-            Step::Registers => [kernel::REGISTER_THREADS, 1],
-            Step::Best => [product::THREADS, 1],
-        }
-    }
-
-    fn shape(&self, data: &Data) -> kernel::Shape {
-        kernel::Shape {
+    fn shape(&self, data: &Data) -> best::Shape {
+        best::Shape {
             m: self.a.rows as u32,
             n: self.b.columns as u32,
             k: self.a.columns as u32,
@@ -239,44 +229,48 @@ impl Matmul {
 
     /// The best kernel for this shape. Products that are smaller than a tile are left to the register tiles.
     fn best(&self, device: &Device, data: &Data) -> Option<TileLaunch<Best>> {
-        best::best(gpu(device), best_shape(self.shape(data)))
+        best::best(gpu(device), self.shape(data))
     }
 
     fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
         let (m, n) = (self.a.rows, self.b.columns);
-        let (shape, best_shape) = (self.shape(data), best_shape(self.shape(data)));
-        let block = self.block(step);
+        let shape = self.shape(data);
+        let plain = step.kernel();
         let tiles = |[across, down]: [u32; 2]| [shape.n.div_ceil(across), shape.m.div_ceil(down), 1];
-        let shaped = |kernel, grid| (Entry::Shaped(kernel), LaunchConfig::new(grid, [block[0], block[1], 1]));
-        let registers = shaped(&kernel::matmul_registers, tiles([kernel::REGISTER_TILE; 2]));
-        let (kernel, launch) = match step {
-            Step::Naive => shaped(&kernel::matmul_naive, tiles(block)),
-            Step::Tiled16 => shaped(&kernel::matmul_tiled16, tiles(block)),
-            Step::Tiled32 => shaped(&kernel::matmul_tiled32, tiles(block)),
-            Step::Registers => registers,
-            Step::Best => match self.best(device, data) {
-                Some(best) => (Entry::Tiled(best.kernel, best.shares), best.launch().into()),
-                None => registers,
-            },
+        let launch = match step {
+            Step::Naive => {
+                let [x, y] = self.options.block;
+                LaunchConfig::new(tiles([x, y]), [x, y, 1])
+            }
+            Step::Tiled16 => LaunchConfig::blocks(plain, tiles([kernel::TILE16; 2])),
+            Step::Tiled32 => LaunchConfig::blocks(plain, tiles([kernel::TILE32; 2])),
+            Step::Registers | Step::Best => {
+                LaunchConfig::new(tiles([kernel::REGISTER_TILE; 2]), [kernel::REGISTER_THREADS, 1, 1])
+            }
+        };
+        let best = if step == Step::Best { self.best(device, data) } else { None };
+        let (kernel, launch) = match best {
+            Some(best) => (Entry::Tiled(best.kernel, best.shares), best.launch().into()),
+            None => (Entry::Plain(plain), launch),
         };
         Variant::new(
             step.name(),
             move |data: &mut Data, launcher| {
                 let Data { a, b, c, meeting } = data;
                 match kernel {
-                    Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c, shape)),
+                    Entry::Plain(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c)),
                     Entry::Tiled(Best::Alone(kernel), _) => {
-                        launcher.launch(kernel, &launch, (&*a, &*b, c, best_shape, 1.0_f32))
+                        launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32))
                     }
                     Entry::Tiled(Best::Split(kernel), shares) => {
                         let Meeting { ready, room } = meeting;
-                        launcher.launch(kernel, &launch, (&*a, &*b, c, best_shape, 1.0_f32, shares, ready, room))
+                        launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32, shares, ready, room))
                     }
                 }
             },
             |data| self.outcome(data),
         )
-        .fact("block", json!(block))
+        .fact("block", json!(launch.block[..2]))
         .fact("grid", json!(launch.grid))
         .bytes(self.bytes())
         .operations(self.operations())
@@ -304,18 +298,13 @@ impl Matmul {
     }
 }
 
-/// The same shape for the best kernels.
-fn best_shape(kernel::Shape { m, n, k, a_pitch, b_pitch, c_pitch }: kernel::Shape) -> best::Shape {
-    best::Shape { m, n, k, a_pitch, b_pitch, c_pitch }
-}
-
-/// A kernel that takes the matrices and their shape.
-type Shaped = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape)>;
+/// A kernel of the course.
+type Plain = Kernel<(launch::Matrix<f32>, launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
 
 /// A kernel of this lab.
 #[derive(Clone, Copy)]
 enum Entry {
-    Shaped(&'static Shaped),
+    Plain(&'static Plain),
     /// With how its tiles are shared out.
     Tiled(Best, Shares),
 }
@@ -328,6 +317,16 @@ impl Step {
             Self::Tiled32 => "tiled32",
             Self::Registers => "registers",
             Self::Best => "best",
+        }
+    }
+
+    /// The kernel; for the best one, that of products that are smaller than its tiles.
+    fn kernel(self) -> &'static Plain {
+        match self {
+            Self::Naive => &kernel::matmul_naive,
+            Self::Tiled16 => &kernel::matmul_tiled16,
+            Self::Tiled32 => &kernel::matmul_tiled32,
+            Self::Registers | Self::Best => &kernel::matmul_registers,
         }
     }
 }

@@ -6,6 +6,7 @@
 use core::marker::PhantomData;
 
 use super::Position;
+use crate::vector::f32x4;
 
 /// The shape of a matrix in memory.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,15 @@ impl Layout {
     #[inline(always)]
     fn start_of(self, row: u32) -> usize {
         row as usize * self.pitch as usize
+    }
+
+    /// Whether a row has four elements of 4 bytes from `col` on that are one aligned word of 16 bytes.
+    #[inline(always)]
+    fn has_quad(self, start: *const f32, col: u32) -> bool {
+        start.addr().is_multiple_of(16)
+            && self.pitch.is_multiple_of(4)
+            && col.is_multiple_of(4)
+            && self.cols.saturating_sub(col) >= 4
     }
 }
 
@@ -94,6 +104,20 @@ impl<'a, T> Matrix<'a, T> {
     }
 }
 
+impl Matrix<'_, f32> {
+    /// Four neighbours of a row, from `col` on, and 0 for those outside of the matrix. One load of 16 bytes where all four are there
+    /// and aligned, else a load for each.
+    #[inline(always)]
+    pub fn quad(&self, row: u32, col: u32) -> f32x4 {
+        let Some(offset) = self.layout.offset(row, col) else { return f32x4::splat(0.0) };
+        if self.layout.has_quad(self.start, col) {
+            // SAFETY: the row has all four, aligned to 16 bytes, and nothing writes them.
+            return unsafe { *self.start.add(offset).cast() };
+        }
+        f32x4::from_array([0, 1, 2, 3].map(|i| self.get(row, col.saturating_add(i)).copied().unwrap_or(0.0)))
+    }
+}
+
 /// An output: a matrix of which each thread reaches the element at its own [`Position`]. The host passes `&mut matrix` for it.
 #[derive(Debug)]
 pub struct DisjointMatrix<'a, T> {
@@ -148,5 +172,29 @@ impl<T> DisjointMatrix<'_, T> {
     pub unsafe fn element_mut(&mut self, row: u32, col: u32) -> Option<&mut T> {
         // SAFETY: the matrix has the element, and the caller sees to it that it is this thread's.
         self.layout.offset(row, col).map(|offset| unsafe { &mut *self.start.add(offset) })
+    }
+}
+
+impl DisjointMatrix<'_, f32> {
+    /// Writes four neighbours of a row, from `col` on, as far as the matrix has them: with one store of 16 bytes where all four are
+    /// there and aligned, else with a store for each.
+    ///
+    /// # Safety
+    ///
+    /// No other thread reaches these elements: not in this launch, or not until a barrier.
+    #[inline(always)]
+    pub unsafe fn set_quad(&mut self, row: u32, col: u32, values: f32x4) {
+        let Some(offset) = self.layout.offset(row, col) else { return };
+        if self.layout.has_quad(self.start, col) {
+            // SAFETY: the row has all four, aligned to 16 bytes, and they are this thread's.
+            unsafe { *self.start.add(offset).cast() = values };
+            return;
+        }
+        for (i, value) in (0..4).zip(values.to_array()) {
+            // SAFETY: the element is this thread's.
+            if let Some(element) = unsafe { self.element_mut(row, col.saturating_add(i)) } {
+                *element = value;
+            }
+        }
     }
 }

@@ -12,6 +12,7 @@ pub fn transpose() {
         ("block16", 4.0, 16.0, None),
         ("tiled", 4.0, 4.0, Some(32.0)),
         ("padded", 4.0, 4.0, Some(1.0)),
+        ("batched", 4.0, 4.0, Some(1.0)),
         ("copy", 4.0, 4.0, None),
     ] {
         load_sectors(&report, name, loads);
