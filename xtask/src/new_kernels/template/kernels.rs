@@ -26,8 +26,8 @@ pub fn block_sums(x: &[f32], mut sums: DisjointSlice<f32>) {
 
     let t = thread::thread_idx_x() as usize;
     let x = x.get(thread::linear_index().get()).copied().unwrap_or(0.0);
-    // SAFETY: between two barriers, each thread writes one element of the stage, which no other thread
-    // reads or writes until the next barrier.
+    // SAFETY: between two barriers, each thread writes one element of the stage, which no other
+    // thread reads or writes until the next barrier.
     unsafe { (*stage)[t] = x };
     thread::sync_threads();
 
