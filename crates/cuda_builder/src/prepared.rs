@@ -127,7 +127,7 @@ impl Prepared {
     }
 }
 
-/// Whether rustc failed because of what it was to compile.
+/// Whether the sources are why rustc failed.
 fn is_about_sources(messages: &str) -> bool {
     let is_error = |line: &str| {
         serde_json::from_str::<Value>(line)

@@ -84,7 +84,7 @@ impl Judges<'_> {
             Some(Mark { seconds: start.elapsed().as_secs_f64(), ..Mark::of(exercise, status, report) })
         };
         let failed = |problem: String| mark(Status::Failed, problem);
-        // The folder is also for temporary files, and emptied for each file, so that nothing stays, however this ends.
+        // Emptied before each file: temporary files go here too, and the process may have been killed.
         let folder = compiler.judge_folder();
         let file = folder.join(exercise.file_name());
         let _ = fs::remove_dir_all(&folder);

@@ -1,5 +1,5 @@
-//! rustc's messages about a student's file, for the student: those that name another file are dropped, because such a file is none
-//! of theirs and the message may quote it. [`crate::compile`] calls it. Pure.
+//! rustc's messages about a student's file, for the student. Messages that name another file are dropped: they may quote it, and
+//! the student may not see it. [`crate::compile`] calls it. Pure.
 //!
 //! *Invariant:* no text of a file outside of the submission, `cuda_std` and `core` passes, and no word on whether one exists.
 

@@ -4,7 +4,7 @@
 //! is confined ([`crate::apart`]), so that one that crashes or never ends costs only its own mark. `docs/TEACHING.md` says what
 //! protects the machine, and what does not.
 //!
-//! Ctrl-C ends the processes and keeps the marks made so far; `--resume` goes on from them.
+//! Ctrl-C ends the processes and keeps the marks made so far; `--resume` continues with the rest.
 
 use std::fs::File;
 use std::io::IsTerminal as _;

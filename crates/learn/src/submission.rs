@@ -27,7 +27,7 @@ pub enum Submission {
 /// How many entries of a student's folder are looked at for a file that is in none of the right places.
 const LOOKED_AT: usize = 5000;
 
-/// The students' folders, sorted by name, and what is none. Hidden folders and files are skipped.
+/// The students' folders, sorted by name, and the entries that are not folders. Hidden entries are skipped.
 ///
 /// # Errors
 ///
@@ -89,7 +89,7 @@ fn contents(file: File) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Opens a file below a folder without following any link on the way; `None` if there is none.
+/// Opens a file below a folder without following any link on the way; `None` if there is no such file.
 #[cfg(unix)]
 fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
     use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -126,7 +126,7 @@ fn is_link(error: &io::Error) -> bool {
     rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::LOOP)
 }
 
-/// Opens a file below a folder, if nothing on the way is a link; `None` if there is none.
+/// Opens a file below a folder, if nothing on the way is a link; `None` if there is no such file.
 #[cfg(not(unix))]
 fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
     let mut at = folder.to_owned();

@@ -113,3 +113,25 @@ fn launches_on_the_simulator_are_counted_and_not_timed() {
     assert_eq!((counters.shared.load.wavefronts, counters.shared.load.bank_conflicts), (32, 0));
     assert_eq!(device.time(&mut || unreachable!("the simulator has no clock")).unwrap(), None);
 }
+
+#[test]
+fn words_and_the_rest_are_all_elements() {
+    use cuda_std::launch::{Argument, Arguments, DisjointSlice, Slice};
+    let device = simulator();
+    for (length, words, rest) in [(10, 2, 2), (8, 2, 0), (3, 0, 3), (0, 0, 0)] {
+        let mut buffer = device.buffer::<f32>(length).unwrap();
+        let start = buffer.address();
+        let mut expected = Arguments::new();
+        expected.push_slice(start, words);
+        expected.push_slice(start + 16 * words as u64, rest);
+        let mut read = Arguments::new();
+        let (all, last) = buffer.words::<[f32; 4]>();
+        Argument::<Slice<[f32; 4]>>::push(all, &mut read);
+        Argument::<Slice<f32>>::push(last, &mut read);
+        let mut written = Arguments::new();
+        let (all, last) = buffer.words_mut::<[f32; 4]>();
+        Argument::<DisjointSlice<[f32; 4]>>::push(all, &mut written);
+        Argument::<DisjointSlice<f32>>::push(last, &mut written);
+        assert_eq!((&read, &written), (&expected, &expected), "{length} elements");
+    }
+}

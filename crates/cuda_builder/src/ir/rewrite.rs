@@ -276,7 +276,7 @@ impl<'a> Plan<'a> {
         let number = space.number();
         let value_type = definition.value_type;
         let mut line = match space {
-            // Else LLVM drops a variable that nothing writes, and with its undefined values the rest of the kernel.
+            // Without this, LLVM drops a variable that is never written, and all that depends on its value.
             Space::Shared => {
                 format!("@{symbol} = internal addrspace({number}) externally_initialized global {value_type} undef")
             }

@@ -151,7 +151,7 @@ struct Uses {
 }
 
 impl Uses {
-    /// Fails if a variable is read that nothing writes.
+    /// Fails if a variable is read and never written.
     fn check(&self, shared: &[&Variable]) -> Result<(), CheckError> {
         // Dynamic shared memory is one variable for all kernels, and has no name in Rust.
         let is_static = |index: &usize| shared[*index].space == Space::Shared;

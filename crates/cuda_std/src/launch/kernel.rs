@@ -10,8 +10,8 @@ use core::ops::Deref;
 /// [`DisjointMatrix<T>`] for the types of those names, [`Pointer<T>`] for `*const T`, [`PointerMut<T>`] for `*mut T`, and `T`
 /// itself for a value.
 ///
-/// What such a kernel requires beyond its types stands under its `# Safety`, so launching it is `unsafe`. A kernel that is a safe
-/// function has a [`SafeKernel`].
+/// What such a kernel requires beyond its types stands under its `# Safety`, and whoever launches it promises that. A kernel that
+/// is a safe function has a [`SafeKernel`].
 pub struct Kernel<P> {
     name: &'static str,
     shape: LaunchShape,

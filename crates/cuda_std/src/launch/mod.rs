@@ -30,7 +30,7 @@
 //! [`Argument`], which decides which of them may be passed for a [`Slice`] or a [`DisjointSlice`].
 //!
 //! A kernel that is a safe function has a [`SafeKernel`], which a launcher may start by a safe function if it checks the
-//! [`LaunchShape`]. Any other kernel's launch is `unsafe`.
+//! [`LaunchShape`]. Whoever launches any other kernel promises what its `# Safety` asks for.
 
 mod arguments;
 mod image;

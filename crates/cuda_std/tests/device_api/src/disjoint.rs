@@ -44,7 +44,7 @@ pub fn disjoint_words(input: &[f32x4], mut output: DisjointSlice<f32x4>) {
     }
 }
 
-/// Each element of a pitched matrix by the thread at its position: what it was, twice.
+/// Adds twice the input to each element of a pitched matrix, by the thread at its position.
 #[kernel]
 pub fn disjoint_matrix(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let at = thread::position();
