@@ -1,26 +1,26 @@
 //! How to launch: how many threads, and how much each of them asks for at once.
 //!
-//! A load from global memory takes several hundred cycles. By Little's law a multiprocessor reaches its
-//! share of the bandwidth only while enough bytes are on their way: the latency times that share. On an
-//! H200 the share is 18 bytes a cycle, so 600 cycles need 11 KB, and the latency grows with the load.
-//! There are two ways to have them on their way: many threads that each wait for one word, or fewer
-//! threads that each ask for several before they use the first. So bytes in flight are
+//! A load from global memory takes several hundred cycles. By Little's law a multiprocessor reaches
+//! its share of the bandwidth only while enough bytes are on their way: the latency times that
+//! share. On an H200 the share is 18 bytes a cycle, so 600 cycles need 11 KB, and the latency grows
+//! with the load. There are two ways to have them on their way: many threads that each wait for one
+//! word, or fewer that each ask for several before they use the first. So bytes in flight are
 //!
 //! ```text
 //! resident threads x independent loads of a thread x bytes of a word
 //! ```
 //!
-//! and each factor may stand in for another: four independent loads of 4 bytes are as good as one of 16.
+//! and each factor may stand in for another: four independent loads of 4 bytes are worth one of 16.
 //!
-//! The kernels add 1 to each element. They differ in the word (4, 8 or 16 bytes) and in the number of
-//! independent loads; the host chooses the block and the grid. What to look for: GB/s against bytes in
-//! flight on a GPU; on the simulator the requests (`l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`),
-//! of which wide words need fewer, while the sectors stay the same.
+//! The kernels add 1 to each element. They differ in the word (4, 8 or 16 bytes) and in the number
+//! of independent loads; the host chooses the block and the grid. What to look for: GB/s against
+//! bytes in flight on a GPU; on the simulator the requests
+//! (`l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`): fewer with wide words, for as many sectors.
 //!
 //! # Shapes
 //!
-//! Blocks and grids are one-dimensional and of any size: each thread goes on in steps of the whole grid
-//! until nothing is left. The first threads also increment what is left over behind the last wide word.
+//! Blocks and grids are one-dimensional, of any size: each thread goes on in steps of the grid. The
+//! first threads also increment what is left over behind the last wide word.
 //!
 //! Source: NVIDIA's webinar on global memory (2011), "Launch configuration".
 
@@ -29,7 +29,7 @@ use cuda_std::thread;
 use cuda_std::vector::{f32x2, f32x4};
 use cuda_std::{DisjointSlice, gpu_only, kernel};
 
-/// What the kernels add to each element.
+/// What is added to each element.
 pub const INCREMENT: f32 = 1.0;
 
 /// One load of 4 bytes at a time: the usual kernel.

@@ -1,17 +1,18 @@
 //! Wide words: 4, 8 or 16 bytes a lane.
 //!
-//! A warp moves 128, 256 or 512 bytes with one load. The sectors are the same in all: what is saved is
-//! instructions and requests, 4, 2 or 1 for each 512 bytes, and with them the address arithmetic. Wide
-//! words also keep more bytes in flight with fewer threads (see [`launch`](crate::launch)).
+//! A warp moves 128, 256 or 512 bytes with one load. The sectors are the same in all: what is saved
+//! is instructions and requests, 4, 2 or 1 for each 512 bytes, and with them the address
+//! arithmetic. Wide words also keep more bytes in flight with fewer threads (see
+//! [`launch`](crate::launch)).
 //!
 //! What is left to gain is in `kernels/best/src/vector.rs`.
 //!
-//! A wide word has to be aligned to its own size, and the last floats may be less than a word. The host
-//! divides a buffer, which is aligned as each allocation is, into its words and the rest. The first
-//! threads also copy the rest, an element each.
+//! A wide word has to be aligned to its own size, and the last floats may be less than a word. The
+//! host divides a buffer, which is aligned as each allocation is, into its words and the rest. The
+//! first threads also copy the rest, an element each.
 //!
-//! What to look for: `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`, and that sectors per request
-//! are 4, 8 and 16.
+//! What to look for: `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`, and that sectors per
+//! request are 4, 8 and 16.
 //!
 //! Source: KAUST CS 380, lecture 14 ("vector types").
 
