@@ -56,8 +56,6 @@ pub mod gram;
 pub mod launch;
 pub mod layout;
 pub mod matmul;
-#[cfg(target_arch = "nvptx64")]
-mod matrix;
 pub mod offset;
 #[cfg(target_arch = "nvptx64")]
 mod operation;
@@ -65,6 +63,7 @@ pub mod pitch;
 pub mod reduce;
 pub mod reduce_all;
 pub mod rows;
+pub mod rows_all;
 pub mod shared;
 pub mod table;
 pub mod texture;
