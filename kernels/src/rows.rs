@@ -1,9 +1,9 @@
 //! Sums of the rows of a matrix, and means of its columns: which threads read side by side.
 //!
 //! The first idea for rows is a thread for each ([`rows_sum_global`]). It walks its row, and at
-//! each step the lanes of a warp are in 32 different rows: 32 sectors for 32 floats. The second is a
-//! block for each row ([`rows_sum_shared`]): its threads read the row side by side, go on by as many
-//! elements as they are, and add up their sums in shared memory.
+//! each step the lanes of a warp are in 32 different rows: 32 sectors for 32 floats. The second is
+//! a block for each row ([`rows_sum_shared`]): its threads read the row side by side, a block's
+//! length at a time, and add up their sums in shared memory.
 //!
 //! With columns it is the other way round. A thread for each column reads side by side with its
 //! neighbours all the way down, and global memory alone is fine, except that there may be too few

@@ -1,5 +1,6 @@
-//! A matrix times its own transpose: tiles read by columns. The kernels and what they show are in `kernels::gram`. Listed
-//! in [`super::ALL`] and run by [`super::flow`]; it shares its references with `matmul` (`product.rs`).
+//! A matrix times its own transpose: tiles read by columns. The kernels and what they show are in
+//! `kernels::gram`. Listed in [`super::ALL`] and run by [`super::flow`]; it shares its references
+//! with `matmul` (`product.rs`).
 
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -8,7 +9,7 @@ use best_kernels::gram::{self as best, Best};
 use best_kernels::product::{Shares, TileLaunch};
 use best_kernels::transpose;
 use clap::Args;
-use cuda_std::launch::{Kernel, PointerMut, Slice};
+use cuda_std::launch::{self, SafeKernel};
 use kernels::gram as kernel;
 use serde_json::{Value, json};
 
@@ -27,8 +28,8 @@ use crate::units::three_digits;
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 
-/// The most rows: the tiles on and below the diagonal are counted in 31 bits.
-const MOST_ROWS: usize = 1 << 20;
+/// The most rows: a grid has 65535 blocks in y, of which the smallest have tiles of 16 rows.
+const MOST_ROWS: usize = 65_535 * 16;
 
 /// The flags of `host gram`.
 #[derive(Args, Clone, Debug)]
@@ -83,19 +84,36 @@ impl Step {
         ]
     }
 
-    /// Rows of a tile, and threads of a block in each direction.
-    fn side(self) -> u32 {
+    fn name(self) -> &'static str {
         match self {
-            Self::Tiled16 | Self::Padded16 => 16,
-            Self::Tiled32 | Self::Padded32 | Self::Mirrored | Self::Best => 32,
+            Self::Tiled16 => "tiled16",
+            Self::Padded16 => "padded16",
+            Self::Tiled32 => "tiled32",
+            Self::Padded32 => "padded32",
+            Self::Mirrored => "mirrored",
+            Self::Best => "best",
+        }
+    }
+
+    /// The kernel; for the best one, that of matrices that are smaller than its tiles.
+    fn kernel(self) -> &'static Plain {
+        match self {
+            Self::Tiled16 => &kernel::gram_tiled16,
+            Self::Padded16 => &kernel::gram_padded16,
+            Self::Tiled32 => &kernel::gram_tiled32,
+            Self::Padded32 => &kernel::gram_padded32,
+            Self::Mirrored | Self::Best => &kernel::gram_mirrored,
         }
     }
 }
 
-/// A kernel of this lab, by its parameters.
+/// A kernel of the course. Its tiles have the shape of its block.
+type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
+
+/// A kernel of this lab.
 #[derive(Clone, Copy)]
 enum Entry {
-    Shaped(&'static Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape)>),
+    Plain(&'static Plain),
     Split(Best, Shares),
 }
 
@@ -176,7 +194,7 @@ impl Lab for Gram {
         // The padding of a pitched matrix is never right to read.
         data.a.poison()?;
         data.a.write(elements)?;
-        let steps = chosen_for(device, &Step::named(&self.options), |step| (step.side() * step.side(), 0));
+        let steps = chosen_for(device, &Step::named(&self.options), |step| (step.kernel().block().iter().product(), 0));
         if steps.contains(&Step::Best)
             && let Some(launch) = self.best(device)
         {
@@ -240,51 +258,39 @@ impl Gram {
     }
 
     fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
-        let HostMatrix { rows, columns, .. } = self.a;
-        let shape = kernel::Shape {
+        let rows = self.a.rows;
+        let shape = best::Shape {
             rows: rows as u32,
-            columns: columns as u32,
+            columns: self.a.columns as u32,
             a_pitch: data.a.pitch() as u32,
             c_pitch: data.c.pitch() as u32,
-        };
-        let side = step.side();
-        let (name, kernel) = match step {
-            Step::Tiled16 => ("tiled16", &kernel::gram_tiled16),
-            Step::Padded16 => ("padded16", &kernel::gram_padded16),
-            Step::Tiled32 => ("tiled32", &kernel::gram_tiled32),
-            Step::Padded32 => ("padded32", &kernel::gram_padded32),
-            Step::Mirrored => ("mirrored", &kernel::gram_mirrored),
-            Step::Best => ("best", &kernel::gram_mirrored),
-        };
-        let tiles = shape.rows.div_ceil(side);
-        let grid = match step {
-            Step::Mirrored | Step::Best => [kernel::tiles_below_diagonal(tiles) as u32, 1, 1],
-            _ => [tiles, tiles, 1],
         };
         let best = if step == Step::Best { self.best(device) } else { None };
         let (kernel, launch) = match best {
             Some(best) => (Entry::Split(best.kernel, best.shares), best.launch().into()),
-            None => (Entry::Shaped(kernel), LaunchConfig::new(grid, [side, side, 1])),
+            None => {
+                let kernel = step.kernel();
+                let tiles = shape.rows.div_ceil(kernel.block()[0]);
+                (Entry::Plain(kernel), LaunchConfig::blocks(kernel, [tiles, tiles, 1]))
+            }
         };
         Variant::new(
-            name,
+            step.name(),
             move |data: &mut Data, launcher| {
                 let Data { a, c, transposed, meeting: Meeting { ready, room } } = data;
                 match kernel {
-                    Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&*a, c, shape)),
+                    Entry::Plain(kernel) => launcher.launch(kernel, &launch, (&*a, c)),
                     Entry::Split(Best::Plain(kernel), shares) => {
-                        let kernel::Shape { rows, columns, a_pitch, c_pitch } = shape;
-                        let shape = best::Shape { rows, columns, a_pitch, c_pitch };
                         launcher.launch(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, room))
                     }
                     Entry::Split(Best::Transposed(kernel), shares) => {
-                        let kernel::Shape { rows, columns, a_pitch, c_pitch } = shape;
+                        let best::Shape { rows, columns, a_pitch, .. } = shape;
                         let pitch = transposed.pitch() as u32;
                         let (turn, turn_launch) =
                             transpose::best(gpu(launcher.device()), [rows, columns], [a_pitch, pitch]);
                         let arguments = (&*a, &mut *transposed, rows, columns, a_pitch, pitch);
                         launcher.launch_before(turn, &turn_launch.into(), arguments)?;
-                        let shape = best::Shape { rows, columns, a_pitch: pitch, c_pitch };
+                        let shape = best::Shape { a_pitch: pitch, ..shape };
                         launcher.launch(kernel, &launch, (&*transposed, c, shape, 1.0_f32, shares, ready, room))
                     }
                 }
