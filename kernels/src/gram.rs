@@ -54,9 +54,8 @@ pub fn gram_tiled16(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     static COLS: SharedCell<[[f32; 16]; 16]> = SharedCell::uninit();
     let (rows, cols) = (ROWS.as_mut_ptr(), COLS.as_mut_ptr());
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    let at = thread::position();
     // The second tile has the rows of A that are the tile's columns of C.
-    let other = 16 * thread::block_idx_x() + y as u32;
+    let (at, other) = (thread::position(), 16 * thread::block_idx_x() + y as u32);
 
     let mut sum = 0.0;
     for k in (0..a.cols()).step_by(16) {
@@ -88,9 +87,8 @@ pub fn gram_padded16(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     static COLS: SharedCell<[[f32; 17]; 16]> = SharedCell::uninit();
     let (rows, cols) = (ROWS.as_mut_ptr(), COLS.as_mut_ptr());
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    let at = thread::position();
     // The second tile has the rows of A that are the tile's columns of C.
-    let other = 16 * thread::block_idx_x() + y as u32;
+    let (at, other) = (thread::position(), 16 * thread::block_idx_x() + y as u32);
 
     let mut sum = 0.0;
     for k in (0..a.cols()).step_by(16) {
@@ -122,9 +120,8 @@ pub fn gram_tiled32(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     static COLS: SharedCell<[[f32; 32]; 32]> = SharedCell::uninit();
     let (rows, cols) = (ROWS.as_mut_ptr(), COLS.as_mut_ptr());
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    let at = thread::position();
     // The second tile has the rows of A that are the tile's columns of C.
-    let other = 32 * thread::block_idx_x() + y as u32;
+    let (at, other) = (thread::position(), 32 * thread::block_idx_x() + y as u32);
 
     let mut sum = 0.0;
     for k in (0..a.cols()).step_by(32) {
@@ -156,9 +153,8 @@ pub fn gram_padded32(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     static COLS: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
     let (rows, cols) = (ROWS.as_mut_ptr(), COLS.as_mut_ptr());
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    let at = thread::position();
     // The second tile has the rows of A that are the tile's columns of C.
-    let other = 32 * thread::block_idx_x() + y as u32;
+    let (at, other) = (thread::position(), 32 * thread::block_idx_x() + y as u32);
 
     let mut sum = 0.0;
     for k in (0..a.cols()).step_by(32) {
@@ -191,12 +187,11 @@ pub fn gram_mirrored(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     static COLS: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
     let (rows, cols) = (ROWS.as_mut_ptr(), COLS.as_mut_ptr());
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    let at = thread::position();
     let (tile_row, tile_col) = (thread::block_row(), thread::block_idx_x());
     if tile_col > tile_row {
         return;
     }
-    let other = 32 * tile_col + y as u32;
+    let (at, other) = (thread::position(), 32 * tile_col + y as u32);
 
     let mut sum = 0.0;
     for k in (0..a.cols()).step_by(32) {
