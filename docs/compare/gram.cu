@@ -1,17 +1,12 @@
-// CUDA C++ twin of `kernels/src/gram.rs`: a matrix times its transpose.
+// CUDA C++ twin of `kernels/src/gram.rs` and `gram_registers.rs`: a matrix times its transpose.
 // By hand: nvcc -ptx -arch=sm_90 -o gram.ptx docs/compare/gram.cu;
-// host gram --tiled16 --padded16 --tiled32 --padded32 --mirrored --ptx gram.ptx
+// host gram --tiled16 --padded16 --tiled32 --padded32 --mirrored --registers --ptx gram.ptx
+
+#include "product.cuh"
 
 // C = A A^T. A matrix is four parameters: its first element, rows, columns, and the pitch in
 // elements. The tiles are volatile: otherwise four neighbours are loaded at once, and the conflicts
 // are not those of the lecture.
-
-__device__ size_t at(unsigned row, unsigned column, unsigned pitch) {
-    return size_t(row) * pitch + column;
-}
-
-// The row of this block in the grid, counted through its layers.
-__device__ unsigned block_row() { return blockIdx.z * gridDim.y + blockIdx.y; }
 
 // A tile of T x T elements of C, by as many threads. Rows of the tiles in shared memory have Width
 // words.
@@ -76,5 +71,73 @@ extern "C" __global__ void __launch_bounds__(32 * 32)
         __syncthreads();
         const unsigned mirrored = tile_row * 32 + x;
         if (other < c_rows && mirrored < c_columns) c[at(other, mirrored, c_pitch)] = rows[x][y];
+    }
+}
+
+// Register tiles: a block computes 128 x 128 elements, each thread 8 x 8 in four squares of 4 x 4,
+// only on and below the diagonal, and writes them twice.
+extern "C" __global__ void __launch_bounds__(256)
+    gram_registers(const float* __restrict__ a, unsigned a_rows, unsigned depth, unsigned a_pitch,
+                   float* c, unsigned c_rows, unsigned c_columns, unsigned c_pitch) {
+    // A is transposed on its way in; rows are 4 floats longer, for other banks.
+    __shared__ __align__(16) float rows[2][8][132], columns[2][8][132];
+    if (blockIdx.x > block_row() || block_row() >= (c_rows + 127) / 128) return;
+    const unsigned row = block_row() * 128, column = blockIdx.x * 128;
+    const unsigned t = threadIdx.x;
+    // What the thread loads: four numbers of a row of A for each tile.
+    const unsigned line = t / 2, first = t % 2 * 4;
+    float4 for_rows = load4(a, row + line, first, a_rows, depth, a_pitch);
+    float4 for_columns = load4(a, column + line, first, a_rows, depth, a_pitch);
+    // What it computes: rows y to y + 3 and 64 further down, columns x to x + 3 and 64 further on.
+    const unsigned x = t % 16 * 4, y = t / 16 * 4;
+    float sums[8][8] = {};
+
+    unsigned k = 0, stage = 0;
+    while (true) {
+        float row_four[4], column_four[4];
+        unpack(row_four, for_rows);
+        unpack(column_four, for_columns);
+#pragma unroll
+        for (unsigned i = 0; i < 4; ++i) {
+            rows[stage][first + i][line] = row_four[i];
+            columns[stage][first + i][line] = column_four[i];
+        }
+        __syncthreads();
+        if (k >= depth) break;
+        k += 8;
+        for_rows = load4(a, row + line, k + first, a_rows, depth, a_pitch);
+        for_columns = load4(a, column + line, k + first, a_rows, depth, a_pitch);
+#pragma unroll
+        for (unsigned step = 0; step < 8; ++step) {
+            const float* row_line = rows[stage][step];
+            const float* column_line = columns[stage][step];
+            float left[8], right[8];
+            unpack(left, *reinterpret_cast<const float4*>(&row_line[y]));
+            unpack(left + 4, *reinterpret_cast<const float4*>(&row_line[y + 64]));
+            unpack(right, *reinterpret_cast<const float4*>(&column_line[x]));
+            unpack(right + 4, *reinterpret_cast<const float4*>(&column_line[x + 64]));
+#pragma unroll
+            for (unsigned i = 0; i < 8; ++i)
+#pragma unroll
+                for (unsigned j = 0; j < 8; ++j) sums[i][j] = fmaf(left[i], right[j], sums[i][j]);
+        }
+        stage = 1 - stage;
+    }
+#pragma unroll
+    for (unsigned i = 0; i < 8; ++i) {
+        const unsigned to = row + y + i % 4 + 64 * (i / 4);
+        store4(c, to, column + x, c_rows, c_columns, c_pitch, &sums[i][0]);
+        store4(c, to, column + x + 64, c_rows, c_columns, c_pitch, &sums[i][4]);
+    }
+    if (row == column) return;
+    // Columns of the thread's elements are rows of the mirrored tile.
+#pragma unroll
+    for (unsigned j = 0; j < 8; ++j) {
+        float turned[8];
+#pragma unroll
+        for (unsigned i = 0; i < 8; ++i) turned[i] = sums[i][j];
+        const unsigned to = column + x + j % 4 + 64 * (j / 4);
+        store4(c, to, row + y, c_rows, c_columns, c_pitch, &turned[0]);
+        store4(c, to, row + y + 64, c_rows, c_columns, c_pitch, &turned[4]);
     }
 }

@@ -3,15 +3,10 @@
 // host matmul --naive --tiled16 --tiled32 --registers --ptx matmul.ptx
 // What `--best` is held against is cuBLAS: docs/PEERS.md.
 
+#include "product.cuh"
+
 // C = A B, with A of m x k, B of k x n. A matrix is four parameters: its first element, rows,
 // columns, and the pitch in elements.
-
-__device__ size_t at(unsigned row, unsigned column, unsigned pitch) {
-    return size_t(row) * pitch + column;
-}
-
-// The row of this block in the grid, counted through its layers.
-__device__ unsigned block_row() { return blockIdx.z * gridDim.y + blockIdx.y; }
 
 // One thread an element, everything from global memory.
 extern "C" __global__ void
@@ -70,38 +65,6 @@ matmul_tiled32(const float* __restrict__ a, unsigned m, unsigned k, unsigned a_p
         __syncthreads();
     }
     if (row < m && column < n) c[at(row, column, c_pitch)] = sum;
-}
-
-// Four neighbours of a row: one load where they are all there and aligned, else one by one.
-__device__ float4 load4(const float* __restrict__ matrix, unsigned row, unsigned column,
-                        unsigned rows, unsigned columns, unsigned pitch) {
-    if (row >= rows || column >= columns) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    const float* first = matrix + at(row, column, pitch);
-    if (pitch % 4 == 0 && column + 3 < columns) return *reinterpret_cast<const float4*>(first);
-    return make_float4(first[0], column + 1 < columns ? first[1] : 0.0f,
-                       column + 2 < columns ? first[2] : 0.0f,
-                       column + 3 < columns ? first[3] : 0.0f);
-}
-
-// Writes four neighbours of a row, as load4 reads them.
-__device__ void store4(float* matrix, unsigned row, unsigned column, unsigned rows,
-                       unsigned columns, unsigned pitch, const float* values) {
-    if (row >= rows || column >= columns) return;
-    float* first = matrix + at(row, column, pitch);
-    if (pitch % 4 == 0 && column + 3 < columns) {
-        *reinterpret_cast<float4*>(first) = make_float4(values[0], values[1], values[2], values[3]);
-        return;
-    }
-#pragma unroll
-    for (unsigned i = 0; i < 4; ++i)
-        if (column + i < columns) first[i] = values[i];
-}
-
-__device__ void unpack(float* to, float4 from) {
-    to[0] = from.x;
-    to[1] = from.y;
-    to[2] = from.z;
-    to[3] = from.w;
 }
 
 // Register tiles: a block computes 128 x 128 elements, each thread 8 x 8 in four squares of 4 x 4.

@@ -15,8 +15,9 @@
 //! The lab sheet's GPU has 16 banks. One unused column is all it takes. (What is left are the
 //! stores of the 17-word rows: a warp writes two of them, which overlap by a bank.)
 //! [`gram_mirrored`] also uses that `C` is symmetric: only the blocks on and below the diagonal
-//! work, and write each tile twice, so that half of the arithmetic is saved. `best_kernels::gram`
-//! does that with tiles in registers.
+//! work, and write each tile twice, so that half of the arithmetic is saved.
+//! [`gram_registers`](crate::gram_registers) does that with tiles in registers; the last step is
+//! `best_kernels::gram`.
 //!
 //! What to look for: wavefronts of each shared load
 //! (`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` over

@@ -25,7 +25,7 @@
 //! | [`table`] | accurate and fast math |
 //! | [`transpose`] | coalescing on both sides, shared memory, bank conflicts |
 //! | [`matmul`] | the matrix product, through tiles |
-//! | [`gram`] | a matrix times its transpose: bank conflicts in earnest |
+//! | [`gram`] | a matrix times its transpose: bank conflicts in earnest ([`gram_registers`]: in registers) |
 //! | [`reduce`] | six steps to a good reduction ([`reduce_all`] has its other operations and types) |
 //! | [`dot`] | the dot product: global against shared memory |
 //! | [`rows`] | statistics of rows and columns |
@@ -53,6 +53,7 @@ pub mod cache;
 pub mod constant;
 pub mod dot;
 pub mod gram;
+pub mod gram_registers;
 pub mod launch;
 pub mod layout;
 pub mod matmul;

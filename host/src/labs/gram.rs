@@ -1,6 +1,6 @@
 //! A matrix times its own transpose: tiles read by columns. The kernels and what they show are in
-//! `kernels::gram`. Listed in [`super::ALL`] and run by [`super::flow`]; it shares its references
-//! with `matmul` (`product.rs`).
+//! `kernels::gram` and `kernels::gram_registers`. Listed in [`super::ALL`] and run by
+//! [`super::flow`]; it shares its references with `matmul` (`product.rs`).
 
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use best_kernels::product::{Shares, TileLaunch};
 use best_kernels::transpose;
 use clap::Args;
 use cuda_std::launch::{self, SafeKernel};
-use kernels::gram as kernel;
+use kernels::{gram as kernel, gram_registers as registers};
 use serde_json::{Value, json};
 
 use super::best::{Meeting, gpu};
@@ -49,7 +49,10 @@ pub struct Options {
     /// Half of the tiles of 32 x 33, each written twice
     #[arg(long, help_heading = "Variants (default: all)")]
     pub mirrored: bool,
-    /// The same with tiles in registers, asynchronous copies, and 128 x 128 elements a block; a large matrix is transposed first
+    /// The same with 128 x 128 elements a block, in registers
+    #[arg(long, help_heading = "Variants (default: all)")]
+    pub registers: bool,
+    /// The same with asynchronous copies; a large matrix is transposed first
     #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
 
@@ -68,18 +71,20 @@ enum Step {
     Tiled32,
     Padded32,
     Mirrored,
+    Registers,
     Best,
 }
 
 impl Step {
     /// All steps, and whether a flag names them.
-    fn named(options: &Options) -> [(Self, bool); 6] {
+    fn named(options: &Options) -> [(Self, bool); 7] {
         [
             (Self::Tiled16, options.tiled16),
             (Self::Padded16, options.padded16),
             (Self::Tiled32, options.tiled32),
             (Self::Padded32, options.padded32),
             (Self::Mirrored, options.mirrored),
+            (Self::Registers, options.registers),
             (Self::Best, options.best),
         ]
     }
@@ -91,6 +96,7 @@ impl Step {
             Self::Tiled32 => "tiled32",
             Self::Padded32 => "padded32",
             Self::Mirrored => "mirrored",
+            Self::Registers => "registers",
             Self::Best => "best",
         }
     }
@@ -103,11 +109,26 @@ impl Step {
             Self::Tiled32 => &kernel::gram_tiled32,
             Self::Padded32 => &kernel::gram_padded32,
             Self::Mirrored | Self::Best => &kernel::gram_mirrored,
+            Self::Registers => &registers::gram_registers,
         }
+    }
+
+    /// Rows and columns of a block's tile.
+    fn tile(self) -> u32 {
+        match self {
+            Self::Registers => registers::TILE,
+            _ => self.kernel().block()[0],
+        }
+    }
+
+    /// Threads of a block, and its bytes of shared memory where they may be too many for a GPU.
+    fn needs(self) -> (u32, u64) {
+        let shared = if self == Self::Registers { registers::SHARED } else { 0 };
+        (self.kernel().block().iter().product(), shared)
     }
 }
 
-/// A kernel of the course. Its tiles have the shape of its block.
+/// A kernel of the course.
 type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
 
 /// A kernel of this lab.
@@ -194,7 +215,7 @@ impl Lab for Gram {
         // The padding of a pitched matrix is never right to read.
         data.a.poison()?;
         data.a.write(elements)?;
-        let steps = chosen_for(device, &Step::named(&self.options), |step| (step.kernel().block().iter().product(), 0));
+        let steps = chosen_for(device, &Step::named(&self.options), Step::needs);
         if steps.contains(&Step::Best)
             && let Some(launch) = self.best(device)
         {
@@ -247,7 +268,11 @@ impl Lab for Gram {
                 three_digits(report.speedup("padded32", "tiled32")?)
             ))
         };
-        [time(), counted()].into_iter().flatten().collect()
+        let registers = || {
+            let times = three_digits(report.speedup("registers", "mirrored")?);
+            Some(format!("Register tiles are {times} times as fast as mirrored tiles of 32 x 32."))
+        };
+        [time(), registers(), counted()].into_iter().flatten().collect()
     }
 }
 
@@ -270,7 +295,7 @@ impl Gram {
             Some(best) => (Entry::Split(best.kernel, best.shares), best.launch().into()),
             None => {
                 let kernel = step.kernel();
-                let tiles = shape.rows.div_ceil(kernel.block()[0]);
+                let tiles = shape.rows.div_ceil(step.tile());
                 (Entry::Plain(kernel), LaunchConfig::blocks(kernel, [tiles, tiles, 1]))
             }
         };
