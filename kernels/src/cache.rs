@@ -49,12 +49,8 @@ pub fn cache_default(data: &[f32], mut output: DisjointSlice<f32>, taps: u32, pa
     let first = pattern.element(i.get() as u32) as usize;
     let elements = data.get(first..first + taps as usize);
     if let (Some(elements), Some(output)) = (elements, output.get_mut(i)) {
-        let mut sum = 0.0;
-        for element in elements {
-            // SAFETY: an element of a slice that the launch passed is in global memory.
-            sum += unsafe { mem::load(element) };
-        }
-        *output = sum;
+        // SAFETY: an element of a slice that the launch passed is in global memory.
+        *output = elements.iter().fold(0.0, |sum, element| sum + unsafe { mem::load(element) });
     }
 }
 
@@ -65,12 +61,8 @@ pub fn cache_ca(data: &[f32], mut output: DisjointSlice<f32>, taps: u32, pattern
     let first = pattern.element(i.get() as u32) as usize;
     let elements = data.get(first..first + taps as usize);
     if let (Some(elements), Some(output)) = (elements, output.get_mut(i)) {
-        let mut sum = 0.0;
-        for element in elements {
-            // SAFETY: an element of a slice that the launch passed is in global memory.
-            sum += unsafe { mem::load_ca(element) };
-        }
-        *output = sum;
+        // SAFETY: an element of a slice that the launch passed is in global memory.
+        *output = elements.iter().fold(0.0, |sum, element| sum + unsafe { mem::load_ca(element) });
     }
 }
 
@@ -81,12 +73,8 @@ pub fn cache_cg(data: &[f32], mut output: DisjointSlice<f32>, taps: u32, pattern
     let first = pattern.element(i.get() as u32) as usize;
     let elements = data.get(first..first + taps as usize);
     if let (Some(elements), Some(output)) = (elements, output.get_mut(i)) {
-        let mut sum = 0.0;
-        for element in elements {
-            // SAFETY: an element of a slice that the launch passed is in global memory.
-            sum += unsafe { mem::load_cg(element) };
-        }
-        *output = sum;
+        // SAFETY: an element of a slice that the launch passed is in global memory.
+        *output = elements.iter().fold(0.0, |sum, element| sum + unsafe { mem::load_cg(element) });
     }
 }
 
@@ -97,12 +85,8 @@ pub fn cache_cs(data: &[f32], mut output: DisjointSlice<f32>, taps: u32, pattern
     let first = pattern.element(i.get() as u32) as usize;
     let elements = data.get(first..first + taps as usize);
     if let (Some(elements), Some(output)) = (elements, output.get_mut(i)) {
-        let mut sum = 0.0;
-        for element in elements {
-            // SAFETY: an element of a slice that the launch passed is in global memory.
-            sum += unsafe { mem::load_cs(element) };
-        }
-        *output = sum;
+        // SAFETY: an element of a slice that the launch passed is in global memory.
+        *output = elements.iter().fold(0.0, |sum, element| sum + unsafe { mem::load_cs(element) });
     }
 }
 
@@ -113,12 +97,8 @@ pub fn cache_lu(data: &[f32], mut output: DisjointSlice<f32>, taps: u32, pattern
     let first = pattern.element(i.get() as u32) as usize;
     let elements = data.get(first..first + taps as usize);
     if let (Some(elements), Some(output)) = (elements, output.get_mut(i)) {
-        let mut sum = 0.0;
-        for element in elements {
-            // SAFETY: an element of a slice that the launch passed is in global memory.
-            sum += unsafe { mem::load_lu(element) };
-        }
-        *output = sum;
+        // SAFETY: an element of a slice that the launch passed is in global memory.
+        *output = elements.iter().fold(0.0, |sum, element| sum + unsafe { mem::load_lu(element) });
     }
 }
 
@@ -129,12 +109,8 @@ pub fn cache_cv(data: &[f32], mut output: DisjointSlice<f32>, taps: u32, pattern
     let first = pattern.element(i.get() as u32) as usize;
     let elements = data.get(first..first + taps as usize);
     if let (Some(elements), Some(output)) = (elements, output.get_mut(i)) {
-        let mut sum = 0.0;
-        for element in elements {
-            // SAFETY: an element of a slice that the launch passed is in global memory.
-            sum += unsafe { mem::load_cv(element) };
-        }
-        *output = sum;
+        // SAFETY: an element of a slice that the launch passed is in global memory.
+        *output = elements.iter().fold(0.0, |sum, element| sum + unsafe { mem::load_cv(element) });
     }
 }
 
@@ -145,11 +121,7 @@ pub fn cache_nc(data: &[f32], mut output: DisjointSlice<f32>, taps: u32, pattern
     let first = pattern.element(i.get() as u32) as usize;
     let elements = data.get(first..first + taps as usize);
     if let (Some(elements), Some(output)) = (elements, output.get_mut(i)) {
-        let mut sum = 0.0;
-        for element in elements {
-            // SAFETY: an element of a slice that the launch passed is in global memory.
-            sum += unsafe { mem::load_nc(element) };
-        }
-        *output = sum;
+        // SAFETY: an element of a slice that the launch passed is in global memory.
+        *output = elements.iter().fold(0.0, |sum, element| sum + unsafe { mem::load_nc(element) });
     }
 }

@@ -229,7 +229,7 @@ pub fn launch_f32x4_4(mut data: DisjointSlice<f32x4>, mut rest: DisjointSlice<f3
 }
 
 /// Eight independent loads of 16 bytes at a time.
-#[kernel(linear)]
+#[kernel(linear, launch_bounds(1024))]
 pub fn launch_f32x4_8(mut data: DisjointSlice<f32x4>, mut rest: DisjointSlice<f32>) {
     for i in thread::grid_stride(data.len()).step_by(8) {
         let mut words = [f32x4::splat(0.0); 8];

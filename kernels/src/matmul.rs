@@ -59,9 +59,14 @@ pub const REGISTER_TILE: u32 = 128;
 #[kernel]
 pub fn matmul_naive(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     let at = thread::position();
-    if let (Some(row), Some(c)) = (a.row(at.row()), c.get_mut(at)) {
-        let pairs = row.iter().zip(b.column(at.col()));
-        *c = pairs.fold(0.0, |sum, (a, b)| a.mul_add(*b, sum));
+    if let Some(c) = c.get_mut(at) {
+        let mut sum = 0.0;
+        for k in 0..a.cols() {
+            if let (Some(a), Some(b)) = (a.get(at.row(), k), b.get(k, at.col())) {
+                sum = a.mul_add(*b, sum);
+            }
+        }
+        *c = sum;
     }
 }
 
