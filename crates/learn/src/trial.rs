@@ -194,7 +194,7 @@ impl Module {
             (true, Some(bounds)) => bounds,
             (true, None) => {
                 return Err(Problem::Signature(format!(
-                    "kernel `{}` does not say how large its blocks are: write #[kernel(launch_bounds(N))]",
+                    "kernel `{}` does not say how large its blocks are: write #[kernel(block(N))]",
                     launch.kernel
                 )));
             }
