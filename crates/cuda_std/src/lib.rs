@@ -28,7 +28,7 @@
 //! | --- | --- |
 //! | [`thread`] | indices, the barrier of the block, memory fences |
 //! | [`warp`] | shuffles, votes, matches, reductions and the barrier of the warp |
-//! | [`shared`] | shared memory: [`SharedCell`](shared::SharedCell), [`shared_array!`], dynamic shared memory |
+//! | [`shared`] | shared memory: [`SharedCell`](shared::SharedCell), dynamic shared memory |
 //! | [`constant`] | constant memory |
 //! | [`atomic`] | atomic operations, for the block, the device or the system |
 //! | [`mem`] | loads and stores with a cache operator, the read-only path |
@@ -129,7 +129,7 @@ pub mod prelude {
     pub use crate::vector::*;
     pub use crate::{address_space, gpu_only, kernel};
     #[cfg(any(target_arch = "nvptx64", doc))]
-    pub use crate::{atomic, fast, mem, shared, shared_array, special, thread, warp};
+    pub use crate::{atomic, fast, mem, shared, special, thread, warp};
 }
 
 /// A panic stops the launch. With `panic=immediate-abort`, as `cuda_builder` compiles, this is never called.
