@@ -84,7 +84,7 @@ unsafe fn add_up(output: *mut u32, rounds: u32, read: impl Fn(usize) -> u32) {
     for round in 0..rounds {
         sum = sum.wrapping_add(read(round as usize));
     }
-    // SAFETY: as the caller says.
+    // SAFETY: the output has this thread's element, which no other thread writes.
     unsafe { *output.add(thread::wide_index_1d()) = sum };
 }
 
@@ -168,7 +168,7 @@ pub unsafe fn banks_bytes16(input: *const u32, output: *mut u32, rounds: u32) {
 #[gpu_only]
 #[inline(always)]
 unsafe fn field_by_field<const WORDS: u32>(input: *const u32, output: *mut u32, rounds: u32) {
-    // SAFETY: as the caller says.
+    // SAFETY: the stage has `32 * WORDS + rounds` words, and the barrier of `fill` is behind.
     unsafe {
         let stage = fill(input);
         let first = (WORDS * thread::thread_idx_x()) as usize;

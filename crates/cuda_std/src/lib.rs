@@ -5,19 +5,16 @@
 //! the host a typed handle for launching it.
 //!
 //! ```
-//! use cuda_std::{gpu_only, kernel};
+//! use cuda_std::{DisjointSlice, gpu_only, kernel};
 //! #[gpu_only]
 //! use cuda_std::thread;
 //!
-//! /// Adds `y` to `x`, element by element.
-//! ///
-//! /// # Safety
-//! /// `y` holds `x.len()` elements, and nothing else uses it during the launch.
-//! #[kernel]
-//! pub unsafe fn add(x: &[f32], y: *mut f32) {
-//!     let i = thread::wide_index_1d();
-//!     if i < x.len() {
-//!         *y.add(i) += *x.get_unchecked(i);
+//! /// Adds `x` to `y`, element by element.
+//! #[kernel(linear)]
+//! pub fn add(x: &[f32], mut y: DisjointSlice<f32>) {
+//!     let i = thread::linear_index();
+//!     if let (Some(x), Some(y)) = (x.get(i.get()), y.get_mut(i)) {
+//!         *y += x;
 //!     }
 //! }
 //! # #[cfg(not(target_arch = "nvptx64"))]

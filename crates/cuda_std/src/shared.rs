@@ -87,7 +87,7 @@ pub fn dynamic_shared_mem<T>() -> *mut T {
 /// `offset` is within the requested size, and a multiple of `T`'s alignment.
 #[inline(always)]
 pub unsafe fn dynamic_shared_mem_at<T>(offset: usize) -> *mut T {
-    // SAFETY: the caller keeps within the allocation.
+    // SAFETY: `offset` is within the memory that the launch gave.
     unsafe { dynamic().add(offset).cast() }
 }
 
@@ -177,7 +177,7 @@ pub fn dynamic_shared_size() -> u32 {
 /// As for [`core::ptr::read_volatile`]; and there is a barrier of the block or warp between another thread's write and this read.
 #[inline(always)]
 pub unsafe fn load<T: Copy>(address: *const T) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: a value is there, and a barrier stands between its write and this read.
     unsafe { address.read_volatile() }
 }
 
@@ -187,6 +187,6 @@ pub unsafe fn load<T: Copy>(address: *const T) -> T {
 /// As for [`core::ptr::write_volatile`]; and there is a barrier of the block or warp between this write and another thread's access.
 #[inline(always)]
 pub unsafe fn store<T: Copy>(address: *mut T, value: T) {
-    // SAFETY: the caller's promise.
+    // SAFETY: a value may be there, and a barrier stands between this write and other accesses.
     unsafe { address.write_volatile(value) }
 }
