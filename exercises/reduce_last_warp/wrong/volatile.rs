@@ -32,15 +32,13 @@ pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
         half /= 2;
     }
     thread::sync_threads();
-    // 64 numbers are left. Warp 0 is a whole warp, so all 32 lanes of it come to the barrier of the
-    // warp in every step; the other warps are done.
     if t < 32 {
-        while half > 0 {
-            if t < half {
-                (*stage)[t as usize] += (*stage)[(t + half) as usize];
-            }
+        let mut sum = (*stage)[t as usize];
+        for half in [32, 16, 8, 4, 2, 1] {
+            sum += (*stage)[(t + half) as usize];
             warp::sync_warp(warp::FULL);
-            half /= 2;
+            (*stage)[t as usize] = sum;
+            warp::sync_warp(warp::FULL);
         }
     }
 
