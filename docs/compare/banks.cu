@@ -5,9 +5,10 @@ constexpr unsigned StageWords = 2048;
 
 // The stage, filled with the first words of `input`, side by side. One warp a block.
 template <typename Word>
-__device__ __forceinline__ const Word* fill(const unsigned* input) {
+__device__ __forceinline__ const Word* fill(const unsigned* input, size_t length) {
     __shared__ __align__(16) unsigned stage[StageWords];
-    for (unsigned word = threadIdx.x; word < StageWords; word += 32) stage[word] = input[word];
+    for (unsigned word = threadIdx.x; word < StageWords; word += 32)
+        stage[word] = word < length ? input[word] : 0;
     __syncthreads();
     return reinterpret_cast<const Word*>(stage);
 }
@@ -22,36 +23,41 @@ __device__ void add_up(unsigned* output, unsigned rounds, Read read) {
 
 // Lane l reads word stride * l.
 extern "C" __global__ void __launch_bounds__(32)
-    banks_stride(const unsigned* input, unsigned* output, unsigned rounds, unsigned stride) {
-    const unsigned* words = fill<unsigned>(input) + stride * threadIdx.x;
+    banks_stride(const unsigned* input, size_t length, unsigned* output, size_t,
+                 unsigned rounds, unsigned stride) {
+    const unsigned* words = fill<unsigned>(input, length) + stride * threadIdx.x;
     add_up(output, rounds, [=](unsigned round) { return words[round]; });
 }
 
 // Lane l reads word l ^ 5: the same 32 words in another order.
 extern "C" __global__ void __launch_bounds__(32)
-    banks_permuted(const unsigned* input, unsigned* output, unsigned rounds) {
-    const unsigned* words = fill<unsigned>(input) + (threadIdx.x ^ 5);
+    banks_permuted(const unsigned* input, size_t length, unsigned* output, size_t,
+                   unsigned rounds) {
+    const unsigned* words = fill<unsigned>(input, length) + (threadIdx.x ^ 5);
     add_up(output, rounds, [=](unsigned round) { return words[round]; });
 }
 
 // Words of one byte, side by side.
 extern "C" __global__ void __launch_bounds__(32)
-    banks_bytes1(const unsigned* input, unsigned* output, unsigned rounds) {
-    const unsigned char* bytes = fill<unsigned char>(input) + threadIdx.x;
+    banks_bytes1(const unsigned* input, size_t length, unsigned* output, size_t,
+                 unsigned rounds) {
+    const unsigned char* bytes = fill<unsigned char>(input, length) + threadIdx.x;
     add_up(output, rounds, [=](unsigned round) { return bytes[4 * round]; });
 }
 
 // Words of two bytes, side by side.
 extern "C" __global__ void __launch_bounds__(32)
-    banks_bytes2(const unsigned* input, unsigned* output, unsigned rounds) {
-    const unsigned short* halves = fill<unsigned short>(input) + threadIdx.x;
+    banks_bytes2(const unsigned* input, size_t length, unsigned* output, size_t,
+                 unsigned rounds) {
+    const unsigned short* halves = fill<unsigned short>(input, length) + threadIdx.x;
     add_up(output, rounds, [=](unsigned round) { return halves[2 * round]; });
 }
 
 // Words of 8 bytes, side by side.
 extern "C" __global__ void __launch_bounds__(32)
-    banks_bytes8(const unsigned* input, unsigned* output, unsigned rounds) {
-    const uint2* pairs = fill<uint2>(input) + threadIdx.x;
+    banks_bytes8(const unsigned* input, size_t length, unsigned* output, size_t,
+                 unsigned rounds) {
+    const uint2* pairs = fill<uint2>(input, length) + threadIdx.x;
     add_up(output, rounds, [=](unsigned round) {
         const uint2 pair = pairs[round];
         return pair.x + pair.y;
@@ -60,19 +66,21 @@ extern "C" __global__ void __launch_bounds__(32)
 
 // Words of 16 bytes, side by side.
 extern "C" __global__ void __launch_bounds__(32)
-    banks_bytes16(const unsigned* input, unsigned* output, unsigned rounds) {
-    const uint4* quads = fill<uint4>(input) + threadIdx.x;
+    banks_bytes16(const unsigned* input, size_t length, unsigned* output, size_t,
+                  unsigned rounds) {
+    const uint4* quads = fill<uint4>(input, length) + threadIdx.x;
     add_up(output, rounds, [=](unsigned round) {
         const uint4 quad = quads[round];
         return quad.x + quad.y + quad.z + quad.w;
     });
 }
 
-// A structure of `Words` words for each lane, field by field. Volatile, since a round reads a word of the round before again, and
-// is meant to.
+// A structure of `Words` words for each lane, field by field. Volatile, since a round reads a word of
+// the round before again, and is meant to.
 template <unsigned Words>
-__device__ __forceinline__ void field_by_field(const unsigned* input, unsigned* output, unsigned rounds) {
-    const volatile unsigned* fields = fill<unsigned>(input) + Words * threadIdx.x;
+__device__ __forceinline__ void field_by_field(const unsigned* input, size_t length,
+                                               unsigned* output, unsigned rounds) {
+    const volatile unsigned* fields = fill<unsigned>(input, length) + Words * threadIdx.x;
     add_up(output, rounds, [=](unsigned round) {
         unsigned sum = 0;
         for (unsigned field = 0; field < Words; ++field) sum += fields[field + round];
@@ -81,19 +89,22 @@ __device__ __forceinline__ void field_by_field(const unsigned* input, unsigned* 
 }
 
 extern "C" __global__ void __launch_bounds__(32)
-    banks_structure2(const unsigned* input, unsigned* output, unsigned rounds) {
-    field_by_field<2>(input, output, rounds);
+    banks_structure2(const unsigned* input, size_t length, unsigned* output, size_t,
+                     unsigned rounds) {
+    field_by_field<2>(input, length, output, rounds);
 }
 
 extern "C" __global__ void __launch_bounds__(32)
-    banks_structure3(const unsigned* input, unsigned* output, unsigned rounds) {
-    field_by_field<3>(input, output, rounds);
+    banks_structure3(const unsigned* input, size_t length, unsigned* output, size_t,
+                     unsigned rounds) {
+    field_by_field<3>(input, length, output, rounds);
 }
 
 // Two elements a thread, `apart` words apart: 1 is interleaved, 32 is block-apart.
 extern "C" __global__ void __launch_bounds__(32)
-    banks_two(const unsigned* input, unsigned* output, unsigned rounds, unsigned apart) {
+    banks_two(const unsigned* input, size_t length, unsigned* output, size_t,
+              unsigned rounds, unsigned apart) {
     const unsigned step = apart == 1 ? 2 : 1;
-    const unsigned* words = fill<unsigned>(input) + step * threadIdx.x;
+    const unsigned* words = fill<unsigned>(input, length) + step * threadIdx.x;
     add_up(output, rounds, [=](unsigned round) { return words[round] + words[apart + round]; });
 }

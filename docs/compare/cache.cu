@@ -4,22 +4,16 @@
 #include "pattern.cuh"
 
 // Adds up `taps` neighbours from the pattern's element on.
-template <typename Load>
-__device__ void gather(const float* data, float* output, unsigned threads, unsigned taps,
-                       const Pattern& pattern, Load load) {
-    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < threads) {
-        const unsigned first = element(pattern, i);
-        float sum = 0.0f;
-        for (unsigned tap = 0; tap < taps; ++tap) sum += load(&data[first + tap]);
-        output[i] = sum;
-    }
-}
-
-#define KERNEL(NAME, LOAD)                                                                    \
-    extern "C" __global__ void NAME(const float* data, float* output, unsigned threads,       \
-                                    unsigned taps, Pattern pattern) {                         \
-        gather(data, output, threads, taps, pattern, [](const float* p) { return LOAD(p); }); \
+#define KERNEL(NAME, LOAD)                                                                        \
+    extern "C" __global__ void NAME(const float* data, size_t length, float* output,              \
+                                    size_t threads, unsigned taps, Pattern pattern) {             \
+        const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;                           \
+        const size_t first = element(pattern, unsigned(i));                                       \
+        if (i < threads && first + taps <= length) {                                              \
+            float sum = 0.0f;                                                                     \
+            for (unsigned tap = 0; tap < taps; ++tap) sum += LOAD(&data[first + tap]);            \
+            output[i] = sum;                                                                      \
+        }                                                                                         \
     }
 
 KERNEL(cache_default, *)

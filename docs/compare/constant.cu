@@ -8,6 +8,8 @@ extern "C" __constant__ float CONSTANT_POLYNOMIAL[Degree + 1] = {};
 extern "C" __constant__ float CONSTANT_GAMMA[2] = {1.0f, 1.0f};
 extern "C" __constant__ float CONSTANT_TABLE[256] = {};
 
+// A slice is two parameters: its first element and its length.
+
 __device__ size_t thread_index() { return size_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 
 // Horner's rule.
@@ -18,43 +20,44 @@ __device__ float polynomial(const float* coefficients, float x) {
     return sum;
 }
 
-extern "C" __global__ void constant_polynomial(const float* __restrict__ x, size_t length,
-                                               float* output) {
+extern "C" __global__ void constant_polynomial(const float* __restrict__ x, size_t x_length,
+                                               float* y, size_t length) {
     const size_t i = thread_index();
-    if (i < length) output[i] = polynomial(CONSTANT_POLYNOMIAL, x[i]);
+    if (i < x_length && i < length) y[i] = polynomial(CONSTANT_POLYNOMIAL, x[i]);
 }
 
-extern "C" __global__ void constant_polynomial_global(const float* __restrict__ x, size_t length,
-                                                      float* output,
+extern "C" __global__ void constant_polynomial_global(const float* __restrict__ x, size_t x_length,
+                                                      float* y, size_t length,
                                                       const float* __restrict__ coefficients,
-                                                      size_t) {
+                                                      size_t count) {
     const size_t i = thread_index();
-    if (i < length) output[i] = polynomial(coefficients, x[i]);
+    if (i < x_length && i < length && Degree < count) y[i] = polynomial(coefficients, x[i]);
 }
 
-extern "C" __global__ void constant_gamma(const float* __restrict__ x, size_t length,
-                                          float* output) {
+extern "C" __global__ void constant_gamma(const float* __restrict__ x, size_t x_length, float* y,
+                                          size_t length) {
     const size_t i = thread_index();
-    if (i < length) output[i] = CONSTANT_GAMMA[0] * powf(x[i], CONSTANT_GAMMA[1]);
+    if (i < x_length && i < length) y[i] = CONSTANT_GAMMA[0] * powf(x[i], CONSTANT_GAMMA[1]);
 }
 
-extern "C" __global__ void constant_gamma_global(const float* __restrict__ x, size_t length,
-                                                 float* output,
-                                                 const float* __restrict__ parameters, size_t) {
+extern "C" __global__ void constant_gamma_global(const float* __restrict__ x, size_t x_length,
+                                                 float* y, size_t length,
+                                                 const float* __restrict__ parameters,
+                                                 size_t count) {
     const size_t i = thread_index();
-    if (i < length) output[i] = parameters[0] * powf(x[i], parameters[1]);
+    if (i < x_length && i < length && 1 < count) y[i] = parameters[0] * powf(x[i], parameters[1]);
 }
 
 // The lanes of a warp read different addresses.
-extern "C" __global__ void constant_lookup(const unsigned char* __restrict__ values, size_t length,
-                                           float* output) {
+extern "C" __global__ void constant_lookup(const unsigned char* __restrict__ values,
+                                           size_t values_length, float* y, size_t length) {
     const size_t i = thread_index();
-    if (i < length) output[i] = CONSTANT_TABLE[values[i]];
+    if (i < values_length && i < length) y[i] = CONSTANT_TABLE[values[i]];
 }
 
 extern "C" __global__ void constant_lookup_global(const unsigned char* __restrict__ values,
-                                                  size_t length, float* output,
-                                                  const float* __restrict__ table, size_t) {
+                                                  size_t values_length, float* y, size_t length,
+                                                  const float* __restrict__ table, size_t entries) {
     const size_t i = thread_index();
-    if (i < length) output[i] = table[values[i]];
+    if (i < values_length && i < length && 256 <= entries) y[i] = table[values[i]];
 }

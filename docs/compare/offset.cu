@@ -3,18 +3,18 @@
 
 // Both loads are shifted, the store is aligned.
 extern "C" __global__ void offset_read(const float* __restrict__ a, size_t a_length,
-                                       const float* __restrict__ b, size_t, float* c,
-                                       size_t offset) {
+                                       const float* __restrict__ b, size_t b_length,
+                                       float* c, size_t c_length, size_t offset) {
     const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-    const size_t from = i + offset;
-    if (from < a_length) c[i] = a[from] + b[from];
+    if (i + offset < a_length && i + offset < b_length && i < c_length)
+        c[i] = a[i + offset] + b[i + offset];
 }
 
 // The loads are aligned, the store is shifted.
 extern "C" __global__ void offset_write(const float* __restrict__ a, size_t a_length,
-                                        const float* __restrict__ b, size_t, float* c,
-                                        size_t offset) {
+                                        const float* __restrict__ b, size_t b_length,
+                                        float* c, size_t c_length, size_t offset) {
     const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-    const size_t to = i + offset;
-    if (to < a_length) c[to] = a[i] + b[i];
+    if (i < a_length && i < b_length && i + offset < c_length)
+        c[i + offset] = a[i] + b[i];
 }

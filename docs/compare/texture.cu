@@ -28,44 +28,52 @@ __device__ unsigned spread(unsigned bits) {
 
 // A texture in linear memory, by whole indices.
 extern "C" __global__ void texture_linear(cudaTextureObject_t texture, float* output,
-                                          unsigned length) {
-    const unsigned i = thread_x();
-    if (i < length) output[i] = 2.0f * tex1Dfetch<float>(texture, i);
+                                          size_t length) {
+    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < length) output[i] = 2.0f * tex1Dfetch<float>(texture, int(i));
 }
 
 // The same from global memory.
-extern "C" __global__ void texture_global(const float* __restrict__ input, size_t length,
-                                          float* output) {
+extern "C" __global__ void texture_global(const float* __restrict__ input, size_t texels,
+                                          float* output, size_t length) {
     const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < length) output[i] = 2.0f * input[i];
+    if (i < texels && i < length) output[i] = 2.0f * input[i];
 }
 
+// A matrix that the host passes: the output of the kernels in two dimensions.
+#define OUTPUT float *output, unsigned rows, unsigned cols, unsigned pitch
+
 // A texture of two dimensions at (x, y) * scale + shift.
-extern "C" __global__ void texture_sample(cudaTextureObject_t texture, float* output,
-                                          unsigned width, unsigned height, float scale,
+extern "C" __global__ void texture_sample(cudaTextureObject_t texture, OUTPUT, float scale,
                                           float shift) {
     const unsigned x = thread_x(), y = thread_y();
-    if (x < width && y < height)
-        output[y * width + x] = tex2D<float>(texture, x * scale + shift, y * scale + shift);
+    if (y < rows && x < cols)
+        output[size_t(y) * pitch + x] =
+            tex2D<float>(texture, x * scale + shift, y * scale + shift);
 }
 
 // A walk over a texture.
-extern "C" __global__ void texture_walk(cudaTextureObject_t texture, float* output, unsigned width,
-                                        Walk walk) {
+extern "C" __global__ void texture_walk(cudaTextureObject_t texture, OUTPUT, Walk walk) {
+    const unsigned x = thread_x(), y = thread_y();
     const uint2 place = texel(walk);
-    output[thread_y() * width + thread_x()] = tex2D<float>(texture, place.x + 0.5f, place.y + 0.5f);
+    if (y < rows && x < cols)
+        output[size_t(y) * pitch + x] = tex2D<float>(texture, place.x + 0.5f, place.y + 0.5f);
 }
 
 // The same walk over an image that lies row by row in global memory.
-extern "C" __global__ void texture_rows(const float* __restrict__ image, size_t, float* output,
-                                        unsigned width, Walk walk) {
+extern "C" __global__ void texture_rows(const float* __restrict__ image, size_t texels, OUTPUT,
+                                        Walk walk) {
+    const unsigned x = thread_x(), y = thread_y();
     const uint2 place = texel(walk);
-    output[thread_y() * width + thread_x()] = image[place.y * (walk.mask + 1) + place.x];
+    const unsigned i = place.y * (walk.mask + 1) + place.x;
+    if (y < rows && x < cols && i < texels) output[size_t(y) * pitch + x] = image[i];
 }
 
 // The same walk over an image that lies along the Morton curve in global memory.
-extern "C" __global__ void texture_morton(const float* __restrict__ image, size_t, float* output,
-                                          unsigned width, Walk walk) {
+extern "C" __global__ void texture_morton(const float* __restrict__ image, size_t texels, OUTPUT,
+                                          Walk walk) {
+    const unsigned x = thread_x(), y = thread_y();
     const uint2 place = texel(walk);
-    output[thread_y() * width + thread_x()] = image[spread(place.x) | spread(place.y) << 1];
+    const unsigned i = spread(place.x) | spread(place.y) << 1;
+    if (y < rows && x < cols && i < texels) output[size_t(y) * pitch + x] = image[i];
 }

@@ -3,24 +3,32 @@
 
 #include "l2_evict_last.cuh"
 
-// Copies a word a thread; the first threads also copy what does not fill a word.
-template <typename Word>
-__device__ void copy(const float* input, float* output, size_t length) {
-    const size_t floats = sizeof(Word) / sizeof(float), words = length / floats;
+// 4 bytes a lane.
+extern "C" __global__ void vector_copy4(const float* __restrict__ input, size_t length,
+                                        float* output, size_t output_length) {
     const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < words) reinterpret_cast<Word*>(output)[i] = reinterpret_cast<const Word*>(input)[i];
-    const size_t rest = words * floats + i;
-    if (rest < length) output[rest] = input[rest];
+    if (i < length && i < output_length) output[i] = input[i];
 }
 
-#define KERNEL(NAME, WORD)                                                              \
-    extern "C" __global__ void NAME(const float* input, float* output, size_t length) { \
-        copy<WORD>(input, output, length);                                              \
-    }
+// 8 bytes a lane; the first threads also copy what does not fill a word.
+extern "C" __global__ void vector_copy8(const float2* __restrict__ input, size_t words,
+                                        const float* __restrict__ input_rest, size_t rest,
+                                        float2* output, size_t output_words,
+                                        float* output_rest, size_t output_length) {
+    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < words && i < output_words) output[i] = input[i];
+    if (i < rest && i < output_length) output_rest[i] = input_rest[i];
+}
 
-KERNEL(vector_copy4, float)
-KERNEL(vector_copy8, float2)
-KERNEL(vector_copy16, float4)
+// 16 bytes a lane.
+extern "C" __global__ void vector_copy16(const float4* __restrict__ input, size_t words,
+                                         const float* __restrict__ input_rest, size_t rest,
+                                         float4* output, size_t output_words,
+                                         float* output_rest, size_t output_length) {
+    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < words && i < output_words) output[i] = input[i];
+    if (i < rest && i < output_length) output_rest[i] = input_rest[i];
+}
 
 // `Each` places a thread, each a word or one of the last floats that do not fill one.
 template <int Each>

@@ -1,8 +1,8 @@
 //! What one warp's addresses cost: the patterns of the lectures, as loads and as stores.
 //!
-//! The lanes of a warp name 32 addresses at once, and the hardware serves them in pieces of memory: lines of 128 bytes where they
-//! go through Fermi's L1, sectors of 32 bytes past it and on everything later. What counts is how many different pieces the warp
-//! names, not in what order:
+//! The lanes of a warp name 32 addresses at once, and the hardware serves them in pieces of memory:
+//! lines of 128 bytes where they go through Fermi's L1, sectors of 32 bytes past it and on
+//! everything later. What counts is how many different pieces the warp names, not in what order:
 //!
 //! | pattern | words of 4 bytes | lines of 128 bytes | sectors of 32 bytes |
 //! | --- | --- | --- | --- |
@@ -19,19 +19,29 @@
 //! The program shows the mean of the two loads of a difference: 1.50 lines, 4.50 sectors.
 //!
 //! What to look for: sectors per request and the bytes used of each
-//! (`l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum` over `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`,
-//! `smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct`); on older models the transactions (`gld_transactions`,
-//! `gld_efficiency`).
+//! (`l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum` over
+//! `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`,
+//! `smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct`); on older models the
+//! transactions (`gld_transactions`, `gld_efficiency`).
 //!
-//! Loading kernels write what they read side by side, so that only the loads have the pattern. Storing kernels make up what they
-//! write from its place ([`value_at`]), so that there are no loads at all, and lanes that share a word write the same value.
+//! Loading kernels write what they read side by side, so that only the loads have the pattern. The
+//! storing kernel makes up what it writes from its place ([`value_at`]), so that there are no loads
+//! at all.
 //!
-//! Sources: the three lectures on global memory (a Russian one; KAUST CS 380, lecture 14; NVIDIA's webinar of 2011).
+//! # Where `unsafe` begins
+//!
+//! [`access_store`] writes wherever the pattern says, and lanes that share a word race for it. They
+//! write the same value, so the last store may be any; the compiler sees one thread and cannot
+//! tell. The sanitizer checks exactly this: it reports threads that write different values to one
+//! element.
+//!
+//! Sources: the three lectures on global memory (a Russian one; KAUST CS 380, lecture 14; NVIDIA's
+//! webinar of 2011).
 
 use bytemuck::{Pod, Zeroable};
 #[gpu_only]
 use cuda_std::thread;
-use cuda_std::{gpu_only, kernel};
+use cuda_std::{DisjointSlice, gpu_only, kernel};
 
 /// Which element each thread accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -43,7 +53,8 @@ pub struct Pattern {
     pub exchange: u32,
     /// Elements before the first.
     pub offset: u32,
-    /// If not 0, thread numbers are shuffled among the numbers below `2^scatter_bits` ([`scatter`]).
+    /// If not 0, thread numbers are shuffled among the numbers below `2^scatter_bits`
+    /// ([`scatter`]).
     pub scatter_bits: u32,
 }
 
@@ -60,8 +71,8 @@ impl Pattern {
     }
 }
 
-/// Another number below 2^bits for each number below 2^bits: two rounds of multiplying by an odd number, which loses nothing, and
-/// of folding the upper half into the lower.
+/// Another number below 2^bits for each number below 2^bits: two rounds of multiplying by an odd
+/// number, which loses nothing, and of folding the upper half into the lower.
 #[inline(always)]
 pub const fn scatter(i: u32, bits: u32) -> u32 {
     let mask = u32::MAX >> (32 - bits);
@@ -80,45 +91,42 @@ pub const fn value_at(i: u32, seed: u32) -> u32 {
     (i ^ seed).wrapping_mul(0x2545_f491)
 }
 
-/// `output[i] = data[pattern(i)]`, for `i` below `threads`.
-///
-/// # Safety
-/// `data` has an element for each place of the pattern, `output` holds `threads` elements, and nothing else uses it during the
-/// launch. Blocks and grid are one-dimensional.
-#[kernel]
-pub unsafe fn access_load(data: &[u32], output: *mut u32, threads: u32, pattern: Pattern) {
-    let i = thread::index_1d();
-    if i < threads {
-        *output.add(i as usize) = *data.get_unchecked(pattern.element(i) as usize);
+/// `out[i] = data[pattern(i)]`.
+#[kernel(linear)]
+pub fn access_load(data: &[u32], mut out: DisjointSlice<u32>, pattern: Pattern) {
+    let i = thread::linear_index();
+    let element = pattern.element(i.get() as u32);
+    if let (Some(from), Some(to)) = (data.get(element as usize), out.get_mut(i)) {
+        *to = *from;
     }
 }
 
-/// `output[pattern(i)]` becomes a number made of its place, for `i` below `threads`.
+/// `out[pattern(i)]` becomes a number made of its place, for `i` below `threads`.
 ///
 /// # Safety
-/// `output` has an element for each place of the pattern, and nothing else uses it during the launch. Blocks and grid are
-/// one-dimensional.
-#[kernel]
-pub unsafe fn access_store(output: *mut u32, threads: u32, seed: u32, pattern: Pattern) {
+///
+/// Threads that share an element race for it, all with the same value. Who launches this with such
+/// a pattern relies on the device to store that value, as GPUs do.
+#[kernel(linear)]
+pub unsafe fn access_store(mut out: DisjointSlice<u32>, threads: u32, seed: u32, pattern: Pattern) {
     let i = thread::index_1d();
-    if i < threads {
-        let element = pattern.element(i);
-        *output.add(element as usize) = value_at(element, seed);
+    let element = pattern.element(i);
+    if i < threads
+        && let Some(to) = out.element_mut(element as usize)
+    {
+        *to = value_at(element, seed);
     }
 }
 
-/// `output[i] = data[scale * i + shift] - data[i]`: with 1 and 1 the difference of neighbours, whose two loads share their
-/// sectors; with 64 and 0 the second load needs a sector for each lane.
-///
-/// # Safety
-/// `data` has an element for each place named, `output` holds `threads` elements, and nothing else uses it during the launch.
-/// Blocks and grid are one-dimensional.
-#[kernel]
-pub unsafe fn access_difference(data: &[u32], output: *mut u32, threads: u32, scale: u32, shift: u32) {
-    let i = thread::index_1d();
-    if i < threads {
-        let other = *data.get_unchecked((scale * i + shift) as usize);
-        *output.add(i as usize) = other.wrapping_sub(*data.get_unchecked(i as usize));
+/// `out[i] = data[scale * i + shift] - data[i]`: with 1 and 1 the difference of neighbours,
+/// whose two loads share their sectors; with 64 and 0 the second load needs a sector for each lane.
+#[kernel(linear)]
+pub fn access_difference(data: &[u32], mut out: DisjointSlice<u32>, scale: u32, shift: u32) {
+    let i = thread::linear_index();
+    let other = scale * i.get() as u32 + shift;
+    let (here, there) = (data.get(i.get()), data.get(other as usize));
+    if let (Some(here), Some(there), Some(to)) = (here, there, out.get_mut(i)) {
+        *to = there.wrapping_sub(*here);
     }
 }
 

@@ -64,6 +64,7 @@ mod operation;
 pub mod pitch;
 pub mod reduce;
 pub mod reduce_all;
+pub mod register_tiles;
 pub mod rows;
 pub mod shared;
 pub mod table;

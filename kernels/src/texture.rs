@@ -1,20 +1,32 @@
-//! Textures: reads that know about edges, about what is between two texels, and about their neighbours above and below.
+//! Textures: reads that handle edges, filter between texels, and expect neighbours in two
+//! dimensions.
 //!
-//! A texture is an image that kernels read through units of its own. The host says what a read does:
+//! A texture is an image that kernels read through the texture units. The host says what a read
+//! does:
 //!
 //! | setting | choices |
 //! | --- | --- |
-//! | beyond the edge | *clamp*: the texel at the edge; *wrap*: from the other side; *mirror*: back again; *border*: a fixed value |
-//! | between texels | *nearest*: the texel that the place is in; *linear*: the mean of its neighbours, with weights of 8 bits of fraction |
-//! | what a texel is | as it is, or an integer read as a fraction of its largest value (a byte as `k / 255`) |
+//! | beyond the edge | *clamp*: the texel at the edge; *wrap*: from the other side |
+//! | | *mirror*: back again; *border*: a fixed value |
+//! | between texels | *nearest*: the texel that contains the point |
+//! | | *linear*: the mean of its neighbours, with weights of 8 bits of fraction |
+//! | what a texel is | as it is, or an integer as a fraction of its largest (a byte as `k / 255`) |
 //!
-//! Texels of an array do not lie row by row. They are stored so that what is near in two dimensions is near in memory, for instance along a
-//! Morton curve: the bits of x and y, interleaved. Then a sector of 8 floats is not 8 x 1 texels but 4 x 2, and a warp that
-//! reads down a column touches half as many. [`texture_morton`] does in global memory what the texture hides.
+//! The texels of an array are not stored row by row, but so that what is near in two dimensions is
+//! near in memory, for instance along a Morton curve: the bits of x and y, interleaved. Then a
+//! sector of 8 floats is not 8 x 1 texels but 4 x 2, and a warp that reads down a column touches
+//! half as many. [`texture_morton`] does in global memory what the texture hides.
 //!
-//! What to look for: sectors per request of a walk along rows, down columns and along diagonals: in row order 4, 32 and 32; in Morton
-//! order 8, 16 and about 20. Along rows the row order wins; for a walk that may go any way, Morton does. The texture units take a
-//! warp four lanes at a time (`l1tex__t_requests_pipe_tex_mem_texture.sum`).
+//! What to look for: sectors per request of a walk along rows, down columns and along diagonals: in
+//! row order 4, 32 and 32; in Morton order 8, 16 and about 20. Along rows the row order wins; for a
+//! walk that may go any way, Morton does. The texture units take a warp four lanes at a time
+//! (`l1tex__t_requests_pipe_tex_mem_texture.sum`).
+//!
+//! # Where `unsafe` begins
+//!
+//! A texture is passed as a number, its handle, and the compiler cannot see what is behind it: the
+//! launch promises that the texture is alive and of the kernel's kind. Kernels that read plain
+//! memory promise nothing.
 //!
 //! Source: KAUST CS 380, lecture 14.
 
@@ -22,9 +34,10 @@ use bytemuck::{Pod, Zeroable};
 use cuda_std::texture::Texture;
 #[gpu_only]
 use cuda_std::thread;
-use cuda_std::{gpu_only, kernel};
+use cuda_std::{DisjointMatrix, DisjointSlice, gpu_only, kernel};
 
-/// Where each thread of a two-dimensional launch looks: thread (x, y) at `origin + x * step_x + y * step_y`, wrapped to the image.
+/// Where each thread of a two-dimensional launch looks: thread (x, y) at
+/// `origin + x * step_x + y * step_y`, wrapped to the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Walk {
@@ -67,76 +80,75 @@ const fn spread(bits: u32) -> u32 {
 /// Reads a texture in linear memory by whole indices, and doubles what it reads.
 ///
 /// # Safety
-/// The texture has `length` texels, `output` as many elements, and nothing else uses it during the launch.
-#[kernel]
-pub unsafe fn texture_linear(texture: Texture, output: *mut f32, length: u32) {
-    let i = thread::index_1d();
-    if i < length {
-        let [texel, ..] = texture.fetch_1d(i as i32);
-        *output.add(i as usize) = 2.0 * texel;
+/// The texture is alive, has one dimension, and a texel for each element of `output`.
+#[kernel(linear)]
+pub unsafe fn texture_linear(texture: Texture, mut output: DisjointSlice<f32>) {
+    let i = thread::linear_index();
+    if let Some(output) = output.get_mut(i) {
+        let [texel, ..] = texture.fetch_1d(i.get() as i32);
+        *output = 2.0 * texel;
     }
 }
 
 /// The same from global memory.
-///
-/// # Safety
-/// `input` and `output` hold `length` elements, and nothing else uses `output` during the launch.
-#[kernel]
-pub unsafe fn texture_global(input: &[f32], output: *mut f32) {
-    let i = thread::wide_index_1d();
-    if i < input.len() {
-        *output.add(i) = 2.0 * *input.get_unchecked(i);
+#[kernel(linear)]
+pub fn texture_global(input: &[f32], mut output: DisjointSlice<f32>) {
+    let i = thread::linear_index();
+    if let (Some(texel), Some(output)) = (input.get(i.get()), output.get_mut(i)) {
+        *output = 2.0 * texel;
     }
 }
 
-/// Reads a texture of two dimensions at `(x, y) * scale + shift`, in texels or normalised, as the texture has it.
+/// Reads a texture of two dimensions at `(x, y) * scale + shift`, in texels or normalised, as the
+/// texture has it.
 ///
 /// # Safety
-/// The texture is of two dimensions, `output` has `width` elements for each row of threads, and nothing else uses it during the launch.
+/// The texture is alive and has two dimensions.
 #[kernel]
-pub unsafe fn texture_sample(texture: Texture, output: *mut f32, width: u32, height: u32, scale: f32, shift: f32) {
-    let place = thread::index_2d();
-    if place.x < width && place.y < height {
-        let [value, ..] = texture.sample_2d(place.x as f32 * scale + shift, place.y as f32 * scale + shift);
-        *output.add((place.y * width + place.x) as usize) = value;
+pub unsafe fn texture_sample(texture: Texture, mut output: DisjointMatrix<f32>, scale: f32, shift: f32) {
+    let at = thread::position();
+    if let Some(output) = output.get_mut(at) {
+        let (x, y) = (at.col() as f32 * scale + shift, at.row() as f32 * scale + shift);
+        let [value, ..] = texture.sample_2d(x, y);
+        *output = value;
     }
 }
 
 /// A walk over a texture: the texel of each thread, side by side.
 ///
 /// # Safety
-/// The texture has the side that the walk says; `output` has an element for each thread of the launch, of which there are `width` in a
-/// row, and nothing else uses it.
+/// The texture is alive, has two dimensions, and the side that the walk says.
 #[kernel]
-pub unsafe fn texture_walk(texture: Texture, output: *mut f32, width: u32, walk: Walk) {
-    let place = thread::index_2d();
-    let [u, v] = walk.texel(place.x, place.y);
-    let [texel, ..] = texture.sample_2d(u as f32 + 0.5, v as f32 + 0.5);
-    *output.add((place.y * width + place.x) as usize) = texel;
+pub unsafe fn texture_walk(texture: Texture, mut output: DisjointMatrix<f32>, walk: Walk) {
+    let at = thread::position();
+    if let Some(output) = output.get_mut(at) {
+        let [u, v] = walk.texel(at.col(), at.row());
+        let [texel, ..] = texture.sample_2d(u as f32 + 0.5, v as f32 + 0.5);
+        *output = texel;
+    }
 }
 
 /// The same walk over an image that lies row by row in global memory.
-///
-/// # Safety
-/// As for [`texture_walk`], with an image of as many elements.
 #[kernel]
-pub unsafe fn texture_rows(image: &[f32], output: *mut f32, width: u32, walk: Walk) {
-    let place = thread::index_2d();
-    let [u, v] = walk.texel(place.x, place.y);
-    let texel = *image.get_unchecked((v * (walk.mask + 1) + u) as usize);
-    *output.add((place.y * width + place.x) as usize) = texel;
+pub fn texture_rows(image: &[f32], mut output: DisjointMatrix<f32>, walk: Walk) {
+    let at = thread::position();
+    let [u, v] = walk.texel(at.col(), at.row());
+    let texel = image.get((v * (walk.mask + 1) + u) as usize);
+    if let (Some(texel), Some(output)) = (texel, output.get_mut(at)) {
+        *output = *texel;
+    }
 }
 
 /// The same walk over an image that lies along the Morton curve in global memory.
 ///
-/// # Safety
-/// As for [`texture_rows`]; the image's side is at most 65536.
+/// The image's side is at most 65536.
 #[kernel]
-pub unsafe fn texture_morton(image: &[f32], output: *mut f32, width: u32, walk: Walk) {
-    let place = thread::index_2d();
-    let [u, v] = walk.texel(place.x, place.y);
-    let texel = *image.get_unchecked(morton(u, v) as usize);
-    *output.add((place.y * width + place.x) as usize) = texel;
+pub fn texture_morton(image: &[f32], mut output: DisjointMatrix<f32>, walk: Walk) {
+    let at = thread::position();
+    let [u, v] = walk.texel(at.col(), at.row());
+    if let (Some(texel), Some(output)) = (image.get(morton(u, v) as usize), output.get_mut(at)) {
+        *output = *texel;
+    }
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]

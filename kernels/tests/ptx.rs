@@ -50,6 +50,22 @@ fn kernels_have_the_accesses_that_their_labs_count() {
         assert_eq!(count(kernel, "ld.global.nc.b32"), 2);
         assert_eq!(count(kernel, "st.global.b32"), 1);
     }
+    for kernel in ["pitch_rows", "pitch_columns", "layout_pitched", "access_load"] {
+        assert_eq!(count(kernel, "ld.global.nc.b32"), 1, "{kernel}");
+        assert_eq!(count(kernel, "st.global.b32"), 1, "{kernel}");
+    }
+    // What a raw pointer points to may be written by others; what a slice has is not.
+    assert_eq!(count("layout_points_direct", "ld.global.b32"), 3);
+    assert_eq!(count("layout_points_read_only", "ld.global.nc.b32"), 3);
+    // The length of a row is known, so all its loads are in flight at once.
+    assert_eq!(count("layout_rows", "ld.global.nc.b32"), 32);
+    assert_eq!(count("constant_polynomial", "ld.const.b32"), 8);
+    assert_eq!(count("constant_lookup", "ld.const.b32"), 1);
+    let labs = ["table_", "pitch_", "access_", "constant_", "layout_"];
+    let of_these = kernels::PTX[0].entry_points().filter(|kernel| labs.iter().any(|lab| kernel.starts_with(lab)));
+    for kernel in of_these {
+        assert_eq!(count(kernel, "trap"), 0, "{kernel} checks an index at run time");
+    }
     // A block of 8 rows of threads moves a tile of 32 rows, so each thread moves four elements.
     for kernel in ["transpose_copy", "transpose_naive_reads", "transpose_naive_writes"] {
         assert_eq!(count(kernel, "ld.global.nc.b32"), 4, "{kernel}");

@@ -30,6 +30,7 @@ fn flags_that_do_not_fit_are_one_line() {
         ("launch --grid 4294967295", &["--grid", "from 1 to 2147483647"]),
         ("access --stride 0", &["--stride", "from 2 to 1024"]),
         ("access --models g81", &["--models", "unknown model 'g81'", "fermi", ":ca"]),
+        ("pitch --rows 5000000 --cols 1 --block 1024 --device sim", &["--block", "5000000 x 1", "at most 858"]),
         ("cache --pattern diagonal", &["--pattern", "diagonal", "stencil"]),
         ("table --step 0", &["--step", "above 0"]),
         ("table --step nan", &["--step", "nan"]),

@@ -107,7 +107,7 @@ fn ptx_comes_from_pipes_too() {
 
     // Also if the text is needed several times: for the signatures, and for the device.
     let kernels = std::fs::read_to_string("../kernels/ptx/kernels.sm_75.ptx").expect("the file is read");
-    let run = "offset_read --grid 1 --block 64 f32[64] u64:64 f32[64] u64:64 f32[64] u64:0 --device sim --lines";
+    let run = "offset_read --grid 1 --block 64 f32[64] u64:64 f32[64] u64:64 f32[64] u64:64 u64:0 --device sim --lines";
     piped(&format!("run - {run}"), &kernels).assert().success();
     piped("transpose --padded --rows 64 --cols 64 --device sim --ptx -", &kernels).assert().success();
     piped("access --models fermi,volta --stride 2 --size 1024 --device sim --ptx -", &kernels).assert().success();

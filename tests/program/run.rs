@@ -114,7 +114,7 @@ fn the_counters_are_those_of_an_h200() {
 #[test]
 fn a_kernel_of_slices_takes_addresses_and_lengths() {
     let text = output(&format!(
-        "{KERNELS} offset_read --grid 1 --block 64 f32[64]=ramp u64:64 f32[64]=0.5 u64:64 f32[64] u64:0 --print 4 \
+        "{KERNELS} offset_read --grid 1 --block 64 f32[64]=ramp u64:64 f32[64]=0.5 u64:64 f32[64] u64:64 u64:0 --print 4 \
          --device sim --format json"
     ));
     let found: Value = serde_json::from_str(&text).expect("JSON");
@@ -191,7 +191,7 @@ fn a_fault_is_in_the_json_and_the_exit_code_is_1() {
     assert!(!result.exists(), "nothing is saved");
 
     // With `.loc`, the line is in the Rust source.
-    let arguments = "offset_read --grid 1 --block 64 f32[8] u64:64 f32[64] u64:64 f32[32] u64:0 --check none --format json --device sim";
+    let arguments = "offset_read --grid 1 --block 64 f32[8] u64:64 f32[64] u64:64 f32[32] u64:64 u64:0 --check none --format json --device sim";
     let run = host(&format!("{KERNELS} {arguments}")).assert().code(1);
     let found: Value = serde_json::from_slice(&run.get_output().stdout).expect("JSON");
     let file = found["faults"][0]["file"].as_str().expect("a file");
@@ -285,11 +285,11 @@ fn what_does_not_fit_is_one_line() {
 #[test]
 fn lines_show_where_the_sectors_go() {
     let text = output(&format!(
-        "{KERNELS} offset_read --grid 1 --block 64 f32[64]=ramp u64:64 f32[64]=0.5 u64:64 f32[64] u64:0 --lines --device sim"
+        "{KERNELS} offset_read --grid 1 --block 64 f32[64]=ramp u64:64 f32[64]=0.5 u64:64 f32[64] u64:64 u64:0 --lines --device sim"
     ));
     let listed = text.split_once("\nkernels/src/offset.rs\n").expect("the file of Rust").1;
     let hot: Value = serde_json::from_str(&output(&format!(
-        "{KERNELS} offset_read --grid 1 --block 64 f32[64]=ramp u64:64 f32[64]=0.5 u64:64 f32[64] u64:0 --lines --hot 1 \
+        "{KERNELS} offset_read --grid 1 --block 64 f32[64]=ramp u64:64 f32[64]=0.5 u64:64 f32[64] u64:64 u64:0 --lines --hot 1 \
          --format json --device sim"
     )))
     .expect("JSON");
@@ -313,7 +313,7 @@ fn lines_show_where_the_sectors_go() {
 fn loads_and_stores_of_a_line_are_counted_apart() {
     let text = output("offset --offset 1 --device sim --lines");
     let read = text.split_once("\nread+1, line by line:\n").expect("the lines").1;
-    let line = read.split_once("*c.add(i) = ").expect("the line that does it").1;
+    let line = read.split_once("*c = a + b;").expect("the line that does it").1;
     let accesses: Vec<&str> = line.lines().skip(1).take(2).map(str::trim).collect();
     assert!(accesses[0].ends_with("= global loads: 5.00 sectors per request"), "{text}");
     assert!(accesses[1].ends_with("= global stores: 4.00 sectors per request"), "{text}");
@@ -344,7 +344,7 @@ fn sources_are_found_from_anywhere_or_missed_aloud() {
     let mut command = host("offset --offset 1 --size 4096 --device sim --lines");
     let run = command.current_dir(elsewhere.path()).assert().success();
     let text = String::from_utf8_lossy(&run.get_output().stdout);
-    assert!(text.contains("if from < a.len() {") && !text.contains("not found"), "{text}");
+    assert!(text.contains("let i = thread::linear_index();") && !text.contains("not found"), "{text}");
 
     let (_folder, file) = small();
     let located = SMALL.replace(".address_size 64", ".address_size 64\n.file 1 \"src/no_such_kernel.rs\"");
@@ -380,7 +380,7 @@ fn numbers_that_do_not_suit_their_parameter_are_noted() {
         assert_eq!(noted(fitting), "", "{fitting}");
     }
     // rustc's parameter for a slice is declared as an address.
-    let swapped = "offset_read --grid 1 --block 1 u64:64 u64:0 u64:0 u64:0 u64:0 u64:9 --device sim";
+    let swapped = "offset_read --grid 1 --block 1 u64:64 u64:0 u64:0 u64:0 u64:0 u64:0 u64:9 --device sim";
     let run = host(&format!("{KERNELS} {swapped}")).assert().success();
     let notes = String::from_utf8_lossy(&run.get_output().stderr);
     let expected = "argument 0, u64:64, is a number, but parameter 0 (u64 offset_read_param_0) is an address";
@@ -391,7 +391,7 @@ fn numbers_that_do_not_suit_their_parameter_are_noted() {
 fn a_wrong_count_of_arguments_mentions_slices() {
     let (_folder, file) = small();
     let too_few = host(&format!("{KERNELS} offset_read --grid 1 --block 1 f32[1] f32[1] f32[1] u64:0 --device sim"));
-    fails(too_few, 2, &["takes 6 arguments", "4 were given; a Rust slice takes 2, address and length"]);
+    fails(too_few, 2, &["takes 7 arguments", "4 were given; a Rust slice takes 2, address and length"]);
     let none = run(&file, "add --grid 1 --block 32 u32[4]").assert().code(2);
     let text = String::from_utf8_lossy(&none.get_output().stderr);
     assert!(text.contains("takes 3 arguments") && !text.contains("slice"), "{text}");

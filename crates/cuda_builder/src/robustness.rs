@@ -45,7 +45,7 @@ const IR: &[&str] = &[
     "@__coalesce_dynamic_shared",
     "@__coalesce_launch_bounds__1_1_1_0__k",
     "@__coalesce_launch_bounds__",
-    "@__coalesce_block__32_8_1__k",
+    "@__coalesce_block__32_8_1_0__k",
     "@__coalesce_block__",
     "!DIFile(filename: \"",
     "\", directory: \"",

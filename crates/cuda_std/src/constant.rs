@@ -1,7 +1,7 @@
 //! Constant memory: up to 64 KB that a launch only reads, with a cache that is fast if all lanes read the same address.
 //!
 //! ```
-//! use cuda_std::{address_space, gpu_only, kernel};
+//! use cuda_std::{DisjointSlice, address_space, gpu_only, kernel};
 //! #[gpu_only]
 //! use cuda_std::{constant::ConstantCell, thread};
 //!
@@ -10,22 +10,22 @@
 //! pub static COEFFICIENTS: ConstantCell<[f32; 4]> = ConstantCell::new([1.0, 0.5, 0.25, 0.125]);
 //!
 //! /// Evaluates a polynomial at each element.
-//! ///
-//! /// # Safety
-//! /// `data` has an element for each thread.
-//! #[kernel]
-//! pub unsafe fn polynomial(data: *mut f32) {
-//!     let i = thread::wide_index_1d();
-//!     let x = *data.add(i);
-//!     let [a, b, c, d] = COEFFICIENTS.get();
-//!     *data.add(i) = ((d * x + c) * x + b) * x + a;
+//! #[kernel(linear)]
+//! pub fn polynomial(mut data: DisjointSlice<f32>) {
+//!     if let Some(x) = data.get_mut(thread::linear_index()) {
+//!         let [a, b, c, d] = COEFFICIENTS.get();
+//!         *x = ((d * *x + c) * *x + b) * *x + a;
+//!     }
 //! }
 //! ```
+//!
+//! `COEFFICIENTS[i]` reads one of them.
 //!
 //! With `#[unsafe(no_mangle)]` the PTX exports the static by its name, and the host may set it between launches, with a handle of
 //! the same name (`cuda_std::launch::Symbol`). Without, nothing can change it, and the compiler uses the known values.
 
 use core::cell::UnsafeCell;
+use core::ops::Deref;
 
 /// A value in constant memory, for statics with `#[address_space(constant)]`.
 ///
@@ -53,5 +53,16 @@ impl<T: Copy> ConstantCell<T> {
     #[inline(always)]
     pub const fn as_ptr(&self) -> *const T {
         self.0.get()
+    }
+}
+
+impl<T> Deref for ConstantCell<T> {
+    type Target = T;
+
+    /// The value in its place, to read a part of it.
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: nothing writes to constant memory while the kernel runs.
+        unsafe { &*self.0.get() }
     }
 }

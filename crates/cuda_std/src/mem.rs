@@ -6,6 +6,7 @@
 //!
 //! | load | CUDA | hint to the hardware |
 //! | --- | --- | --- |
+//! | [`load`] | | what the option `-dlcm` of `ptxas` says |
 //! | [`load_ca`] | `__ldca` | cache at all levels, L1 and L2 |
 //! | [`load_cg`] | `__ldcg` | cache in L2, bypass L1 |
 //! | [`load_cs`] | `__ldcs` | expect to read it once: evict it first |
@@ -58,6 +59,9 @@ macro_rules! loads {
 }
 
 loads! {
+    /// Loads as `ptxas` is asked to: through L1 and L2, or through L2 only (`ld.global`). For memory that a `&[T]` may be in, of which
+    /// the compiler knows that nothing writes there.
+    load;
     /// Loads through L1 and L2 (`ld.global.ca`).
     load_ca;
     /// Loads through L2 only (`ld.global.cg`).
@@ -122,6 +126,8 @@ stores! {
 /// A value that one global access can load or store: numbers of 8 to 64 bits, and vectors.
 #[allow(clippy::missing_safety_doc)]
 pub unsafe trait GlobalValue: Copy {
+    /// [`load`] of this type.
+    unsafe fn load(address: *const Self) -> Self;
     /// [`load_ca`] of this type.
     unsafe fn load_ca(address: *const Self) -> Self;
     /// [`load_cg`] of this type.
@@ -212,7 +218,7 @@ macro_rules! scalar_load {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    with_policy!($($policy $priority:)? "ld.global.", $operator, ".", $kind, " {value}, [place]"),
+                    with_policy!($($policy $priority:)? "ld.global", $operator, ".", $kind, " {value}, [place]"),
                     address,
                     value = out($class) value,
                     options(nostack, readonly, preserves_flags)
@@ -232,7 +238,7 @@ macro_rules! scalar_store {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    with_policy!($($policy $priority:)? "st.global.", $operator, ".", $kind, " [place], {value}"),
+                    with_policy!($($policy $priority:)? "st.global", $operator, ".", $kind, " [place], {value}"),
                     address,
                     value = in($class) bits,
                     options(nostack, preserves_flags)
@@ -246,38 +252,39 @@ macro_rules! scalars {
     ($($ty:ty: $kind:literal $class:ident $register:ty, $from:expr, $into:expr;)*) => {$(
         // SAFETY: the instruction's type has the size of the value.
         unsafe impl GlobalValue for $ty {
-            scalar_load!(load_ca, "ca", $kind, $class, $register, $from);
-            scalar_load!(load_cg, "cg", $kind, $class, $register, $from);
-            scalar_load!(load_cs, "cs", $kind, $class, $register, $from);
-            scalar_load!(load_lu, "lu", $kind, $class, $register, $from);
-            scalar_load!(load_cv, "cv", $kind, $class, $register, $from);
-            scalar_load!(load_nc, "nc", $kind, $class, $register, $from);
-            scalar_load!(load_nc_no_allocate, "nc.L1::no_allocate", $kind, $class, $register, $from);
-            scalar_load!(load_evict_first, "L1::evict_first", $kind, $class, $register, $from);
-            scalar_load!(load_evict_last, "L1::evict_last", $kind, $class, $register, $from);
+            scalar_load!(load, "", $kind, $class, $register, $from);
+            scalar_load!(load_ca, ".ca", $kind, $class, $register, $from);
+            scalar_load!(load_cg, ".cg", $kind, $class, $register, $from);
+            scalar_load!(load_cs, ".cs", $kind, $class, $register, $from);
+            scalar_load!(load_lu, ".lu", $kind, $class, $register, $from);
+            scalar_load!(load_cv, ".cv", $kind, $class, $register, $from);
+            scalar_load!(load_nc, ".nc", $kind, $class, $register, $from);
+            scalar_load!(load_nc_no_allocate, ".nc.L1::no_allocate", $kind, $class, $register, $from);
+            scalar_load!(load_evict_first, ".L1::evict_first", $kind, $class, $register, $from);
+            scalar_load!(load_evict_last, ".L1::evict_last", $kind, $class, $register, $from);
             #[cfg(target_feature = "sm_80")]
-            scalar_load!(load_l2_evict_last, "cg.L2::cache_hint" by L2 evict_last, $kind, $class, $register, $from);
+            scalar_load!(load_l2_evict_last, ".cg.L2::cache_hint" by L2 evict_last, $kind, $class, $register, $from);
             #[cfg(not(target_feature = "sm_80"))]
-            scalar_load!(load_l2_evict_last, "cg", $kind, $class, $register, $from);
+            scalar_load!(load_l2_evict_last, ".cg", $kind, $class, $register, $from);
             #[cfg(target_feature = "sm_80")]
-            scalar_load!(load_prefetch, "L2::256B", $kind, $class, $register, $from);
+            scalar_load!(load_prefetch, ".L2::256B", $kind, $class, $register, $from);
             #[cfg(not(target_feature = "sm_80"))]
-            scalar_load!(load_prefetch, "L2::128B", $kind, $class, $register, $from);
+            scalar_load!(load_prefetch, ".L2::128B", $kind, $class, $register, $from);
             #[cfg(target_feature = "sm_80")]
-            scalar_load!(load_l2_evict_last_prefetch, "L2::cache_hint.L2::256B" by L2 evict_last, $kind, $class, $register, $from);
+            scalar_load!(load_l2_evict_last_prefetch, ".L2::cache_hint.L2::256B" by L2 evict_last, $kind, $class, $register, $from);
             #[cfg(not(target_feature = "sm_80"))]
-            scalar_load!(load_l2_evict_last_prefetch, "L2::128B", $kind, $class, $register, $from);
-            scalar_store!(store_wb, "wb", $kind, $class, $into);
-            scalar_store!(store_cg, "cg", $kind, $class, $into);
-            scalar_store!(store_cs, "cs", $kind, $class, $into);
-            scalar_store!(store_wt, "wt", $kind, $class, $into);
-            scalar_store!(store_no_allocate, "L1::no_allocate", $kind, $class, $into);
-            scalar_store!(store_evict_first, "L1::evict_first", $kind, $class, $into);
-            scalar_store!(store_evict_last, "L1::evict_last", $kind, $class, $into);
+            scalar_load!(load_l2_evict_last_prefetch, ".L2::128B", $kind, $class, $register, $from);
+            scalar_store!(store_wb, ".wb", $kind, $class, $into);
+            scalar_store!(store_cg, ".cg", $kind, $class, $into);
+            scalar_store!(store_cs, ".cs", $kind, $class, $into);
+            scalar_store!(store_wt, ".wt", $kind, $class, $into);
+            scalar_store!(store_no_allocate, ".L1::no_allocate", $kind, $class, $into);
+            scalar_store!(store_evict_first, ".L1::evict_first", $kind, $class, $into);
+            scalar_store!(store_evict_last, ".L1::evict_last", $kind, $class, $into);
             #[cfg(target_feature = "sm_80")]
-            scalar_store!(store_l2_evict_last, "L2::cache_hint" by L2 evict_last, $kind, $class, $into);
+            scalar_store!(store_l2_evict_last, ".L2::cache_hint" by L2 evict_last, $kind, $class, $into);
             #[cfg(not(target_feature = "sm_80"))]
-            scalar_store!(store_l2_evict_last, "wb", $kind, $class, $into);
+            scalar_store!(store_l2_evict_last, ".wb", $kind, $class, $into);
         }
     )*};
 }
@@ -304,7 +311,7 @@ macro_rules! vector_load {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    with_policy!($($policy $priority:)? "ld.global.", $operator, ".v2.", $kind, " {{{x}, {y}}}, [place]"),
+                    with_policy!($($policy $priority:)? "ld.global", $operator, ".v2.", $kind, " {{{x}, {y}}}, [place]"),
                     address,
                     x = out($class) x,
                     y = out($class) y,
@@ -322,7 +329,7 @@ macro_rules! vector_load {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    with_policy!($($policy $priority:)? "ld.global.", $operator, ".v4.", $kind, " {{{x}, {y}, {z}, {w}}}, [place]"),
+                    with_policy!($($policy $priority:)? "ld.global", $operator, ".v4.", $kind, " {{{x}, {y}, {z}, {w}}}, [place]"),
                     address,
                     x = out($class) x,
                     y = out($class) y,
@@ -344,7 +351,7 @@ macro_rules! vector_store {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    with_policy!($($policy $priority:)? "st.global.", $operator, ".v2.", $kind, " [place], {{{x}, {y}}}"),
+                    with_policy!($($policy $priority:)? "st.global", $operator, ".v2.", $kind, " [place], {{{x}, {y}}}"),
                     address,
                     x = in($class) value.x(),
                     y = in($class) value.y(),
@@ -360,7 +367,7 @@ macro_rules! vector_store {
             // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
-                    with_policy!($($policy $priority:)? "st.global.", $operator, ".v4.", $kind, " [place], {{{x}, {y}, {z}, {w}}}"),
+                    with_policy!($($policy $priority:)? "st.global", $operator, ".v4.", $kind, " [place], {{{x}, {y}, {z}, {w}}}"),
                     address,
                     x = in($class) value.x(),
                     y = in($class) value.y(),
@@ -377,38 +384,39 @@ macro_rules! vectors {
     ($($ty:ty: $lanes:tt $kind:literal $class:ident $element:ty;)*) => {$(
         // SAFETY: the instruction's type has the size of the value.
         unsafe impl GlobalValue for $ty {
-            vector_load!(load_ca, "ca", $lanes $kind $class $element);
-            vector_load!(load_cg, "cg", $lanes $kind $class $element);
-            vector_load!(load_cs, "cs", $lanes $kind $class $element);
-            vector_load!(load_lu, "lu", $lanes $kind $class $element);
-            vector_load!(load_cv, "cv", $lanes $kind $class $element);
-            vector_load!(load_nc, "nc", $lanes $kind $class $element);
-            vector_load!(load_nc_no_allocate, "nc.L1::no_allocate", $lanes $kind $class $element);
-            vector_load!(load_evict_first, "L1::evict_first", $lanes $kind $class $element);
-            vector_load!(load_evict_last, "L1::evict_last", $lanes $kind $class $element);
+            vector_load!(load, "", $lanes $kind $class $element);
+            vector_load!(load_ca, ".ca", $lanes $kind $class $element);
+            vector_load!(load_cg, ".cg", $lanes $kind $class $element);
+            vector_load!(load_cs, ".cs", $lanes $kind $class $element);
+            vector_load!(load_lu, ".lu", $lanes $kind $class $element);
+            vector_load!(load_cv, ".cv", $lanes $kind $class $element);
+            vector_load!(load_nc, ".nc", $lanes $kind $class $element);
+            vector_load!(load_nc_no_allocate, ".nc.L1::no_allocate", $lanes $kind $class $element);
+            vector_load!(load_evict_first, ".L1::evict_first", $lanes $kind $class $element);
+            vector_load!(load_evict_last, ".L1::evict_last", $lanes $kind $class $element);
             #[cfg(target_feature = "sm_80")]
-            vector_load!(load_l2_evict_last, "cg.L2::cache_hint" by L2 evict_last, $lanes $kind $class $element);
+            vector_load!(load_l2_evict_last, ".cg.L2::cache_hint" by L2 evict_last, $lanes $kind $class $element);
             #[cfg(not(target_feature = "sm_80"))]
-            vector_load!(load_l2_evict_last, "cg", $lanes $kind $class $element);
+            vector_load!(load_l2_evict_last, ".cg", $lanes $kind $class $element);
             #[cfg(target_feature = "sm_80")]
-            vector_load!(load_prefetch, "L2::256B", $lanes $kind $class $element);
+            vector_load!(load_prefetch, ".L2::256B", $lanes $kind $class $element);
             #[cfg(not(target_feature = "sm_80"))]
-            vector_load!(load_prefetch, "L2::128B", $lanes $kind $class $element);
+            vector_load!(load_prefetch, ".L2::128B", $lanes $kind $class $element);
             #[cfg(target_feature = "sm_80")]
-            vector_load!(load_l2_evict_last_prefetch, "L2::cache_hint.L2::256B" by L2 evict_last, $lanes $kind $class $element);
+            vector_load!(load_l2_evict_last_prefetch, ".L2::cache_hint.L2::256B" by L2 evict_last, $lanes $kind $class $element);
             #[cfg(not(target_feature = "sm_80"))]
-            vector_load!(load_l2_evict_last_prefetch, "L2::128B", $lanes $kind $class $element);
-            vector_store!(store_wb, "wb", $lanes $kind $class $element);
-            vector_store!(store_cg, "cg", $lanes $kind $class $element);
-            vector_store!(store_cs, "cs", $lanes $kind $class $element);
-            vector_store!(store_wt, "wt", $lanes $kind $class $element);
-            vector_store!(store_no_allocate, "L1::no_allocate", $lanes $kind $class $element);
-            vector_store!(store_evict_first, "L1::evict_first", $lanes $kind $class $element);
-            vector_store!(store_evict_last, "L1::evict_last", $lanes $kind $class $element);
+            vector_load!(load_l2_evict_last_prefetch, ".L2::128B", $lanes $kind $class $element);
+            vector_store!(store_wb, ".wb", $lanes $kind $class $element);
+            vector_store!(store_cg, ".cg", $lanes $kind $class $element);
+            vector_store!(store_cs, ".cs", $lanes $kind $class $element);
+            vector_store!(store_wt, ".wt", $lanes $kind $class $element);
+            vector_store!(store_no_allocate, ".L1::no_allocate", $lanes $kind $class $element);
+            vector_store!(store_evict_first, ".L1::evict_first", $lanes $kind $class $element);
+            vector_store!(store_evict_last, ".L1::evict_last", $lanes $kind $class $element);
             #[cfg(target_feature = "sm_80")]
-            vector_store!(store_l2_evict_last, "L2::cache_hint" by L2 evict_last, $lanes $kind $class $element);
+            vector_store!(store_l2_evict_last, ".L2::cache_hint" by L2 evict_last, $lanes $kind $class $element);
             #[cfg(not(target_feature = "sm_80"))]
-            vector_store!(store_l2_evict_last, "wb", $lanes $kind $class $element);
+            vector_store!(store_l2_evict_last, ".wb", $lanes $kind $class $element);
         }
     )*};
 }

@@ -5,13 +5,16 @@ use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Ident, Lit, Result, Token, parenthesized};
 
 /// The arguments that `#[kernel]` knows, for messages.
-const KNOWN: &str = "`block(X, Y, Z)`, `linear`, `launch_bounds(THREADS)` and `launch_bounds(THREADS, MIN_BLOCKS)`";
+const KNOWN: &str = "`block(X, Y, Z)`, `min_blocks(COUNT)`, `linear`, `launch_bounds(THREADS)` and \
+     `launch_bounds(THREADS, MIN_BLOCKS)`";
 
 /// The arguments of `#[kernel(..)]`.
 #[derive(Default)]
 pub struct KernelArguments {
     /// The exact shape of the block, if the kernel declares one.
     pub block: Option<[u32; 3]>,
+    /// How many of these blocks a multiprocessor should hold at least, or 0 if not specified.
+    pub min_blocks: u32,
     /// Whether launches have one dimension.
     pub linear: bool,
     /// The launch bounds, if there are any.
@@ -38,6 +41,11 @@ impl Parse for KernelArguments {
                     parenthesized!(content in input);
                     all.block.replace(block(&content)?).is_some()
                 }
+                "min_blocks" => {
+                    parenthesized!(content in input);
+                    let count = number(&content.parse()?)?;
+                    std::mem::replace(&mut all.min_blocks, count) > 0
+                }
                 "launch_bounds" => {
                     parenthesized!(content in input);
                     all.bounds.replace(content.parse()?).is_some()
@@ -56,6 +64,10 @@ impl Parse for KernelArguments {
             if !input.is_empty() {
                 let _: Token![,] = input.parse()?;
             }
+        }
+        if all.min_blocks > 0 && all.block.is_none() {
+            let problem = "`min_blocks(..)` says how many blocks of a `block(..)` a multiprocessor holds";
+            return Err(Error::new(input.span(), problem));
         }
         Ok(all)
     }

@@ -100,7 +100,9 @@ fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArgumen
         }
     };
     let marker = match arguments {
-        KernelArguments { block: Some([x, y, z]), .. } => Some(format_ident!("__coalesce_block__{x}_{y}_{z}__{name}")),
+        KernelArguments { block: Some([x, y, z]), min_blocks, .. } => {
+            Some(format_ident!("__coalesce_block__{x}_{y}_{z}_{min_blocks}__{name}"))
+        }
         KernelArguments { bounds: Some(LaunchBounds { threads: [x, y, z], minimum_blocks }), .. } => {
             Some(format_ident!("__coalesce_launch_bounds__{x}_{y}_{z}_{minimum_blocks}__{name}"))
         }

@@ -67,7 +67,8 @@ use proc_macro::TokenStream;
 /// # The launches it allows
 ///
 /// `#[kernel(block(32, 8))]` says that blocks have exactly this shape: a launch of another one fails (`.reqntid`). The compiler then
-/// knows the range of each thread index, and removes the bounds checks that it proves.
+/// knows the range of each thread index, and removes the bounds checks that it proves. `#[kernel(block(256), min_blocks(2))]` also
+/// asks for so few registers that at least two blocks fit on one multiprocessor.
 ///
 /// `#[kernel(linear)]` says that grid and block extend in x only. Safe launches check it; whoever launches in another way promises
 /// it. Both may be given: `#[kernel(block(256), linear)]`.

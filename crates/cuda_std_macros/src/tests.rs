@@ -89,7 +89,7 @@ fn launches_that_no_gpu_has_are_refused_with_a_reason() {
     let cases = [
         (
             "bounds(1)",
-            "unknown argument: `#[kernel]` knows `block(X, Y, Z)`, `linear`, `launch_bounds(THREADS)` and \
+            "unknown argument: `#[kernel]` knows `block(X, Y, Z)`, `min_blocks(COUNT)`, `linear`, `launch_bounds(THREADS)` and \
              `launch_bounds(THREADS, MIN_BLOCKS)`",
         ),
         ("launch_bounds()", "`launch_bounds` needs the number of threads of the largest block"),
@@ -105,6 +105,9 @@ fn launches_that_no_gpu_has_are_refused_with_a_reason() {
         ("block(32, 33)", "a block has at most 1024 threads"),
         ("block(1, 1, 65)", "a block extends by at most 64 in z"),
         ("block(X)", literal),
+        ("min_blocks(2)", "`min_blocks(..)` says how many blocks of a `block(..)` a multiprocessor holds"),
+        ("block(32), min_blocks(2), min_blocks(2)", "`min_blocks` stands here twice"),
+        ("block(32), min_blocks(0)", literal),
         ("block(32), block(32)", "`block` stands here twice"),
         ("linear, linear", "`linear` stands here twice"),
         ("block(32), launch_bounds(32)", "a kernel with a `block(..)` needs no `launch_bounds(..)`"),
@@ -156,7 +159,7 @@ fn a_safe_kernel_is_safe_on_both_sides_and_knows_its_block() {
             "unsafe { ::cuda_std::shape::assume_block::<256u32, 1u32, 1u32>() };",
             "unsafe { ::cuda_std::shape::assume_linear() };",
             "::cuda_std::DisjointSlice::<u8>::from_raw_parts(__c_pointer.as_mut_ptr(), __c_length) }; g();",
-            "static __coalesce_block__256_1_1__f: u8 = 0;",
+            "static __coalesce_block__256_1_1_0__f: u8 = 0;",
             "::cuda_std::launch::SafeKernel<(::cuda_std::launch::Matrix<f32>, \
              ::cuda_std::launch::DisjointMatrix<f64>, ::cuda_std::launch::DisjointSlice<u8>,)>",
             "block: ::core::option::Option::Some([256u32, 1u32, 1u32]), linear: true",

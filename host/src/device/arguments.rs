@@ -35,6 +35,10 @@ arguments! {
         Matrix::Linear { buffer, .. } => Argument::<Slice<T>>::push(buffer, all),
         Matrix::Pitched(buffer) => Argument::<Slice<T>>::push(buffer, all),
     };
+    DisjointSlice<T>, &mut Matrix<T>: |matrix, all| match matrix {
+        Matrix::Linear { buffer, .. } => Argument::<DisjointSlice<T>>::push(buffer, all),
+        Matrix::Pitched(buffer) => all.push_slice(buffer.address(), buffer.rows() * buffer.pitch()),
+    };
     launch::Matrix<T>, &Matrix<T>: |matrix, all| push_matrix(matrix, all);
     launch::DisjointMatrix<T>, &mut Matrix<T>: |matrix, all| push_matrix(matrix, all);
     Pointer<T>, &Buffer<T>: |buffer, all| all.push_pointer(buffer.address());

@@ -314,14 +314,12 @@ impl Access {
             move |data: &mut Data, launcher| {
                 let OnDevice { input, results, stored } = &mut data.0[index];
                 match task {
-                    Task::Load(pattern) => {
-                        launcher.launch(&kernel::access_load, &launch, (&*input, results, threads, pattern))
-                    }
+                    Task::Load(pattern) => launcher.launch(&kernel::access_load, &launch, (&*input, results, pattern)),
                     Task::Store(pattern) => {
                         launcher.launch(&kernel::access_store, &launch, (stored, threads, seed, pattern))
                     }
                     Task::Difference { scale, shift } => {
-                        launcher.launch(&kernel::access_difference, &launch, (&*input, results, threads, scale, shift))
+                        launcher.launch(&kernel::access_difference, &launch, (&*input, results, scale, shift))
                     }
                 }
             },

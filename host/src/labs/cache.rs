@@ -3,7 +3,7 @@
 //! apply to its own launches only.
 
 use clap::{Args, ValueEnum};
-use cuda_std::launch::{Kernel, Pointer, PointerMut};
+use cuda_std::launch::{DisjointSlice, SafeKernel, Slice};
 use kernels::access::Pattern;
 use kernels::cache as kernel;
 use serde_json::{Value, json};
@@ -112,10 +112,10 @@ impl Reads {
 const TABLE_BITS: u32 = 13;
 
 /// The kernels' parameters: data, output, threads, taps, pattern.
-type Parameters = (Pointer<f32>, PointerMut<f32>, u32, u32, Pattern);
+type Parameters = (Slice<f32>, DisjointSlice<f32>, u32, Pattern);
 
 /// The cache operators of loads, with their kernels.
-const OPERATORS: [(&str, &Kernel<Parameters>); 7] = [
+const OPERATORS: [(&str, &SafeKernel<Parameters>); 7] = [
     ("default", &kernel::cache_default),
     ("ca", &kernel::cache_ca),
     ("cg", &kernel::cache_cg),
@@ -274,7 +274,7 @@ impl Cache {
         &self,
         place: &Target,
         name: String,
-        kernel: &'static Kernel<Parameters>,
+        kernel: &'static SafeKernel<Parameters>,
         reads: Reads,
         preferences: Preferences,
     ) -> Variant<'_, Data> {
@@ -286,7 +286,7 @@ impl Cache {
             name.clone(),
             move |data: &mut Data, launcher| {
                 let (input, output) = &mut data.0[index];
-                launcher.launch(kernel, &launch, (&*input, output, threads, taps, pattern))
+                launcher.launch(kernel, &launch, (&*input, output, taps, pattern))
             },
             move |data| {
                 let expected = |i: usize| {
@@ -309,7 +309,7 @@ impl Cache {
 
     fn operators(&self, place: &Target) -> Vec<Variant<'_, Data>> {
         let pairs = self.options.pattern.iter().flat_map(|&reads| OPERATORS.map(|operator| (reads, operator)));
-        let variant = |(reads, (operator, kernel)): (Reads, (&str, &'static Kernel<Parameters>))| {
+        let variant = |(reads, (operator, kernel)): (Reads, (&str, &'static SafeKernel<Parameters>))| {
             self.variant(place, format!("{operator}-{}", reads.name()), kernel, reads, Preferences::default())
                 .group("operators")
                 .axis("operator", operator)

@@ -227,9 +227,7 @@ impl Constant {
         let shape = Shape::Vector(found.len());
         match task {
             // The same operations in the same order, each rounded as on the device.
-            Task::Polynomial => {
-                Outcome::exact(shape, found, |_, i| kernel::polynomial(|power| self.coefficients[power], self.x[i]))
-            }
+            Task::Polynomial => Outcome::exact(shape, found, |_, i| kernel::polynomial(&self.coefficients, self.x[i])),
             Task::Gamma => {
                 let [gain, exponent] = self.gamma.map(f64::from);
                 // The power is exact to one unit in the last place, and the product is rounded.

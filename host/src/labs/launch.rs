@@ -3,13 +3,15 @@
 //! buffers.
 
 use clap::{Args, ValueEnum};
-use cuda_std::launch::{Kernel, PointerMut};
+use cuda_std::launch::{DisjointSlice, Kernel};
+use cuda_std::vector::{f32x2, f32x4};
 use kernels::launch as kernel;
 use serde_json::{Value, json};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
+use super::launcher::Launcher;
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Model};
 use crate::error::Result;
@@ -71,14 +73,64 @@ impl Word {
         [4, 8, 16][self as usize]
     }
 
-    /// The kernel with this many independent loads, which takes the vector and its length.
-    fn kernel(self, loads: u32) -> &'static Kernel<(PointerMut<f32>, usize)> {
-        let kernels: [[&'static Kernel<_>; 4]; 3] = [
-            [&kernel::launch_f32_1, &kernel::launch_f32_2, &kernel::launch_f32_4, &kernel::launch_f32_8],
-            [&kernel::launch_f32x2_1, &kernel::launch_f32x2_2, &kernel::launch_f32x2_4, &kernel::launch_f32x2_8],
-            [&kernel::launch_f32x4_1, &kernel::launch_f32x4_2, &kernel::launch_f32x4_4, &kernel::launch_f32x4_8],
-        ];
-        kernels[self as usize][loads.ilog2().min(3) as usize]
+    /// The kernel with this many independent loads.
+    fn kernel(self, loads: u32) -> Increment {
+        let which = loads.ilog2().min(3) as usize;
+        match self {
+            Self::F32 => {
+                let kernels: [&'static Kernel<_>; 4] =
+                    [&kernel::launch_f32_1, &kernel::launch_f32_2, &kernel::launch_f32_4, &kernel::launch_f32_8];
+                Increment::F32(kernels[which])
+            }
+            Self::F32x2 => {
+                let kernels: [&'static Kernel<_>; 4] = [
+                    &kernel::launch_f32x2_1,
+                    &kernel::launch_f32x2_2,
+                    &kernel::launch_f32x2_4,
+                    &kernel::launch_f32x2_8,
+                ];
+                Increment::F32x2(kernels[which])
+            }
+            Self::F32x4 => {
+                let kernels: [&'static Kernel<_>; 4] = [
+                    &kernel::launch_f32x4_1,
+                    &kernel::launch_f32x4_2,
+                    &kernel::launch_f32x4_4,
+                    &kernel::launch_f32x4_8,
+                ];
+                Increment::F32x4(kernels[which])
+            }
+        }
+    }
+}
+
+/// What increments words, and the floats that are left over behind the last one.
+type Wide<W> = Kernel<(DisjointSlice<W>, DisjointSlice<f32>)>;
+
+/// A kernel, by the words that it takes.
+#[derive(Clone, Copy)]
+enum Increment {
+    F32(&'static Kernel<(DisjointSlice<f32>,)>),
+    F32x2(&'static Wide<f32x2>),
+    F32x4(&'static Wide<f32x4>),
+}
+
+impl Increment {
+    fn launch(self, launcher: &mut Launcher, launch: &LaunchConfig, vector: &mut Buffer<f32>) -> Result<()> {
+        match self {
+            Self::F32(kernel) => launcher.launch(kernel, launch, (vector,)),
+            Self::F32x2(kernel) => launcher.launch(kernel, launch, vector.words_mut()),
+            Self::F32x4(kernel) => launcher.launch(kernel, launch, vector.words_mut()),
+        }
+    }
+
+    /// The threads of a launch that are resident on a multiprocessor at once; `None` on the simulator without a model.
+    fn resident_threads(self, device: &Device, launch: &LaunchConfig) -> Result<Option<u64>> {
+        match self {
+            Self::F32(kernel) => resident_threads(device, kernel, launch),
+            Self::F32x2(kernel) => resident_threads(device, kernel, launch),
+            Self::F32x4(kernel) => resident_threads(device, kernel, launch),
+        }
     }
 }
 
@@ -228,13 +280,13 @@ impl Launch {
             }
         };
         let bytes = size_of_val(self.elements.as_slice()) as u64;
-        let in_flight = match resident_threads(device, kernel, &launch)? {
+        let in_flight = match kernel.resident_threads(device, &launch)? {
             Some(threads) => Value::from(threads * u64::from(loads) * word.bytes() as u64),
             None => Value::Null,
         };
         Ok(Variant::new(
             format!("{}-x{loads}-b{block}-g{grid_name}", word.name()),
-            move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&mut data.vector, size)),
+            move |data: &mut Data, launcher| kernel.launch(launcher, &launch, &mut data.vector),
             move |data| {
                 let found = data.vector.read()?;
                 Ok(Outcome::exact(Shape::Vector(size), found, |_, i| self.elements[i] + kernel::INCREMENT))
@@ -251,7 +303,7 @@ impl Launch {
     }
 }
 
-/// The threads of a launch that are resident on a multiprocessor at once; `None` on the simulator without a model.
+/// As [`Increment::resident_threads`].
 fn resident_threads<P>(device: &Device, kernel: &Kernel<P>, launch: &LaunchConfig) -> Result<Option<u64>> {
     let properties = device.properties();
     let resident = match properties.simulates.and_then(Model::named) {

@@ -1,6 +1,7 @@
 //! The lab `layout`: arrays of structures against structures of arrays. The kernels and what they show are in
 //! `kernels::layout`. Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
 
+use bytemuck::Pod;
 use clap::Args;
 use kernels::layout::{self as kernel, Particle, Point, ROW};
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, OnDevice, PitchedBuffer};
+use crate::device::{Buffer, Device, LaunchConfig, Matrix, OnDevice};
 use crate::error::Result;
 use crate::flag_values::whole_number;
 use crate::random::Random;
@@ -21,8 +22,8 @@ const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 }
 /// Elements of a row of the matrix that is copied: not a multiple of a line, so that a pitch makes a difference.
 const COLUMNS: usize = 1000;
 
-/// Threads of a block; the staged kernel works with this number only.
-const BLOCK: u32 = kernel::STAGED;
+/// Threads of a block, as the staged kernel declares them.
+const BLOCK: u32 = 128;
 
 /// The flags of `host layout`.
 #[derive(Args, Clone, Debug)]
@@ -71,13 +72,14 @@ pub struct Data {
     points: Buffer<Point>,
     coordinates: [Buffer<f32>; 3],
     particles: Buffer<Particle>,
-    fields: Buffer<f64>,
-    rows: Buffer<f32>,
-    columns: Buffer<f32>,
+    fields: [Buffer<f64>; 4],
+    rows: Buffer<[f32; ROW]>,
+    columns: Matrix<f32>,
     /// Separately allocated rows, whose addresses are in `pointers`.
     _table: Vec<Buffer<f32>>,
     pointers: Buffer<u64>,
-    matrix: PitchedBuffer<f32>,
+    matrix: Matrix<f32>,
+    copy: Matrix<f32>,
     output: Buffer<f32>,
     positions: Buffer<f64>,
 }
@@ -103,7 +105,7 @@ impl Lab for Layout {
         let words = |subject: &Subjects| match subject {
             Subjects::Points => 3,
             Subjects::Particles => 8,
-            Subjects::Sums => u64::from(ROW),
+            Subjects::Sums => ROW as u64,
             Subjects::Matrix => 1,
         };
         let bytes = bytes_of::<f32>(&[subjects.iter().map(words).sum::<u64>() + 3, size]);
@@ -123,7 +125,7 @@ impl Lab for Layout {
             Particle { position: field(), speed: field(), acceleration: field(), time: field() }
         });
         let particles = particles.collect();
-        let columns = random.vector(count(Subjects::Sums, size * ROW as usize));
+        let columns = random.vector(count(Subjects::Sums, size * ROW));
         let rows = size.div_ceil(COLUMNS).min(65_535);
         let matrix = random.vector(count(Subjects::Matrix, rows * COLUMNS));
         Ok(Self { options, subjects, size, points, particles, columns, matrix })
@@ -148,6 +150,7 @@ impl Lab for Layout {
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
+        data.copy.poison()?;
         data.output.poison()?;
         data.positions.poison()
     }
@@ -183,39 +186,45 @@ impl Lab for Layout {
     }
 }
 
+/// A buffer of these elements.
+fn filled<T: Pod>(device: &Device, elements: impl Iterator<Item = T>) -> Result<Buffer<T>> {
+    let elements: Vec<T> = elements.collect();
+    let mut buffer = device.buffer(elements.len())?;
+    buffer.write(&elements)?;
+    Ok(buffer)
+}
+
 impl Layout {
     /// Everything in both layouts.
     fn data(&self, device: &Device) -> Result<Data> {
-        let filled = |elements: &[f32]| {
-            let mut buffer = device.buffer(elements.len())?;
-            buffer.write(elements)?;
-            Ok::<_, crate::Error>(buffer)
-        };
-        let coordinate = |of: fn(&Point) -> f32| filled(&self.points.iter().map(of).collect::<Vec<_>>());
-        let fields: [fn(&Particle) -> f64; 4] = [|it| it.position, |it| it.speed, |it| it.acceleration, |it| it.time];
-        let fields: Vec<f64> = fields.iter().flat_map(|field| self.particles.iter().map(field)).collect();
-        let sums = self.columns.len() / ROW as usize;
-        let by_rows = (0..sums).flat_map(|i| (0..ROW as usize).map(move |k| self.columns[k * sums + i]));
-        let table = self.matrix.chunks(COLUMNS).map(filled).collect::<Result<Vec<_>>>()?;
+        let coordinate = |of: fn(&Point) -> f32| filled(device, self.points.iter().map(of));
+        let field = |of: fn(&Particle) -> f64| filled(device, self.particles.iter().map(of));
+        let sums = self.columns.len() / ROW;
+        let by_rows = (0..sums).map(|i| std::array::from_fn(|k| self.columns[k * sums + i]));
+        let rows = self.matrix.len() / COLUMNS;
+        let row = |elements: &[f32]| filled(device, elements.iter().copied());
+        let table = self.matrix.chunks(COLUMNS).map(row).collect::<Result<Vec<_>>>()?;
         let mut data = Data {
-            points: device.buffer(self.points.len())?,
+            points: filled(device, self.points.iter().copied())?,
             coordinates: [coordinate(|point| point.x)?, coordinate(|point| point.y)?, coordinate(|point| point.z)?],
-            particles: device.buffer(self.particles.len())?,
-            fields: device.buffer(fields.len())?,
-            rows: filled(&by_rows.collect::<Vec<_>>())?,
-            columns: filled(&self.columns)?,
-            pointers: device.buffer(table.len())?,
+            particles: filled(device, self.particles.iter().copied())?,
+            fields: [
+                field(|it| it.position)?,
+                field(|it| it.speed)?,
+                field(|it| it.acceleration)?,
+                field(|it| it.time)?,
+            ],
+            rows: filled(device, by_rows)?,
+            columns: device.matrix(ROW, sums, false)?,
+            pointers: filled(device, table.iter().map(OnDevice::address))?,
             _table: table,
-            matrix: device.pitched_buffer(self.matrix.len() / COLUMNS, COLUMNS)?,
-            output: device.buffer(self.size.max(self.matrix.len()))?,
+            matrix: device.matrix(rows, COLUMNS, true)?,
+            copy: device.matrix(rows, COLUMNS, false)?,
+            output: device.buffer(self.size)?,
             positions: device.buffer(self.particles.len())?,
         };
-        data.points.write(&self.points)?;
-        data.particles.write(&self.particles)?;
-        data.fields.write(&fields)?;
-        let addresses: Vec<u64> = data._table.iter().map(OnDevice::address).collect();
-        data.pointers.write(&addresses)?;
-        data.matrix.fill_bytes(crate::device::POISON)?;
+        data.columns.write(&self.columns)?;
+        data.matrix.poison()?;
         data.matrix.write(&self.matrix)?;
         Ok(data)
     }
@@ -226,18 +235,17 @@ impl Layout {
         name: &str,
         group: &str,
         words: usize,
-        launch: impl Fn(&mut Data, &mut super::Launcher<'_>, &LaunchConfig, usize) -> Result<()> + 'a,
+        launch: impl Fn(&mut Data, &mut super::Launcher<'_>, &LaunchConfig) -> Result<()> + 'a,
         expected: impl Fn(usize) -> f32 + Sync + Clone + 'a,
     ) -> Variant<'a, Data> {
         let size = self.size;
         let config = LaunchConfig::linear(size, BLOCK);
         Variant::new(
             format!("{group}-{name}"),
-            move |data: &mut Data, launcher| launch(data, launcher, &config, size),
+            move |data: &mut Data, launcher| launch(data, launcher, &config),
             move |data| {
-                let found = data.output.read()?[..size].to_vec();
                 let expected = expected.clone();
-                Ok(Outcome::exact(Shape::Vector(size), found, |_, i| expected(i)))
+                Ok(Outcome::exact(Shape::Vector(size), data.output.read()?, |_, i| expected(i)))
             },
         )
         .group(group)
@@ -253,8 +261,8 @@ impl Layout {
                 "direct",
                 "points",
                 3,
-                |data, launcher, config, size| {
-                    launcher.launch(&kernel::layout_points_direct, config, (&data.points, &mut data.output, size))
+                |data, launcher, config| {
+                    launcher.launch(&kernel::layout_points_direct, config, (&data.points, &mut data.output))
                 },
                 expected,
             ),
@@ -262,8 +270,8 @@ impl Layout {
                 "read-only",
                 "points",
                 3,
-                |data, launcher, config, size| {
-                    launcher.launch(&kernel::layout_points_read_only, config, (&data.points, &mut data.output, size))
+                |data, launcher, config| {
+                    launcher.launch(&kernel::layout_points_read_only, config, (&data.points, &mut data.output))
                 },
                 expected,
             ),
@@ -271,8 +279,8 @@ impl Layout {
                 "staged",
                 "points",
                 3,
-                |data, launcher, config, size| {
-                    launcher.launch(&kernel::layout_points_staged, config, (&data.points, &mut data.output, size))
+                |data, launcher, config| {
+                    launcher.launch(&kernel::layout_points_staged, config, (&data.points, &mut data.output))
                 },
                 expected,
             ),
@@ -280,9 +288,9 @@ impl Layout {
                 "arrays",
                 "points",
                 3,
-                |data, launcher, config, size| {
+                |data, launcher, config| {
                     let [x, y, z] = &data.coordinates;
-                    launcher.launch(&kernel::layout_points_arrays, config, (x, y, z, &mut data.output, size))
+                    launcher.launch(&kernel::layout_points_arrays, config, (x, y, z, &mut data.output))
                 },
                 expected,
             ),
@@ -299,13 +307,13 @@ impl Layout {
                     false => launcher.launch(
                         &kernel::layout_particles_direct,
                         &launch,
-                        (&data.particles, &mut data.positions, size),
+                        (&data.particles, &mut data.positions),
                     ),
-                    true => launcher.launch(
-                        &kernel::layout_particles_arrays,
-                        &launch,
-                        (&data.fields, &mut data.positions, size),
-                    ),
+                    true => {
+                        let [position, speed, acceleration, time] = &data.fields;
+                        let arguments = (position, speed, acceleration, time, &mut data.positions);
+                        launcher.launch(&kernel::layout_particles_arrays, &launch, arguments)
+                    }
                 },
                 move |data| {
                     let found = data.positions.read()?;
@@ -321,25 +329,23 @@ impl Layout {
     }
 
     fn sums(&self) -> Vec<Variant<'_, Data>> {
-        let sums = self.columns.len() / ROW as usize;
+        let sums = self.columns.len() / ROW;
         // In the order of the kernels, so that the sum is the same to the bit.
-        let expected = move |i: usize| (0..ROW as usize).fold(0.0, |sum, k| sum + self.columns[k * sums + i]);
+        let expected = move |i: usize| (0..ROW).fold(0.0, |sum, k| sum + self.columns[k * sums + i]);
         vec![
             self.variant(
                 "rows",
                 "sums",
-                ROW as usize,
-                |data, launcher, config, size| {
-                    launcher.launch(&kernel::layout_rows, config, (&data.rows, &mut data.output, size))
-                },
+                ROW,
+                |data, launcher, config| launcher.launch(&kernel::layout_rows, config, (&data.rows, &mut data.output)),
                 expected,
             ),
             self.variant(
                 "columns",
                 "sums",
-                ROW as usize,
-                |data, launcher, config, size| {
-                    launcher.launch(&kernel::layout_columns, config, (&data.columns, &mut data.output, size))
+                ROW,
+                |data, launcher, config| {
+                    launcher.launch(&kernel::layout_columns, config, (&data.columns, &mut data.output))
                 },
                 expected,
             ),
@@ -355,17 +361,11 @@ impl Layout {
             Variant::new(
                 format!("matrix-{name}"),
                 move |data: &mut Data, launcher: &mut super::Launcher<'_>| match pointers {
-                    true => {
-                        launcher.launch(&kernel::layout_pointers, &launch, (&data.pointers, &mut data.output, COLUMNS))
-                    }
-                    false => {
-                        let pitch = data.matrix.pitch();
-                        let arguments = (&data.matrix, &mut data.output, COLUMNS, pitch);
-                        launcher.launch(&kernel::layout_pitched, &launch, arguments)
-                    }
+                    true => launcher.launch(&kernel::layout_pointers, &launch, (&data.pointers, &mut data.copy)),
+                    false => launcher.launch(&kernel::layout_pitched, &launch, (&data.matrix, &mut data.copy)),
                 },
                 move |data| {
-                    let found = data.output.read()?[..elements].to_vec();
+                    let found = data.copy.read()?;
                     let shape = Shape::Matrix { rows, columns: COLUMNS };
                     Ok(Outcome::exact(shape, found, |row, column| self.matrix[row * COLUMNS + column]))
                 },

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use best_kernels::matmul::{self as best, Best};
 use best_kernels::product::{Shares, TileLaunch};
 use clap::Args;
-use cuda_std::launch::{self, Kernel};
-use kernels::matmul as kernel;
+use cuda_std::launch::{self, SafeKernel};
+use kernels::{matmul as kernel, register_tiles as climb};
 use serde_json::{Value, json};
 
 use super::best::{Meeting, gpu};
@@ -40,10 +40,19 @@ pub struct Options {
     /// Tiles of 32 x 32 in shared memory
     #[arg(long, help_heading = "Variants (default: all)")]
     pub tiled32: bool,
-    /// Tiles in shared memory and in registers
+    /// The same, and 8 x 8 elements in the registers of each thread
     #[arg(long, help_heading = "Variants (default: all)")]
     pub registers: bool,
-    /// The same with asynchronous copies, and with multiplications in an order that suits the registers
+    /// The same with words of 16 bytes
+    #[arg(long, help_heading = "Variants (default: all)")]
+    pub wide: bool,
+    /// The same with asynchronous copies: the next tiles come while these are multiplied
+    #[arg(long, help_heading = "Variants (default: all)")]
+    pub async2: bool,
+    /// The same with three tiles of each matrix in place of two
+    #[arg(long, help_heading = "Variants (default: all)")]
+    pub async3: bool,
+    /// The same with multiplications in an order that suits the registers
     #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
 
@@ -64,14 +73,43 @@ pub struct Options {
     pub pitched: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Naive,
-    Tiled16,
-    Tiled32,
-    Registers,
-    Best,
+/// A kernel of the course.
+type Plain = SafeKernel<(launch::Matrix<f32>, launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
+
+/// A variant.
+#[derive(Clone, Copy)]
+struct Step {
+    name: &'static str,
+    /// The kernel; for the best one, that of products that are smaller than its tiles.
+    kernel: &'static Plain,
+    /// The side of the square of elements that a block computes, if it does not depend on the block.
+    tile: Option<u32>,
+    /// The kernel's shared memory in bytes.
+    shared: u64,
 }
+
+const STEPS: [Step; 8] = [
+    Step { name: "naive", kernel: &kernel::matmul_naive, tile: None, shared: 0 },
+    Step { name: "tiled16", kernel: &kernel::matmul_tiled16, tile: Some(kernel::TILE16), shared: 0 },
+    Step { name: "tiled32", kernel: &kernel::matmul_tiled32, tile: Some(kernel::TILE32), shared: 0 },
+    Step { name: "registers", kernel: &kernel::matmul_registers, tile: Some(kernel::REGISTER_TILE), shared: 0 },
+    Step { name: "wide", kernel: &climb::matmul_wide, tile: Some(kernel::REGISTER_TILE), shared: 0 },
+    Step {
+        name: "async2",
+        kernel: &climb::matmul_async2,
+        tile: Some(kernel::REGISTER_TILE),
+        shared: climb::MOST_SHARED,
+    },
+    Step {
+        name: "async3",
+        kernel: &climb::matmul_async3,
+        tile: Some(kernel::REGISTER_TILE),
+        shared: climb::MOST_SHARED,
+    },
+    Step { name: BEST, kernel: &climb::matmul_wide, tile: Some(kernel::REGISTER_TILE), shared: climb::MOST_SHARED },
+];
+
+const BEST: &str = "best";
 
 /// The lab: two matrices.
 pub struct Matmul {
@@ -148,7 +186,7 @@ impl Lab for Matmul {
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let Options { naive, tiled16, tiled32, registers, best, pitched, .. } = self.options;
+        let Options { naive, tiled16, tiled32, registers, wide, async2, async3, best, pitched, .. } = self.options;
         let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
         let matrix = |rows, columns| device.matrix(rows, columns, pitched);
         let meeting = Meeting::new(device, 0)?;
@@ -158,25 +196,15 @@ impl Lab for Matmul {
             matrix.poison()?;
             matrix.write(elements)?;
         }
-        let steps = [
-            (Step::Naive, naive),
-            (Step::Tiled16, tiled16),
-            (Step::Tiled32, tiled32),
-            (Step::Registers, registers),
-            (Step::Best, best),
-        ];
-        let steps = chosen_for(device, &steps, |step| match step {
-            Step::Naive => (self.options.block.iter().product(), 0),
-            Step::Tiled16 | Step::Tiled32 => (step.kernel().block().iter().product(), 0),
-            // The best kernel leaves small products to the register tiles.
-            Step::Registers | Step::Best => (kernel::REGISTER_THREADS, kernel::REGISTER_SHARED),
-        });
-        if steps.contains(&Step::Best)
+        let flags = [naive, tiled16, tiled32, registers, wide, async2, async3, best];
+        let steps: Vec<_> = STEPS.into_iter().zip(flags).collect();
+        let steps = chosen_for(device, &steps, |step| (self.block(&step).iter().product(), step.shared));
+        if steps.iter().any(|step| step.name == BEST)
             && let Some(launch) = self.best(device, &data)
         {
             data.meeting = Meeting::new(device, launch.sharing)?;
         }
-        let variants = steps.into_iter().map(|step| self.variant(step, device, &data)).collect();
+        let variants = steps.iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
     }
 
@@ -227,34 +255,30 @@ impl Matmul {
         }
     }
 
-    /// The best kernel for this shape. Products that are smaller than a tile are left to the register tiles.
+    /// The threads of a block of the step's own kernel.
+    fn block(&self, step: &Step) -> [u32; 3] {
+        let [x, y] = self.options.block;
+        step.kernel.shape().block.unwrap_or([x, y, 1])
+    }
+
+    /// The best kernel for this shape. Products that are smaller than a tile are left to [`climb::matmul_wide`].
     fn best(&self, device: &Device, data: &Data) -> Option<TileLaunch<Best>> {
         best::best(gpu(device), self.shape(data))
     }
 
-    fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
+    fn variant(&self, step: &Step, device: &Device, data: &Data) -> Variant<'_, Data> {
         let (m, n) = (self.a.rows, self.b.columns);
         let shape = self.shape(data);
-        let plain = step.kernel();
-        let tiles = |[across, down]: [u32; 2]| [shape.n.div_ceil(across), shape.m.div_ceil(down), 1];
-        let launch = match step {
-            Step::Naive => {
-                let [x, y] = self.options.block;
-                LaunchConfig::new(tiles([x, y]), [x, y, 1])
-            }
-            Step::Tiled16 => LaunchConfig::blocks(plain, tiles([kernel::TILE16; 2])),
-            Step::Tiled32 => LaunchConfig::blocks(plain, tiles([kernel::TILE32; 2])),
-            Step::Registers | Step::Best => {
-                LaunchConfig::new(tiles([kernel::REGISTER_TILE; 2]), [kernel::REGISTER_THREADS, 1, 1])
-            }
-        };
-        let best = if step == Step::Best { self.best(device, data) } else { None };
+        let block = self.block(step);
+        let [across, down] = step.tile.map_or([block[0], block[1]], |side| [side, side]);
+        let launch = LaunchConfig::new([shape.n.div_ceil(across), shape.m.div_ceil(down), 1], block);
+        let best = if step.name == BEST { self.best(device, data) } else { None };
         let (kernel, launch) = match best {
             Some(best) => (Entry::Tiled(best.kernel, best.shares), best.launch().into()),
-            None => (Entry::Plain(plain), launch),
+            None => (Entry::Plain(step.kernel), launch),
         };
         Variant::new(
-            step.name(),
+            step.name,
             move |data: &mut Data, launcher| {
                 let Data { a, b, c, meeting } = data;
                 match kernel {
@@ -298,35 +322,10 @@ impl Matmul {
     }
 }
 
-/// A kernel of the course.
-type Plain = Kernel<(launch::Matrix<f32>, launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
-
 /// A kernel of this lab.
 #[derive(Clone, Copy)]
 enum Entry {
     Plain(&'static Plain),
     /// With how its tiles are shared out.
     Tiled(Best, Shares),
-}
-
-impl Step {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Naive => "naive",
-            Self::Tiled16 => "tiled16",
-            Self::Tiled32 => "tiled32",
-            Self::Registers => "registers",
-            Self::Best => "best",
-        }
-    }
-
-    /// The kernel; for the best one, that of products that are smaller than its tiles.
-    fn kernel(self) -> &'static Plain {
-        match self {
-            Self::Naive => &kernel::matmul_naive,
-            Self::Tiled16 => &kernel::matmul_tiled16,
-            Self::Tiled32 => &kernel::matmul_tiled32,
-            Self::Registers | Self::Best => &kernel::matmul_registers,
-        }
-    }
 }

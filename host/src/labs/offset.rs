@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cuda_std::launch::{Kernel, PointerMut, Slice};
+use cuda_std::launch::{DisjointSlice, Kernel, Slice};
 use kernels::offset as kernel;
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ pub struct Options {
 }
 
 /// The kernels' parameters: A, B, C, offset.
-type Parameters = (Slice<f32>, Slice<f32>, PointerMut<f32>, usize);
+type Parameters = (Slice<f32>, Slice<f32>, DisjointSlice<f32>, usize);
 
 /// Which side is shifted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

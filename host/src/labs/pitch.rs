@@ -9,8 +9,8 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, LoadCaching, Matrix, Model, OnDevice as _};
-use crate::error::Result;
+use crate::device::{Device, LaunchConfig, LoadCaching, Matrix, Model, OnDevice as _};
+use crate::error::{Error, Result};
 use crate::flag_values::whole_number;
 use crate::random::Random;
 use crate::report::{LabReport, Subject};
@@ -20,9 +20,9 @@ use crate::units::{as_fast, percent, three_digits};
 const COLUMNS: u32 = 120;
 const ROWS: DefaultSize = DefaultSize { on_gpu: 1 << 19, on_simulator: 500 };
 
-/// The matrix and its transpose, linear and with a pitch that may be four times as long, and the output; the matrix and a result on
-/// the host.
-const ROOM: Room = Room { what: "copying a matrix", on_device: 11, on_host: 2 };
+/// The matrix and its transpose, linear and with a pitch that may be four times as long, and an output for each; the matrix and a
+/// result on the host.
+const ROOM: Room = Room { what: "copying a matrix", on_device: 12, on_host: 2 };
 
 /// The flags of `host pitch`.
 #[derive(Args, Clone, Debug)]
@@ -78,7 +78,8 @@ struct OnDevice {
     transposes: [Matrix<f32>; 2],
     /// The target of the copies to the device.
     targets: [Matrix<f32>; 2],
-    output: Buffer<f32>,
+    /// The outputs, linear: of the matrix, and of its transpose.
+    outputs: [Matrix<f32>; 2],
     /// The result of the copies from the device.
     received: Vec<f32>,
 }
@@ -120,6 +121,7 @@ impl Lab for Pitch {
             (Way::Copies, copies),
         ]);
         let memories = chosen(&[(MEMORIES[0], linear), (MEMORIES[1], pitched)]);
+        ways.iter().filter(|&&way| way != Way::Copies).try_for_each(|&way| self.check_block(way))?;
         let mut data = Data(vec![self.on_device(device)?]);
         let mut variants = Vec::new();
         for way in ways {
@@ -148,7 +150,7 @@ impl Lab for Pitch {
         for data in &mut data.0 {
             data.received.clear();
             data.targets.iter_mut().try_for_each(Matrix::poison)?;
-            data.output.poison()?;
+            data.outputs.iter_mut().try_for_each(Matrix::poison)?;
         }
         Ok(())
     }
@@ -206,7 +208,7 @@ impl Pitch {
             matrices: [device.matrix(rows, columns, false)?, device.matrix(rows, columns, true)?],
             transposes: [device.matrix(columns, rows, false)?, device.matrix(columns, rows, true)?],
             targets: [device.matrix(rows, columns, false)?, device.matrix(rows, columns, true)?],
-            output: device.buffer(elements.len())?,
+            outputs: [device.matrix(rows, columns, false)?, device.matrix(columns, rows, false)?],
             received: Vec::new(),
         };
         for (index, _) in MEMORIES {
@@ -229,30 +231,48 @@ impl Pitch {
             .axis("extra_memory_%", (extra * 100.0).round() / 100.0)
     }
 
+    /// The rows of the output, and their elements.
+    fn output(&self, way: Way) -> [usize; 2] {
+        let HostMatrix { rows, columns, .. } = self.matrix;
+        if way == Way::Rows { [rows, columns] } else { [columns, rows] }
+    }
+
+    /// Fails if the block's threads times the grid's rows do not fit 32 bits, as a launch demands.
+    fn check_block(&self, way: Way) -> Result<()> {
+        let ([lines, along], block) = (self.output(way), self.options.block);
+        let [_, y, z] = covering(along, lines, block).grid.map(u64::from);
+        let most = (1 << 32) / (y * z).max(1);
+        if u64::from(block) > most {
+            let HostMatrix { rows, columns, .. } = self.matrix;
+            let problem = format!("for a matrix of {rows} x {columns} a block can have at most {most} threads");
+            return Err(Error::flag("--block", problem));
+        }
+        Ok(())
+    }
+
     /// Reads the matrix, or its transposed copy.
     fn reads(&self, data: &Data, place: usize, way: Way, index: usize, memory: &str) -> Variant<'_, Data> {
-        let HostMatrix { rows, columns, ref elements } = self.matrix;
-        // The kernel's numbers of rows and columns, and the direction in which a warp reads.
-        let (name, (rows, columns), along, source) = match way {
-            Way::Columns => ("columns", (rows, columns), rows, &self.transpose),
-            Way::Transposed => ("transposed", (columns, rows), rows, &self.transpose),
-            _ => ("rows", (rows, columns), columns, elements),
+        let (name, source) = match way {
+            Way::Columns => ("columns", &self.transpose),
+            Way::Transposed => ("transposed", &self.transpose),
+            _ => ("rows", &self.matrix.elements),
         };
-        let lines = elements.len() / along;
+        let output = usize::from(way != Way::Rows);
+        let [lines, along] = self.output(way);
         let launch = covering(along, lines, self.options.block);
-        let bytes = size_of_val(elements.as_slice()) as u64;
+        let bytes = size_of_val(source.as_slice()) as u64;
         let on_model = if place == 0 { String::new() } else { format!(" on {LINES}") };
         let variant = Variant::new(
             format!("{name}-{memory}{on_model}"),
             move |data: &mut Data, launcher| {
-                let OnDevice { matrices, transposes, output, .. } = &mut data.0[place];
+                let OnDevice { matrices, transposes, outputs, .. } = &mut data.0[place];
                 let matrix = if way == Way::Transposed { &transposes[index] } else { &matrices[index] };
                 let kernel = if way == Way::Columns { &kernel::pitch_columns } else { &kernel::pitch_rows };
-                launcher.launch(kernel, &launch, (matrix, output, rows, columns, matrix.pitch()))
+                launcher.launch(kernel, &launch, (matrix, &mut outputs[output]))
             },
             move |data| {
                 let shape = Shape::Matrix { rows: lines, columns: along };
-                let found = data.0[place].output.read()?;
+                let found = data.0[place].outputs[output].read()?;
                 Ok(Outcome::exact(shape, found, |row, column| 2.0 * source[row * along + column]))
             },
         )
@@ -291,7 +311,7 @@ impl Pitch {
     }
 }
 
-/// A launch whose warps read along lines of this many elements, with a row of blocks for each line.
+/// A launch with a row of blocks for each of `lines` rows of `along` elements.
 fn covering(along: usize, lines: usize, block: u32) -> LaunchConfig {
     let mut launch = LaunchConfig::linear(along, block);
     let layers = lines.div_ceil(65_535);

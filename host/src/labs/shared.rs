@@ -197,10 +197,8 @@ impl Shared {
         Variant::new(
             name,
             move |data: &mut Data, launcher| match kilobytes {
-                None => launcher.launch(&kernel::shared_static, &launch, (&data.input, &mut data.output, size)),
-                Some(_) => {
-                    launcher.launch(&kernel::shared_dynamic, &launch, (&data.input, &mut data.output, size, chunk))
-                }
+                None => launcher.launch(&kernel::shared_static, &launch, (&data.input, &mut data.output)),
+                Some(_) => launcher.launch(&kernel::shared_dynamic, &launch, (&data.input, &mut data.output)),
             },
             move |data| {
                 let chunk = chunk as usize;

@@ -2,7 +2,7 @@
 //! Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
 
 use clap::Args;
-use cuda_std::launch::{Kernel, PointerMut};
+use cuda_std::launch::{DisjointSlice, SafeKernel};
 use kernels::table as kernel;
 use serde_json::{Value, json};
 
@@ -127,7 +127,7 @@ impl Math {
         }
     }
 
-    fn kernel(self) -> &'static Kernel<(PointerMut<f32>, usize, f32)> {
+    fn kernel(self) -> &'static SafeKernel<(DisjointSlice<f32>, f32)> {
         match self {
             Self::Accurate => &kernel::table_accurate,
             Self::Fast => &kernel::table_fast,
@@ -157,7 +157,7 @@ impl Table {
         let bytes = (size * size_of::<f32>()) as u64;
         Variant::new(
             math.name(),
-            move |data: &mut Data, launcher| launcher.launch(math.kernel(), &launch, (&mut data.table, size, step)),
+            move |data: &mut Data, launcher| launcher.launch(math.kernel(), &launch, (&mut data.table, step)),
             move |data| {
                 let (tolerance, _) = math.tolerance(0.0);
                 Ok(Outcome::near(Shape::Vector(size), data.table.read()?, tolerance, |_, i| {

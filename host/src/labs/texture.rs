@@ -12,7 +12,7 @@ use super::inputs::{HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
 use crate::device::{
-    AddressMode, Array, ArrayShape, Buffer, ChannelType, Device, Filter, LaunchConfig, OwnedTexture, ReadMode,
+    AddressMode, Array, ArrayShape, Buffer, ChannelType, Device, Filter, LaunchConfig, Matrix, OwnedTexture, ReadMode,
     Sampling, TexelFormat,
 };
 use crate::error::{Error, Result};
@@ -118,7 +118,7 @@ pub struct Texture {
 pub struct Data {
     image: Rc<Buffer<f32>>,
     morton: Buffer<f32>,
-    output: Buffer<f32>,
+    output: Matrix<f32>,
     linear: Option<OwnedTexture>,
     walked: Option<OwnedTexture>,
     sampled: Vec<OwnedTexture>,
@@ -242,7 +242,7 @@ impl Texture {
                 .then(|| device.array_texture(Rc::clone(&floats), &Sampling::default()))
                 .transpose()?,
             sampled: sampled.collect::<Result<_>>()?,
-            output: device.buffer(self.image.len())?,
+            output: device.matrix(self.side, self.side, false)?,
             image,
             morton,
         })
@@ -261,8 +261,7 @@ impl Texture {
                 name,
                 move |data: &mut Data, launcher: &mut super::Launcher<'_>| match (&data.linear, texture) {
                     (Some(linear), true) => {
-                        let arguments = (linear.argument(), &mut data.output, length as u32);
-                        launcher.launch(&kernel::texture_linear, &launch, arguments)
+                        launcher.launch(&kernel::texture_linear, &launch, (linear.argument(), &mut data.output))
                     }
                     _ => launcher.launch(&kernel::texture_global, &launch, (&*data.image, &mut data.output)),
                 },
@@ -295,7 +294,7 @@ impl Texture {
             sampled.name,
             move |data: &mut Data, launcher| {
                 let texture = data.sampled[index].argument();
-                launcher.launch(&kernel::texture_sample, &launch, (texture, &mut data.output, side, side, scale, shift))
+                launcher.launch(&kernel::texture_sample, &launch, (texture, &mut data.output, scale, shift))
             },
             move |data| {
                 let found = data.output.read()?;
@@ -361,12 +360,12 @@ impl Texture {
             format!("{name}-{}", place.name()),
             move |data: &mut Data, launcher| match (place, &data.walked) {
                 (Layout::Texture, Some(walked)) => {
-                    launcher.launch(&kernel::texture_walk, &launch, (walked.argument(), &mut data.output, side, walk))
+                    launcher.launch(&kernel::texture_walk, &launch, (walked.argument(), &mut data.output, walk))
                 }
                 (Layout::Morton, _) => {
-                    launcher.launch(&kernel::texture_morton, &launch, (&data.morton, &mut data.output, side, walk))
+                    launcher.launch(&kernel::texture_morton, &launch, (&data.morton, &mut data.output, walk))
                 }
-                _ => launcher.launch(&kernel::texture_rows, &launch, (&*data.image, &mut data.output, side, walk)),
+                _ => launcher.launch(&kernel::texture_rows, &launch, (&*data.image, &mut data.output, walk)),
             },
             move |data| {
                 let found = data.output.read()?;

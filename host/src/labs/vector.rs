@@ -13,6 +13,7 @@ use super::best::gpu;
 use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::launcher::Launcher;
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig};
 use crate::error::Result;
@@ -58,8 +59,17 @@ struct Way {
     bytes: usize,
     /// The words that a thread copies.
     words: usize,
-    kernel: &'static Kernel<(Pointer<f32>, PointerMut<f32>, usize)>,
+    copy: Copying,
     launch: LaunchConfig,
+}
+
+/// The kernel of a variant, by what it takes.
+#[derive(Clone, Copy)]
+enum Copying {
+    Words4,
+    Words8,
+    Words16,
+    Best(&'static Kernel<(Pointer<f32>, PointerMut<f32>, usize)>),
 }
 
 /// The bytes of a word of the best kernel.
@@ -100,18 +110,18 @@ impl Lab for Vector {
         let size = self.elements.len();
         let mut data = Data { input: device.buffer(size)?, copy: device.buffer(size)? };
         data.input.write(&self.elements)?;
-        let plain = |name, bytes: usize, kernel| {
+        let plain = |name, bytes: usize, copy| {
             // The first threads also copy what does not fill a word, less than four elements.
             let words = size_of_val(self.elements.as_slice()) / bytes;
             let launch = LaunchConfig::linear(words.max(size.min(3)), self.options.block);
-            Way { name, bytes, words: 1, kernel, launch }
+            Way { name, bytes, words: 1, copy, launch }
         };
         let (kernel, words, launch) = best::best(gpu(device), size);
-        let best = Way { name: "best", bytes: BEST_WORD, words, kernel, launch: launch.into() };
+        let best = Way { name: "best", bytes: BEST_WORD, words, copy: Copying::Best(kernel), launch: launch.into() };
         let ways = [
-            (plain("copy4", 4, &kernel::vector_copy4), self.options.copy4),
-            (plain("copy8", 8, &kernel::vector_copy8), self.options.copy8),
-            (plain("copy16", 16, &kernel::vector_copy16), self.options.copy16),
+            (plain("copy4", 4, Copying::Words4), self.options.copy4),
+            (plain("copy8", 8, Copying::Words8), self.options.copy8),
+            (plain("copy16", 16, Copying::Words16), self.options.copy16),
             (best, self.options.best),
         ];
         Ok(Plan::new(data, chosen(&ways).into_iter().map(|way| self.variant(way)).collect()))
@@ -155,12 +165,29 @@ impl Lab for Vector {
     }
 }
 
+impl Copying {
+    fn launch(self, launcher: &mut Launcher, launch: &LaunchConfig, data: &mut Data) -> Result<()> {
+        let Data { input, copy } = data;
+        match self {
+            Self::Words4 => launcher.launch(&kernel::vector_copy4, launch, (&*input, copy)),
+            Self::Words8 => {
+                let ((from, from_rest), (to, to_rest)) = (input.words(), copy.words_mut());
+                launcher.launch(&kernel::vector_copy8, launch, (from, from_rest, to, to_rest))
+            }
+            Self::Words16 => {
+                let ((from, from_rest), (to, to_rest)) = (input.words(), copy.words_mut());
+                launcher.launch(&kernel::vector_copy16, launch, (from, from_rest, to, to_rest))
+            }
+            Self::Best(kernel) => launcher.launch(kernel, launch, (&*input, &mut *copy, input.len())),
+        }
+    }
+}
+
 impl Vector {
-    fn variant(&self, Way { name, bytes, words, kernel, launch }: Way) -> Variant<'_, Data> {
-        let size = self.elements.len();
+    fn variant(&self, Way { name, bytes, words, copy, launch }: Way) -> Variant<'_, Data> {
         Variant::new(
             name,
-            move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&data.input, &mut data.copy, size)),
+            move |data: &mut Data, launcher| copy.launch(launcher, &launch, data),
             |data| self.outcome(data),
         )
         .axis("word_bytes", bytes)

@@ -19,7 +19,10 @@ fn every_element_belongs_to_one_thread_of_a_linear_launch() {
             for kernel in ["disjoint_any_shape", "disjoint_linear"] {
                 assert_eq!(counts(kernel, length, [4, 1, 1], [32, 1, 1]), once, "{kernel}");
             }
-            assert_eq!(counts("disjoint_grid_stride", length, [4, 1, 1], [32, 1, 1]), vec![1; length]);
+            for kernel in ["disjoint_grid_stride", "disjoint_ahead"] {
+                assert_eq!(counts(kernel, length, [4, 1, 1], [32, 1, 1]), vec![1; length], "{kernel}");
+                assert_eq!(counts(kernel, length, [3, 1, 1], [7, 1, 1]), vec![1; length], "{kernel}");
+            }
         }
     });
 }
@@ -30,7 +33,24 @@ fn threads_beside_the_first_line_have_no_element() {
         for (grid, block) in [([2, 3, 1], [8, 1, 1]), ([2, 1, 2], [8, 2, 1]), ([2, 1, 1], [8, 1, 4])] {
             let once: Vec<u32> = (0..40).map(|i| u32::from(i < 16)).collect();
             assert_eq!(counts("disjoint_any_shape", 40, grid, block), once, "{grid:?} {block:?}");
-            assert_eq!(counts("disjoint_grid_stride", 40, grid, block), vec![1; 40], "{grid:?} {block:?}");
+            for kernel in ["disjoint_grid_stride", "disjoint_ahead"] {
+                assert_eq!(counts(kernel, 40, grid, block), vec![1; 40], "{kernel}: {grid:?} {block:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn an_index_too_large_for_64_bits_is_nobodys() {
+    on_each_device(|| {
+        // 64 threads: 2^58 rounds are 2^64 elements, which must not wrap to element 0.
+        for (rounds, first) in [(0, 0), (1, 64), (2, 128), (1 << 58, 200), ((1 << 58) + 1, 200), (usize::MAX, 200)] {
+            let mut run = Run::new();
+            let output = run.slice(&vec![0_u32; 200]);
+            run.value(rounds);
+            run.launch("disjoint_far_ahead", [2, 1, 1], [32, 1, 1]);
+            let once = |i: usize| u32::from((first..first + 64).contains(&i)) + u32::from(i >= first);
+            assert_eq!(run.read::<u32>(output), (0..200).map(once).collect::<Vec<_>>(), "{rounds} rounds");
         }
     });
 }

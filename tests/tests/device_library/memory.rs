@@ -96,7 +96,7 @@ fn constants_and_statics_start_as_written() {
         assert_eq!(run.read::<f32>(data), lanes(|lane| polynomial(lane as f32)));
 
         let mut run = Run::new();
-        let output = run.buffer(&[0_f32; 32]);
+        let output = run.slice(&[0_f32; 32]);
         run.launch("constant_lookup", [1, 1, 1], [32, 1, 1]);
         assert_eq!(run.read::<f32>(output), lanes(|lane| [1.0, 0.5, 0.25, 0.125][lane as usize % 4]));
 

@@ -94,7 +94,7 @@ pub(super) const TWINS: &[&str] = &[
     "constant",
     "table",
     "transpose",
-    "matmul --naive --tiled16 --tiled32 --registers",
+    "matmul --naive --tiled16 --tiled32 --registers --wide --async2 --async3",
     "gram --tiled16 --padded16 --tiled32 --padded32 --mirrored",
     "reduce --operation sum,product,min,max --type f32,i32",
     "reduce --best --operation sum,product,min,max --type f32,i32 --size 8192",

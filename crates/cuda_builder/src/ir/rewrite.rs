@@ -5,7 +5,7 @@
 //! | `#[link_section = ".shared"] static` | `global ..., section ".shared"` | `addrspace(3) externally_initialized global ... undef` |
 //! | `#[link_section = ".constant"] static` | `global ..., section ".constant"` | `addrspace(4) constant ...` |
 //! | `extern static __coalesce_dynamic_shared*` | `external global ...` | `external addrspace(3) global [0 x i8], align 16` |
-//! | `static __coalesce_block__X_Y_Z__kernel` | `constant ..., section ".launch_bounds"` | attributes of `kernel` |
+//! | `static __coalesce_block__X_Y_Z_M__kernel` | `constant ..., section ".launch_bounds"` | attributes of `kernel` |
 //! | `static __coalesce_launch_bounds__X_Y_Z_M__kernel` | the same | the same |
 //! | `fn` | `define ...` | `define ... convergent`, as clang does for CUDA |
 //!
@@ -136,7 +136,7 @@ pub enum RewriteError {
     /// A marker of launch bounds cannot be parsed.
     #[error(
         "launch bounds `{marker}` are wrong: give three block dimensions of at least 1, at most {THREAD_LIMIT} threads \
-         together, and for bounds the blocks per multiprocessor"
+         together, and the blocks per multiprocessor"
     )]
     LaunchBounds {
         /// The marker's symbol.
@@ -309,19 +309,14 @@ impl<'a> Plan<'a> {
             let (numbers, kernel) = rest.split_once("__").ok_or_else(wrong)?;
             let numbers: Vec<u64> =
                 numbers.split('_').map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
-            let (threads, blocks) = match *numbers.as_slice() {
-                [x, y, z] if exact.is_some() => ([x, y, z], 0),
-                [x, y, z, blocks] if exact.is_none() => ([x, y, z], blocks),
-                _ => return Err(wrong()),
-            };
-            let product = threads.iter().try_fold(1_u64, |all, &extent| all.checked_mul(extent));
+            let [x, y, z, blocks] = *numbers.as_slice() else { return Err(wrong()) };
+            let product = [x, y, z].iter().try_fold(1_u64, |all, &extent| all.checked_mul(extent));
             if !product.is_some_and(|threads| (1..=THREAD_LIMIT).contains(&threads)) {
                 return Err(wrong());
             }
             if !self.kernels.iter().any(|name| name == kernel) {
                 return Err(RewriteError::LaunchBoundsWithoutKernel { kernel: kernel.to_owned() });
             }
-            let [x, y, z] = threads;
             let name = if exact.is_some() { "nvvm.reqntid" } else { "nvvm.maxntid" };
             let mut attributes = format!("\"{name}\"=\"{x},{y},{z}\"");
             if blocks > 0 {

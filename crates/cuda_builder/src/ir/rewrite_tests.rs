@@ -128,11 +128,13 @@ define internal void @tiled2() convergent #0 {
 #[test]
 fn the_shape_of_the_block_becomes_an_attribute_of_the_kernel() {
     let module = "\
-@__coalesce_block__32_8_1__tiled = constant [1 x i8] zeroinitializer, section \".launch_bounds\", align 1
+@__coalesce_block__32_8_1_0__tiled = constant [1 x i8] zeroinitializer, section \".launch_bounds\", align 1
 define ptx_kernel void @tiled() #0 {
 ";
     let expected = "define ptx_kernel void @tiled() convergent \"nvvm.reqntid\"=\"32,8,1\" #0 {\n";
     assert_eq!(rewrite(module).unwrap().ir, expected);
+    let two = rewrite(&module.replace("_1_0__", "_1_2__")).unwrap().ir;
+    assert_eq!(two, expected.replace("8,1\"", "8,1\" \"nvvm.minctasm\"=\"2\""));
 }
 
 #[test]
@@ -190,7 +192,7 @@ fn what_cannot_be_is_refused() {
 fn wrong_launch_bounds_are_refused() {
     let bounds = ["32_32_2_0", "0_1_1_0", "1_1_1", "a_1_1_0", "1_1_1_1_1", "18446744073709551615_2_1_0"];
     let bounds = bounds.map(|bounds| format!("launch_bounds__{bounds}"));
-    let blocks = ["32_32_2", "0_1_1", "1_1", "1_1_1_0"].map(|block| format!("block__{block}"));
+    let blocks = ["32_32_2_0", "0_1_1_0", "1_1_1", "1_1_1_1_1"].map(|block| format!("block__{block}"));
     for marker in bounds.into_iter().chain(blocks) {
         let marker = format!("__coalesce_{marker}__k");
         let error = refusal(&format!(
@@ -201,7 +203,7 @@ fn wrong_launch_bounds_are_refused() {
             error,
             format!(
                 "launch bounds `{marker}` are wrong: give three block dimensions of at least 1, at most 1024 threads \
-                 together, and for bounds the blocks per multiprocessor"
+                 together, and the blocks per multiprocessor"
             )
         );
     }

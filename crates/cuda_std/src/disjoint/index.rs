@@ -80,6 +80,13 @@ impl Iterator for GridStride {
         self.next = index + self.step;
         Some(ThreadIndex { index, thread: PhantomData })
     }
+
+    /// Saturates: an index of 2^64 would wrap into another thread's, and one of 2^64 - 1 is out of bounds everywhere.
+    #[inline(always)]
+    fn nth(&mut self, n: usize) -> Option<ThreadIndex> {
+        self.next = self.next.saturating_add(self.step.saturating_mul(n));
+        self.next()
+    }
 }
 
 #[cfg(any(target_arch = "nvptx64", doc))]
@@ -96,6 +103,20 @@ mod device {
             let in_line = thread_idx_y() | thread_idx_z() | block_idx_y() | block_idx_z() == 0;
             Self { index: if in_line { wide_index_1d() } else { usize::MAX }, thread: PhantomData }
         }
+
+        /// The index of this thread `rounds` rounds of the grid further on, as in [`grid_stride`](crate::thread::grid_stride): with
+        /// `n` threads in x, the thread's indices are `n` apart.
+        #[inline(always)]
+        pub fn ahead(self, rounds: usize) -> Self {
+            // Saturates: an index of 2^64 would wrap into another thread's, and one of 2^64 - 1 is out of bounds everywhere.
+            Self { index: self.index.saturating_add(threads_in_x().saturating_mul(rounds)), ..self }
+        }
+    }
+
+    /// The threads of the launch in x.
+    #[inline(always)]
+    fn threads_in_x() -> usize {
+        grid_dim_x() as usize * block_dim_x() as usize
     }
 
     impl Position {
@@ -110,10 +131,9 @@ mod device {
     impl GridStride {
         #[inline(always)]
         pub(crate) fn below(length: usize) -> Self {
-            let step = grid_dim_x() as usize * block_dim_x() as usize;
             // No slice is longer, and an index of 2^64 would wrap into another thread's.
             let length = length.min(isize::MAX as usize);
-            Self { next: ThreadIndex::here().index, step, length, thread: PhantomData }
+            Self { next: ThreadIndex::here().index, step: threads_in_x(), length, thread: PhantomData }
         }
     }
 }

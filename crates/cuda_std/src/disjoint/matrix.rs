@@ -3,6 +3,7 @@
 //! Element (row, column) is at `row * pitch + column`, with the pitch in elements. A pitch equal to the number of columns is a linear
 //! matrix, a larger one a pitched matrix. As a kernel's parameter a matrix is a pointer, and rows, columns and pitch as `u32`.
 
+use core::hint::assert_unchecked;
 use core::marker::PhantomData;
 
 use super::Position;
@@ -80,8 +81,14 @@ impl<'a, T> Matrix<'a, T> {
     /// An element, or `None` outside of the matrix.
     #[inline(always)]
     pub fn get(&self, row: u32, col: u32) -> Option<&'a T> {
-        // SAFETY: the matrix has the element, and nothing writes it.
-        self.layout.offset(row, col).map(|offset| unsafe { &*self.start.add(offset) })
+        let offset = self.layout.offset(row, col)?;
+        // What is not null is not `None`: a caller's match is the bounds check and no other.
+        // SAFETY: the matrix has the element, so it is not at address 0, and nothing writes it.
+        unsafe {
+            let element = self.start.add(offset);
+            assert_unchecked(!element.is_null());
+            Some(&*element)
+        }
     }
 
     /// The elements of a row, or `None` below the last one. An iterator over them needs no bounds checks; an index needs one each.
@@ -159,8 +166,14 @@ impl<T> DisjointMatrix<'_, T> {
     /// The element at this thread's position, or `None` outside of the matrix.
     #[inline(always)]
     pub fn get_mut(&mut self, position: Position) -> Option<&mut T> {
-        // SAFETY: the position belongs to this thread alone (see the module), so no other thread has a reference to the element.
-        unsafe { self.element_mut(position.row(), position.col()) }
+        let offset = self.layout.offset(position.row(), position.col())?;
+        // SAFETY: the matrix has the element, so it is not at address 0. The position belongs to
+        // this thread alone (see the module), so no other thread has a reference to the element.
+        unsafe {
+            let element = self.start.add(offset);
+            assert_unchecked(!element.is_null());
+            Some(&mut *element)
+        }
     }
 
     /// Any element, or `None` outside of the matrix.

@@ -20,7 +20,7 @@
 //!
 //! | output | indexed by | made by |
 //! | --- | --- | --- |
-//! | [`DisjointSlice`] | [`ThreadIndex`] | [`thread::linear_index`], [`thread::grid_stride`] |
+//! | [`DisjointSlice`] | [`ThreadIndex`] | [`thread::linear_index`], [`thread::grid_stride`], `ThreadIndex::ahead` |
 //! | [`DisjointMatrix`] | [`Position`] | [`thread::position`] |
 //!
 //! The bounds checks are the guards that a kernel needs anyway: the last block has more threads than elements are left.

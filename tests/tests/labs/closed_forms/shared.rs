@@ -49,8 +49,14 @@ pub fn matmul() {
     }
     let flops = variant(&report, "best").operations;
     assert_eq!(flops, 2 * m * n * k);
-    // 16 numbers for 64 products, 4 at a time; a warp loads 32 x 4 of them.
-    assert_eq!(counters(&report, "registers").shared.load.requests, 128 * 128 / 64 / 32 * k * 4);
+    // 16 numbers for 64 products, in one block of 8 warps; in words of 16 bytes, 4 loads.
+    assert_eq!(counters(&report, "registers").shared.load.requests, 8 * k * 16);
+    for name in ["wide", "async2", "async3"] {
+        let shared = counters(&report, name).shared;
+        assert_eq!(shared.load.requests, 8 * k * 4, "{name}");
+        // A's two words for each half of the warp take 2 wavefronts, B's 16 words 4.
+        assert_eq!(shared.load.wavefronts, 3 * shared.load.requests, "{name}");
+    }
     // In slices: each of 8 warps takes half of the steps, and half of the warps add the other half's 64 sums. A slab of A is loaded
     // in words of 4 bytes, one of B in words of 16.
     let best = counters(&report, "best");

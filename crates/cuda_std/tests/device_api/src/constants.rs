@@ -1,6 +1,6 @@
 //! Constant memory: read whole, with one index for all lanes, and with an index per lane.
 
-use cuda_std::{address_space, gpu_only, kernel};
+use cuda_std::{DisjointSlice, address_space, gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{constant::ConstantCell, thread};
 
@@ -27,13 +27,12 @@ pub unsafe fn constant_polynomial(data: *mut f32) {
 }
 
 /// Looks up a coefficient for each lane.
-///
-/// # Safety
-/// `output` has an element for each thread.
-#[kernel]
-pub unsafe fn constant_lookup(output: *mut f32) {
-    let i = thread::index_1d() as usize;
-    *output.add(i) = *DEVICE_API_COEFFICIENTS.as_ptr().cast::<f32>().add(i % 4); // ptx: ld.const
+#[kernel(linear)]
+pub fn constant_lookup(mut output: DisjointSlice<f32>) {
+    let i = thread::linear_index();
+    if let Some(output) = output.get_mut(i) {
+        *output = DEVICE_API_COEFFICIENTS[i.get() % 4]; // ptx: ld.const
+    }
 }
 
 /// Draws a ticket from a counter in the module's own memory.

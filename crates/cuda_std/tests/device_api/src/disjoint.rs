@@ -33,6 +33,31 @@ pub fn disjoint_grid_stride(mut output: DisjointSlice<u32>) {
     }
 }
 
+/// The same with three indices in each round of the loop.
+#[kernel]
+pub fn disjoint_ahead(mut output: DisjointSlice<u32>) {
+    for i in thread::grid_stride(output.len()).step_by(3) {
+        for k in 0..3 {
+            if let Some(output) = output.get_mut(i.ahead(k)) {
+                *output += 1;
+            }
+        }
+    }
+}
+
+/// Counts as many rounds ahead as the host says, where an index may be too large for 64 bits.
+#[kernel]
+pub fn disjoint_far_ahead(mut output: DisjointSlice<u32>, rounds: usize) {
+    if let Some(output) = output.get_mut(thread::linear_index().ahead(rounds)) {
+        *output += 1;
+    }
+    for i in thread::grid_stride(output.len()).skip(rounds) {
+        if let Some(output) = output.get_mut(i) {
+            *output += 1;
+        }
+    }
+}
+
 /// Words of 16 bytes: a load and a store each.
 // ptx: ld.global.nc.v4.b32
 // ptx: st.global.v4.b32
@@ -44,7 +69,9 @@ pub fn disjoint_words(input: &[f32x4], mut output: DisjointSlice<f32x4>) {
     }
 }
 
-/// Adds twice the input to each element of a pitched matrix, by the thread at its position.
+/// Adds twice the input to each element of a pitched matrix, by the thread at its position. The
+/// compiler sees that the input is only read: no pointer is an element or `None`.
+// ptx: ld.global.nc.b32
 #[kernel]
 pub fn disjoint_matrix(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let at = thread::position();
