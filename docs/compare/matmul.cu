@@ -3,15 +3,10 @@
 // host matmul --naive --tiled16 --tiled32 --registers --wide --async2 --async3 --ptx matmul.ptx
 // What `--best` is held against is cuBLAS: docs/PEERS.md.
 
+#include "product.cuh"
+
 // C = A B, with A of m x k, B of k x n. A matrix is four parameters: its first element, rows,
 // columns, and the pitch in elements.
-
-__device__ size_t at(unsigned row, unsigned column, unsigned pitch) {
-    return size_t(row) * pitch + column;
-}
-
-// The row of this block in the grid, counted through its layers.
-__device__ unsigned block_row() { return blockIdx.z * gridDim.y + blockIdx.y; }
 
 // One thread an element, everything from global memory.
 extern "C" __global__ void
@@ -72,38 +67,6 @@ matmul_tiled32(const float* __restrict__ a, unsigned m, unsigned k, unsigned a_p
     if (row < m && column < n) c[at(row, column, c_pitch)] = sum;
 }
 
-// Four neighbours of a row: one load where they are all there and aligned, else one by one.
-__device__ float4 load4(const float* __restrict__ matrix, unsigned row, unsigned column,
-                        unsigned rows, unsigned columns, unsigned pitch) {
-    if (row >= rows || column >= columns) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    const float* first = matrix + at(row, column, pitch);
-    if (pitch % 4 == 0 && column + 3 < columns) return *reinterpret_cast<const float4*>(first);
-    return make_float4(first[0], column + 1 < columns ? first[1] : 0.0f,
-                       column + 2 < columns ? first[2] : 0.0f,
-                       column + 3 < columns ? first[3] : 0.0f);
-}
-
-// Writes four neighbours of a row, as load4 reads them.
-__device__ void store4(float* matrix, unsigned row, unsigned column, unsigned rows,
-                       unsigned columns, unsigned pitch, const float* values) {
-    if (row >= rows || column >= columns) return;
-    float* first = matrix + at(row, column, pitch);
-    if (pitch % 4 == 0 && column + 3 < columns) {
-        *reinterpret_cast<float4*>(first) = make_float4(values[0], values[1], values[2], values[3]);
-        return;
-    }
-#pragma unroll
-    for (unsigned i = 0; i < 4; ++i)
-        if (column + i < columns) first[i] = values[i];
-}
-
-__device__ void unpack(float* to, float4 from) {
-    to[0] = from.x;
-    to[1] = from.y;
-    to[2] = from.z;
-    to[3] = from.w;
-}
-
 // 8 x 8 elements a thread: rows y, y + 16, ... and columns x, x + 16, ... of the block's tile.
 extern "C" __global__ void __launch_bounds__(256, 2)
 matmul_registers(const float* __restrict__ a, unsigned m, unsigned depth, unsigned a_pitch,
@@ -144,40 +107,6 @@ matmul_registers(const float* __restrict__ a, unsigned m, unsigned depth, unsign
         }
 }
 
-// Tiles in shared memory, that of A transposed and its lines 4 floats longer, for other banks.
-using ATile = float[8][132];
-using BTile = float[8][128];
-
-// Adds to each of the thread's 8 x 8 sums the products of 8 steps: rows 4 y to 4 y + 3 and 64
-// further down, columns 4 x to 4 x + 3 and 64 further on.
-__device__ __forceinline__ void multiply(const ATile& a, const BTile& b, float (&sums)[8][8]) {
-    const unsigned x = 4 * threadIdx.x, y = 4 * threadIdx.y;
-#pragma unroll
-    for (unsigned step = 0; step < 8; ++step) {
-        float rows[8], columns[8];
-        unpack(rows, *reinterpret_cast<const float4*>(&a[step][y]));
-        unpack(rows + 4, *reinterpret_cast<const float4*>(&a[step][y + 64]));
-        unpack(columns, *reinterpret_cast<const float4*>(&b[step][x]));
-        unpack(columns + 4, *reinterpret_cast<const float4*>(&b[step][x + 64]));
-#pragma unroll
-        for (unsigned i = 0; i < 8; ++i)
-#pragma unroll
-            for (unsigned j = 0; j < 8; ++j) sums[i][j] = fmaf(rows[i], columns[j], sums[i][j]);
-    }
-}
-
-// Writes the thread's sums to the tile of C that begins at `row` and `column`.
-__device__ __forceinline__ void write(float* c, unsigned row, unsigned column, unsigned m,
-                                      unsigned n, unsigned pitch, const float (&sums)[8][8]) {
-    const unsigned x = column + 4 * threadIdx.x, y = row + 4 * threadIdx.y;
-#pragma unroll
-    for (unsigned i = 0; i < 8; ++i) {
-        const unsigned to = y + 64 * (i / 4) + i % 4;
-        store4(c, to, x, m, n, pitch, &sums[i][0]);
-        store4(c, to, x + 64, m, n, pitch, &sums[i][4]);
-    }
-}
-
 // Words of 16 bytes.
 extern "C" __global__ void __launch_bounds__(256, 2)
 matmul_wide(const float* __restrict__ a, unsigned m, unsigned depth, unsigned a_pitch,
@@ -201,7 +130,7 @@ matmul_wide(const float* __restrict__ a, unsigned m, unsigned depth, unsigned a_
         multiply(a_tile, b_tile, sums);
         __syncthreads();
     }
-    write(c, row, column, m, n, c_pitch, sums);
+    write(c, row + 4 * threadIdx.y, column + 4 * threadIdx.x, m, n, c_pitch, sums);
 }
 
 // An asynchronous copy of one number, or zero.
@@ -241,7 +170,7 @@ __device__ __forceinline__ void through_stages(const float* a, unsigned m, unsig
         start_copies(8 * (tile + Stages - 1), a_tiles[ahead], b_tiles[ahead]);
         multiply(a_tiles[now], b_tiles[now], sums);
     }
-    write(c, row, column, m, n, c_pitch, sums);
+    write(c, row + 4 * threadIdx.y, column + 4 * threadIdx.x, m, n, c_pitch, sums);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 2)

@@ -5,8 +5,7 @@
 
 #include "combine.cuh"
 
-constexpr unsigned MostThreads = 1024;
-constexpr unsigned ColumnThreads = 8;  // threads of rows_column_means_shared on each column
+constexpr unsigned ColumnThreads = 8;  // threads of a block on each column
 
 // What a kernel computes of a row.
 struct Sum {
@@ -42,34 +41,38 @@ __device__ size_t at(unsigned row, unsigned column, unsigned pitch) {
     return size_t(row) * pitch + column;
 }
 
-// One thread a row, which it walks in global memory.
+// A matrix is four parameters: its first element, rows, columns, and the pitch in elements. A slice
+// is two: its first element and its length.
+
+// A statistic of each row, by a thread for each row.
 template <typename S>
-__device__ void walk(const float* matrix, float* output, unsigned rows, unsigned columns,
-                     unsigned pitch) {
-    const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row < rows) {
-        float combined = S::identity();
+__device__ void by_threads(const float* __restrict__ matrix, unsigned rows, unsigned columns,
+                           unsigned pitch, float* results, size_t length) {
+    const size_t row = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (row < rows && row < length) {
+        float result = S::identity();
         for (unsigned column = 0; column < columns; ++column)
-            combined = S::combine(combined, S::of(matrix[at(row, column, pitch)]));
-        output[row] = S::finish(combined, columns);
+            result = S::combine(result, S::of(matrix[at(row, column, pitch)]));
+        results[row] = S::finish(result, columns);
     }
 }
 
-// One block a row: its threads take elements side by side, and meet in shared memory.
+// The same by a block for each row: its threads read side by side, and combine in shared memory.
 template <typename S>
-__device__ void meet(const float* matrix, float* output, unsigned columns, unsigned pitch) {
-    __shared__ float stage[MostThreads];
+__device__ void by_blocks(const float* __restrict__ matrix, unsigned rows, unsigned columns,
+                          unsigned pitch, float* results, size_t length) {
+    __shared__ float stage[1024];
     const unsigned row = blockIdx.x, t = threadIdx.x;
-    float combined = S::identity();
+    float result = S::identity();
     for (unsigned column = t; column < columns; column += blockDim.x)
-        combined = S::combine(combined, S::of(matrix[at(row, column, pitch)]));
-    stage[t] = combined;
+        if (row < rows) result = S::combine(result, S::of(matrix[at(row, column, pitch)]));
+    stage[t] = result;
     __syncthreads();
     for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
         if (t < s) stage[t] = S::combine(stage[t], stage[t + s]);
         __syncthreads();
     }
-    if (t == 0) output[row] = S::finish(stage[0], columns);
+    if (t == 0 && row < length) results[row] = S::finish(stage[0], columns);
 }
 
 // A word of what changes nothing.
@@ -160,12 +163,14 @@ __device__ __forceinline__ void by_blocks(const float* matrix, float* output, un
 
 #define KERNELS(NAME, STATISTIC)                                                               \
     extern "C" __global__ void rows_##NAME##_global(                                           \
-        const float* matrix, float* output, unsigned rows, unsigned columns, unsigned pitch) { \
-        walk<STATISTIC>(matrix, output, rows, columns, pitch);                                 \
+        const float* __restrict__ matrix, unsigned rows, unsigned columns, unsigned pitch,     \
+        float* results, size_t length) {                                                       \
+        by_threads<STATISTIC>(matrix, rows, columns, pitch, results, length);                  \
     }                                                                                          \
-    extern "C" __global__ void rows_##NAME##_shared(const float* matrix, float* output,        \
-                                                    unsigned columns, unsigned pitch) {        \
-        meet<STATISTIC>(matrix, output, columns, pitch);                                       \
+    extern "C" __global__ void rows_##NAME##_shared(                                           \
+        const float* __restrict__ matrix, unsigned rows, unsigned columns, unsigned pitch,     \
+        float* results, size_t length) {                                                       \
+        by_blocks<STATISTIC>(matrix, rows, columns, pitch, results, length);                   \
     }                                                                                          \
     extern "C" __global__ void __launch_bounds__(256) rows_##NAME##_lanes8(                    \
         const float* matrix, float* output, unsigned rows, unsigned columns, unsigned pitch) { \
@@ -190,36 +195,35 @@ KERNELS(max, Largest)
 KERNELS(min, Smallest)
 KERNELS(squares, Squares)
 
-// One thread a column.
-extern "C" __global__ void rows_column_means_global(const float* matrix, float* output,
+// The mean of each column, by a thread for each column.
+extern "C" __global__ void rows_column_means_global(const float* __restrict__ matrix,
                                                     unsigned rows, unsigned columns,
-                                                    unsigned pitch) {
-    const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
-    if (column < columns) {
+                                                    unsigned pitch, float* means, size_t length) {
+    const size_t column = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (column < columns && column < length) {
         float sum = 0.0f;
         for (unsigned row = 0; row < rows; ++row) sum += matrix[at(row, column, pitch)];
-        output[column] = sum / rows;
+        means[column] = sum / rows;
     }
 }
 
-// Eight threads a column: each walks every eighth row, and they meet in shared memory.
-extern "C" __global__ void __launch_bounds__(32 * ColumnThreads)
-    rows_column_means_shared(const float* matrix, float* output, unsigned rows, unsigned columns,
-                             unsigned pitch) {
-    __shared__ float stage[ColumnThreads][32];
+// The same by eight threads for each column: each takes every eighth row.
+extern "C" __global__ void __launch_bounds__(32 * 8)
+    rows_column_means_shared(const float* __restrict__ matrix, unsigned rows, unsigned columns,
+                             unsigned pitch, float* means, size_t length) {
+    __shared__ float sums[8][32];
     const unsigned x = threadIdx.x, y = threadIdx.y;
     const unsigned column = blockIdx.x * 32 + x;
     float sum = 0.0f;
-    if (column < columns)
-        for (unsigned row = y; row < rows; row += ColumnThreads)
-            sum += matrix[at(row, column, pitch)];
-    stage[y][x] = sum;
+    for (unsigned row = y; row < rows; row += 8)
+        if (column < columns) sum += matrix[at(row, column, pitch)];
+    sums[y][x] = sum;
     __syncthreads();
-    if (y == 0 && column < columns) {
+    if (blockIdx.y == 0 && y == 0 && column < length) {
         sum = 0.0f;
 #pragma unroll
-        for (unsigned i = 0; i < ColumnThreads; ++i) sum += stage[i][x];
-        output[column] = sum / rows;
+        for (unsigned i = 0; i < 8; ++i) sum += sums[i][x];
+        means[column] = sum / rows;
     }
 }
 

@@ -128,7 +128,8 @@ pub fn banks_bytes1(input: &[u32], mut output: DisjointSlice<u32>, rounds: u32) 
         let mut sum = 0_u32;
         for round in 0..rounds as usize {
             // SAFETY: there are four bytes for each round.
-            sum = sum.wrapping_add(u32::from(unsafe { shared::load(bytes.as_ptr().add(4 * round)) }));
+            sum =
+                sum.wrapping_add(u32::from(unsafe { shared::load(bytes.as_ptr().add(4 * round)) }));
         }
         *output = sum;
     }
@@ -145,7 +146,8 @@ pub fn banks_bytes2(input: &[u32], mut output: DisjointSlice<u32>, rounds: u32) 
         let mut sum = 0_u32;
         for round in 0..rounds as usize {
             // SAFETY: there are two halves for each round.
-            sum = sum.wrapping_add(u32::from(unsafe { shared::load(halves.as_ptr().add(2 * round)) }));
+            sum = sum
+                .wrapping_add(u32::from(unsafe { shared::load(halves.as_ptr().add(2 * round)) }));
         }
         *output = sum;
     }
@@ -234,7 +236,8 @@ pub fn banks_two(input: &[u32], mut output: DisjointSlice<u32>, rounds: u32, apa
     // SAFETY: all threads of the block are here, once.
     let words: &[u32] = unsafe { filled_stage(input) };
     let first = if apart == 1 { 2 * t } else { t };
-    let (ones, others) = (words.get(first..first + rounds), words.get(first + apart..first + apart + rounds));
+    let (ones, others) =
+        (words.get(first..first + rounds), words.get(first + apart..first + apart + rounds));
     if let (Some(ones), Some(others), Some(output)) = (ones, others, output.get_mut(i)) {
         let mut sum = 0_u32;
         for (one, other) in ones.iter().zip(others) {

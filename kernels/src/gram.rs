@@ -1,246 +1,225 @@
 //! The product of a matrix with its own transpose, `C = A A^T`: bank conflicts in earnest.
 //!
-//! An element of `C` is the product of two *rows* of `A`. So both tiles of a block are loaded the same way, along the rows of `A`; but
-//! where the matrix product reads its second tile by rows, this one reads it by columns: lane `x` wants element `k` of row `x`.
-//! In a tile with rows of `T` words the lanes' words are `T` apart:
+//! An element of `C` is the product of two *rows* of `A`. So both tiles of a block are loaded along
+//! the rows of `A`; but where the matrix product reads its second tile by rows, this one reads it
+//! by columns: lane `x` wants element `k` of row `x`. In a tile with rows of `T` words the lanes'
+//! words are `T` apart:
 //!
-//! | tile | 16 banks, half warps (the lab sheet's GPU) | 32 banks |
-//! | --- | --- | --- |
-//! | `[16][16]` | all 16 lanes in one bank: 16 ways | 16 words in 2 banks: 8 ways |
-//! | `[16][17]` | none | none |
-//! | `[32][32]` | | all 32 lanes in one bank: 32 ways |
-//! | `[32][33]` | | none |
+//! | kernel | tile | conflicts of 16 banks, for half warps | of 32 banks |
+//! | --- | --- | --- | --- |
+//! | [`gram_tiled16`] | `[16][16]` | 16 ways: all lanes in one bank | 8 ways: 16 words in 2 banks |
+//! | [`gram_padded16`] | `[16][17]` | none | none |
+//! | [`gram_tiled32`] | `[32][32]` | | 32 ways: all lanes in one bank |
+//! | [`gram_padded32`] | `[32][33]` | | none |
 //!
-//! One unused column is all it takes. (What is left are the stores of the 17-word rows: a warp writes two of them, which overlap by a
-//! bank.) [`gram_mirrored`] also uses that `C` is symmetric: a block computes a tile on or below the diagonal
-//! and writes it twice, so that half of the arithmetic is saved. `kernels/best/src/gram.rs` does that with tiles in
-//! registers.
+//! The lab sheet's GPU has 16 banks. One unused column is all it takes. (What is left are the
+//! stores of the 17-word rows: a warp writes two of them, which overlap by a bank.)
+//! [`gram_mirrored`] also uses that `C` is symmetric: only the blocks on and below the diagonal
+//! work, and write each tile twice, so that half of the arithmetic is saved.
+//! [`gram_registers`](crate::gram_registers) does that with tiles in registers; the last step is
+//! `best_kernels::gram`.
 //!
 //! What to look for: wavefronts of each shared load
-//! (`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` over `smsp__sass_inst_executed_op_shared_ld.sum`). Half of the loads are of
-//! the first tile and have no conflicts, so `[16][16]` shows (1 + 8) / 2 = 4.5, and `[32][32]` (1 + 32) / 2 = 16.5.
+//! (`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` over
+//! `smsp__sass_inst_executed_op_shared_ld.sum`). Half of the loads are of the first tile and have
+//! no conflicts, so `[16][16]` shows (1 + 8) / 2 = 4.5, and `[32][32]` (1 + 32) / 2 = 16.5.
+//!
+//! The tiles are read by `shared::load`, which is one load for one word. Without it the compiler
+//! reads four neighbours of a row at once where rows have 16 or 32 words, and the conflicts are not
+//! those of the lecture.
 //!
 //! # Shapes
 //!
-//! `A` has `rows` x `columns` elements, `C` `rows` x `rows`, of any size; what lies beyond counts as 0. Rows are `a_pitch` and
-//! `c_pitch` elements apart.
+//! `A` has any shape, and `C` as many rows and columns as `A` has rows. What lies beyond a matrix
+//! counts as 0 in the tiles, and is not written. A matrix is linear or pitched: the kernels cannot
+//! tell.
+//!
+//! # Where `unsafe` begins
+//!
+//! The compiler sees one thread. That a barrier stands between the writes to a tile and the reads
+//! of other threads, and that no other block writes what [`gram_mirrored`] writes above the
+//! diagonal, the kernels promise. The sanitizer checks exactly this.
 //!
 //! Source: the lab sheet, table 3.2 (551.73 ms and 120.59 ms).
 
-use bytemuck::{Pod, Zeroable};
+use cuda_std::{DisjointMatrix, Matrix, gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{GpuFloat, address_space, shared, shared::SharedCell, thread};
-use cuda_std::{gpu_only, kernel};
-
-/// The shape of A, and how far apart the rows of both matrices are, in elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub struct Shape {
-    /// Rows of A, rows and columns of C.
-    pub rows: u32,
-    /// Columns of A.
-    pub columns: u32,
-    /// From one row of A to the next.
-    pub a_pitch: u32,
-    /// From one row of C to the next.
-    pub c_pitch: u32,
-}
 
 /// Tiles of 16 x 16: the columns of the second tile collide 8 ways.
-///
-/// # Safety
-/// The matrices have the shapes that `shape` says, and nothing else uses `c` during the launch. Blocks are 16 x 16, a block for each
-/// tile of C.
-#[kernel(launch_bounds((16, 16)))]
-pub unsafe fn gram_tiled16(a: &[f32], c: *mut f32, shape: Shape) {
+#[kernel(block(16, 16))]
+pub fn gram_tiled16(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     #[address_space(shared)]
     static ROWS: SharedCell<[[f32; 16]; 16]> = SharedCell::uninit();
     #[address_space(shared)]
-    static COLUMNS: SharedCell<[[f32; 16]; 16]> = SharedCell::uninit();
-    tile::<16, 16>(a, c, shape, block(), ROWS.as_mut_ptr(), COLUMNS.as_mut_ptr());
+    static COLS: SharedCell<[[f32; 16]; 16]> = SharedCell::uninit();
+    let (rows, cols) = (ROWS.as_mut_ptr(), COLS.as_mut_ptr());
+    let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
+    // The second tile has the rows of A that are the tile's columns of C.
+    let (at, other) = (thread::position(), 16 * thread::block_idx_x() + y as u32);
+
+    let mut sum = 0.0;
+    for k in (0..a.cols()).step_by(16) {
+        // SAFETY: these elements are this thread's until the barrier.
+        unsafe {
+            (*rows)[y][x] = a.get(at.row(), k + x as u32).copied().unwrap_or(0.0);
+            (*cols)[y][x] = a.get(other, k + x as u32).copied().unwrap_or(0.0);
+        }
+        thread::sync_threads();
+        for i in 0..16 {
+            // SAFETY: between the barriers all threads only read the tiles.
+            let (row, col) = unsafe { (&raw const (*rows)[y][i], &raw const (*cols)[x][i]) };
+            sum = unsafe { shared::load(row).mul_add(shared::load(col), sum) };
+        }
+        // Nobody may overwrite a tile that another thread still reads.
+        thread::sync_threads();
+    }
+    if let Some(c) = c.get_mut(at) {
+        *c = sum;
+    }
 }
 
 /// Tiles of 16 x 17: no conflicts.
-///
-/// # Safety
-/// As for [`gram_tiled16`].
-#[kernel(launch_bounds((16, 16)))]
-pub unsafe fn gram_padded16(a: &[f32], c: *mut f32, shape: Shape) {
+#[kernel(block(16, 16))]
+pub fn gram_padded16(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     #[address_space(shared)]
     static ROWS: SharedCell<[[f32; 17]; 16]> = SharedCell::uninit();
     #[address_space(shared)]
-    static COLUMNS: SharedCell<[[f32; 17]; 16]> = SharedCell::uninit();
-    tile::<16, 17>(a, c, shape, block(), ROWS.as_mut_ptr(), COLUMNS.as_mut_ptr());
+    static COLS: SharedCell<[[f32; 17]; 16]> = SharedCell::uninit();
+    let (rows, cols) = (ROWS.as_mut_ptr(), COLS.as_mut_ptr());
+    let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
+    // The second tile has the rows of A that are the tile's columns of C.
+    let (at, other) = (thread::position(), 16 * thread::block_idx_x() + y as u32);
+
+    let mut sum = 0.0;
+    for k in (0..a.cols()).step_by(16) {
+        // SAFETY: these elements are this thread's until the barrier.
+        unsafe {
+            (*rows)[y][x] = a.get(at.row(), k + x as u32).copied().unwrap_or(0.0);
+            (*cols)[y][x] = a.get(other, k + x as u32).copied().unwrap_or(0.0);
+        }
+        thread::sync_threads();
+        for i in 0..16 {
+            // SAFETY: between the barriers all threads only read the tiles.
+            let (row, col) = unsafe { (&raw const (*rows)[y][i], &raw const (*cols)[x][i]) };
+            sum = unsafe { shared::load(row).mul_add(shared::load(col), sum) };
+        }
+        // Nobody may overwrite a tile that another thread still reads.
+        thread::sync_threads();
+    }
+    if let Some(c) = c.get_mut(at) {
+        *c = sum;
+    }
 }
 
 /// Tiles of 32 x 32: all lanes in one bank.
-///
-/// # Safety
-/// As for [`gram_tiled16`], in blocks of 32 x 32 threads.
-#[kernel(launch_bounds((32, 32)))]
-pub unsafe fn gram_tiled32(a: &[f32], c: *mut f32, shape: Shape) {
+#[kernel(block(32, 32))]
+pub fn gram_tiled32(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     #[address_space(shared)]
     static ROWS: SharedCell<[[f32; 32]; 32]> = SharedCell::uninit();
     #[address_space(shared)]
-    static COLUMNS: SharedCell<[[f32; 32]; 32]> = SharedCell::uninit();
-    tile::<32, 32>(a, c, shape, block(), ROWS.as_mut_ptr(), COLUMNS.as_mut_ptr());
+    static COLS: SharedCell<[[f32; 32]; 32]> = SharedCell::uninit();
+    let (rows, cols) = (ROWS.as_mut_ptr(), COLS.as_mut_ptr());
+    let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
+    // The second tile has the rows of A that are the tile's columns of C.
+    let (at, other) = (thread::position(), 32 * thread::block_idx_x() + y as u32);
+
+    let mut sum = 0.0;
+    for k in (0..a.cols()).step_by(32) {
+        // SAFETY: these elements are this thread's until the barrier.
+        unsafe {
+            (*rows)[y][x] = a.get(at.row(), k + x as u32).copied().unwrap_or(0.0);
+            (*cols)[y][x] = a.get(other, k + x as u32).copied().unwrap_or(0.0);
+        }
+        thread::sync_threads();
+        for i in 0..32 {
+            // SAFETY: between the barriers all threads only read the tiles.
+            let (row, col) = unsafe { (&raw const (*rows)[y][i], &raw const (*cols)[x][i]) };
+            sum = unsafe { shared::load(row).mul_add(shared::load(col), sum) };
+        }
+        // Nobody may overwrite a tile that another thread still reads.
+        thread::sync_threads();
+    }
+    if let Some(c) = c.get_mut(at) {
+        *c = sum;
+    }
 }
 
 /// Tiles of 32 x 33: no conflicts.
-///
-/// # Safety
-/// As for [`gram_tiled32`].
-#[kernel(launch_bounds((32, 32)))]
-pub unsafe fn gram_padded32(a: &[f32], c: *mut f32, shape: Shape) {
+#[kernel(block(32, 32))]
+pub fn gram_padded32(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     #[address_space(shared)]
     static ROWS: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
     #[address_space(shared)]
-    static COLUMNS: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
-    tile::<32, 33>(a, c, shape, block(), ROWS.as_mut_ptr(), COLUMNS.as_mut_ptr());
-}
-
-/// This block's tile of C: row and column of tiles.
-#[gpu_only]
-#[inline(always)]
-fn block() -> [u32; 2] {
-    [thread::block_idx_y(), thread::block_idx_x()]
-}
-
-/// The sum of this thread's element of a tile of C; `T`: the side of a tile, `W`: the words of its rows in shared memory.
-///
-/// # Safety
-/// As for [`gram_tiled16`], in blocks of `T` x `T` threads.
-#[gpu_only]
-#[inline(always)]
-unsafe fn sum<const T: usize, const W: usize>(
-    a: &[f32],
-    shape: Shape,
-    [tile_row, tile_column]: [u32; 2],
-    rows: *mut [[f32; W]; T],
-    columns: *mut [[f32; W]; T],
-) -> f32 {
+    static COLS: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
+    let (rows, cols) = (ROWS.as_mut_ptr(), COLS.as_mut_ptr());
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    let row = tile_row * T as u32 + y as u32;
-    let other_row = tile_column * T as u32 + y as u32;
+    // The second tile has the rows of A that are the tile's columns of C.
+    let (at, other) = (thread::position(), 32 * thread::block_idx_x() + y as u32);
+
     let mut sum = 0.0;
-    // SAFETY: the block is T x T, so x and y are below T; elements are read where A has them.
-    unsafe {
-        core::hint::assert_unchecked(x < T && y < T);
-        let mut first = 0;
-        while first < shape.columns {
-            let k = first + x as u32;
-            let element = |row: u32| match row < shape.rows && k < shape.columns {
-                true => *a.get_unchecked(row as usize * shape.a_pitch as usize + k as usize),
-                false => 0.0,
-            };
-            (*rows)[y][x] = element(row);
-            (*columns)[y][x] = element(other_row);
-            thread::sync_threads();
-            for k in 0..T {
-                // One word for all lanes with this y; and a column. `shared::load` is a load each: left to itself, the assembler
-                // fetches four neighbours at once where rows are 16 words, and the conflicts are not those of the lecture.
-                let (row, column) = (&raw const (*rows)[y][k], &raw const (*columns)[x][k]);
-                sum = GpuFloat::mul_add(shared::load(row), shared::load(column), sum);
-            }
-            thread::sync_threads();
-            first += T as u32;
+    for k in (0..a.cols()).step_by(32) {
+        // SAFETY: these elements are this thread's until the barrier.
+        unsafe {
+            (*rows)[y][x] = a.get(at.row(), k + x as u32).copied().unwrap_or(0.0);
+            (*cols)[y][x] = a.get(other, k + x as u32).copied().unwrap_or(0.0);
         }
+        thread::sync_threads();
+        for i in 0..32 {
+            // SAFETY: between the barriers all threads only read the tiles.
+            let (row, col) = unsafe { (&raw const (*rows)[y][i], &raw const (*cols)[x][i]) };
+            sum = unsafe { shared::load(row).mul_add(shared::load(col), sum) };
+        }
+        // Nobody may overwrite a tile that another thread still reads.
+        thread::sync_threads();
     }
-    sum
-}
-
-/// A tile of C.
-///
-/// # Safety
-/// As for [`sum`].
-#[gpu_only]
-#[inline(always)]
-unsafe fn tile<const T: usize, const W: usize>(
-    a: &[f32],
-    c: *mut f32,
-    shape: Shape,
-    block: [u32; 2],
-    rows: *mut [[f32; W]; T],
-    columns: *mut [[f32; W]; T],
-) {
-    // SAFETY: as the caller says; the element is written where C has it.
-    unsafe {
-        let sum = sum(a, shape, block, rows, columns);
-        let row = block[0] * T as u32 + thread::thread_idx_y();
-        let column = block[1] * T as u32 + thread::thread_idx_x();
-        if row < shape.rows && column < shape.rows {
-            *c.add(row as usize * shape.c_pitch as usize + column as usize) = sum;
-        }
+    if let Some(c) = c.get_mut(at) {
+        *c = sum;
     }
 }
 
-/// The padded tile again, only on and below the diagonal; what is below is also written above, turned in shared memory so that these
-/// stores are coalesced, too.
-///
-/// # Safety
-/// As for [`gram_tiled32`], but blocks count the tiles on and below the diagonal, row by row, in x.
-#[kernel(launch_bounds((32, 32)))]
-pub unsafe fn gram_mirrored(a: &[f32], c: *mut f32, shape: Shape) {
+/// The padded tile again, only on and below the diagonal. What is below is also written above,
+/// transposed in shared memory so that these stores are coalesced, too.
+#[kernel(block(32, 32))]
+pub fn gram_mirrored(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     #[address_space(shared)]
     static ROWS: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
     #[address_space(shared)]
-    static COLUMNS: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
-    let (rows, columns) = (ROWS.as_mut_ptr(), COLUMNS.as_mut_ptr());
+    static COLS: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
+    let (rows, cols) = (ROWS.as_mut_ptr(), COLS.as_mut_ptr());
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    core::hint::assert_unchecked(x < 32 && y < 32);
+    let (tile_row, tile_col) = (thread::block_row(), thread::block_idx_x());
+    if tile_col > tile_row {
+        return;
+    }
+    let (at, other) = (thread::position(), 32 * tile_col + y as u32);
 
-    let [tile_row, tile_column] = below_diagonal(thread::block_idx_x());
-    let sum = sum(a, shape, [tile_row, tile_column], rows, columns);
-    let write = |row: u32, column: u32, value: f32| {
-        if row < shape.rows && column < shape.rows {
-            *c.add(row as usize * shape.c_pitch as usize + column as usize) = value;
+    let mut sum = 0.0;
+    for k in (0..a.cols()).step_by(32) {
+        // SAFETY: these elements are this thread's until the barrier.
+        unsafe {
+            (*rows)[y][x] = a.get(at.row(), k + x as u32).copied().unwrap_or(0.0);
+            (*cols)[y][x] = a.get(other, k + x as u32).copied().unwrap_or(0.0);
         }
-    };
-    write(tile_row * 32 + y as u32, tile_column * 32 + x as u32, sum);
-    if tile_row != tile_column {
-        (*rows)[y][x] = sum;
         thread::sync_threads();
-        write(tile_column * 32 + y as u32, tile_row * 32 + x as u32, (*rows)[x][y]);
-    }
-}
-
-/// The tiles on and below the diagonal, counted row by row: row `r` begins at `r (r + 1) / 2`. How many there are in this many rows of tiles.
-pub const fn tiles_below_diagonal(rows_of_tiles: u32) -> u64 {
-    rows_of_tiles as u64 * (rows_of_tiles as u64 + 1) / 2
-}
-
-/// Row and column of the tile with this number.
-#[inline(always)]
-pub fn below_diagonal(number: u32) -> [u32; 2] {
-    // The root in floating point may be off by one where it is nearly whole.
-    let guess = (cuda_std::GpuFloat::sqrt(8.0 * f64::from(number) + 1.0) - 1.0) / 2.0;
-    let mut row = guess as u32;
-    if tiles_below_diagonal(row + 1) <= number as u64 {
-        row += 1;
-    }
-    if tiles_below_diagonal(row) > number as u64 {
-        row -= 1;
-    }
-    [row, number - tiles_below_diagonal(row) as u32]
-}
-
-#[cfg(all(test, not(target_arch = "nvptx64")))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tiles_are_counted_row_by_row() {
-        let mut number = 0;
-        for row in 0..300 {
-            for column in 0..=row {
-                assert_eq!(below_diagonal(number), [row, column]);
-                number += 1;
-            }
+        for i in 0..32 {
+            // SAFETY: between the barriers all threads only read the tiles.
+            let (row, col) = unsafe { (&raw const (*rows)[y][i], &raw const (*cols)[x][i]) };
+            sum = unsafe { shared::load(row).mul_add(shared::load(col), sum) };
         }
-        for row in [1 << 10, 65_535, 92_680] {
-            let first = tiles_below_diagonal(row) as u32;
-            assert_eq!(below_diagonal(first), [row, 0]);
-            assert_eq!(below_diagonal(first - 1), [row - 1, row - 1]);
+        // Nobody may overwrite a tile that another thread still reads.
+        thread::sync_threads();
+    }
+    if let Some(c) = c.get_mut(at) {
+        *c = sum;
+    }
+    if tile_row != tile_col {
+        // SAFETY: this element is this thread's until the barrier; then all threads only read.
+        unsafe { (*rows)[y][x] = sum };
+        thread::sync_threads();
+        // SAFETY: blocks above the diagonal write nothing, so only this one writes this tile.
+        if let Some(c) = unsafe { c.element_mut(other, 32 * tile_row + x as u32) } {
+            *c = unsafe { (*rows)[x][y] };
         }
     }
 }

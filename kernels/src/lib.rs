@@ -1,14 +1,18 @@
 //! Every kernel of the course, in Rust, one module for each lab.
 //!
-//! The modules are lecture notes that run. Each opens with what the lab teaches and what to look for in the counters; its
-//! kernels then read as a sequence, in which each differs from the one before by the one thing it teaches.
+//! The modules are lecture notes that run. Each opens with what the lab teaches and what to look
+//! for in the counters; its kernels then read as a sequence, in which each differs from the one
+//! before by the one thing it teaches.
 //!
-//! The crate is compiled twice. For the device (`nvptx64`, by `cargo xtask build-ptx`) the functions are the entry points of
-//! the PTX in `kernels/ptx/`. For the host each of them is a typed handle ([`cuda_std::launch::Kernel`]) with the function's
-//! name, and [`PTX`] is the checked-in result of the device's compilation, so that running a kernel needs no device compiler.
+//! The crate is compiled twice. For the device (`nvptx64`, by `cargo xtask build-ptx`) the
+//! functions are the entry points of the PTX in `kernels/ptx/`. For the host each of them is a
+//! typed handle ([`cuda_std::launch::Kernel`]) with the function's name, and [`PTX`] is the
+//! checked-in result of the device's compilation, so that running a kernel needs no device
+//! compiler.
 //!
-//! Kernel bodies compile for the device only; what a launch must promise stands under `# Safety` of each kernel. The helper
-//! functions that kernels share are device code too. A kernel's name begins with its lab's.
+//! Kernel bodies compile for the device only; what a launch must promise stands under `# Safety` of
+//! a kernel that is not safe. The helper functions that kernels share are device code too. A
+//! kernel's name begins with its lab's.
 //!
 //! In the course's order, which is also an order to read in:
 //!
@@ -25,21 +29,23 @@
 //! | [`table`] | accurate and fast math |
 //! | [`transpose`] | coalescing on both sides, shared memory, bank conflicts |
 //! | [`matmul`] | the matrix product, through tiles |
-//! | [`gram`] | a matrix times its transpose: bank conflicts in earnest |
-//! | [`reduce`] | six steps to a good reduction ([`reduce_all`] has its other operations and types) |
+//! | [`gram`], [`gram_registers`] | a matrix times its transpose: bank conflicts in earnest |
+//! | [`reduce`] | six steps to a good reduction ([`reduce_all`]: other operations and types) |
 //! | [`dot`] | the dot product: global against shared memory |
-//! | [`rows`] | statistics of rows and columns |
+//! | [`rows`] | sums of rows and means of columns ([`rows_all`]: other statistics of rows) |
 //! | [`banks`] | the banks of shared memory, pattern by pattern |
 //! | [`shared`] | static and dynamic shared memory, and more of it |
 //! | [`texture`] | textures, and the Morton order that they hide |
 //!
-//! The crate `best_kernels`, in `kernels/best`, has for some labs what is left to gain after the last step.
+//! The crate `best_kernels`, in `kernels/best`, has for some labs what is left to gain after the
+//! last step.
 //!
 //! # Sources
 //!
-//! What the labs teach and measure follows five lectures and lab sheets: a Russian lecture on global memory; a Chinese worked
-//! example on aligned reads; KAUST's course CS 380, lecture 14, "GPU memory"; NVIDIA's webinar on global memory of 2011; and a
-//! Russian lab sheet on global, shared and constant memory, called "the lab sheet" here, whose matrices are 1000 x 1000.
+//! What the labs teach and measure follows five lectures and lab sheets: a Russian lecture on
+//! global memory; a Chinese worked example on aligned reads; KAUST's course CS 380, lecture 14,
+//! "GPU memory"; NVIDIA's webinar on global memory of 2011; and a Russian lab sheet on global,
+//! shared and constant memory, called "the lab sheet" here, whose matrices are 1000 x 1000.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
@@ -53,11 +59,10 @@ pub mod cache;
 pub mod constant;
 pub mod dot;
 pub mod gram;
+pub mod gram_registers;
 pub mod launch;
 pub mod layout;
 pub mod matmul;
-#[cfg(target_arch = "nvptx64")]
-mod matrix;
 pub mod offset;
 #[cfg(target_arch = "nvptx64")]
 mod operation;
@@ -66,13 +71,15 @@ pub mod reduce;
 pub mod reduce_all;
 pub mod register_tiles;
 pub mod rows;
+pub mod rows_all;
 pub mod shared;
 pub mod table;
 pub mod texture;
 pub mod transpose;
 pub mod vector;
 
-/// The kernels as PTX, ascending by architecture. The last one that a device can run is the one for that device.
+/// The kernels as PTX, ascending by architecture. The last one that a device can run is the one for
+/// that device.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const PTX: &[cuda_std::launch::PtxImage] = &[
     cuda_std::launch::PtxImage { arch: "sm_75", text: include_str!("../ptx/kernels.sm_75.ptx") },

@@ -2,8 +2,8 @@
 
 use cuda_std::warp::WarpShuffleValue;
 
-/// An associative and commutative operation: a grid combines numbers in any order. Sums and products of `f32` are nearly so: another order
-/// rounds differently.
+/// An associative and commutative operation: a grid combines numbers in any order. Sums and
+/// products of `f32` are nearly so: another order rounds differently.
 pub(crate) trait Operation<T> {
     /// The identity: combined with it, a number stays what it is.
     const IDENTITY: T;

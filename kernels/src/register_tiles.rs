@@ -3,8 +3,8 @@
 //!
 //! | kernel | idea | what it saves |
 //! | --- | --- | --- |
-//! | [`matmul_wide`] | words of 16 bytes | shared loads: 4 for 64 products; the stall *MIO throttle* |
-//! | [`matmul_async2`] | the next tiles come while these are multiplied | the stall *long scoreboard* |
+//! | [`matmul_wide`] | words of 16 bytes | three of four shared loads; the stall *MIO throttle* |
+//! | [`matmul_async2`] | the next tiles come while these serve | the stall *long scoreboard* |
 //! | [`matmul_async3`] | and the tiles after them | what is left of that stall |
 //!
 //! The last step, in which the order of the multiplications suits the banks of the register file,
@@ -15,8 +15,8 @@
 //!
 //! # Shapes
 //!
-//! As for [`matmul_registers`](crate::matmul::matmul_registers): a block of 16 x 16 threads computes
-//! 128 x 128 elements of `C`, in steps of 8 in `k`.
+//! As for [`matmul_registers`](crate::matmul::matmul_registers): a block of 16 x 16 threads
+//! computes 128 x 128 elements of `C`, in steps of 8 in `k`.
 //!
 //! # Where `unsafe` begins
 //!
@@ -28,15 +28,17 @@
 
 use cuda_std::{DisjointMatrix, Matrix, gpu_only, kernel};
 #[gpu_only]
-use cuda_std::{GpuFloat, address_space, pipeline, shared::SharedCell, thread, unroll, vector::f32x4};
+use cuda_std::{
+    GpuFloat, address_space, pipeline, shared::SharedCell, thread, unroll, vector::f32x4,
+};
 
 /// Bytes of shared memory of [`matmul_async3`], which needs the most.
 pub const MOST_SHARED: u64 = 3 * 4 * (8 * 132 + 8 * 128);
 
-/// Tiles of A in shared memory, transposed: a column of A lies side by side. Rows are 4 floats
+/// Tiles of A in shared memory, transposed: a column of A lies side by side. Lines are 4 floats
 /// longer, so that the numbers of a row of A are stored to different banks.
 #[gpu_only]
-type ATile = [[f32; 132]; 8];
+pub(crate) type ATile = [[f32; 132]; 8];
 #[gpu_only]
 type BTile = [[f32; 128]; 8];
 
@@ -49,7 +51,8 @@ pub fn matmul_wide(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     #[address_space(shared)]
     static B: SharedCell<BTile> = SharedCell::uninit();
     let (a_tile, b_tile) = (A.as_mut_ptr(), B.as_mut_ptr());
-    let t = 16 * thread::thread_idx_y() + thread::thread_idx_x();
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let t = 16 * y + x;
     let (row, col) = (128 * thread::block_row(), 128 * thread::block_idx_x());
     // What the thread loads: four numbers of a row of A, and four of a row of B.
     let (a_row, a_k, b_k, b_col) = (t / 2, t % 2 * 4, t / 32, t % 32 * 4);
@@ -71,7 +74,7 @@ pub fn matmul_wide(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>) {
         thread::sync_threads();
     }
     // SAFETY: no other thread of the block has these elements, and no other block has this tile.
-    unsafe { write(&mut c, row, col, &sums) };
+    unsafe { write(&mut c, row + 4 * y, col + 4 * x, &sums) };
 }
 
 /// Asynchronous copies (`cp.async`) to two tiles of each matrix: while one is multiplied, the next
@@ -84,6 +87,7 @@ pub fn matmul_async2(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
     #[address_space(shared)]
     static B: SharedCell<[BTile; STAGES]> = SharedCell::uninit();
     let (a_tiles, b_tiles) = (A.as_mut_ptr(), B.as_mut_ptr());
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (row, col) = (128 * thread::block_row(), 128 * thread::block_idx_x());
 
     let mut sums = [[0.0; 8]; 8];
@@ -108,7 +112,7 @@ pub fn matmul_async2(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
         }
     }
     // SAFETY: no other thread of the block has these elements, and no other block has this tile.
-    unsafe { write(&mut c, row, col, &sums) };
+    unsafe { write(&mut c, row + 4 * y, col + 4 * x, &sums) };
 }
 
 /// Three tiles of each matrix: while one is multiplied, the next two are on their way.
@@ -120,6 +124,7 @@ pub fn matmul_async3(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
     #[address_space(shared)]
     static B: SharedCell<[BTile; STAGES]> = SharedCell::uninit();
     let (a_tiles, b_tiles) = (A.as_mut_ptr(), B.as_mut_ptr());
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (row, col) = (128 * thread::block_row(), 128 * thread::block_idx_x());
 
     let mut sums = [[0.0; 8]; 8];
@@ -144,7 +149,7 @@ pub fn matmul_async3(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
         }
     }
     // SAFETY: no other thread of the block has these elements, and no other block has this tile.
-    unsafe { write(&mut c, row, col, &sums) };
+    unsafe { write(&mut c, row + 4 * y, col + 4 * x, &sums) };
 }
 /// Starts the copies of the tiles whose elements of C begin at `row` and `col`, from step `k` on.
 ///
@@ -173,10 +178,11 @@ unsafe fn start_copies(
     pipeline::commit();
 }
 
-/// Multiplies two tiles: adds to each of the thread's 8 x 8 sums the products of 8 steps.
+/// Multiplies two tiles: adds to each of the thread's 8 x 8 sums the products of 8 steps. Its rows
+/// are 4 y to 4 y + 3 and 64 further down, its columns 4 x to 4 x + 3 and 64 further on.
 #[gpu_only]
 #[inline(always)]
-fn multiply(a: &ATile, b: &BTile, sums: &mut [[f32; 8]; 8]) {
+pub(crate) fn multiply<const N: usize>(a: &ATile, b: &[[f32; N]; 8], sums: &mut [[f32; 8]; 8]) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
     unroll::<8>(|step| {
         let (a, b) = (words(&a[step]), words(&b[step]));
@@ -190,7 +196,7 @@ fn multiply(a: &ATile, b: &BTile, sums: &mut [[f32; 8]; 8]) {
     });
 }
 
-/// The line of a tile in words of 16 bytes.
+/// A line of a tile in words of 16 bytes.
 #[gpu_only]
 #[inline(always)]
 fn words<const N: usize>(line: &[f32; N]) -> &[f32x4; 32] {
@@ -199,21 +205,20 @@ fn words<const N: usize>(line: &[f32; N]) -> &[f32x4; 32] {
     unsafe { &*line.as_ptr().cast() }
 }
 
-/// Writes the thread's sums to the tile of C that begins at `row` and `col`.
+/// Writes a thread's sums, of which the first belongs to this row and column of C.
 ///
 /// # Safety
 /// No other thread writes these elements.
 #[gpu_only]
 #[inline(always)]
-unsafe fn write(c: &mut DisjointMatrix<f32>, row: u32, col: u32, sums: &[[f32; 8]; 8]) {
-    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+pub(crate) unsafe fn write(c: &mut DisjointMatrix<f32>, row: u32, col: u32, sums: &[[f32; 8]; 8]) {
     unroll::<8>(|i| {
-        let row = row + 4 * y + 64 * (i as u32 / 4) + i as u32 % 4;
+        let row = row + 64 * (i as u32 / 4) + i as u32 % 4;
         let [left, right] = [0, 4].map(|j| f32x4::from_array([0, 1, 2, 3].map(|k| sums[i][j + k])));
-        // SAFETY: no other thread writes these elements of the tile.
+        // SAFETY: the caller sees to it that they are this thread's.
         unsafe {
-            c.set_quad(row, col + 4 * x, left);
-            c.set_quad(row, col + 4 * x + 64, right);
+            c.set_quad(row, col, left);
+            c.set_quad(row, col + 64, right);
         }
     });
 }

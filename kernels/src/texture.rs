@@ -105,7 +105,12 @@ pub fn texture_global(input: &[f32], mut output: DisjointSlice<f32>) {
 /// # Safety
 /// The texture is alive and has two dimensions.
 #[kernel]
-pub unsafe fn texture_sample(texture: Texture, mut output: DisjointMatrix<f32>, scale: f32, shift: f32) {
+pub unsafe fn texture_sample(
+    texture: Texture,
+    mut output: DisjointMatrix<f32>,
+    scale: f32,
+    shift: f32,
+) {
     let at = thread::position();
     if let Some(output) = output.get_mut(at) {
         let (x, y) = (at.col() as f32 * scale + shift, at.row() as f32 * scale + shift);
@@ -158,11 +163,16 @@ mod tests {
 
     #[test]
     fn morton_order_visits_each_texel_once_and_keeps_squares_together() {
-        let mut places: Vec<u32> = (0..64).flat_map(|y| (0..64).map(move |x| morton(x, y))).collect();
+        let mut places: Vec<u32> =
+            (0..64).flat_map(|y| (0..64).map(move |x| morton(x, y))).collect();
         places.sort_unstable();
         assert_eq!(places, (0..64 * 64).collect::<Vec<_>>());
         // A sector of 8 texels is 4 wide and 2 high.
         let sector = |x, y| morton(x, y) / 8;
-        assert!((0..4).all(|x| (0..2).all(|y| sector(x, y) == 0)) && sector(4, 0) != 0 && sector(0, 2) != 0);
+        assert!(
+            (0..4).all(|x| (0..2).all(|y| sector(x, y) == 0))
+                && sector(4, 0) != 0
+                && sector(0, 2) != 0
+        );
     }
 }

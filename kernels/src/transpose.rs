@@ -1,15 +1,15 @@
 //! The transpose, where one side is always strided, unless shared memory reorders it.
 //!
 //! A matrix of `rows` x `cols` floats becomes one of `cols` x `rows`. Consecutive lanes of a warp
-//! should touch consecutive floats, but what is consecutive in the input is a whole row apart in the
-//! output. The kernels in order:
+//! should touch consecutive floats, but what is consecutive in the input is a whole row apart in
+//! the output. The kernels in order:
 //!
 //! | kernel | what it shows | sectors per request, load and store | wavefronts per shared load |
 //! | --- | --- | --- | --- |
 //! | [`transpose_copy`] | no transpose at all: what `tiled` and `padded` can reach | 4, 4 | |
 //! | [`transpose_naive_reads`] | reads along the rows, writes down the columns | 4, 32 | |
 //! | [`transpose_naive_writes`] | the other way round | 32, 4 | |
-//! | [`transpose_block16`] | square blocks: two rows a warp, so each sector written holds two floats | 4, 16 | |
+//! | [`transpose_block16`] | square blocks: a warp has two rows, so it writes pairs | 4, 16 | |
 //! | [`transpose_tiled`] | a tile in shared memory: both sides along the rows | 4, 4 | 32 |
 //! | [`transpose_padded`] | one unused column in the tile | 4, 4 | 1 |
 //! | [`transpose_batched`] | four loads in flight before the first is used | 4, 4 | 1 |
@@ -17,26 +17,26 @@
 //! The last step, with words of 16 bytes and larger tiles, is `best_kernels::transpose`.
 //!
 //! What to look for: the sectors per request (`l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum` over
-//! `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`, and the same with `_op_st`), the bytes used of
-//! each sector (`smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct`), and for the tile
-//! `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` with its
-//! `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`. The numbers of the table are those of
-//! whole tiles whose rows start on 32 bytes. The tile alone does not pay on an H200, where
+//! `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`, and the same with `_op_st`), the bytes used
+//! of each sector (`smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct`), and for the
+//! tile `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` with its
+//! `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`. The numbers of the table are those
+//! of whole tiles whose rows start on 32 bytes. The tile alone does not pay on an H200, where
 //! [`transpose_naive_writes`] is faster: its bank conflicts cost more than the reads down the
 //! columns, which often hit the caches. With the padding it does.
 //!
 //! # Shapes
 //!
 //! A block of 32 x 8 threads moves one tile of 32 x 32 elements, so each thread moves four elements
-//! of one column. [`transpose_block16`] moves one element a thread, in blocks of any shape, of which
-//! 16 x 16 is the lab sheet's. [`grid`] says how many blocks that makes. A matrix is linear or pitched:
-//! the kernels cannot tell.
+//! of one column. [`transpose_block16`] moves one element a thread, in blocks of any shape, of
+//! which 16 x 16 is the lab sheet's. [`grid`] says how many blocks that makes. A matrix is linear
+//! or pitched: the kernels cannot tell.
 //!
 //! # Where `unsafe` begins
 //!
 //! The compiler sees one thread. That no other thread writes the same element of the output, whose
-//! place is not the thread's own position, and that a barrier stands between the writes to a tile and
-//! the reads of other threads, the kernel promises. The sanitizer checks exactly this.
+//! place is not the thread's own position, and that a barrier stands between the writes to a tile
+//! and the reads of other threads, the kernel promises. The sanitizer checks exactly this.
 
 use cuda_std::{DisjointMatrix, Matrix, gpu_only, kernel};
 #[gpu_only]
@@ -50,8 +50,8 @@ pub const BLOCK16: u32 = 16;
 
 /// The grid that covers a `rows` x `cols` matrix with tiles of `tile = [columns, rows]` elements.
 ///
-/// `[TILE, TILE]`, except for [`transpose_block16`], whose tile is its block. A grid has at most 65535
-/// blocks in y, so a taller one continues in z.
+/// `[TILE, TILE]`, except for [`transpose_block16`], whose tile is its block. A grid has at most
+/// 65535 blocks in y, so a taller one continues in z.
 pub const fn grid(rows: u32, cols: u32, tile: [u32; 2]) -> [u32; 3] {
     let tiles = rows.div_ceil(tile[1]);
     let layers = tiles.div_ceil(65_535);
@@ -59,7 +59,8 @@ pub const fn grid(rows: u32, cols: u32, tile: [u32; 2]) -> [u32; 3] {
     [cols.div_ceil(tile[0]), tiles_per_layer, layers]
 }
 
-/// Copies the matrix, in the same tiles: what [`transpose_tiled`] and [`transpose_padded`] can reach.
+/// Copies the matrix, in the same tiles: what [`transpose_tiled`] and [`transpose_padded`] can
+/// reach.
 #[kernel(block(32, 8))]
 pub fn transpose_copy(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
@@ -76,7 +77,8 @@ pub fn transpose_copy(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     }
 }
 
-/// Transposes with coalesced reads: a warp reads 32 floats of a row, and writes each to another row.
+/// Transposes with coalesced reads: a warp reads 32 floats of a row, and writes each to another
+/// row.
 #[kernel(block(32, 8))]
 pub fn transpose_naive_reads(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
@@ -91,7 +93,8 @@ pub fn transpose_naive_reads(input: Matrix<f32>, mut output: DisjointMatrix<f32>
     }
 }
 
-/// Transposes with coalesced writes: a warp reads 32 floats of a column, and writes them side by side.
+/// Transposes with coalesced writes: a warp reads 32 floats of a column, and writes them side by
+/// side.
 #[kernel(block(32, 8))]
 pub fn transpose_naive_writes(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
@@ -106,8 +109,8 @@ pub fn transpose_naive_writes(input: Matrix<f32>, mut output: DisjointMatrix<f32
     }
 }
 
-/// Transposes one element a thread: in blocks of 16 x 16 a warp reads two half rows, and so writes 16
-/// pairs.
+/// Transposes one element a thread: in blocks of 16 x 16 a warp reads two half rows, and so writes
+/// 16 pairs.
 #[kernel]
 pub fn transpose_block16(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let at = thread::position();
@@ -118,8 +121,8 @@ pub fn transpose_block16(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     }
 }
 
-/// Transposes through shared memory: the tile is filled by rows and emptied by columns, so that both
-/// sides are coalesced.
+/// Transposes through shared memory: the tile is filled by rows and emptied by columns, so that
+/// both sides are coalesced.
 ///
 /// A column of the tile is 32 floats that are 32 words apart: all in one bank, and a warp takes 32
 /// turns to read it.
@@ -149,8 +152,8 @@ pub fn transpose_tiled(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     }
 }
 
-/// The tile again, its rows one float longer: the floats of a column are now 33 words apart, each in
-/// another bank.
+/// The tile again, its rows one float longer: the floats of a column are now 33 words apart, each
+/// in another bank.
 #[kernel(block(32, 8))]
 pub fn transpose_padded(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     #[address_space(shared)]
@@ -182,10 +185,10 @@ pub fn transpose_padded(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
 ///
 /// A load takes several hundred cycles, and the store to the tile waits for it: in Nsight Compute's
 /// terms the stall *long scoreboard*. Where each store waits for its own load, a thread waits up to
-/// four times; here it waits once, for the first. Whether that gains anything depends on the compiler,
-/// which may bring the loads of [`transpose_padded`] forward by itself. For 8192 x 8192 floats an H200
-/// takes 149 us padded and 150 us batched, and for the same two kernels compiled by nvcc 203 and 152
-/// (2026-11-24).
+/// four times; here it waits once, for the first. Whether that gains anything depends on the
+/// compiler, which may bring the loads of [`transpose_padded`] forward by itself. For 8192 x 8192
+/// floats an H200 takes 149 us padded and 150 us batched, and for the same two kernels compiled by
+/// nvcc 203 and 152 (2026-11-24).
 #[kernel(block(32, 8))]
 pub fn transpose_batched(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     #[address_space(shared)]

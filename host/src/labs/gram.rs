@@ -1,5 +1,6 @@
-//! A matrix times its own transpose: tiles read by columns. The kernels and what they show are in `kernels::gram`. Listed
-//! in [`super::ALL`] and run by [`super::flow`]; it shares its references with `matmul` (`product.rs`).
+//! A matrix times its own transpose: tiles read by columns. The kernels and what they show are in
+//! `kernels::gram` and `kernels::gram_registers`. Listed in [`super::ALL`] and run by
+//! [`super::flow`]; it shares its references with `matmul` (`product.rs`).
 
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -8,8 +9,8 @@ use best_kernels::gram::{self as best, Best};
 use best_kernels::product::{Shares, TileLaunch};
 use best_kernels::transpose;
 use clap::Args;
-use cuda_std::launch::{Kernel, PointerMut, Slice};
-use kernels::gram as kernel;
+use cuda_std::launch::{self, SafeKernel};
+use kernels::{gram as kernel, gram_registers as registers};
 use serde_json::{Value, json};
 
 use super::best::{Meeting, gpu};
@@ -27,8 +28,8 @@ use crate::units::three_digits;
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 
-/// The most rows: the tiles on and below the diagonal are counted in 31 bits.
-const MOST_ROWS: usize = 1 << 20;
+/// The most rows: a grid has 65535 blocks in y, of which the smallest have tiles of 16 rows.
+const MOST_ROWS: usize = 65_535 * 16;
 
 /// The flags of `host gram`.
 #[derive(Args, Clone, Debug)]
@@ -48,7 +49,10 @@ pub struct Options {
     /// Half of the tiles of 32 x 33, each written twice
     #[arg(long, help_heading = "Variants (default: all)")]
     pub mirrored: bool,
-    /// The same with tiles in registers, asynchronous copies, and 128 x 128 elements a block; a large matrix is transposed first
+    /// The same with 128 x 128 elements a block, in registers
+    #[arg(long, help_heading = "Variants (default: all)")]
+    pub registers: bool,
+    /// The same with asynchronous copies; a large matrix is transposed first
     #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
 
@@ -67,35 +71,69 @@ enum Step {
     Tiled32,
     Padded32,
     Mirrored,
+    Registers,
     Best,
 }
 
 impl Step {
     /// All steps, and whether a flag names them.
-    fn named(options: &Options) -> [(Self, bool); 6] {
+    fn named(options: &Options) -> [(Self, bool); 7] {
         [
             (Self::Tiled16, options.tiled16),
             (Self::Padded16, options.padded16),
             (Self::Tiled32, options.tiled32),
             (Self::Padded32, options.padded32),
             (Self::Mirrored, options.mirrored),
+            (Self::Registers, options.registers),
             (Self::Best, options.best),
         ]
     }
 
-    /// Rows of a tile, and threads of a block in each direction.
-    fn side(self) -> u32 {
+    fn name(self) -> &'static str {
         match self {
-            Self::Tiled16 | Self::Padded16 => 16,
-            Self::Tiled32 | Self::Padded32 | Self::Mirrored | Self::Best => 32,
+            Self::Tiled16 => "tiled16",
+            Self::Padded16 => "padded16",
+            Self::Tiled32 => "tiled32",
+            Self::Padded32 => "padded32",
+            Self::Mirrored => "mirrored",
+            Self::Registers => "registers",
+            Self::Best => "best",
         }
+    }
+
+    /// The kernel; for the best one, that of matrices that are smaller than its tiles.
+    fn kernel(self) -> &'static Plain {
+        match self {
+            Self::Tiled16 => &kernel::gram_tiled16,
+            Self::Padded16 => &kernel::gram_padded16,
+            Self::Tiled32 => &kernel::gram_tiled32,
+            Self::Padded32 => &kernel::gram_padded32,
+            Self::Mirrored | Self::Best => &kernel::gram_mirrored,
+            Self::Registers => &registers::gram_registers,
+        }
+    }
+
+    /// Rows and columns of a block's tile.
+    fn tile(self) -> u32 {
+        match self {
+            Self::Registers => registers::TILE,
+            _ => self.kernel().block()[0],
+        }
+    }
+
+    /// Threads of a block; its shared memory fits every GPU.
+    fn needs(self) -> (u32, u64) {
+        (self.kernel().block().iter().product(), 0)
     }
 }
 
-/// A kernel of this lab, by its parameters.
+/// A kernel of the course.
+type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
+
+/// A kernel of this lab.
 #[derive(Clone, Copy)]
 enum Entry {
-    Shaped(&'static Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape)>),
+    Plain(&'static Plain),
     Split(Best, Shares),
 }
 
@@ -176,7 +214,7 @@ impl Lab for Gram {
         // The padding of a pitched matrix is never right to read.
         data.a.poison()?;
         data.a.write(elements)?;
-        let steps = chosen_for(device, &Step::named(&self.options), |step| (step.side() * step.side(), 0));
+        let steps = chosen_for(device, &Step::named(&self.options), Step::needs);
         if steps.contains(&Step::Best)
             && let Some(launch) = self.best(device)
         {
@@ -229,7 +267,11 @@ impl Lab for Gram {
                 three_digits(report.speedup("padded32", "tiled32")?)
             ))
         };
-        [time(), counted()].into_iter().flatten().collect()
+        let registers = || {
+            let times = three_digits(report.speedup("registers", "mirrored")?);
+            Some(format!("Register tiles are {times} times as fast as mirrored tiles of 32 x 32."))
+        };
+        [time(), registers(), counted()].into_iter().flatten().collect()
     }
 }
 
@@ -240,51 +282,39 @@ impl Gram {
     }
 
     fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
-        let HostMatrix { rows, columns, .. } = self.a;
-        let shape = kernel::Shape {
+        let rows = self.a.rows;
+        let shape = best::Shape {
             rows: rows as u32,
-            columns: columns as u32,
+            columns: self.a.columns as u32,
             a_pitch: data.a.pitch() as u32,
             c_pitch: data.c.pitch() as u32,
-        };
-        let side = step.side();
-        let (name, kernel) = match step {
-            Step::Tiled16 => ("tiled16", &kernel::gram_tiled16),
-            Step::Padded16 => ("padded16", &kernel::gram_padded16),
-            Step::Tiled32 => ("tiled32", &kernel::gram_tiled32),
-            Step::Padded32 => ("padded32", &kernel::gram_padded32),
-            Step::Mirrored => ("mirrored", &kernel::gram_mirrored),
-            Step::Best => ("best", &kernel::gram_mirrored),
-        };
-        let tiles = shape.rows.div_ceil(side);
-        let grid = match step {
-            Step::Mirrored | Step::Best => [kernel::tiles_below_diagonal(tiles) as u32, 1, 1],
-            _ => [tiles, tiles, 1],
         };
         let best = if step == Step::Best { self.best(device) } else { None };
         let (kernel, launch) = match best {
             Some(best) => (Entry::Split(best.kernel, best.shares), best.launch().into()),
-            None => (Entry::Shaped(kernel), LaunchConfig::new(grid, [side, side, 1])),
+            None => {
+                let kernel = step.kernel();
+                let tiles = shape.rows.div_ceil(step.tile());
+                (Entry::Plain(kernel), LaunchConfig::blocks(kernel, [tiles, tiles, 1]))
+            }
         };
         Variant::new(
-            name,
+            step.name(),
             move |data: &mut Data, launcher| {
                 let Data { a, c, transposed, meeting: Meeting { ready, room } } = data;
                 match kernel {
-                    Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&*a, c, shape)),
+                    Entry::Plain(kernel) => launcher.launch(kernel, &launch, (&*a, c)),
                     Entry::Split(Best::Plain(kernel), shares) => {
-                        let kernel::Shape { rows, columns, a_pitch, c_pitch } = shape;
-                        let shape = best::Shape { rows, columns, a_pitch, c_pitch };
                         launcher.launch(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, room))
                     }
                     Entry::Split(Best::Transposed(kernel), shares) => {
-                        let kernel::Shape { rows, columns, a_pitch, c_pitch } = shape;
+                        let best::Shape { rows, columns, a_pitch, .. } = shape;
                         let pitch = transposed.pitch() as u32;
                         let (turn, turn_launch) =
                             transpose::best(gpu(launcher.device()), [rows, columns], [a_pitch, pitch]);
                         let arguments = (&*a, &mut *transposed, rows, columns, a_pitch, pitch);
                         launcher.launch_before(turn, &turn_launch.into(), arguments)?;
-                        let shape = best::Shape { rows, columns, a_pitch: pitch, c_pitch };
+                        let shape = best::Shape { a_pitch: pitch, ..shape };
                         launcher.launch(kernel, &launch, (&*transposed, c, shape, 1.0_f32, shares, ready, room))
                     }
                 }

@@ -78,7 +78,9 @@ pub(crate) fn of_indices<T: Copy, O: Operation<T>, Loaded: Copy, const TOGETHER:
         i += TOGETHER * step;
     }
     if i < end {
-        unroll::<TOGETHER>(|k| loaded[k] = if i + k * step < end { load(i + k * step) } else { nothing });
+        unroll::<TOGETHER>(|k| {
+            loaded[k] = if i + k * step < end { load(i + k * step) } else { nothing }
+        });
         unroll::<TOGETHER>(|k| value = O::combine(value, number(loaded[k])));
     }
     value
@@ -129,7 +131,9 @@ pub(crate) unsafe fn of_lanes<T: Number, O: Operation<T>, const LANES: u32>(mut 
         let distance = LANES >> (round + 1);
         if distance > 0 {
             // SAFETY: all lanes are here.
-            value = O::combine(value, unsafe { warp::warp_shuffle_down(warp::FULL, value, distance, LANES).0 });
+            value = O::combine(value, unsafe {
+                warp::warp_shuffle_down(warp::FULL, value, distance, LANES).0
+            });
         }
     });
     value
@@ -143,7 +147,10 @@ pub(crate) unsafe fn of_lanes<T: Number, O: Operation<T>, const LANES: u32>(mut 
 /// # Safety
 /// All threads of the block are here, `4 * QUADS` warps in x.
 #[inline(always)]
-pub(crate) unsafe fn of_block<T: Number, O: Operation<T>, const QUADS: usize>(value: T, stage: usize) -> T {
+pub(crate) unsafe fn of_block<T: Number, O: Operation<T>, const QUADS: usize>(
+    value: T,
+    stage: usize,
+) -> T {
     #[address_space(shared)]
     static STAGES: SharedCell<[[u32; 16]; 2]> = SharedCell::uninit();
     const { assert!(size_of::<T>() == 4 && align_of::<T>() == 4 && QUADS <= 4) }

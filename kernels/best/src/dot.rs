@@ -29,13 +29,20 @@ const _: () = assert!(THREADS == BLOCK);
 /// be again. Nothing else uses the last two during the launch. Blocks have [`THREADS`] threads in
 /// x.
 #[kernel(launch_bounds(512))]
-pub unsafe fn dot_best(a: *const f32, b: *const f32, length: usize, sum: *mut f32, slots: *mut u64) {
+pub unsafe fn dot_best(
+    a: *const f32,
+    b: *const f32,
+    length: usize,
+    sum: *mut f32,
+    slots: *mut u64,
+) {
     dependent_launch::wait();
     let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
     let first = block * BLOCK as usize + thread::thread_idx_x() as usize;
     let numbers = Indices { first, step: blocks * BLOCK as usize, end: length };
     let of_thread = if (a.addr() | b.addr()).is_multiple_of(16) {
-        products::<f32x4, 2>(a.cast(), b.cast(), numbers.of_quads()) + products::<f32, 1>(a, b, numbers.behind_quads())
+        products::<f32x4, 2>(a.cast(), b.cast(), numbers.of_quads())
+            + products::<f32, 1>(a, b, numbers.behind_quads())
     } else {
         products::<f32, 4>(a, b, numbers)
     };
@@ -58,5 +65,7 @@ unsafe fn products<W: Word<f32> + Mul<Output = W>, const TOGETHER: usize>(
 ) -> f32 {
     // SAFETY: `of_indices` asks for words below the end, which both vectors have.
     let load = |i| unsafe { [load_ca(a.add(i)), load_ca(b.add(i))] };
-    of_indices::<f32, Sum, [W; 2], TOGETHER>(words, [W::all(0.0); 2], load, |[a, b]| (a * b).combined::<Sum>())
+    of_indices::<f32, Sum, [W; 2], TOGETHER>(words, [W::all(0.0); 2], load, |[a, b]| {
+        (a * b).combined::<Sum>()
+    })
 }

@@ -21,7 +21,9 @@ use crate::product::{self, Shares, TileSize};
 #[gpu_only]
 use crate::product::{AcrossK, AlongK, Operand, Product, Sharing, Tile, orders};
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::product::{Candidate, SMALL_TILE_COST, TURNING_COST, TileLaunch, cost_of_transpose, fastest};
+use crate::product::{
+    Candidate, SMALL_TILE_COST, TURNING_COST, TileLaunch, cost_of_transpose, fastest,
+};
 
 /// The shape of A, and how far apart the rows of both matrices are, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -38,8 +40,12 @@ pub struct Shape {
 }
 
 /// The tile of [`gram_best`].
-pub const LARGE: TileSize =
-    TileSize { rows: 128, columns: 128, resident: 2, shared_bytes: product::shared_bytes(128, 128) };
+pub const LARGE: TileSize = TileSize {
+    rows: 128,
+    columns: 128,
+    resident: 2,
+    shared_bytes: product::shared_bytes(128, 128),
+};
 
 /// The tile of [`gram_best_small`].
 pub const SMALL: TileSize = TileSize {
@@ -77,7 +83,9 @@ pub unsafe fn gram_best(
     let Shape { rows, columns, a_pitch, .. } = shape;
     let a = Matrix { first: transposed.cast_mut(), rows: columns, columns: rows, pitch: a_pitch };
     let sharing = Sharing { shares, ready, room };
-    best::<AcrossK<f32x4, 128>, AcrossK<f32x4, 128>, { orders::MATMUL }>(a, c, shape, scale, sharing);
+    best::<AcrossK<f32x4, 128>, AcrossK<f32x4, 128>, { orders::MATMUL }>(
+        a, c, shape, scale, sharing,
+    );
 }
 
 /// The same in tiles of half the size, and `A` as it is: for matrices so small that a transpose
@@ -180,7 +188,8 @@ fn below_diagonal(number: u32) -> [u32; 2] {
 /// The kernels' parameters: A or its transpose, C, their shape, a factor of the product, and what
 /// blocks need to share tiles.
 #[cfg(not(target_arch = "nvptx64"))]
-pub type Gram = Kernel<(Pointer<f32>, PointerMut<f32>, Shape, f32, Shares, PointerMut<u32>, PointerMut<f32>)>;
+pub type Gram =
+    Kernel<(Pointer<f32>, PointerMut<f32>, Shape, f32, Shares, PointerMut<u32>, PointerMut<f32>)>;
 
 /// A kernel, by the matrix that it takes.
 #[cfg(not(target_arch = "nvptx64"))]

@@ -13,7 +13,8 @@ pub struct Gpu {
 
 impl Gpu {
     /// An H200, on which the kernels were tuned.
-    pub const H200: Self = Self { multiprocessors: 132, resident_threads: 132 * 2048, shared_per_block: 227 * 1024 };
+    pub const H200: Self =
+        Self { multiprocessors: 132, resident_threads: 132 * 2048, shared_per_block: 227 * 1024 };
 
     /// The threads that one multiprocessor holds.
     pub const fn threads_per_multiprocessor(&self) -> u32 {

@@ -53,7 +53,16 @@ pub use launch::{Gpu, Launch};
 /// on, the kernels wait by themselves for the kernel before them (`cuda_std::dependent_launch`).
 #[cfg(not(target_arch = "nvptx64"))]
 pub const PTX: &[cuda_std::launch::PtxImage] = &[
-    cuda_std::launch::PtxImage { arch: "sm_75", text: include_str!("../ptx/best_kernels.sm_75.ptx") },
-    cuda_std::launch::PtxImage { arch: "sm_80", text: include_str!("../ptx/best_kernels.sm_80.ptx") },
-    cuda_std::launch::PtxImage { arch: "sm_90", text: include_str!("../ptx/best_kernels.sm_90.ptx") },
+    cuda_std::launch::PtxImage {
+        arch: "sm_75",
+        text: include_str!("../ptx/best_kernels.sm_75.ptx"),
+    },
+    cuda_std::launch::PtxImage {
+        arch: "sm_80",
+        text: include_str!("../ptx/best_kernels.sm_80.ptx"),
+    },
+    cuda_std::launch::PtxImage {
+        arch: "sm_90",
+        text: include_str!("../ptx/best_kernels.sm_90.ptx"),
+    },
 ];

@@ -45,10 +45,12 @@ pub struct Shape {
 }
 
 /// The tile of [`matmul_best`].
-pub const LARGE: TileSize = TileSize { rows: 128, columns: 128, resident: 2, shared_bytes: shared_bytes(128, 128) };
+pub const LARGE: TileSize =
+    TileSize { rows: 128, columns: 128, resident: 2, shared_bytes: shared_bytes(128, 128) };
 
 /// The tile of [`matmul_best_small`].
-pub const SMALL: TileSize = TileSize { rows: 64, columns: 128, resident: 1, shared_bytes: shared_bytes(64, 128) };
+pub const SMALL: TileSize =
+    TileSize { rows: 64, columns: 128, resident: 1, shared_bytes: shared_bytes(64, 128) };
 
 const fn shared_bytes(rows: u32, columns: u32) -> u32 {
     product::shared_bytes(product::turned_pitch(rows), columns)
@@ -126,7 +128,13 @@ pub unsafe fn matmul_best_unaligned(
 /// # Safety
 /// As for [`matmul_best_unaligned`], with tiles of [`SMALL`], of which none is split.
 #[kernel(launch_bounds(256, 1))]
-pub unsafe fn matmul_best_small(a: *const f32, b: *const f32, c: *mut f32, shape: Shape, scale: f32) {
+pub unsafe fn matmul_best_small(
+    a: *const f32,
+    b: *const f32,
+    c: *mut f32,
+    shape: Shape,
+    scale: f32,
+) {
     if shape.b_pitch.is_multiple_of(4) {
         alone::<AlongK<64>, AcrossK<f32x4, 128>, { orders::MATMUL_SMALL }>(a, b, c, shape, scale);
     } else {
@@ -151,9 +159,13 @@ pub unsafe fn matmul_best_small_split(
 ) {
     let sharing = Sharing { shares, ready, room };
     if shape.b_pitch.is_multiple_of(4) {
-        best::<AlongK<64>, AcrossK<f32x4, 128>, { orders::MATMUL_SMALL_SPLIT }>(a, b, c, shape, scale, sharing);
+        best::<AlongK<64>, AcrossK<f32x4, 128>, { orders::MATMUL_SMALL_SPLIT }>(
+            a, b, c, shape, scale, sharing,
+        );
     } else {
-        best::<AlongK<64>, AcrossK<f32, 128>, { orders::MATMUL_SMALL_SPLIT }>(a, b, c, shape, scale, sharing);
+        best::<AlongK<64>, AcrossK<f32, 128>, { orders::MATMUL_SMALL_SPLIT }>(
+            a, b, c, shape, scale, sharing,
+        );
     }
 }
 
@@ -211,11 +223,20 @@ unsafe fn best<L: Operand, R: Operand, const O: usize>(
 /// The operands, and what becomes of them.
 #[gpu_only]
 #[inline(always)]
-fn matrices(a: *const f32, b: *const f32, c: *mut f32, shape: Shape, scale: f32) -> (Product, Matrix) {
+fn matrices(
+    a: *const f32,
+    b: *const f32,
+    c: *mut f32,
+    shape: Shape,
+    scale: f32,
+) -> (Product, Matrix) {
     let Shape { m, n, k, .. } = shape;
     let left = Matrix { first: a.cast_mut(), rows: m, columns: k, pitch: shape.a_pitch };
     let right = Matrix { first: b.cast_mut(), rows: k, columns: n, pitch: shape.b_pitch };
-    (Product { left, right, k, scale }, Matrix { first: c, rows: m, columns: n, pitch: shape.c_pitch })
+    (
+        Product { left, right, k, scale },
+        Matrix { first: c, rows: m, columns: n, pitch: shape.c_pitch },
+    )
 }
 
 /// A tile by its number, counted down the columns of tiles.

@@ -14,7 +14,8 @@
 
 #[gpu_only]
 use crate::combine::{
-    BLOCK, Indices, Maximum, Minimum, Number, Operation, Product, Sum, Word, of_array, of_block, of_blocks,
+    BLOCK, Indices, Maximum, Minimum, Number, Operation, Product, Sum, Word, of_array, of_block,
+    of_blocks,
 };
 #[gpu_only]
 use cuda_std::{dependent_launch, mem::load_ca, thread, unroll};
@@ -42,7 +43,12 @@ pub const SMALL_LENGTH: u32 = 32 * SMALL_THREADS;
 /// That of the kernels below.
 #[gpu_only]
 #[inline(always)]
-unsafe fn in_one_launch<T: Number, O: Operation<T>>(input: *const T, length: usize, output: *mut T, slots: *mut u64) {
+unsafe fn in_one_launch<T: Number, O: Operation<T>>(
+    input: *const T,
+    length: usize,
+    output: *mut T,
+    slots: *mut u64,
+) {
     dependent_launch::wait();
     let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
     let first = block * BLOCK as usize + thread::thread_idx_x() as usize;
@@ -79,7 +85,8 @@ unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32,
                 let mut loaded = [T::Quad::all(O::IDENTITY); 4];
                 unroll::<4>(|k| {
                     if first + k as u32 * SMALL_THREADS < length / 4 {
-                        loaded[k] = load_ca(words.add(first as usize).add(k * SMALL_THREADS as usize));
+                        loaded[k] =
+                            load_ca(words.add(first as usize).add(k * SMALL_THREADS as usize));
                     }
                 });
                 unroll::<4>(|k| value = O::combine(value, loaded[k].combined::<O>()));
@@ -95,7 +102,7 @@ unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32,
 /// The entry points of `reduce_best` and `reduce_small`.
 macro_rules! best {
     ($($best:ident $small:ident $ty:ty, $operation:ident;)*) => {$(
-        #[doc = concat!("`reduce_best`, the ", stringify!($operation), " of `", stringify!($ty), "`.")]
+        #[doc = concat!("`reduce_best`: ", stringify!($operation), " of `", stringify!($ty), "`.")]
         ///
         /// # Safety
         /// `input` holds `length` values, `output` one, `slots` one for each block, which is 0 and
@@ -106,7 +113,7 @@ macro_rules! best {
             in_one_launch::<$ty, $operation>(input, length, output, slots);
         }
 
-        #[doc = concat!("`reduce_small`, the ", stringify!($operation), " of `", stringify!($ty), "`.")]
+        #[doc = concat!("`reduce_small`: ", stringify!($operation), " of `", stringify!($ty), "`.")]
         ///
         /// # Safety
         /// `input` holds `length` values, at most [`SMALL_LENGTH`], and is aligned to 16 bytes;

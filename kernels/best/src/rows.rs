@@ -22,6 +22,8 @@
 //! | `rows_*_lanes32`, `rows_*_blocks` | a row, words of 16 bytes | 16 |
 //! | [`rows_column_means_best`] | 32 columns of a row | 4 |
 
+#[cfg(target_arch = "nvptx64")]
+mod blocks;
 #[cfg(not(target_arch = "nvptx64"))]
 mod choice;
 mod columns;
@@ -29,9 +31,11 @@ mod columns;
 mod statistic;
 
 #[gpu_only]
-use crate::combine::{BLOCK, Indices, Maximum, Minimum, Sum, Word, of_block, of_blocks, of_indices, of_lanes};
+use crate::combine::{BLOCK, Maximum, Minimum, Sum, Word, of_lanes};
 #[gpu_only]
 use crate::matrix::at;
+#[gpu_only]
+use blocks::by_blocks;
 #[gpu_only]
 use core::ops::Mul;
 #[gpu_only]
@@ -100,7 +104,8 @@ unsafe fn by_lanes<
         });
         unroll::<ROWS>(|k| {
             unroll::<TOGETHER>(|n| {
-                combined[k] = combine::<S>(combined[k], S::of(loaded[k][n]).combined::<S::Combine>());
+                combined[k] =
+                    combine::<S>(combined[k], S::of(loaded[k][n]).combined::<S::Combine>());
             });
         });
         first += TOGETHER as u32 * LANES;
@@ -122,7 +127,12 @@ unsafe fn by_lanes<
 /// The matrix holds the rows, the output an element for each; the block is made of whole warps.
 #[gpu_only]
 #[inline(always)]
-unsafe fn by_lanes_of_words<S: Statistic, const LANES: u32, const ROWS: usize, const TOGETHER: usize>(
+unsafe fn by_lanes_of_words<
+    S: Statistic,
+    const LANES: u32,
+    const ROWS: usize,
+    const TOGETHER: usize,
+>(
     matrix: *const f32,
     output: *mut f32,
     rows: u32,
@@ -140,71 +150,22 @@ unsafe fn by_lanes_of_words<S: Statistic, const LANES: u32, const ROWS: usize, c
     }
 }
 
-/// `per_row` blocks a row, of which the last combines what they found: so few rows that their
-/// blocks alone would not fill the GPU are shared by several.
-///
-/// # Safety
-/// The matrix holds a row for each `per_row` blocks, the output an element for each, and `slots` a
-/// place for each block, which holds 0. The block has [`BLOCK_THREADS`] threads.
-#[gpu_only]
-#[inline(always)]
-unsafe fn by_blocks<S: Statistic>(
-    matrix: *const f32,
-    output: *mut f32,
-    columns: u32,
-    pitch: u32,
-    per_row: u32,
-    slots: *mut u64,
-) {
-    let (row, part) = (thread::block_idx_x() / per_row, thread::block_idx_x() % per_row);
-    let first = part * BLOCK + thread::thread_idx_x();
-    let numbers = Indices { first: first as usize, step: per_row as usize * BLOCK as usize, end: columns as usize };
-    // SAFETY: the row is in the matrix; each has slots of its own.
-    unsafe {
-        let elements = matrix.add(at(row, 0, pitch));
-        let of_thread = if elements.addr().is_multiple_of(16) {
-            let of_quads = of_elements::<S, f32x4, 2>(elements.cast(), numbers.of_quads());
-            combine::<S>(of_quads, of_elements::<S, f32, 1>(elements, numbers.behind_quads()))
-        } else {
-            of_elements::<S, f32, 4>(elements, numbers)
-        };
-        let of_block = of_block::<f32, S::Combine, 4>(of_thread, 0);
-        let slots = slots.add(at(row, 0, per_row));
-        if let Some(of_row) = of_blocks::<f32, S::Combine>(of_block, part as usize, per_row as usize, slots) {
-            *output.add(row as usize) = S::finish(of_row, columns);
-        }
-    }
-}
-
-/// Combines a thread's elements of a row, with `TOGETHER` words under way.
-///
-/// # Safety
-/// The row has words below the end of the indices, which nothing writes during the launch.
-#[gpu_only]
-#[inline(always)]
-unsafe fn of_elements<S: Statistic, W: Word<f32> + Mul<Output = W>, const TOGETHER: usize>(
-    row: *const W,
-    words: Indices,
-) -> f32 {
-    // SAFETY: `of_indices` asks for words below the end, which the row has.
-    let load = |i| unsafe { mem::load_ca(row.add(i)) };
-    let number = |word: W| S::of(word).combined::<S::Combine>();
-    of_indices::<f32, S::Combine, W, TOGETHER>(words, W::all(nothing::<S>()), load, number)
-}
-
 /// The entry points: each statistic in each way.
 macro_rules! statistics {
     ($($what:literal $statistic:ident: $lanes8:ident, $lanes32:ident, $blocks:ident;)*) => {$(
-        #[doc = concat!("The ", $what, " of each row, by eight lanes for each four rows: best for rows of up to 128 elements.")]
+        #[doc = concat!("The ", $what, " of each row, by eight lanes for four rows of up to 128.")]
         ///
         /// # Safety
-        /// `matrix` holds `rows` rows of `pitch >= columns` elements, `output` `rows` elements, and
+        /// `from` holds `rows` rows of `pitch >= columns` elements, `to` `rows` elements, and
         /// nothing else uses it during the launch, in blocks of up to [`LANES_THREADS`] threads,
         /// whole warps: eight for each [`SHORT_ROWS`] rows.
         #[kernel(launch_bounds(256))]
-        pub unsafe fn $lanes8(matrix: *const f32, output: *mut f32, rows: u32, columns: u32, pitch: u32) {
+        pub unsafe fn $lanes8(
+            from: *const f32, to: *mut f32, rows: u32, columns: u32, pitch: u32,
+        ) {
+            const ROWS: usize = SHORT_ROWS as usize;
             dependent_launch::wait();
-            by_lanes_of_words::<$statistic, 8, { SHORT_ROWS as usize }, 1>(matrix, output, rows, columns, pitch);
+            by_lanes_of_words::<$statistic, 8, ROWS, 1>(from, to, rows, columns, pitch);
         }
 
         #[doc = concat!("The ", $what, " of each row, by a warp a row: best for many rows.")]
@@ -213,23 +174,25 @@ macro_rules! statistics {
         /// As for the kernel with eight lanes, in blocks of up to [`LANES_THREADS`] threads, whole
         /// warps, 32 for each row.
         #[kernel(launch_bounds(256))]
-        pub unsafe fn $lanes32(matrix: *const f32, output: *mut f32, rows: u32, columns: u32, pitch: u32) {
+        pub unsafe fn $lanes32(
+            from: *const f32, to: *mut f32, rows: u32, columns: u32, pitch: u32,
+        ) {
             dependent_launch::wait();
-            by_lanes_of_words::<$statistic, 32, 1, 8>(matrix, output, rows, columns, pitch);
+            by_lanes_of_words::<$statistic, 32, 1, 8>(from, to, rows, columns, pitch);
         }
 
-        #[doc = concat!("The ", $what, " of each row, by one or several blocks a row: best for long rows.")]
+        #[doc = concat!("The ", $what, " of each row, by blocks: best for long rows.")]
         ///
         /// # Safety
-        /// `matrix` holds a row of `pitch >= columns` elements for each `per_row` blocks, `output`
+        /// `from` holds a row of `pitch >= columns` elements for each `per_row` blocks, `to`
         /// an element; `slots` has a place for each block, which is 0 and will be again. Nothing
         /// else uses the last two during the launch. Blocks have [`BLOCK_THREADS`] threads in x.
         #[kernel(launch_bounds(512))]
         pub unsafe fn $blocks(
-            matrix: *const f32, output: *mut f32, columns: u32, pitch: u32, per_row: u32, slots: *mut u64,
+            from: *const f32, to: *mut f32, columns: u32, pitch: u32, per_row: u32, slots: *mut u64,
         ) {
             dependent_launch::wait();
-            by_blocks::<$statistic>(matrix, output, columns, pitch, per_row, slots);
+            by_blocks::<$statistic>(from, to, columns, pitch, per_row, slots);
         }
     )*};
 }

@@ -74,7 +74,8 @@ pub unsafe fn transpose_best(
     static STAGE: SharedCell<[[f32; 65]; 64]> = SharedCell::uninit();
     dependent_launch::wait();
     let (tile, pitches) = ([thread::block_idx_x(), block_row()], [input_pitch, output_pitch]);
-    let turn = Turn::<64>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
+    let turn =
+        Turn::<64>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
     turn.load_words(|word| mem::load_l2_evict_last(word));
     thread::sync_threads();
     turn.store_words();
@@ -105,7 +106,8 @@ pub unsafe fn transpose_best_small(
     static STAGE: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
     dependent_launch::wait();
     let (tile, pitches) = ([block_row(), thread::block_idx_x()], [input_pitch, output_pitch]);
-    let turn = Turn::<32>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
+    let turn =
+        Turn::<32>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
     turn.load_words(|word| mem::load_l2_evict_last_prefetch(word));
     thread::sync_threads();
     turn.store_words();
@@ -132,7 +134,8 @@ pub unsafe fn transpose_best_unaligned(
     static STAGE: SharedCell<[[f32; 65]; 64]> = SharedCell::uninit();
     dependent_launch::wait();
     let (tile, pitches) = ([thread::block_idx_x(), block_row()], [input_pitch, output_pitch]);
-    let turn = Turn::<64>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
+    let turn =
+        Turn::<64>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
     if input_pitch.is_multiple_of(4) {
         turn.load_words(|word| mem::load_l2_evict_last(word));
     } else {
@@ -154,14 +157,21 @@ pub type Transpose = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32, u32)>
 /// the output, in elements. It has small tiles if the GPU could hold all large ones at once: on an
 /// H200 up to 1470 x 1470 floats, where small tiles are faster up to 1536 x 1536 (2026-11-24).
 #[cfg(not(target_arch = "nvptx64"))]
-pub fn best(gpu: Gpu, [rows, columns]: [u32; 2], pitches: [u32; 2]) -> (&'static Transpose, Launch) {
+pub fn best(
+    gpu: Gpu,
+    [rows, columns]: [u32; 2],
+    pitches: [u32; 2],
+) -> (&'static Transpose, Launch) {
     // Blocks go down the columns of tiles: the grid is that of the transposed matrix.
     let large = Launch::new(grid([columns, rows], TILE), [THREADS, 1, 1]);
     let blocks: u64 = large.grid.map(u64::from).into_iter().product();
     if !pitches.iter().all(|pitch| pitch.is_multiple_of(4)) {
         (&transpose_best_unaligned, large)
     } else if blocks * u64::from(THREADS) <= gpu.resident_threads {
-        (&transpose_best_small, Launch::new(grid([rows, columns], SMALL_TILE), [SMALL_THREADS, 1, 1]))
+        (
+            &transpose_best_small,
+            Launch::new(grid([rows, columns], SMALL_TILE), [SMALL_THREADS, 1, 1]),
+        )
     } else {
         (&transpose_best, large)
     }
@@ -173,7 +183,11 @@ pub fn best(gpu: Gpu, [rows, columns]: [u32; 2], pitches: [u32; 2]) -> (&'static
 fn grid([rows, columns]: [u32; 2], tile: u32) -> [u32; 3] {
     let tiles = rows.div_ceil(tile);
     let layers = tiles.div_ceil(65_535);
-    [columns.div_ceil(tile), tiles.checked_div(layers).map_or(0, |_| tiles.div_ceil(layers)), layers]
+    [
+        columns.div_ceil(tile),
+        tiles.checked_div(layers).map_or(0, |_| tiles.div_ceil(layers)),
+        layers,
+    ]
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]
@@ -184,9 +198,15 @@ mod tests {
     fn small_matrices_have_small_tiles() {
         let on_h200 = |rows, columns, pitch| best(Gpu::H200, [rows, columns], [pitch, pitch]);
         let (kernel, launch) = on_h200(1000, 777, 1000);
-        assert_eq!((kernel.name(), launch.grid, launch.block), ("transpose_best_small", [25, 32, 1], [128, 1, 1]));
+        assert_eq!(
+            (kernel.name(), launch.grid, launch.block),
+            ("transpose_best_small", [25, 32, 1], [128, 1, 1])
+        );
         let (kernel, launch) = on_h200(16384, 8192, 16384);
-        assert_eq!((kernel.name(), launch.grid, launch.block), ("transpose_best", [256, 128, 1], [512, 1, 1]));
+        assert_eq!(
+            (kernel.name(), launch.grid, launch.block),
+            ("transpose_best", [256, 128, 1], [512, 1, 1])
+        );
         assert_eq!(on_h200(8191, 8189, 8189).0.name(), "transpose_best_unaligned");
     }
 

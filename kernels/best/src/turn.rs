@@ -83,7 +83,8 @@ impl<const SIDE: u32> Turn<SIDE> {
             [piece / (SIDE / 32), piece % (SIDE / 32) * 32 + lane]
         });
         let floats = places.map(|[row, column]| {
-            let (row, column) = ((self.row + row).min(self.rows - 1), (self.col + column).min(self.cols - 1));
+            let (row, column) =
+                ((self.row + row).min(self.rows - 1), (self.col + column).min(self.cols - 1));
             // SAFETY: the input has the element.
             load(unsafe { self.input.add(at(row, column, self.pitches[0])) })
         });
@@ -104,11 +105,15 @@ impl<const SIDE: u32> Turn<SIDE> {
         // SAFETY: the tile is complete, and the output has the elements.
         unsafe {
             if row + 3 < height {
-                let words = columns.map(|column| [0, 1, 2, 3].map(|k| *self.place(row + k, column)));
+                let words =
+                    columns.map(|column| [0, 1, 2, 3].map(|k| *self.place(row + k, column)));
                 unroll::<2>(|i| {
                     let [x, y, z, w] = words[i];
                     if self.col + columns[i] < self.cols {
-                        mem::store_l2_evict_last(self.target(row, columns[i]).cast(), f32x4::new(x, y, z, w));
+                        mem::store_l2_evict_last(
+                            self.target(row, columns[i]).cast(),
+                            f32x4::new(x, y, z, w),
+                        );
                     }
                 });
                 return;

@@ -142,7 +142,10 @@ mod tests {
     #[test]
     fn a_thread_has_several_words_where_all_threads_are_then_resident() {
         let on_h200 = |words| words_of_a_thread(words, Gpu::H200.resident_threads);
-        assert_eq!([1, 270_336, 270_337, 540_672, 540_673, 1 << 20, 1_081_344].map(on_h200), [1, 1, 2, 2, 4, 4, 4]);
+        assert_eq!(
+            [1, 270_336, 270_337, 540_672, 540_673, 1 << 20, 1_081_344].map(on_h200),
+            [1, 1, 2, 2, 4, 4, 4]
+        );
         assert_eq!([1_081_345, 1 << 26].map(on_h200), [1, 1]);
     }
 

@@ -95,7 +95,7 @@ pub(super) const TWINS: &[&str] = &[
     "table",
     "transpose",
     "matmul --naive --tiled16 --tiled32 --registers --wide --async2 --async3",
-    "gram --tiled16 --padded16 --tiled32 --padded32 --mirrored",
+    "gram --tiled16 --padded16 --tiled32 --padded32 --mirrored --registers",
     "reduce --operation sum,product,min,max --type f32,i32",
     "reduce --best --operation sum,product,min,max --type f32,i32 --size 8192",
     "dot",

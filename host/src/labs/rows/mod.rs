@@ -1,13 +1,13 @@
-//! The lab `rows`: statistics of rows and columns, in global and in shared memory, and as fast as possible. The kernels and
-//! what they show are in `kernels::rows`. Listed in [`crate::labs::ALL`] and run by [`crate::labs::flow`]; it writes only
-//! its own buffers.
+//! The lab `rows`: statistics of rows and columns, in global and in shared memory, and as fast as
+//! possible. The kernels and what they show are in `kernels::rows` and `kernels::rows_all`. Listed
+//! in [`crate::labs::ALL`] and run by [`crate::labs::flow`]; it writes only its own buffers.
 
 use std::rc::Rc;
 
 use best_kernels::rows::{self as best, Best};
 use clap::Args;
-use cuda_std::launch::{Kernel, Pointer, PointerMut};
-use kernels::rows as kernel;
+use cuda_std::launch::{self, Kernel, Pointer, PointerMut, SafeKernel};
+use kernels::{rows as kernel, rows_all as others};
 use serde_json::{Value, json};
 
 use super::best::slots;
@@ -26,7 +26,8 @@ use crate::units::{as_fast, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1000 };
 
-/// The matrix, linear and pitched, and a vector on the device; the matrix and a vector on the host.
+/// The matrix, linear and pitched, and the results on the device; the matrix and results on the
+/// host.
 const ROOM: Room = Room { what: "the reduction of a matrix", on_device: 3, on_host: 2 };
 
 /// The flags of `host rows`.
@@ -84,10 +85,10 @@ enum Statistic {
     ColumnMeans,
 }
 
-/// A kernel with one thread per row or column: the matrix, the results, rows, columns, pitch.
-type Global = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32)>;
-/// A kernel with one block per row: the matrix, the results, columns, pitch.
-type Shared = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32)>;
+/// A kernel of the course: the matrix, and the results.
+type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointSlice<f32>)>;
+/// A kernel with several lanes per row: the matrix, the results, rows, columns, pitch.
+type Lanes = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32)>;
 /// A kernel with several blocks per row: the matrix, the results, columns, pitch, blocks per row, slots.
 type Blocks = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32, PointerMut<u64>)>;
 
@@ -109,7 +110,10 @@ pub struct Rows {
 pub struct Data {
     /// The matrix, linear and pitched.
     matrices: [Matrix<f32>; 2],
-    results: Buffer<f32>,
+    /// A result for each row.
+    of_rows: Buffer<f32>,
+    /// A result for each column.
+    of_columns: Buffer<f32>,
     /// Slots for the block results of the best kernels; empty between launches.
     slots: Buffer<u64>,
 }
@@ -143,7 +147,8 @@ impl Lab for Rows {
         let mut data = Data {
             slots: slots(device, counts.into_iter().max().unwrap_or(0))?,
             matrices: [device.matrix(rows, columns, false)?, device.matrix(rows, columns, true)?],
-            results: device.buffer(rows.max(columns))?,
+            of_rows: device.buffer(rows)?,
+            of_columns: device.buffer(columns)?,
         };
         for matrix in &mut data.matrices {
             // Poison the padding of a pitched matrix: reading it is a bug.
@@ -176,16 +181,16 @@ impl Lab for Rows {
                 let peers = Rc::clone(peers);
                 let mut ones = device.buffer(columns)?;
                 ones.write(&vec![1.0; columns])?;
-                let launch = move |Data { matrices, results, .. }: &mut Data| {
-                    peers.row_products(&matrices[index], &ones, results)
+                let launch = move |Data { matrices, of_rows, .. }: &mut Data| {
+                    peers.row_products(&matrices[index], &ones, of_rows)
                 };
                 rows.push((peers::row(format!("cublas-sgemv-{layout}"), library, launch, self.judge_sums()), layout));
             }
             if let Some(library) = peers.cub() {
                 let peers = Rc::clone(peers);
                 let scratch = peers.scratch_for_row_sums(&data.matrices[index])?;
-                let launch = move |Data { matrices, results, .. }: &mut Data| {
-                    peers.sum_rows(&matrices[index], results, &scratch)
+                let launch = move |Data { matrices, of_rows, .. }: &mut Data| {
+                    peers.sum_rows(&matrices[index], of_rows, &scratch)
                 };
                 rows.push((peers::row(format!("cub-sum-{layout}"), library, launch, self.judge_sums()), layout));
             }
@@ -198,7 +203,8 @@ impl Lab for Rows {
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
-        data.results.poison()
+        data.of_rows.poison()?;
+        data.of_columns.poison()
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
@@ -262,7 +268,7 @@ impl Rows {
 
     /// Compares the sums of the rows with the reference.
     fn judge_sums(&self) -> impl Fn(&mut Data) -> Result<Outcome> {
-        |data| Ok(self.outcome(Statistic::Sum, data.results.read()?[..self.results(Statistic::Sum)].to_vec()))
+        |data| Ok(self.outcome(Statistic::Sum, data.of_rows.read()?))
     }
 
     fn variant(
@@ -277,16 +283,14 @@ impl Rows {
         let HostMatrix { rows, columns, .. } = self.matrix;
         let (by_column, block) = (statistic == Statistic::ColumnMeans, self.options.block);
         let best = if by_column { Best::for_columns } else { Best::for_rows }(rows, columns, multiprocessors);
+        let plain = statistic.kernel(way == Way::Shared);
         let launch = match (by_column, way) {
             (false, Way::Global) => LaunchConfig::linear(rows, block),
             (false, Way::Shared) => LaunchConfig::new([rows as u32, 1, 1], [block, 1, 1]),
             (true, Way::Global) => LaunchConfig::linear(columns, block),
-            (true, Way::Shared) => {
-                LaunchConfig::new([columns.div_ceil(32) as u32, 1, 1], [32, kernel::COLUMN_THREADS, 1])
-            }
+            (true, Way::Shared) => LaunchConfig::blocks(plain, [columns.div_ceil(32) as u32, 1, 1]),
             (_, Way::Best) => best.launch(rows, columns).into(),
         };
-        let results = self.results(statistic);
         let (name, way_name) = (statistic.name(), way.name());
         Variant::new(
             format!("{name}-{way_name}-{layout}"),
@@ -294,20 +298,13 @@ impl Rows {
                 if way == Way::Best {
                     return self.launch_best(data, launcher, statistic, best, index, pitch);
                 }
-                let (matrix, results) = (&data.matrices[index], &mut data.results);
-                match (way, statistic.shared()) {
-                    (Way::Shared, Some(kernel)) => {
-                        launcher.launch(kernel, &launch, (matrix, results, columns as u32, pitch))
-                    }
-                    _ => {
-                        let arguments = (matrix, results, rows as u32, columns as u32, pitch);
-                        launcher.launch(statistic.global(way == Way::Shared), &launch, arguments)
-                    }
-                }
+                let Data { matrices, of_rows, of_columns, .. } = data;
+                let results = if by_column { of_columns } else { of_rows };
+                launcher.launch(plain, &launch, (&matrices[index], results))
             },
             move |data| {
-                let found = data.results.read()?[..results].to_vec();
-                Ok(self.outcome(statistic, found))
+                let results = if by_column { &data.of_columns } else { &data.of_rows };
+                Ok(self.outcome(statistic, results.read()?))
             },
         )
         .group(name)
@@ -316,7 +313,7 @@ impl Rows {
         .fact("pitch_bytes", pitch as usize * size_of::<f32>())
         .fact("grid", json!(launch.grid))
         .bytes(self.bytes(statistic))
-        .computes(format!("the results of {name}"), (results * size_of::<f32>()) as u64)
+        .computes(format!("the results of {name}"), (self.results(statistic) * size_of::<f32>()) as u64)
     }
 
     fn launch_best(
@@ -330,17 +327,18 @@ impl Rows {
     ) -> Result<()> {
         let HostMatrix { rows, columns, .. } = self.matrix;
         let launch = best.launch(rows, columns).into();
-        let (matrix, results, slots) = (&data.matrices[index], &mut data.results, &mut data.slots);
+        let Data { matrices, of_rows, of_columns, slots } = data;
+        let matrix = &matrices[index];
         let (rows, columns) = (rows as u32, columns as u32);
         match (best, statistic.best()) {
             (Best::Lanes8, Some((kernel, _, _))) | (Best::Lanes32, Some((_, kernel, _))) => {
-                launcher.launch(kernel, &launch, (matrix, results, rows, columns, pitch))
+                launcher.launch(kernel, &launch, (matrix, of_rows, rows, columns, pitch))
             }
             (Best::Blocks(per_row), Some((_, _, kernel))) => {
-                launcher.launch(kernel, &launch, (matrix, results, columns, pitch, per_row, slots))
+                launcher.launch(kernel, &launch, (matrix, of_rows, columns, pitch, per_row, slots))
             }
             (Best::Columns(_), _) | (_, None) => {
-                let arguments = (matrix, results, rows, columns, pitch, slots);
+                let arguments = (matrix, of_columns, rows, columns, pitch, slots);
                 launcher.launch(&best::rows_column_means_best, &launch, arguments)
             }
         }
@@ -389,39 +387,32 @@ impl Statistic {
         ["sum", "mean", "max", "min", "squares", "column-means"][self as usize]
     }
 
-    /// The kernel with one thread per row, or with one or eight per column.
-    fn global(self, shared: bool) -> &'static Global {
-        match self {
-            Self::Sum => &kernel::rows_sum_global,
-            Self::Mean => &kernel::rows_mean_global,
-            Self::Max => &kernel::rows_max_global,
-            Self::Min => &kernel::rows_min_global,
-            Self::Squares => &kernel::rows_squares_global,
-            Self::ColumnMeans if shared => &kernel::rows_column_means_shared,
-            Self::ColumnMeans => &kernel::rows_column_means_global,
+    /// The kernel with a thread for each row or column, or with a block or eight threads.
+    fn kernel(self, shared: bool) -> &'static Plain {
+        match (self, shared) {
+            (Self::Sum, false) => &kernel::rows_sum_global,
+            (Self::Sum, true) => &kernel::rows_sum_shared,
+            (Self::Mean, false) => &others::rows_mean_global,
+            (Self::Mean, true) => &others::rows_mean_shared,
+            (Self::Max, false) => &others::rows_max_global,
+            (Self::Max, true) => &others::rows_max_shared,
+            (Self::Min, false) => &others::rows_min_global,
+            (Self::Min, true) => &others::rows_min_shared,
+            (Self::Squares, false) => &others::rows_squares_global,
+            (Self::Squares, true) => &others::rows_squares_shared,
+            (Self::ColumnMeans, false) => &kernel::rows_column_means_global,
+            (Self::ColumnMeans, true) => &kernel::rows_column_means_shared,
         }
     }
 
     /// The best kernels: with 8 and 32 lanes per row, and with blocks.
-    fn best(self) -> Option<(&'static Global, &'static Global, &'static Blocks)> {
+    fn best(self) -> Option<(&'static Lanes, &'static Lanes, &'static Blocks)> {
         Some(match self {
             Self::Sum => (&best::rows_sum_lanes8, &best::rows_sum_lanes32, &best::rows_sum_blocks),
             Self::Mean => (&best::rows_mean_lanes8, &best::rows_mean_lanes32, &best::rows_mean_blocks),
             Self::Max => (&best::rows_max_lanes8, &best::rows_max_lanes32, &best::rows_max_blocks),
             Self::Min => (&best::rows_min_lanes8, &best::rows_min_lanes32, &best::rows_min_blocks),
             Self::Squares => (&best::rows_squares_lanes8, &best::rows_squares_lanes32, &best::rows_squares_blocks),
-            Self::ColumnMeans => return None,
-        })
-    }
-
-    /// The kernel with one block per row.
-    fn shared(self) -> Option<&'static Shared> {
-        Some(match self {
-            Self::Sum => &kernel::rows_sum_shared,
-            Self::Mean => &kernel::rows_mean_shared,
-            Self::Max => &kernel::rows_max_shared,
-            Self::Min => &kernel::rows_min_shared,
-            Self::Squares => &kernel::rows_squares_shared,
             Self::ColumnMeans => return None,
         })
     }

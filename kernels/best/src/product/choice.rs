@@ -86,7 +86,9 @@ pub(crate) fn fastest<K: Copy>(
     let multiprocessors = u64::from(gpu.multiprocessors);
     let slabs = u64::from(k.div_ceil(DEPTH));
     let fits = |tile: TileSize| {
-        rows >= tile.rows && columns >= tile.columns && u64::from(tile.shared_bytes) <= gpu.shared_per_block
+        rows >= tile.rows
+            && columns >= tile.columns
+            && u64::from(tile.shared_bytes) <= gpu.shared_per_block
     };
     let fitting = kernels.iter().copied().filter(|candidate| fits(candidate.tile));
     let ways = fitting.flat_map(|Candidate { kernel, tile, splits, cost, cost_before }| {
@@ -95,7 +97,8 @@ pub(crate) fn fastest<K: Copy>(
         let split = splits.then(|| places.split(tiles(tile), slabs)).flatten();
         [Some(alone(tiles(tile))), split].into_iter().flatten().filter_map(move |way| {
             let time = cost_before + places.slabs_of_a_multiprocessor(way, slabs) * slab;
-            let shares = Shares { whole: way.whole.try_into().ok()?, more: way.more.try_into().ok()? };
+            let shares =
+                Shares { whole: way.whole.try_into().ok()?, more: way.more.try_into().ok()? };
             let sharing: u32 = way.sharing.try_into().ok()?;
             shares.whole.checked_add(sharing)?;
             Some((time, TileLaunch { kernel, tile, shares, sharing }))
@@ -139,7 +142,8 @@ impl Places {
         let round = self.multiprocessors * self.resident;
         let (full, rest) = (tiles / round * round, tiles % round);
         let whole = if 2 * rest < round { full.saturating_sub(round) } else { full };
-        let split = (tiles - whole).checked_mul(slabs).filter(|&split| u32::try_from(split).is_ok())?;
+        let split =
+            (tiles - whole).checked_mul(slabs).filter(|&split| u32::try_from(split).is_ok())?;
         let fewest = slabs.div_ceil(MOST_SHARES).max(FEWEST_SLABS);
         let sharing = (split / fewest).min(round);
         // Whether the blocks that share begin one after the other, on a multiprocessor that holds
@@ -155,7 +159,11 @@ impl Places {
     fn slabs_of_a_multiprocessor(self, way: Way, slabs: u64) -> f64 {
         let whole = (way.whole.div_ceil(self.multiprocessors) * slabs) as f64;
         if way.sharing == 0 {
-            let last = if way.whole > self.multiprocessors && self.resident > 1 { LAST_TILE_COST } else { 0.0 };
+            let last = if way.whole > self.multiprocessors && self.resident > 1 {
+                LAST_TILE_COST
+            } else {
+                0.0
+            };
             return whole + last * slabs as f64;
         }
         let each = way.slabs as f64 / way.sharing as f64 + SHARING_COST;
@@ -176,67 +184,5 @@ fn more(each: u64, slabs: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// An H200, and tiles of 128 x 128.
-    const H200: Places = Places { multiprocessors: 132, resident: 2 };
-
-    #[test]
-    fn full_rounds_have_blocks_of_their_own() {
-        let way = |tiles, slabs| {
-            let Way { whole, sharing, slabs: split, more } = H200.split(tiles, slabs).unwrap();
-            assert_eq!((sharing, split), (264, (tiles - whole) * slabs));
-            (whole, more)
-        };
-        // 3072 x 3072: two rounds of 264, and 48 tiles, which are too few to share.
-        assert_eq!(way(576, 192), (264, 85));
-        // 4096 x 4096: three rounds, and 232 tiles.
-        assert_eq!(way(1024, 256), (792, 93));
-        // Two rounds: the second.
-        assert_eq!(way(528, 256), (264, 101));
-        // Less than a round: all begin at once.
-        assert_eq!(way(256, 128), (0, 0));
-    }
-
-    #[test]
-    fn where_nobody_waits_for_others_nothing_is_split() {
-        assert_eq!(H200.split(264, 256), None);
-        assert_eq!(H200.split(0, 256), None);
-        assert_eq!(Places { resident: 1, ..H200 }.split(264, 256), None);
-    }
-
-    #[test]
-    fn a_share_is_not_too_small() {
-        // Two tiles of 16 slabs: no block takes fewer.
-        assert_eq!(H200.split(2, 16).unwrap().sharing, 2);
-        assert_eq!(H200.split(1, 16), None);
-        // One tile of many slabs: four blocks.
-        assert_eq!(H200.split(1, 1 << 20).unwrap().sharing, 4);
-        for tiles in (0..3000).step_by(7) {
-            for slabs in [1, 16, 63, 100, 256, 1 << 30] {
-                let Some(way) = H200.split(tiles, slabs) else { continue };
-                let each = way.slabs / way.sharing;
-                assert!(way.sharing <= 264 && each >= FEWEST_SLABS && way.more < each, "{tiles} {slabs} {way:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn too_many_slabs_for_the_kernels_are_not_split() {
-        assert!(H200.split(263, 1 << 24).is_none());
-        assert!(H200.split(255, 1 << 24).is_some());
-    }
-
-    #[test]
-    fn sharing_pays_where_a_round_is_nearly_empty() {
-        let cost = |way: Way, slabs| H200.slabs_of_a_multiprocessor(way, slabs);
-        for (tiles, slabs) in [(576, 192), (144, 96), (528, 256), (256, 128)] {
-            assert!(cost(H200.split(tiles, slabs).unwrap(), slabs) < cost(alone(tiles), slabs), "{tiles}");
-        }
-        // Half a slab is not worth it.
-        let single = Places { resident: 1, ..H200 };
-        let split = single.split(131, 64).unwrap();
-        assert!(single.slabs_of_a_multiprocessor(split, 64) > single.slabs_of_a_multiprocessor(alone(131), 64));
-    }
-}
+#[path = "choice_tests.rs"]
+mod tests;

@@ -23,9 +23,10 @@
 //! - **The last tiles are shared out** among all blocks (`share.rs`), so that no multiprocessor
 //!   waits for others.
 //!
-//! `operand` brings the slabs, `numbers` multiplies them, and `tile` has the loop; `share` says which
-//! block takes which slabs, and `before` adds up what several blocks have; `store` brings the sums
-//! to global memory, through a `window`; and `choice`, on the host, says which kernel to launch.
+//! `operand` brings the slabs, `numbers` multiplies them, and `tile` has the loop; `share` says
+//! which block takes which slabs, and `before` adds up what several blocks have; `store` brings the
+//! sums to global memory, through a `window`; and `choice`, on the host, says which kernel to
+//! launch.
 
 use bytemuck::{Pod, Zeroable};
 

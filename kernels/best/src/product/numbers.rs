@@ -45,7 +45,12 @@ impl Numbers {
     /// # Safety
     /// As for [`Numbers::first`].
     #[inline(always)]
-    unsafe fn load_word<L: Operand, R: Operand>(&mut self, [left, right]: [*const f32x4; 2], step: usize, word: usize) {
+    unsafe fn load_word<L: Operand, R: Operand>(
+        &mut self,
+        [left, right]: [*const f32x4; 2],
+        step: usize,
+        word: usize,
+    ) {
         let half = word % 2;
         // SAFETY: the stage has the words of each of its steps, and they are there.
         let (numbers, word) = unsafe {
@@ -107,6 +112,7 @@ impl Numbers {
 
     #[inline(always)]
     fn multiply_one(&self, step: usize, i: usize, j: usize, sums: &mut Sums) {
-        sums[i][j] = GpuFloat::mul_add(self.rows[step % 2][i], self.columns[step % 2][j], sums[i][j]);
+        sums[i][j] =
+            GpuFloat::mul_add(self.rows[step % 2][i], self.columns[step % 2][j], sums[i][j]);
     }
 }

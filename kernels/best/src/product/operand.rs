@@ -60,11 +60,19 @@ impl<const SIDE: u32> AlongK<SIDE> {
     /// # Safety
     /// `copy` may copy between these addresses: as for [`Operand::fetch_part`].
     #[inline(always)]
-    unsafe fn for_each(&mut self, stage: u32, steps: u32, copy: impl Fn(SharedAddress<f32>, *const f32)) {
+    unsafe fn for_each(
+        &mut self,
+        stage: u32,
+        steps: u32,
+        copy: impl Fn(SharedAddress<f32>, *const f32),
+    ) {
         let to = self.to.add(stage);
         unroll::<32>(|i| {
             if (i as u32) < SIDE / Self::ROWS {
-                copy(to.add(i as u32 * Self::ROWS), self.from.wrapping_add(i * Self::ROWS as usize * self.pitch));
+                copy(
+                    to.add(i as u32 * Self::ROWS),
+                    self.from.wrapping_add(i * Self::ROWS as usize * self.pitch),
+                );
             }
         });
         self.from = self.from.wrapping_add(steps as usize);
@@ -80,13 +88,21 @@ impl<const SIDE: u32> Operand for AlongK<SIDE> {
     fn new(matrix: Matrix, start: u32, first_step: u32, to: SharedAddress<f32>) -> Self {
         let (step, row) = (Self::step(), thread::thread_idx_x() / DEPTH);
         let pitch = matrix.pitch as usize;
-        Self { from: matrix.at(start + row, first_step + step), to: to.add(step * Self::PITCH + row), pitch }
+        Self {
+            from: matrix.at(start + row, first_step + step),
+            to: to.add(step * Self::PITCH + row),
+            pitch,
+        }
     }
 
     #[inline(always)]
     unsafe fn fetch_part(&mut self, stage: u32, steps: u32) {
         // SAFETY: the steps that there are lie in the matrix; the others are not read.
-        unsafe { self.for_each(stage, steps, |to, from| pipeline::copy_or_zero(to, from, Self::step() < steps)) }
+        unsafe {
+            self.for_each(stage, steps, |to, from| {
+                pipeline::copy_or_zero(to, from, Self::step() < steps)
+            })
+        }
     }
 
     #[inline(always)]
@@ -118,7 +134,12 @@ impl<Word: Copy, const SIDE: u32> AcrossK<Word, SIDE> {
     /// # Safety
     /// `copy` may copy between these addresses: as for [`Operand::fetch_part`].
     #[inline(always)]
-    unsafe fn for_each(&mut self, stage: u32, steps: u32, copy: impl Fn(u32, SharedAddress<Word>, *const Word)) {
+    unsafe fn for_each(
+        &mut self,
+        stage: u32,
+        steps: u32,
+        copy: impl Fn(u32, SharedAddress<Word>, *const Word),
+    ) {
         let to = self.to.add(stage / Self::FLOATS);
         unroll::<32>(|i| {
             if (i as u32) < DEPTH / Self::STEPS {
@@ -149,7 +170,9 @@ impl<Word: Copy, const SIDE: u32> Operand for AcrossK<Word, SIDE> {
         let first = thread::thread_idx_x() / Self::WORDS;
         // SAFETY: the steps that there are lie in the matrix; the others are not read.
         unsafe {
-            self.for_each(stage, steps, |step, to, from| pipeline::copy_or_zero(to, from, first + step < steps));
+            self.for_each(stage, steps, |step, to, from| {
+                pipeline::copy_or_zero(to, from, first + step < steps)
+            });
         }
     }
 

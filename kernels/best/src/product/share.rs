@@ -102,7 +102,9 @@ impl Sharing {
         } else {
             let (share, shares) = (block - whole, thread::grid_dim_x() - whole);
             let all = (tiles - whole) * slabs;
-            let up_to = |share: u32| all / shares * share + share.min(all % shares) + more * share.min(shares - share);
+            let up_to = |share: u32| {
+                all / shares * share + share.min(all % shares) + more * share.min(shares - share)
+            };
             (whole, up_to(share), up_to(share + 1))
         };
         let share = block.wrapping_sub(whole);
@@ -117,7 +119,8 @@ impl Sharing {
             // sums there.
             unsafe {
                 let sums = tile.sums(product, piece);
-                let before = Before { words: self.words(share.wrapping_sub(1)), any: piece.first > 0 };
+                let before =
+                    Before { words: self.words(share.wrapping_sub(1)), any: piece.first > 0 };
                 if before.any {
                     self.wait_for(share - 1);
                 }

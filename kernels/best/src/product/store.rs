@@ -48,7 +48,12 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
             unsafe { window.store(row, self.computed_column + column + 16 * word as u32, values) };
         };
         // SAFETY: `add_to` asks for the sums before only if they are there.
-        before.add_to(scale, |n| words_of::word(sums, n), |before, n| unsafe { before.word(n) }, store);
+        before.add_to(
+            scale,
+            |n| words_of::word(sums, n),
+            |before, n| unsafe { before.word(n) },
+            store,
+        );
     }
 
     /// Stores these to the mirrored tile of a symmetric `c`: the columns as rows.
@@ -69,6 +74,11 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
             unsafe { window.store(column, self.computed_row + row + 32 * half as u32, values) };
         };
         // SAFETY: `add_to` asks for the sums before only if they are there.
-        before.add_to(scale, |n| words_of::turned_word(sums, n), |before, n| unsafe { before.turned_word(n) }, store);
+        before.add_to(
+            scale,
+            |n| words_of::turned_word(sums, n),
+            |before, n| unsafe { before.turned_word(n) },
+            store,
+        );
     }
 }

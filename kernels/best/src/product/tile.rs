@@ -63,7 +63,10 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
     #[inline(always)]
     pub(super) fn thread() -> (u32, u32) {
         let (lane, (down, across, _)) = (thread::thread_idx_x() % 32, Self::warp());
-        (down * WARP_ROWS + lane / 2 % 8 * 4, across * 4 * SIDE as u32 + (lane % 2 + lane / 16 * 2) * 4)
+        (
+            down * WARP_ROWS + lane / 2 % 8 * 4,
+            across * 4 * SIDE as u32 + (lane % 2 + lane / 16 * 2) * 4,
+        )
     }
 
     /// The sums of this thread's elements, over the slabs of `piece`.
@@ -165,7 +168,8 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
         let (_, _, slice) = Self::warp();
         let threads = THREADS / Self::SLICES;
         let place = |i: usize, word: usize| {
-            let word = (i * WORDS + word) * threads as usize + (thread::thread_idx_x() % threads) as usize;
+            let word =
+                (i * WORDS + word) * threads as usize + (thread::thread_idx_x() % threads) as usize;
             // SAFETY: the sums of one slice take no more than the stages.
             unsafe { memory.cast::<f32x4>().add(word) }
         };
@@ -175,7 +179,9 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
         // them behind it.
         unsafe {
             if slice == 1 {
-                unroll::<8>(|i| unroll::<WORDS>(|word| *place(i, word) = words_of::word(sums, i * WORDS + word)));
+                unroll::<8>(|i| {
+                    unroll::<WORDS>(|word| *place(i, word) = words_of::word(sums, i * WORDS + word))
+                });
             }
             thread::sync_threads();
             if slice == 0 {

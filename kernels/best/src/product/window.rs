@@ -25,7 +25,8 @@ impl Window {
         }
         // SAFETY: each element is in the matrix.
         unsafe {
-            if column >= self.column && column + 4 <= columns && (pitch | column).is_multiple_of(4) {
+            if column >= self.column && column + 4 <= columns && (pitch | column).is_multiple_of(4)
+            {
                 *place.cast() = values;
             } else {
                 let values = values.to_array();

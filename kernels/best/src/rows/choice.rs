@@ -27,7 +27,8 @@ impl Best {
             ..=128 => Self::Lanes8,
             8192.. => {
                 let most = columns.div_ceil(4 * BLOCK_THREADS as usize);
-                let shared = if 2 * rows > multiprocessors { 1 } else { 4 * multiprocessors / rows.max(1) };
+                let shared =
+                    if 2 * rows > multiprocessors { 1 } else { 4 * multiprocessors / rows.max(1) };
                 Self::Blocks(shared.min(most) as u32)
             }
             2048.. if are_few => Self::Blocks(1),
@@ -49,8 +50,12 @@ impl Best {
             // A warp computes four rows at a time, four times.
             Self::Lanes8 => Launch::linear(rows.div_ceil(4 * SHORT_ROWS as usize) * 32, 64),
             Self::Lanes32 => Launch::linear(rows * 32, 128),
-            Self::Blocks(per_row) => Launch::new([rows as u32 * per_row, 1, 1], [BLOCK_THREADS, 1, 1]),
-            Self::Columns(parts) => Launch::new([columns.div_ceil(32) as u32, parts, 1], [32, COLUMN_THREADS, 1]),
+            Self::Blocks(per_row) => {
+                Launch::new([rows as u32 * per_row, 1, 1], [BLOCK_THREADS, 1, 1])
+            }
+            Self::Columns(parts) => {
+                Launch::new([columns.div_ceil(32) as u32, parts, 1], [32, COLUMN_THREADS, 1])
+            }
         }
     }
 

@@ -89,6 +89,14 @@ pub fn gram() {
     wavefronts(&tesla, "padded16", 2.0);
     // Two of the four tiles of 32 x 32 are on the diagonal, and only one of the other two is computed.
     assert_eq!(counters(&report, "mirrored").shared.load.requests - 32, loads / 4 * 3);
+    // Register tiles: three tiles of 128 x 128, of which one is written twice. Each of 8 warps of a block writes 16 words of
+    // 16 bytes a lane, and fills the sectors both ways. As in `matmul`, columns of both tiles are stored without conflicts.
+    let report = run("gram", "--rows 256 --cols 64 --registers");
+    wavefronts(&report, "registers", (2.0 + 4.0) / 2.0);
+    let (registers, words) = (counters(&report, "registers"), 4 * 8 * 16);
+    assert_eq!((registers.global.store.requests, registers.global.store.sectors), (words, 16 * words));
+    assert_eq!(registers.shared.store.bank_conflicts, 0);
+    assert_eq!(registers.shared.load.requests, 3 * 8 * 64 * 4);
 }
 
 /// gcd(s, 32) wavefronts at stride s; and G80's table, with two half warps and 16 banks.
