@@ -3,14 +3,13 @@
 use cuda_std::prelude::*;
 
 /// Rotates each 256 elements, and what is left.
-///
-/// # Safety
-/// `input` and `output` hold `n` elements; one thread.
-#[kernel]
-pub unsafe fn reference(input: *const f32, output: *mut f32, n: u32) {
-    for i in 0..n {
-        let first = i / 256 * 256;
-        let count = (n - first).min(256);
-        *output.add(i as usize) = *input.add((first + (i - first + 1) % count) as usize);
+#[kernel(linear)]
+pub fn reference(input: &[f32], mut output: DisjointSlice<f32>) {
+    for i in thread::grid_stride(output.len()) {
+        let first = i.get() / 256 * 256;
+        let count = (input.len() - first).min(256);
+        if let Some(output) = output.get_mut(i) {
+            *output = input[first + (i.get() - first + 1) % count];
+        }
     }
 }

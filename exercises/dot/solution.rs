@@ -9,7 +9,7 @@ const BLOCK: usize = 256;
 ///
 /// # Safety
 /// `a` and `b` hold `n` elements, `output` one, which is 0. Blocks have 256 threads.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn dot(a: *const f32, b: *const f32, output: *mut f32, n: u32) {
     let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
     let mut sum = 0.0;
@@ -20,15 +20,17 @@ pub unsafe fn dot(a: *const f32, b: *const f32, output: *mut f32, n: u32) {
     }
 
     // Each warp by shuffles, then the eight warps' sums by the first warp.
-    let of_warps = shared_array![f32; BLOCK / 32];
+    #[address_space(shared)]
+    static OF_WARPS: SharedCell<[f32; BLOCK / 32]> = SharedCell::uninit();
+    let of_warps = OF_WARPS.as_mut_ptr();
     let (warp, lane) = (thread::thread_idx_x() as usize / 32, thread::thread_idx_x() as usize % 32);
     let of_warp = warp::warp_reduce_first(sum, |a, b| a + b);
     if lane == 0 {
-        *of_warps.add(warp) = of_warp;
+        (*of_warps)[warp] = of_warp;
     }
     thread::sync_threads();
     if warp == 0 {
-        let of_lane = if lane < BLOCK / 32 { *of_warps.add(lane) } else { 0.0 };
+        let of_lane = if lane < BLOCK / 32 { (*of_warps)[lane] } else { 0.0 };
         let of_block = warp::warp_reduce_first(of_lane, |a, b| a + b);
         if lane == 0 {
             atomic::add(output, of_block);

@@ -26,7 +26,7 @@ use cuda_std::prelude::*;
 ///
 /// # Safety
 /// `a` and `b` hold `n` elements, `output` one, which is 0. Blocks have 256 threads.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn dot(a: *const f32, b: *const f32, output: *mut f32, n: u32) {
     let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
     let mut i = thread::wide_index_1d();

@@ -3,12 +3,11 @@
 use cuda_std::prelude::*;
 
 /// Doubles each element.
-///
-/// # Safety
-/// `x` and `y` hold `n` elements; one thread.
-#[kernel]
-pub unsafe fn reference(x: *const f32, y: *mut f32, n: u32) {
-    for i in 0..n as usize {
-        *y.add(i) = 2.0 * *x.add(i);
+#[kernel(linear)]
+pub fn reference(x: &[f32], mut y: DisjointSlice<f32>) {
+    for i in thread::grid_stride(y.len()) {
+        if let Some(y) = y.get_mut(i) {
+            *y = 2.0 * x[i.get()];
+        }
     }
 }

@@ -3,12 +3,12 @@
 use cuda_std::prelude::*;
 
 /// Doubles each element.
-///
-/// # Safety
-/// `x` and `y` hold an element for each thread of the launch.
-#[kernel]
-pub unsafe fn double(x: *const f32, y: *mut f32) {
-    // The blocks before this one have taken `block_idx * block_dim` elements.
+#[kernel(linear)]
+pub fn double(x: &[f32], mut y: DisjointSlice<f32>) {
+    // The blocks before this one have taken `block_idx * block_dim` elements. The number is also
+    // `thread::linear_index().get()`, as later exercises write it.
     let i = (thread::block_idx_x() * thread::block_dim_x() + thread::thread_idx_x()) as usize;
-    *y.add(i) = 2.0 * *x.add(i);
+    if let Some(y) = y.get_mut(thread::linear_index()) {
+        *y = 2.0 * x[i];
+    }
 }

@@ -3,12 +3,11 @@
 use cuda_std::prelude::*;
 
 /// Multiplies each sample by `gain`.
-///
-/// # Safety
-/// `samples` holds `n` elements; one thread.
-#[kernel]
-pub unsafe fn reference(samples: *mut f32, gain: f32, n: u32) {
-    for i in 0..n as usize {
-        *samples.add(i) *= gain;
+#[kernel(linear)]
+pub fn reference(mut samples: DisjointSlice<f32>, gain: f32) {
+    for i in thread::grid_stride(samples.len()) {
+        if let Some(sample) = samples.get_mut(i) {
+            *sample *= gain;
+        }
     }
 }

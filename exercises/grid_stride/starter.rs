@@ -10,10 +10,17 @@
 //! run in *warps* of 32, and memory comes in *sectors* of 32 bytes: for 32 neighbouring floats a
 //! warp fetches 4 sectors, and for floats that lie apart up to 32.
 //!
+//! # Where `unsafe` begins
+//!
+//! `get_mut` takes only indices that are known to be the thread's own, and `i + T` is a number like
+//! any other. `element_mut(i)` takes any number, and is `None` beyond the end, but it is `unsafe`:
+//! you promise that no other thread of the launch uses this element. The compiler cannot see
+//! whether that is true, since it sees one thread; the simulator's sanitizer checks exactly this.
+//!
 //! # Task
 //!
-//! `fade` multiplies each of `n` samples by `gain`. Its grid may be smaller than `n`, and also
-//! larger. Let the loop do the rest.
+//! `fade` multiplies each sample by `gain`. Its grid may have fewer threads than there are samples,
+//! and also more. Let a loop do the rest.
 //!
 //! The number of blocks in the grid is `thread::grid_dim_x()`. The goal: 4 sectors for each load of
 //! a warp.
@@ -21,15 +28,12 @@
 use cuda_std::prelude::*;
 
 /// Multiplies each sample by `gain`.
-///
-/// # Safety
-/// `samples` holds `n` elements.
-#[kernel]
-pub unsafe fn fade(samples: *mut f32, gain: f32, n: u32) {
-    let n = n as usize;
-    let i = thread::index_1d() as usize;
+#[kernel(linear)]
+pub fn fade(mut samples: DisjointSlice<f32>, gain: f32) {
+    let i = thread::linear_index().get();
     // TODO: go on with the next element of this thread, while there is one.
-    if i < n {
-        *samples.add(i) *= gain;
+    // SAFETY: `i` is this thread's own index.
+    if let Some(sample) = unsafe { samples.element_mut(i) } {
+        *sample *= gain;
     }
 }

@@ -3,12 +3,11 @@
 use cuda_std::prelude::*;
 
 /// Adds `a` times `x` to `y`.
-///
-/// # Safety
-/// `x` and `y` hold `n` elements; one thread.
-#[kernel]
-pub unsafe fn reference(a: f32, x: *const f32, y: *mut f32, n: u32) {
-    for i in 0..n as usize {
-        *y.add(i) = a * *x.add(i) + *y.add(i);
+#[kernel(linear)]
+pub fn reference(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {
+    for i in thread::grid_stride(y.len()) {
+        if let Some(y) = y.get_mut(i) {
+            *y = a * x[i.get()] + *y;
+        }
     }
 }

@@ -5,25 +5,28 @@
 //! element.
 //!
 //! They run the kernel all the same. If they read and write as the others do, they do so past the
-//! end of the arrays: *out of bounds*. On a GPU such an access often goes unnoticed, and may change
-//! another array. The simulator reports it.
+//! end of the arrays: *out of bounds*. In C++ such an access often goes unnoticed, and may change
+//! another array. Rust checks each index: `x[i]` stops the whole launch with a *trap* if there is
+//! no element `i`. That is better than a wrong result, but no result either.
+//!
+//! The same check can be a question. `x.get(i)` is `Some(element)`, or `None` if there is no such
+//! element, and `y.get_mut(index)` likewise. `unwrap()` takes the element out of the `Some`, and
+//! traps if there is none.
 //!
 //! # Task
 //!
 //! `axpy` computes `y[i] = a * x[i] + y[i]`. It is launched with blocks of 256 threads, as many as
-//! it takes to cover `n` elements, and `n` may be any number. Make sure that threads without an
-//! element do nothing.
+//! it takes to cover the elements, of which there may be any number. Make sure that threads without
+//! an element do nothing.
 
 use cuda_std::prelude::*;
 
-/// Adds `a` times `x` to `y`.
-///
-/// # Safety
-/// `x` and `y` hold `n` elements, and there is a thread for each of them.
-#[kernel]
-pub unsafe fn axpy(a: f32, x: *const f32, y: *mut f32, n: u32) {
-    // The same as block_idx_x() * block_dim_x() + thread_idx_x().
-    let i = thread::index_1d() as usize;
+/// Adds `a` times `x` to `y`. Both have the same length.
+#[kernel(linear)]
+pub fn axpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {
+    // `i.get()` is block_idx_x() * block_dim_x() + thread_idx_x().
+    let i = thread::linear_index();
     // TODO: this is only for threads that have an element.
-    *y.add(i) = a * *x.add(i) + *y.add(i);
+    let y = y.get_mut(i).unwrap();
+    *y = a * x[i.get()] + *y;
 }

@@ -26,9 +26,12 @@ use cuda_std::prelude::*;
 ///
 /// # Safety
 /// `data` holds `n` bytes, `counts` 256 counters. Blocks have 256 threads.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn histogram(data: *const u8, counts: *mut u32, n: u32) {
-    // TODO: count in `own`: let own = shared_array![u32; 256];
+    // TODO: count in `own`, where `&raw mut (*own)[i]` is the address of a counter:
+    //     #[address_space(shared)]
+    //     static OWN: SharedCell<[u32; 256]> = SharedCell::uninit();
+    //     let own = OWN.as_mut_ptr();
     let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
     let mut i = thread::wide_index_1d();
     while i < n as usize {

@@ -11,6 +11,11 @@
 //! `atomic::add(address, value)` adds to what is at the address, and returns what was there before.
 //! Atomic operations on one address are done one after the other.
 //!
+//! A `DisjointSlice` gives an element to one thread only, so no safe kernel can make this mistake,
+//! nor count for all threads. `*mut u32` is a raw pointer: any thread may use it, and the compiler
+//! checks nothing about it. Such a kernel is an `unsafe fn`, which says under `# Safety` what the
+//! launch must promise, and its whole body is like one `unsafe` block.
+//!
 //! # Task
 //!
 //! `count_positive` counts the elements above 0. The count starts at 0. Make it count every one of
@@ -21,11 +26,10 @@ use cuda_std::prelude::*;
 /// Counts the elements above 0.
 ///
 /// # Safety
-/// `input` holds `n` elements, and there is a thread for each of them. `count` holds one number.
-#[kernel]
-pub unsafe fn count_positive(input: *const f32, n: u32, count: *mut u32) {
-    let i = thread::index_1d() as usize;
-    if i < n as usize && *input.add(i) > 0.0 {
+/// `count` points to one number, which nothing else uses during the launch.
+#[kernel(linear)]
+pub unsafe fn count_positive(input: &[f32], count: *mut u32) {
+    if input.get(thread::linear_index().get()).is_some_and(|&element| element > 0.0) {
         // TODO: many threads come here at the same time.
         *count += 1;
     }

@@ -10,7 +10,7 @@
 //! products.
 //!
 //! The number of threads is the kernel's choice here: the launch takes the block's shape from
-//! `launch_bounds`. A block computes 32 x 32 elements of C, whatever its shape.
+//! `#[kernel(block(32, 32))]`. A block computes 32 x 32 elements of C, whatever its shape.
 //!
 //! # Task
 //!
@@ -33,11 +33,14 @@ use cuda_std::prelude::*;
 ///
 /// # Safety
 /// `a` holds `m` rows of `k` elements, `b` `k` rows of `n`, and `c` has room for `m` rows of `n`.
-/// Blocks have the shape of the launch bounds; there is one for each tile of 32 x 32 elements of C.
-#[kernel(launch_bounds((32, 32)))]
+/// Blocks have the shape that the kernel says; there is one for each tile of 32 x 32 elements of C.
+#[kernel(block(32, 32))]
 pub unsafe fn product(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
-    let a_tile = shared_array![f32; 1024];
-    let b_tile = shared_array![f32; 1024];
+    #[address_space(shared)]
+    static A_TILE: SharedCell<[[f32; 32]; 32]> = SharedCell::uninit();
+    #[address_space(shared)]
+    static B_TILE: SharedCell<[[f32; 32]; 32]> = SharedCell::uninit();
+    let (a_tile, b_tile) = (A_TILE.as_mut_ptr(), B_TILE.as_mut_ptr());
     let [m, n, k] = [m, n, k].map(|size| size as usize);
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
     let (row, column) =
@@ -47,11 +50,11 @@ pub unsafe fn product(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32,
     let mut sum = 0.0;
     for first in (0..k).step_by(32) {
         let (i, j) = (first + x, first + y);
-        *a_tile.add(32 * y + x) = if row < m && i < k { *a.add(row * k + i) } else { 0.0 };
-        *b_tile.add(32 * y + x) = if j < k && column < n { *b.add(j * n + column) } else { 0.0 };
+        (*a_tile)[y][x] = if row < m && i < k { *a.add(row * k + i) } else { 0.0 };
+        (*b_tile)[y][x] = if j < k && column < n { *b.add(j * n + column) } else { 0.0 };
         thread::sync_threads();
         for i in 0..32 {
-            sum = f32::mul_add(*a_tile.add(32 * y + i), *b_tile.add(32 * i + x), sum);
+            sum = f32::mul_add((*a_tile)[y][i], (*b_tile)[i][x], sum);
         }
         thread::sync_threads();
     }

@@ -27,12 +27,15 @@ use cuda_std::prelude::*;
 /// # Safety
 /// `a` holds `m` rows of `k` elements, `b` `k` rows of `n`, and `c` has room for `m` rows of `n`. A
 /// thread's x is a column of C, its y a row. Blocks are 16 x 16 threads; the grid covers C.
-#[kernel(launch_bounds((16, 16)))]
+#[kernel(block(16, 16))]
 pub unsafe fn product(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     let [m, n, k] = [m, n, k].map(|size| size as usize);
     let (column, row) = (thread::index_2d().x as usize, thread::index_2d().y as usize);
-    // TODO: go along k in steps of 16, with two tiles in shared memory. This makes one:
-    // `shared_array![f32; 256]`.
+    // TODO: go along k in steps of 16, with two tiles in shared memory. This is one, of which
+    // `(*a_tile)[y][x]` is an element:
+    //     #[address_space(shared)]
+    //     static A_TILE: SharedCell<[[f32; 16]; 16]> = SharedCell::uninit();
+    //     let a_tile = A_TILE.as_mut_ptr();
     if row < m && column < n {
         let mut sum = 0.0;
         for i in 0..k {

@@ -3,13 +3,12 @@
 use cuda_std::prelude::*;
 
 /// Reverses each 256 elements.
-///
-/// # Safety
-/// `input` and `output` hold `n` elements, a multiple of 256; one thread.
-#[kernel]
-pub unsafe fn reference(input: *const f32, output: *mut f32, n: u32) {
-    for i in 0..n as usize {
-        let first = i / 256 * 256;
-        *output.add(i) = *input.add(first + 255 - (i - first));
+#[kernel(linear)]
+pub fn reference(input: &[f32], mut output: DisjointSlice<f32>) {
+    for i in thread::grid_stride(output.len()) {
+        let first = i.get() / 256 * 256;
+        if let Some(output) = output.get_mut(i) {
+            *output = input[first + 255 - (i.get() - first)];
+        }
     }
 }

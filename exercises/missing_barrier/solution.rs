@@ -3,15 +3,19 @@
 use cuda_std::prelude::*;
 
 /// Reverses each block's elements.
-///
-/// # Safety
-/// `input` and `output` hold an element for each thread. Blocks have 256 threads.
-#[kernel(launch_bounds(256))]
-pub unsafe fn reverse(input: *const f32, output: *mut f32) {
-    let stage = shared_array![f32; 256];
-    let (t, i) = (thread::thread_idx_x() as usize, thread::index_1d() as usize);
-    *stage.add(t) = *input.add(i);
+#[kernel(block(256), linear)]
+pub fn reverse(input: &[f32], mut output: DisjointSlice<f32>) {
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; 256]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
+    let (t, i) = (thread::thread_idx_x() as usize, thread::linear_index());
+    // There are as many threads as elements.
+    let output = output.get_mut(i).unwrap();
+
+    // SAFETY: each thread writes its own element.
+    unsafe { (*stage)[t] = input[i.get()] };
     // The stage is full when all threads have been here.
     thread::sync_threads();
-    *output.add(i) = *stage.add(255 - t);
+    // SAFETY: all elements were written before the barrier, and nobody writes after it.
+    *output = unsafe { (*stage)[255 - t] };
 }

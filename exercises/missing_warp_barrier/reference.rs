@@ -3,18 +3,17 @@
 use cuda_std::prelude::*;
 
 /// Sums up each 256 elements.
-///
-/// # Safety
-/// `input` holds `n` elements, `output` one for each 256; one thread.
-#[kernel]
-pub unsafe fn reference(input: *const f32, output: *mut f32, n: u32) {
-    let n = n as usize;
-    for part in 0..n.div_ceil(256) {
+#[kernel(linear)]
+pub fn reference(input: &[f32], mut output: DisjointSlice<f32>) {
+    for part in thread::grid_stride(output.len()) {
+        let first = 256 * part.get();
         // In f64, which is closer to the true sum than any order of additions in f32.
         let mut sum = 0.0;
-        for i in 256 * part..(256 * part + 256).min(n) {
-            sum += f64::from(*input.add(i));
+        for element in &input[first..(first + 256).min(input.len())] {
+            sum += f64::from(*element);
         }
-        *output.add(part) = sum as f32;
+        if let Some(output) = output.get_mut(part) {
+            *output = sum as f32;
+        }
     }
 }

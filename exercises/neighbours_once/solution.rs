@@ -10,24 +10,26 @@ const BLOCK: usize = 256;
 /// # Safety
 /// `input` and `output` hold `n` elements. Blocks have 256 threads, and there is a thread for each
 /// element.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn smooth(input: *const f32, output: *mut f32, n: usize) {
     // The block's elements, with one place more at each end for the halo.
-    let stage = shared_array![f32; BLOCK + 2];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; BLOCK + 2]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
     let t = thread::thread_idx_x() as usize;
     let i = thread::block_idx_x() as usize * BLOCK + t;
     if i < n {
-        *stage.add(t + 1) = *input.add(i);
+        (*stage)[t + 1] = *input.add(i);
         if t == 0 {
-            *stage = *input.add(i.saturating_sub(1));
+            (*stage)[0] = *input.add(i.saturating_sub(1));
         }
         // The last thread with an element, which in the last block may be any.
         if t == BLOCK - 1 || i == n - 1 {
-            *stage.add(t + 2) = *input.add((i + 1).min(n - 1));
+            (*stage)[t + 2] = *input.add((i + 1).min(n - 1));
         }
     }
     thread::sync_threads();
     if i < n {
-        *output.add(i) = (*stage.add(t) + *stage.add(t + 1) + *stage.add(t + 2)) / 3.0;
+        *output.add(i) = ((*stage)[t] + (*stage)[t + 1] + (*stage)[t + 2]) / 3.0;
     }
 }

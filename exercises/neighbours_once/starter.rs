@@ -12,8 +12,8 @@
 //! # Task
 //!
 //! Load each element about once: at most 1.6 times the sectors that the array has. Use shared
-//! memory (`let stage = shared_array![f32; BLOCK + 2];`), or the shuffles of `warp` if you know
-//! them. At the ends of the array the element itself stands for the missing neighbour.
+//! memory, or the shuffles of `warp` if you know them. At the ends of the array the element itself
+//! stands for the missing neighbour.
 //!
 //! # What the clock says
 //!
@@ -32,11 +32,15 @@ const BLOCK: usize = 256;
 /// # Safety
 /// `input` and `output` hold `n` elements. Blocks have 256 threads, and there is a thread for each
 /// element.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn smooth(input: *const f32, output: *mut f32, n: usize) {
     let i = thread::block_idx_x() as usize * BLOCK + thread::thread_idx_x() as usize;
     if i < n {
-        // TODO: three loads. Two of them read what other threads have read as well.
+        // TODO: three loads. Two of them read what other threads have read as well. This is an
+        // array in shared memory, of which `(*stage)[t]` is an element:
+        //     #[address_space(shared)]
+        //     static STAGE: SharedCell<[f32; BLOCK + 2]> = SharedCell::uninit();
+        //     let stage = STAGE.as_mut_ptr();
         let left = *input.add(i.saturating_sub(1));
         let middle = *input.add(i);
         let right = *input.add((i + 1).min(n - 1));

@@ -13,10 +13,12 @@ const BLOCK: usize = 128;
 /// # Safety
 /// `input` holds `n` elements. Blocks have 128 threads, one block for each 8192 elements, and
 /// `sums` has an element for each block.
-#[kernel(launch_bounds(128))]
+#[kernel(block(128))]
 pub unsafe fn sum(input: *const u32, sums: *mut u32, n: u32) {
     // 512 bytes: what the threads pass to each other.
-    let stage = shared_array![u32; BLOCK];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[u32; BLOCK]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
     let t = thread::thread_idx_x() as usize;
     let first = PART * thread::block_idx_x() as usize;
 
@@ -28,18 +30,18 @@ pub unsafe fn sum(input: *const u32, sums: *mut u32, n: u32) {
             own = own.wrapping_add(*input.add(first + i));
         }
     }
-    *stage.add(t) = own;
+    (*stage)[t] = own;
     thread::sync_threads();
     // The second half is added to the first until one element is left.
     let mut half = BLOCK / 2;
     while half > 0 {
         if t < half {
-            *stage.add(t) = (*stage.add(t)).wrapping_add(*stage.add(t + half));
+            (*stage)[t] = (*stage)[t].wrapping_add((*stage)[t + half]);
         }
         thread::sync_threads();
         half /= 2;
     }
     if t == 0 {
-        *sums.add(thread::block_idx_x() as usize) = *stage;
+        *sums.add(thread::block_idx_x() as usize) = (*stage)[0];
     }
 }

@@ -21,7 +21,7 @@ use cuda_std::prelude::*;
 ///
 /// # Safety
 /// `counter` holds one number. One block of 256 threads.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn everyone(counter: *mut u32) {
     atomic::add(counter, 1);
 }
@@ -30,7 +30,7 @@ pub unsafe fn everyone(counter: *mut u32) {
 ///
 /// # Safety
 /// As for [`everyone`].
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn every_second(counter: *mut u32) {
     if thread::thread_idx_x() % 2 == 0 {
         atomic::add(counter, 1);
@@ -41,7 +41,7 @@ pub unsafe fn every_second(counter: *mut u32) {
 ///
 /// # Safety
 /// As for [`everyone`].
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn first_40(counter: *mut u32) {
     if thread::thread_idx_x() < 40 {
         atomic::add(counter, 1);
@@ -52,7 +52,7 @@ pub unsafe fn first_40(counter: *mut u32) {
 ///
 /// # Safety
 /// `counters` holds 256 numbers. One block of 256 threads.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn both_ends(counters: *mut u32) {
     let t = thread::thread_idx_x();
     if t < 50 || t >= 200 {
@@ -64,9 +64,11 @@ pub unsafe fn both_ends(counters: *mut u32) {
 ///
 /// # Safety
 /// As for [`everyone`].
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn block_first(counter: *mut u32) {
-    let own = shared_array![u32; 1];
+    #[address_space(shared)]
+    static OWN: SharedCell<u32> = SharedCell::uninit();
+    let own = OWN.as_mut_ptr();
     let t = thread::thread_idx_x();
     if t == 0 {
         *own = 0;
@@ -82,20 +84,22 @@ pub unsafe fn block_first(counter: *mut u32) {
 /// Fills 1024 words of shared memory with zeros, without conflicts.
 #[inline(always)]
 fn zeros() -> *mut u32 {
-    let words = shared_array![u32; 1024];
+    #[address_space(shared)]
+    static WORDS: SharedCell<[[u32; 32]; 32]> = SharedCell::uninit();
+    let words = WORDS.as_mut_ptr();
     for row in 0..32 {
-        // SAFETY: it is one of 1024.
-        unsafe { *words.add(32 * row + thread::thread_idx_x() as usize) = 0 };
+        // SAFETY: each thread writes its own column.
+        unsafe { (*words)[row][thread::thread_idx_x() as usize] = 0 };
     }
     thread::sync_threads();
-    words
+    words.cast()
 }
 
 /// Lane `l` adds to word `l`.
 ///
 /// # Safety
 /// One block of 32 threads.
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn stride_1() {
     atomic::add(zeros().add(thread::thread_idx_x() as usize), 1);
 }
@@ -104,7 +108,7 @@ pub unsafe fn stride_1() {
 ///
 /// # Safety
 /// One block of 32 threads.
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn stride_4() {
     atomic::add(zeros().add(4 * thread::thread_idx_x() as usize), 1);
 }
@@ -113,7 +117,7 @@ pub unsafe fn stride_4() {
 ///
 /// # Safety
 /// One block of 32 threads.
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn stride_32() {
     atomic::add(zeros().add(32 * thread::thread_idx_x() as usize), 1);
 }

@@ -30,61 +30,63 @@ const WORDS: usize = 31 * 33 + 1;
 unsafe fn read<const STRIDE: usize>(input: *const u32, output: *mut u32) {
     // SAFETY: `first + lane` is below 1024, `STRIDE * lane` at most 33 * 31.
     unsafe {
-        let stage = shared_array![u32; WORDS];
+        #[address_space(shared)]
+        static STAGE: SharedCell<[u32; WORDS]> = SharedCell::uninit();
+        let stage = STAGE.as_mut_ptr();
         let lane = thread::thread_idx_x() as usize;
         for first in (0..WORDS).step_by(32) {
-            *stage.add(first + lane) = *input.add(first + lane);
+            (*stage)[first + lane] = *input.add(first + lane);
         }
         thread::sync_threads();
-        *output.add(lane) = *stage.add(STRIDE * lane);
+        *output.add(lane) = (*stage)[STRIDE * lane];
     }
 }
 
 /// # Safety
 /// As for [`read`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn stride_1(input: *const u32, output: *mut u32) {
     read::<1>(input, output);
 }
 
 /// # Safety
 /// As for [`read`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn stride_2(input: *const u32, output: *mut u32) {
     read::<2>(input, output);
 }
 
 /// # Safety
 /// As for [`read`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn stride_3(input: *const u32, output: *mut u32) {
     read::<3>(input, output);
 }
 
 /// # Safety
 /// As for [`read`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn stride_8(input: *const u32, output: *mut u32) {
     read::<8>(input, output);
 }
 
 /// # Safety
 /// As for [`read`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn stride_16(input: *const u32, output: *mut u32) {
     read::<16>(input, output);
 }
 
 /// # Safety
 /// As for [`read`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn stride_32(input: *const u32, output: *mut u32) {
     read::<32>(input, output);
 }
 
 /// # Safety
 /// As for [`read`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn stride_33(input: *const u32, output: *mut u32) {
     read::<33>(input, output);
 }

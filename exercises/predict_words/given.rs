@@ -28,12 +28,14 @@ const WORDS: usize = 64;
 /// `input` holds 64 words. One block of 32 threads.
 #[inline(always)]
 unsafe fn fill(input: *const u32x4) -> *const u32 {
-    let stage = shared_array![u32x4; WORDS];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[u32x4; WORDS]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
     let lane = thread::thread_idx_x() as usize;
     // SAFETY: both are below 64.
     unsafe {
-        *stage.add(lane) = *input.add(lane);
-        *stage.add(lane + 32) = *input.add(lane + 32);
+        (*stage)[lane] = *input.add(lane);
+        (*stage)[lane + 32] = *input.add(lane + 32);
     }
     thread::sync_threads();
     stage.cast()
@@ -43,7 +45,7 @@ unsafe fn fill(input: *const u32x4) -> *const u32 {
 ///
 /// # Safety
 /// `input` holds 64 words, `output` 128. One block of 32 threads.
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn bytes(input: *const u32x4, output: *mut u32) {
     let stage = fill(input).cast::<u8>();
     let lane = thread::thread_idx_x() as usize;
@@ -54,7 +56,7 @@ pub unsafe fn bytes(input: *const u32x4, output: *mut u32) {
 ///
 /// # Safety
 /// As for [`bytes`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn words_4(input: *const u32x4, output: *mut u32) {
     let stage = fill(input);
     let lane = thread::thread_idx_x() as usize;
@@ -65,7 +67,7 @@ pub unsafe fn words_4(input: *const u32x4, output: *mut u32) {
 ///
 /// # Safety
 /// As for [`bytes`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn words_8(input: *const u32x4, output: *mut u32x2) {
     let stage = fill(input).cast::<u32x2>();
     let lane = thread::thread_idx_x() as usize;
@@ -76,7 +78,7 @@ pub unsafe fn words_8(input: *const u32x4, output: *mut u32x2) {
 ///
 /// # Safety
 /// As for [`bytes`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn words_16(input: *const u32x4, output: *mut u32x4) {
     let stage = fill(input).cast::<u32x4>();
     let lane = thread::thread_idx_x() as usize;
@@ -87,7 +89,7 @@ pub unsafe fn words_16(input: *const u32x4, output: *mut u32x4) {
 ///
 /// # Safety
 /// As for [`bytes`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn one_word_4(input: *const u32x4, output: *mut u32) {
     let stage = fill(input);
     let lane = thread::thread_idx_x() as usize;
@@ -98,7 +100,7 @@ pub unsafe fn one_word_4(input: *const u32x4, output: *mut u32) {
 ///
 /// # Safety
 /// As for [`bytes`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn one_word_8(input: *const u32x4, output: *mut u32x2) {
     let stage = fill(input).cast::<u32x2>();
     let lane = thread::thread_idx_x() as usize;
@@ -109,7 +111,7 @@ pub unsafe fn one_word_8(input: *const u32x4, output: *mut u32x2) {
 ///
 /// # Safety
 /// As for [`bytes`].
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn every_other_8(input: *const u32x4, output: *mut u32x2) {
     let stage = fill(input).cast::<u32x2>();
     let lane = thread::thread_idx_x() as usize;

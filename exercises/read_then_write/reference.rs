@@ -3,13 +3,14 @@
 use cuda_std::prelude::*;
 
 /// Moves the elements of each 256 one place up.
-///
-/// # Safety
-/// `data` holds `n` elements; one thread.
-#[kernel]
-pub unsafe fn reference(data: *mut f32, n: u32) {
-    // From the end, so that each element is read before it is overwritten.
-    for i in (0..n as usize).rev() {
-        *data.add(i) = if i % 256 == 0 { 0.0 } else { *data.add(i - 1) };
+#[kernel(linear)]
+pub fn reference(mut data: DisjointSlice<f32>) {
+    let mut below = 0.0;
+    for i in thread::grid_stride(data.len()) {
+        if let Some(element) = data.get_mut(i) {
+            let own = *element;
+            *element = if i.get() % 256 == 0 { 0.0 } else { below };
+            below = own;
+        }
     }
 }

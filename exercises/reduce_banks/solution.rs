@@ -10,24 +10,26 @@ const BLOCK: u32 = 256;
 /// # Safety
 /// `input` holds `n` elements, `output` one for each block. Blocks have 256 threads, and there is a
 /// thread for each element.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
-    let stage = shared_array![f32; BLOCK as usize];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; BLOCK as usize]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
     let (t, i) = (thread::thread_idx_x(), thread::wide_index_1d());
-    *stage.add(t as usize) = if i < n as usize { *input.add(i) } else { 0.0 };
+    (*stage)[t as usize] = if i < n as usize { *input.add(i) } else { 0.0 };
     thread::sync_threads();
 
     // What is left is always in the first places, side by side.
     let mut half = BLOCK / 2;
     while half > 0 {
         if t < half {
-            *stage.add(t as usize) += *stage.add((t + half) as usize);
+            (*stage)[t as usize] += (*stage)[(t + half) as usize];
         }
         thread::sync_threads();
         half /= 2;
     }
 
     if t == 0 {
-        *output.add(thread::block_idx_x() as usize) = *stage;
+        *output.add(thread::block_idx_x() as usize) = (*stage)[0];
     }
 }

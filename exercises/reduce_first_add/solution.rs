@@ -13,26 +13,28 @@ const BLOCK: u32 = 256;
 /// # Safety
 /// `input` holds `n` elements, `output` one for each block, and there is a block for each 512
 /// elements.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
-    let stage = shared_array![f32; BLOCK as usize];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; BLOCK as usize]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
     let (t, block, n) = (thread::thread_idx_x(), thread::block_idx_x() as usize, n as usize);
     let element = |i: usize| if i < n { *input.add(i) } else { 0.0 };
     // Two elements, 256 apart: in each of the two loads the lanes of a warp read side by side.
     let first = block * ELEMENTS + t as usize;
-    *stage.add(t as usize) = element(first) + element(first + BLOCK as usize);
+    (*stage)[t as usize] = element(first) + element(first + BLOCK as usize);
     thread::sync_threads();
 
     let mut half = BLOCK / 2;
     while half > 0 {
         if t < half {
-            *stage.add(t as usize) += *stage.add((t + half) as usize);
+            (*stage)[t as usize] += (*stage)[(t + half) as usize];
         }
         thread::sync_threads();
         half /= 2;
     }
 
     if t == 0 {
-        *output.add(block) = *stage;
+        *output.add(block) = (*stage)[0];
     }
 }

@@ -11,7 +11,7 @@
 //! # Task
 //!
 //! Let blocks of 256 threads do the same work. Block `b` still adds up the 512 elements from number
-//! `512 * b` on, or as many as there are. The number in `#[kernel(launch_bounds(...))]` is also the
+//! `512 * b` on, or as many as there are. The number in `#[kernel(block(...))]` is also the
 //! number of threads with which your kernel is launched, so change it there; the grid stays one
 //! block for each 512 elements. Neighbouring threads should go on loading neighbouring elements.
 //!
@@ -32,24 +32,26 @@ const BLOCK: u32 = 512;
 /// # Safety
 /// `input` holds `n` elements, `output` one for each block, and there is a block for each 512
 /// elements.
-#[kernel(launch_bounds(512))]
+#[kernel(block(512))]
 pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
-    let stage = shared_array![f32; BLOCK as usize];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; BLOCK as usize]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
     let (t, block, n) = (thread::thread_idx_x(), thread::block_idx_x() as usize, n as usize);
     let i = block * ELEMENTS + t as usize;
-    *stage.add(t as usize) = if i < n { *input.add(i) } else { 0.0 };
+    (*stage)[t as usize] = if i < n { *input.add(i) } else { 0.0 };
     thread::sync_threads();
 
     let mut half = BLOCK / 2;
     while half > 0 {
         if t < half {
-            *stage.add(t as usize) += *stage.add((t + half) as usize);
+            (*stage)[t as usize] += (*stage)[(t + half) as usize];
         }
         thread::sync_threads();
         half /= 2;
     }
 
     if t == 0 {
-        *output.add(block) = *stage;
+        *output.add(block) = (*stage)[0];
     }
 }

@@ -17,17 +17,19 @@ const THREADS: usize = BLOCKS * BLOCK;
 /// All 256 threads come here, once.
 #[inline(always)]
 unsafe fn block_sum(value: i32) -> i32 {
-    let of_warps = shared_array![i32; BLOCK / 32];
+    #[address_space(shared)]
+    static OF_WARPS: SharedCell<[i32; BLOCK / 32]> = SharedCell::uninit();
+    let of_warps = OF_WARPS.as_mut_ptr();
     let (warp, lane) = (thread::thread_idx_x() as usize / 32, thread::thread_idx_x() as usize % 32);
     // SAFETY: all threads are here, and there is a place for each warp.
     unsafe {
         let of_warp = warp::warp_reduce_first(value, |a, b| a + b);
         if lane == 0 {
-            *of_warps.add(warp) = of_warp;
+            (*of_warps)[warp] = of_warp;
         }
         thread::sync_threads();
         if warp == 0 {
-            let of_lane = if lane < BLOCK / 32 { *of_warps.add(lane) } else { 0 };
+            let of_lane = if lane < BLOCK / 32 { (*of_warps)[lane] } else { 0 };
             return warp::warp_reduce_first(of_lane, |a, b| a + b);
         }
     }
@@ -39,7 +41,7 @@ unsafe fn block_sum(value: i32) -> i32 {
 /// # Safety
 /// `input` holds `n` elements and starts on 16 bytes, `output` one, which is 0. There are 16 blocks
 /// of 256 threads.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn sum(input: *const i32, output: *mut i32, n: u32) {
     let (first, n) = (thread::wide_index_1d(), n as usize);
     let (words, count) = (input.cast::<i32x4>(), n / 4);

@@ -14,16 +14,18 @@ const BLOCK: usize = 256;
 /// All 256 threads come here.
 #[inline(always)]
 unsafe fn block_sum(value: i32) -> i32 {
-    let of_warps = shared_array![i32; BLOCK / 32];
+    #[address_space(shared)]
+    static OF_WARPS: SharedCell<[i32; BLOCK / 32]> = SharedCell::uninit();
+    let of_warps = OF_WARPS.as_mut_ptr();
     let (warp, lane) = (thread::thread_idx_x() as usize / 32, thread::thread_idx_x() as usize % 32);
     // SAFETY: all threads are here, and there is a place for each warp.
     unsafe {
         let of_warp = warp::warp_reduce_first(value, |a, b| a + b);
         if lane == 0 {
-            *of_warps.add(warp) = of_warp;
+            (*of_warps)[warp] = of_warp;
         }
         thread::sync_threads();
-        let of_lane = if lane < BLOCK / 32 { *of_warps.add(lane) } else { 0 };
+        let of_lane = if lane < BLOCK / 32 { (*of_warps)[lane] } else { 0 };
         // For those who call this twice: the second call writes what is read here.
         thread::sync_threads();
         warp::warp_reduce_first(of_lane, |a, b| a + b)
@@ -35,7 +37,7 @@ unsafe fn block_sum(value: i32) -> i32 {
 /// # Safety
 /// `input` holds `n` elements, `partials` 32, `output` one; `arrived` is 0. There are 32 blocks of
 /// 256 threads.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn sum(
     input: *const i32,
     partials: *mut i32,
@@ -52,7 +54,9 @@ pub unsafe fn sum(
     }
     let of_block = block_sum(value);
     // Thread 0 draws the block's number; the others learn it after the barrier.
-    let last = shared_array![bool; 1];
+    #[address_space(shared)]
+    static LAST: SharedCell<bool> = SharedCell::uninit();
+    let last = LAST.as_mut_ptr();
     if t == 0 {
         *partials.add(block) = of_block;
         // A block that sees the number drawn sees the sum, too.

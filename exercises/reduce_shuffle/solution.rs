@@ -25,24 +25,26 @@ unsafe fn warp_sum(mut value: f32) -> f32 {
 /// # Safety
 /// `input` holds `n` elements, `output` one for each block. Blocks have 256 threads, and there is a
 /// block for each 512 elements.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
     let (t, block, n) = (thread::thread_idx_x(), thread::block_idx_x() as usize, n as usize);
     let element = |i: usize| if i < n { *input.add(i) } else { 0.0 };
     let first = block * 512 + t as usize;
     let value = element(first) + element(first + 256);
 
-    let of_warps = shared_array![f32; BLOCK / 32];
+    #[address_space(shared)]
+    static OF_WARPS: SharedCell<[f32; BLOCK / 32]> = SharedCell::uninit();
+    let of_warps = OF_WARPS.as_mut_ptr();
     let (warp, lane) = (t as usize / 32, t as usize % 32);
     let of_warp = warp_sum(value);
     if lane == 0 {
-        *of_warps.add(warp) = of_warp;
+        (*of_warps)[warp] = of_warp;
     }
     thread::sync_threads();
 
     // All lanes of the first warp take part, with 0 where there is no warp's sum.
     if warp == 0 {
-        let of_block = warp_sum(if lane < BLOCK / 32 { *of_warps.add(lane) } else { 0.0 });
+        let of_block = warp_sum(if lane < BLOCK / 32 { (*of_warps)[lane] } else { 0.0 });
         if lane == 0 {
             *output.add(block) = of_block;
         }

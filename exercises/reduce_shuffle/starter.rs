@@ -29,7 +29,7 @@ const BLOCK: u32 = 256;
 /// # Safety
 /// `input` holds `n` elements, `output` one for each block. Blocks have 256 threads, and there is a
 /// block for each 512 elements.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
     let (t, block, n) = (thread::thread_idx_x(), thread::block_idx_x() as usize, n as usize);
     let element = |i: usize| if i < n { *input.add(i) } else { 0.0 };
@@ -38,13 +38,15 @@ pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
 
     // TODO: add up within each warp by shuffles; eight sums, one of each warp, are all that shared
     // memory is needed for.
-    let stage = shared_array![f32; BLOCK as usize];
-    *stage.add(t as usize) = value;
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; BLOCK as usize]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
+    (*stage)[t as usize] = value;
     thread::sync_threads();
     let mut half = BLOCK / 2;
     while half > 32 {
         if t < half {
-            *stage.add(t as usize) += *stage.add((t + half) as usize);
+            (*stage)[t as usize] += (*stage)[(t + half) as usize];
         }
         thread::sync_threads();
         half /= 2;
@@ -52,7 +54,7 @@ pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
     if t < 32 {
         while half > 0 {
             if t < half {
-                *stage.add(t as usize) += *stage.add((t + half) as usize);
+                (*stage)[t as usize] += (*stage)[(t + half) as usize];
             }
             warp::sync_warp(warp::FULL);
             half /= 2;
@@ -60,6 +62,6 @@ pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
     }
 
     if t == 0 {
-        *output.add(block) = *stage;
+        *output.add(block) = (*stage)[0];
     }
 }

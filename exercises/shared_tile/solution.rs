@@ -13,9 +13,11 @@ const BLOCK: usize = 256;
 /// # Safety
 /// `input` and `output` hold `n` elements. Blocks have 256 threads, and there is a thread for each
 /// element.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn average(input: *const f32, output: *mut f32, n: u32) {
-    let stage = shared_array![f32; BLOCK + 2 * RADIUS];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; BLOCK + 2 * RADIUS]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
     let (t, i, n) = (thread::thread_idx_x() as usize, thread::wide_index_1d(), n as usize);
 
     // Element s of the stage is the input's element `s + first - RADIUS`; 0 where the input has
@@ -23,7 +25,7 @@ pub unsafe fn average(input: *const f32, output: *mut f32, n: u32) {
     let first = thread::block_idx_x() as usize * BLOCK;
     let fill = |s: usize| {
         let j = first + s;
-        *stage.add(s) = if j >= RADIUS && j - RADIUS < n { *input.add(j - RADIUS) } else { 0.0 };
+        (*stage)[s] = if j >= RADIUS && j - RADIUS < n { *input.add(j - RADIUS) } else { 0.0 };
     };
     fill(t);
     // 272 elements, 256 threads: the first 16 fetch the rest.
@@ -37,7 +39,7 @@ pub unsafe fn average(input: *const f32, output: *mut f32, n: u32) {
     if i < n {
         let mut sum = 0.0;
         for s in t..=t + 2 * RADIUS {
-            sum += *stage.add(s);
+            sum += (*stage)[s];
         }
         *output.add(i) = sum / 17.0;
     }

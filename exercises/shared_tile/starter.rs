@@ -36,11 +36,13 @@ const RADIUS: i32 = 8;
 /// # Safety
 /// `input` and `output` hold `n` elements. Blocks have 256 threads, and there is a thread for each
 /// element.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn average(input: *const f32, output: *mut f32, n: u32) {
     // TODO: copy what the block needs to shared memory, wait for all threads, then sum up from
-    // there. `let stage = shared_array![f32; 272];` makes the array; its elements are
-    // `*stage.add(0)` to `*stage.add(271)`.
+    // there. This is the array; its elements are `(*stage)[0]` to `(*stage)[271]`:
+    //     #[address_space(shared)]
+    //     static STAGE: SharedCell<[f32; 272]> = SharedCell::uninit();
+    //     let stage = STAGE.as_mut_ptr();
     let (i, n) = (thread::index_1d() as i32, n as i32);
     if i < n {
         let mut sum = 0.0;

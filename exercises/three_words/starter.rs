@@ -58,9 +58,12 @@ impl Vector {
 /// # Safety
 /// `input` and `output` hold `n` vectors. Blocks have 256 threads, and there is a thread for each
 /// vector.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn normalize(input: *const Vector, output: *mut Vector, n: usize) {
-    // TODO: use `let stage = shared_array![f32; 3 * BLOCK];` between the threads and global memory.
+    // TODO: use this array between the threads and global memory; `(*stage)[word]` is an element.
+    //     #[address_space(shared)]
+    //     static STAGE: SharedCell<[f32; 3 * BLOCK]> = SharedCell::uninit();
+    //     let stage = STAGE.as_mut_ptr();
     let i = thread::block_idx_x() as usize * BLOCK + thread::thread_idx_x() as usize;
     if i < n {
         *output.add(i) = (*input.add(i)).unit();

@@ -25,7 +25,7 @@ use cuda_std::prelude::*;
 /// # Safety
 /// `input` holds `rows` rows of `cols` elements, `output` has room for `cols` rows of `rows`.
 /// Blocks are 32 x 32; x counts columns of the input and y rows.
-#[kernel(launch_bounds((32, 32)))]
+#[kernel(block(32, 32))]
 pub unsafe fn transpose(input: *const f32, output: *mut f32, rows: u32, cols: u32) {
     // TODO: read a tile of the input into shared memory, then write it as a tile of the output.
     let (rows, cols) = (rows as usize, cols as usize);

@@ -2,18 +2,17 @@
 
 use cuda_std::prelude::*;
 
-/// Sums up the distances from each element to all of `n`.
-///
-/// # Safety
-/// `input` and `output` hold `n` elements; one thread.
-#[kernel]
-pub unsafe fn reference(input: *const f32, output: *mut f32, n: u32) {
-    let n = n as usize;
-    for i in 0..n {
+/// Sums up the distances from each element to all elements.
+#[kernel(linear)]
+pub fn reference(input: &[f32], mut output: DisjointSlice<f32>) {
+    for i in thread::grid_stride(output.len()) {
+        let own = input[i.get()];
         let mut sum = 0.0;
-        for j in 0..n {
-            sum += (*input.add(j) - *input.add(i)).abs();
+        for element in input {
+            sum += (element - own).abs();
         }
-        *output.add(i) = sum;
+        if let Some(output) = output.get_mut(i) {
+            *output = sum;
+        }
     }
 }

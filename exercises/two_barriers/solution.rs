@@ -2,29 +2,28 @@
 
 use cuda_std::prelude::*;
 
-/// Elements of a tile, and threads of a block.
-const TILE: usize = 128;
+/// Sums up the distances from each element to all elements.
+#[kernel(block(128), linear)]
+pub fn spread(input: &[f32], mut output: DisjointSlice<f32>) {
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 128]> = SharedCell::uninit();
+    let tile = TILE.as_mut_ptr();
+    let (t, i) = (thread::thread_idx_x() as usize, thread::linear_index());
+    // There are as many threads as elements.
+    let (own, output) = (input[i.get()], output.get_mut(i).unwrap());
 
-/// Sums up the distances from each element to all of `n`.
-///
-/// # Safety
-/// `input` and `output` hold `n` elements, a multiple of 128, and there is a thread for each of
-/// them. Blocks have 128 threads.
-#[kernel(launch_bounds(128))]
-pub unsafe fn spread(input: *const f32, output: *mut f32, n: u32) {
-    let tile = shared_array![f32; TILE];
-    let (t, i) = (thread::thread_idx_x() as usize, thread::index_1d() as usize);
-    let own = *input.add(i);
     let mut sum = 0.0;
-    for first in (0..n as usize).step_by(TILE) {
-        *tile.add(t) = *input.add(first + t);
+    for first in (0..input.len()).step_by(128) {
+        // SAFETY: nobody reads the tile any more, and each thread writes its own element.
+        unsafe { (*tile)[t] = input[first + t] };
         // The tile is complete.
         thread::sync_threads();
-        for s in 0..TILE {
-            sum += (*tile.add(s) - own).abs();
+        for s in 0..128 {
+            // SAFETY: the tile is complete, and nobody writes it before the next barrier.
+            sum += (unsafe { (*tile)[s] } - own).abs();
         }
         // Nobody reads it any more.
         thread::sync_threads();
     }
-    *output.add(i) = sum;
+    *output = sum;
 }

@@ -3,15 +3,15 @@
 use cuda_std::prelude::*;
 
 /// Fades the image out to the left.
-///
-/// # Safety
-/// `image` and `output` hold `rows` x `columns` elements; one thread.
 #[kernel]
-pub unsafe fn reference(image: *const f32, output: *mut f32, rows: u32, columns: u32) {
-    for row in 0..rows {
-        for column in 0..columns {
-            let i = (row * columns + column) as usize;
-            *output.add(i) = *image.add(i) * (column + 1) as f32 / columns as f32;
+pub fn reference(image: Matrix<f32>, mut output: DisjointMatrix<f32>) {
+    for row in 0..image.rows() {
+        for column in 0..image.cols() {
+            // SAFETY: the launch has one thread.
+            let element = unsafe { output.element_mut(row, column) };
+            if let (Some(pixel), Some(element)) = (image.get(row, column), element) {
+                *element = pixel * (column + 1) as f32 / image.cols() as f32;
+            }
         }
     }
 }

@@ -9,31 +9,29 @@
 //! are neighbours in x. Give them neighbours in memory: x is the column.
 //!
 //! In memory the image is one row after the other. The element in row `r` and column `c` is number
-//! `r * columns + c`.
+//! `r * cols + c`. A `Matrix` computes that: `image.get(row, column)` is the element, or `None`
+//! outside the image. It asks for the row and for the column: a column too many would be the
+//! beginning of the next row. The output is a `DisjointMatrix`, of which each thread reaches only
+//! the element at its own `thread::position()`.
 //!
 //! # Task
 //!
-//! `shade` fades an image out to the left: it multiplies column `c` by `(c + 1) / columns`. The
-//! grid covers the image, which has any number of rows and columns, so blocks at its edges may have
-//! threads outside it: right of the last column, and below the last row.
+//! `shade` fades an image out to the left: it multiplies column `c` by `(c + 1) / cols`. The grid
+//! covers the image, which has any number of rows and columns, so blocks at its edges may have
+//! threads outside it: right of the last column, and below the last row. `if let` leaves them idle.
 //!
-//! As it is, the kernel computes row 0 only. Make it compute all rows, and leave the threads
-//! outside the image idle.
+//! As it is, the kernel reads row 0 only. Make it read the thread's own row.
 
 use cuda_std::prelude::*;
 
 /// Fades the image out to the left.
-///
-/// # Safety
-/// `image` and `output` hold `rows` x `columns` elements, and there is a thread for each of them.
 #[kernel]
-pub unsafe fn shade(image: *const f32, output: *mut f32, rows: u32, columns: u32) {
+pub fn shade(image: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let column = thread::block_idx_x() * thread::block_dim_x() + thread::thread_idx_x();
     // TODO: the row of this thread.
     let row = 0;
-    // TODO: which threads are outside the image?
-    if column < columns {
-        let i = (row * columns + column) as usize;
-        *output.add(i) = *image.add(i) * (column + 1) as f32 / columns as f32;
+    let own = output.get_mut(thread::position());
+    if let (Some(pixel), Some(own)) = (image.get(row, column), own) {
+        *own = pixel * (column + 1) as f32 / image.cols() as f32;
     }
 }

@@ -3,20 +3,19 @@
 use cuda_std::prelude::*;
 
 /// Counts the smaller elements in each element's tile of 64.
-///
-/// # Safety
-/// `input` and `output` hold `n` elements; one thread.
-#[kernel]
-pub unsafe fn reference(input: *const f32, output: *mut u32, n: u32) {
-    let n = n as usize;
-    for i in 0..n {
-        let first = i / 64 * 64;
+#[kernel(linear)]
+pub fn reference(input: &[f32], mut output: DisjointSlice<u32>) {
+    for i in thread::grid_stride(output.len()) {
+        let first = i.get() / 64 * 64;
+        let tile = &input[first..(first + 64).min(input.len())];
         let mut smaller = 0;
-        for j in first..(first + 64).min(n) {
-            if *input.add(j) < *input.add(i) {
+        for element in tile {
+            if *element < input[i.get()] {
                 smaller += 1;
             }
         }
-        *output.add(i) = smaller;
+        if let Some(output) = output.get_mut(i) {
+            *output = smaller;
+        }
     }
 }

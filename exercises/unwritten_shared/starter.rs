@@ -2,6 +2,7 @@
 //!
 //! Shared memory has no initial value: it holds whatever an earlier block left there. If that
 //! happens to be a plausible number, the result looks plausible, too, and changes from run to run.
+//! That what is read has been written is a part of what `unsafe` promises.
 //!
 //! It often happens in the last block. The block copies a *tile* of the input to shared memory, but
 //! the input ends in the middle of the tile, and the threads past the end copy nothing. Then a loop
@@ -15,31 +16,26 @@
 
 use cuda_std::prelude::*;
 
-/// Elements of a tile, and threads of a block.
-const TILE: usize = 64;
-
 /// Counts the smaller elements in each element's tile.
-///
-/// # Safety
-/// `input` and `output` hold `n` elements, and there is a thread for each of them. Blocks have 64
-/// threads.
-#[kernel(launch_bounds(64))]
-pub unsafe fn rank(input: *const f32, output: *mut u32, n: u32) {
-    let tile = shared_array![f32; TILE];
-    let (t, i, n) = (thread::thread_idx_x() as usize, thread::index_1d() as usize, n as usize);
-    if i < n {
-        *tile.add(t) = *input.add(i);
+#[kernel(block(64), linear)]
+pub fn rank(input: &[f32], mut output: DisjointSlice<u32>) {
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let tile = TILE.as_mut_ptr();
+    let (t, i) = (thread::thread_idx_x() as usize, thread::linear_index());
+    if let Some(own) = input.get(i.get()) {
+        // SAFETY: each thread writes its own element.
+        unsafe { (*tile)[t] = *own };
     }
     thread::sync_threads();
-    if i < n {
-        let own = *tile.add(t);
+    if let (Some(own), Some(output)) = (input.get(i.get()), output.get_mut(i)) {
         let mut smaller = 0;
-        // TODO: in the last block, which of these elements did somebody write?
-        for s in 0..TILE {
-            if *tile.add(s) < own {
+        for s in 0..64 {
+            // SAFETY: TODO: in the last block, which of these elements did somebody write?
+            if unsafe { (*tile)[s] } < *own {
                 smaller += 1;
             }
         }
-        *output.add(i) = smaller;
+        *output = smaller;
     }
 }

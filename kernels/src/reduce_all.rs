@@ -47,6 +47,10 @@ fn stage<T: Number>() -> *mut T {
 }
 
 /// Puts each thread's value on the stage, calls `tree`, and leaves the first value as the block's.
+///
+/// # Safety
+/// All threads of the block come here, at most 1024. After `tree`, thread 0 may read the
+/// first value.
 #[gpu_only]
 #[inline(always)]
 unsafe fn on_stage<T: Number>(value: T, output: DisjointSlice<T>, tree: impl FnOnce(*mut T, u32)) {
@@ -60,12 +64,15 @@ unsafe fn on_stage<T: Number>(value: T, output: DisjointSlice<T>, tree: impl FnO
 }
 
 /// The first thread writes the block's value.
+///
+/// # Safety
+/// The launch is linear, and a block comes here once: no other thread writes its output.
 #[gpu_only]
 #[inline(always)]
 unsafe fn finish<T: Number>(value: T, mut output: DisjointSlice<T>) {
     let block = thread::block_idx_x() as usize;
     if thread::thread_idx_x() == 0
-        // SAFETY: no other thread reaches this element.
+        // SAFETY: the first thread of this block alone reaches this element.
         && let Some(to) = unsafe { output.element_mut(block) }
     {
         *to = value;
@@ -73,16 +80,23 @@ unsafe fn finish<T: Number>(value: T, mut output: DisjointSlice<T>) {
 }
 
 /// Combines element `to` with the one `distance` behind it.
+///
+/// # Safety
+/// The stage has both elements, and until the next barrier no other thread uses them.
 #[gpu_only]
 #[inline(always)]
 unsafe fn add<T: Number, O: Operation<T>>(stage: *mut T, to: u32, distance: u32) {
-    // SAFETY: the caller has both elements to itself until the next barrier.
+    // SAFETY: both are on the stage, and this thread has them to itself until the next barrier.
     unsafe {
         let (to, from) = (stage.add(to as usize), stage.add((to + distance) as usize));
         *to = O::combine(*to, *from);
     }
 }
 
+/// [`reduce1_sum_f32`](crate::reduce::reduce1_sum_f32), for any operation and type.
+///
+/// # Safety
+/// The launch is linear, and a block has a power of two of threads, from 64 to 1024.
 #[gpu_only]
 #[inline(always)]
 unsafe fn reduce1<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
@@ -101,6 +115,10 @@ unsafe fn reduce1<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice
     unsafe { on_stage(one::<T, O>(input), output, tree) };
 }
 
+/// [`reduce2_sum_f32`](crate::reduce::reduce2_sum_f32), for any operation and type.
+///
+/// # Safety
+/// The launch is linear, and a block has a power of two of threads, from 64 to 1024.
 #[gpu_only]
 #[inline(always)]
 unsafe fn reduce2<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
@@ -120,9 +138,13 @@ unsafe fn reduce2<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice
 }
 
 /// Halves the block's values until `left` are left: what `reduce3`, `reduce4` and `reduce5` share.
+///
+/// # Safety
+/// All threads of the block, a power of two, come here with their own `t`, and the stage has a
+/// value for each of them.
 #[gpu_only]
 #[inline(always)]
-fn halve<T: Number, O: Operation<T>>(stage: *mut T, t: u32, left: u32) {
+unsafe fn halve<T: Number, O: Operation<T>>(stage: *mut T, t: u32, left: u32) {
     let mut s = thread::block_dim_x() / 2;
     while s >= left {
         if t < s {
@@ -134,25 +156,38 @@ fn halve<T: Number, O: Operation<T>>(stage: *mut T, t: u32, left: u32) {
     }
 }
 
+/// [`reduce3_sum_f32`](crate::reduce::reduce3_sum_f32), for any operation and type.
+///
+/// # Safety
+/// The launch is linear, and a block has a power of two of threads, from 64 to 1024.
 #[gpu_only]
 #[inline(always)]
 unsafe fn reduce3<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
-    // SAFETY: the tree's barriers part its steps.
+    // SAFETY: all threads halve, and its barriers part the steps.
     unsafe { on_stage(one::<T, O>(input), output, |stage, t| halve::<T, O>(stage, t, 1)) };
 }
 
+/// [`reduce4_sum_f32`](crate::reduce::reduce4_sum_f32), for any operation and type.
+///
+/// # Safety
+/// The launch is linear, and a block has a power of two of threads, from 64 to 1024.
 #[gpu_only]
 #[inline(always)]
 unsafe fn reduce4<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
-    // SAFETY: the tree's barriers part its steps.
+    // SAFETY: all threads halve, and its barriers part the steps.
     unsafe { on_stage(two::<T, O>(input), output, |stage, t| halve::<T, O>(stage, t, 1)) };
 }
 
+/// [`reduce5_sum_f32`](crate::reduce::reduce5_sum_f32), for any operation and type.
+///
+/// # Safety
+/// The launch is linear, and a block has a power of two of threads, from 64 to 1024.
 #[gpu_only]
 #[inline(always)]
 unsafe fn reduce5<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
     let tree = |stage: *mut T, t: u32| {
-        halve::<T, O>(stage, t, 64);
+        // SAFETY: all threads come here, each with its own number.
+        unsafe { halve::<T, O>(stage, t, 64) };
         if t < 32 {
             // SAFETY: t + s is below 64, and all 32 lanes are at each barrier.
             unsafe {
@@ -170,6 +205,10 @@ unsafe fn reduce5<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice
     unsafe { on_stage(two::<T, O>(input), output, tree) };
 }
 
+/// [`reduce6_sum_f32`](crate::reduce::reduce6_sum_f32), for any operation and type.
+///
+/// # Safety
+/// The launch is linear, and a block has a power of two of threads, from 64 to 1024.
 #[gpu_only]
 #[inline(always)]
 unsafe fn reduce6<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {

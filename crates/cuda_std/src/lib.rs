@@ -5,19 +5,16 @@
 //! the host a typed handle for launching it.
 //!
 //! ```
-//! use cuda_std::{gpu_only, kernel};
+//! use cuda_std::{DisjointSlice, gpu_only, kernel};
 //! #[gpu_only]
 //! use cuda_std::thread;
 //!
-//! /// Adds `y` to `x`, element by element.
-//! ///
-//! /// # Safety
-//! /// `y` holds `x.len()` elements, and nothing else uses it during the launch.
-//! #[kernel]
-//! pub unsafe fn add(x: &[f32], y: *mut f32) {
-//!     let i = thread::wide_index_1d();
-//!     if i < x.len() {
-//!         *y.add(i) += *x.get_unchecked(i);
+//! /// Adds `x` to `y`, element by element.
+//! #[kernel(linear)]
+//! pub fn add(x: &[f32], mut y: DisjointSlice<f32>) {
+//!     let i = thread::linear_index();
+//!     if let (Some(x), Some(y)) = (x.get(i.get()), y.get_mut(i)) {
+//!         *y += x;
 //!     }
 //! }
 //! # #[cfg(not(target_arch = "nvptx64"))]
@@ -28,7 +25,7 @@
 //! | --- | --- |
 //! | [`thread`] | indices, the barrier of the block, memory fences |
 //! | [`warp`] | shuffles, votes, matches, reductions and the barrier of the warp |
-//! | [`shared`] | shared memory: [`SharedCell`](shared::SharedCell), [`shared_array!`], dynamic shared memory |
+//! | [`shared`] | shared memory: [`SharedCell`](shared::SharedCell), dynamic shared memory |
 //! | [`constant`] | constant memory |
 //! | [`atomic`] | atomic operations, for the block, the device or the system |
 //! | [`mem`] | loads and stores with a cache operator, the read-only path |
@@ -129,7 +126,7 @@ pub mod prelude {
     pub use crate::vector::*;
     pub use crate::{address_space, gpu_only, kernel};
     #[cfg(any(target_arch = "nvptx64", doc))]
-    pub use crate::{atomic, fast, mem, shared, shared_array, special, thread, warp};
+    pub use crate::{atomic, fast, mem, shared, special, thread, warp};
 }
 
 /// A panic stops the launch. With `panic=immediate-abort`, as `cuda_builder` compiles, this is never called.

@@ -9,7 +9,7 @@
 //! ```
 //! use cuda_std::{gpu_only, kernel};
 //! #[gpu_only]
-//! use cuda_std::{pipeline, shared::SharedAddress, shared_array, thread};
+//! use cuda_std::{address_space, pipeline, shared::{SharedAddress, SharedCell}, thread};
 //!
 //! /// Reverses 64 elements.
 //! ///
@@ -17,7 +17,9 @@
 //! /// One block of 64 threads; `data` has 64 elements.
 //! #[kernel(launch_bounds(64))]
 //! pub unsafe fn reverse(data: *mut i32) {
-//!     let stage = shared_array![i32; 64];
+//!     #[address_space(shared)]
+//!     static STAGE: SharedCell<[i32; 64]> = SharedCell::uninit();
+//!     let stage = STAGE.as_mut_ptr().cast::<i32>();
 //!     let t = thread::thread_idx_x();
 //!     pipeline::copy(SharedAddress::of(stage).add(t), data.add(t as usize));
 //!     pipeline::commit();

@@ -1,7 +1,7 @@
 //! Shared memory: fast memory that the threads of one block share.
 //!
-//! A static in shared memory is an ordinary Rust type in a [`SharedCell`]. Each block has its own copy, whose initial value
-//! is undefined:
+//! A static in shared memory is an ordinary Rust type in a [`SharedCell`], in a module or in a function. Each block has its own
+//! copy, whose initial value is undefined:
 //!
 //! ```
 //! use cuda_std::{address_space, gpu_only, kernel};
@@ -28,8 +28,8 @@
 //! Shared memory has 32 banks, each 4 bytes wide; word `i` is in bank `i % 32`. A warp reads 32 banks at once, or one word for
 //! all lanes. Lanes that access different words of one bank are served one after another.
 //!
-//! Data that threads exchange within a warp without [`sync_threads`](crate::thread::sync_threads) is read and written with
-//! [`load`] and [`store`], and ordered by [`sync_warp`](crate::warp::sync_warp).
+//! Data that lanes exchange within a warp is ordered by the warp's barrier, [`sync_warp`](crate::warp::sync_warp). [`load`] and
+//! [`store`] are accesses that the compiler leaves as they are; alone they order nothing.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -70,38 +70,6 @@ pub trait SharedStatic {}
 impl<T> SharedStatic for SharedCell<T> {}
 impl<T> SharedStatic for MaybeUninit<T> {}
 
-/// An array in shared memory: `shared_array![f32; 256]` is a `*mut f32` to 256 elements that the block shares.
-///
-/// The memory is static: each use in the source is one array, however often it is executed. The elements have no initial
-/// value.
-///
-/// ```
-/// use cuda_std::{gpu_only, kernel};
-/// #[gpu_only]
-/// use cuda_std::{shared_array, thread};
-///
-/// /// Reverses 64 elements.
-/// ///
-/// /// # Safety
-/// /// One block of 64 threads; `data` has 64 elements.
-/// #[kernel(launch_bounds(64))]
-/// pub unsafe fn reverse(data: *mut i32) {
-///     let stage = shared_array![i32; 64];
-///     let t = thread::thread_idx_x() as usize;
-///     *stage.add(t) = *data.add(t);
-///     thread::sync_threads();
-///     *data.add(t) = *stage.add(63 - t);
-/// }
-/// ```
-#[macro_export]
-macro_rules! shared_array {
-    ($element:ty; $length:expr) => {{
-        #[$crate::address_space(shared)]
-        static ARRAY: $crate::shared::SharedCell<[$element; $length]> = $crate::shared::SharedCell::uninit();
-        ARRAY.as_mut_ptr().cast::<$element>()
-    }};
-}
-
 /// The dynamic shared memory of the block: as many bytes as the launch requested, aligned to 16.
 ///
 /// Every call returns the same address.
@@ -119,7 +87,7 @@ pub fn dynamic_shared_mem<T>() -> *mut T {
 /// `offset` is within the requested size, and a multiple of `T`'s alignment.
 #[inline(always)]
 pub unsafe fn dynamic_shared_mem_at<T>(offset: usize) -> *mut T {
-    // SAFETY: the caller keeps within the allocation.
+    // SAFETY: `offset` is within the memory that the launch gave.
     unsafe { dynamic().add(offset).cast() }
 }
 
@@ -209,7 +177,7 @@ pub fn dynamic_shared_size() -> u32 {
 /// As for [`core::ptr::read_volatile`]; and there is a barrier of the block or warp between another thread's write and this read.
 #[inline(always)]
 pub unsafe fn load<T: Copy>(address: *const T) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: a value is there, and a barrier stands between its write and this read.
     unsafe { address.read_volatile() }
 }
 
@@ -219,6 +187,6 @@ pub unsafe fn load<T: Copy>(address: *const T) -> T {
 /// As for [`core::ptr::write_volatile`]; and there is a barrier of the block or warp between this write and another thread's access.
 #[inline(always)]
 pub unsafe fn store<T: Copy>(address: *mut T, value: T) {
-    // SAFETY: the caller's promise.
+    // SAFETY: a value may be there, and a barrier stands between this write and other accesses.
     unsafe { address.write_volatile(value) }
 }

@@ -161,9 +161,11 @@ fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &m
         let (verdict, text) = judged(exercise, file, compiler, Judging::seeded(SEEDS[0]))?;
         must_fail(&name, &verdict, &text, &words, problems);
     }
-    for file in ["starter.rs", "starter.toml", "solution.rs", "solution.toml", "hints.md", "given.rs"] {
-        let text = fs::read_to_string(exercise.folder.join(file)).unwrap_or_default();
+    let read = ["starter.rs", "starter.toml", "solution.rs", "solution.toml", "reference.rs", "hints.md", "given.rs"];
+    for path in read.map(|file| exercise.folder.join(file)).iter().chain(&wrong) {
+        let text = fs::read_to_string(path).unwrap_or_default();
         if let Some(line) = text.lines().position(|line| line.chars().count() > WIDTH) {
+            let file = path.strip_prefix(&exercise.folder).unwrap_or(path).display();
             problems.push(format!("{file}:{}: more than {WIDTH} columns", line + 1));
         }
     }

@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use cuda_std::launch::Arguments;
 use host::device::{
     AddressMode, ArrayShape, Buffer, ChannelType, Device, Filter, OnDevice, OwnedTexture, PitchedBuffer, Sampling,
     TexelFormat,
@@ -136,16 +137,24 @@ impl<'a> DeviceData<'a> {
         Some(format!("{name}[{row}][{column}]; {} of {columns}", has(rows, "row")))
     }
 
-    pub fn slice(&self, name: &str) -> Result<(u64, u64), Problem> {
+    /// The parameters of a reference to data: a slice's address and length, or a matrix's address, rows, columns and pitch.
+    pub fn reference(&self, name: &str) -> Result<Vec<Vec<u8>>, Problem> {
         let unknown = || Problem::Exercise(format!("argument '&{name}': there is no such data"));
         let buffer = self.buffers.get(name).ok_or_else(unknown)?;
         let plan = &self.exercise.goals.data[name];
         let [rows, columns] = data::shape(plan, self.sizes).map_err(Problem::Exercise)?;
-        let length = match buffer {
-            DeviceBuffer::Linear(_) => rows * columns,
-            DeviceBuffer::Pitched(buffer) => (rows - 1) * buffer.pitch() / plan.element.bytes() + columns,
-        };
-        Ok((buffer.address(), length as u64))
+        let mut arguments = Arguments::new();
+        if plan.rows.is_none() {
+            arguments.push_slice(buffer.address(), columns);
+        } else {
+            let pitch = match buffer {
+                DeviceBuffer::Linear(_) => columns,
+                DeviceBuffer::Pitched(buffer) => buffer.pitch() / plan.element.bytes(),
+            };
+            let [rows, columns, pitch] = [rows, columns, pitch].map(|extent| extent as u32);
+            arguments.push_matrix(buffer.address(), rows, columns, pitch);
+        }
+        Ok(arguments.iter().map(<[u8]>::to_vec).collect())
     }
 }
 

@@ -256,8 +256,8 @@ pub struct Answer {
 pub enum Argument {
     /// `NAME`: a buffer's address, a texture's handle, or a size. `NAME.values`: the address of a texture's values.
     Value(Expression),
-    /// `&NAME`: address and length.
-    Slice(String),
+    /// `&NAME`: a slice (address and length), or a matrix (address, rows, columns and pitch) if the data has rows.
+    Reference(String),
     /// `f32: 2.5`.
     F32(Expression),
     /// `f64: 2.5`.
@@ -278,7 +278,7 @@ impl<'de> Deserialize<'de> for Argument {
         };
         let expression = |text: &str| text.parse::<Expression>().map_err(serde::de::Error::custom);
         if let Some(name) = text.strip_prefix('&') {
-            return Ok(Self::Slice(name.trim().to_owned()));
+            return Ok(Self::Reference(name.trim().to_owned()));
         }
         Ok(match text.split_once(':') {
             Some(("f32", value)) => Self::F32(expression(value)?),

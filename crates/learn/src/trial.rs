@@ -194,7 +194,7 @@ impl Module {
             (true, Some(bounds)) => bounds,
             (true, None) => {
                 return Err(Problem::Signature(format!(
-                    "kernel `{}` does not say how large its blocks are: write #[kernel(launch_bounds(N))]",
+                    "kernel `{}` does not say how large its blocks are: write #[kernel(block(N))]",
                     launch.kernel
                 )));
             }
@@ -248,47 +248,43 @@ impl Module {
     /// The kernel's parameters, each as wide as the PTX has it.
     fn arguments(&self, placed: &DeviceData<'_>, kernel: &str, arguments: &[Argument]) -> Result<Arguments, Problem> {
         let sizes = &self.signature(kernel)?.parameters;
-        let wanted: usize = arguments.iter().map(|one| if matches!(one, Argument::Slice(_)) { 2 } else { 1 }).sum();
-        if wanted != sizes.len() {
+        let mut values = Vec::new();
+        for argument in arguments {
+            match argument {
+                Argument::Reference(name) => values.extend(placed.reference(name)?),
+                Argument::F32(value) => values.push((placed.number(value)? as f32).to_le_bytes().into()),
+                Argument::F64(value) => values.push(placed.number(value)?.to_le_bytes().into()),
+                Argument::Value(value) => values.push(match value.as_name().and_then(|name| placed.pointer(name)) {
+                    Some(address) => address.to_le_bytes().into(),
+                    None => {
+                        let number = value.whole(&|name| placed.lookup(name), 1 << 53).map_err(Problem::Exercise)?;
+                        // As wide as the kernel has it.
+                        match (sizes.get(values.len()), u32::try_from(number)) {
+                            (Some(4), Ok(number)) => number.to_le_bytes().into(),
+                            _ => number.to_le_bytes().into(),
+                        }
+                    }
+                }),
+            }
+        }
+        if values.len() != sizes.len() {
             return Err(Problem::Signature(format!(
-                "kernel `{kernel}` has {} parameters in the PTX, and is launched with {wanted} (a slice counts as two): keep \
-                 its signature as it was",
-                sizes.len()
+                "kernel `{kernel}` has {} parameters in the PTX, and is launched with {} (a slice counts as two, a matrix as \
+                 four): keep its signature as it was",
+                sizes.len(),
+                values.len()
             )));
         }
         let mut bytes = Arguments::new();
-        for argument in arguments {
-            let size = sizes[bytes.len()];
-            let mut push = |value: &[u8]| match value.len() as u64 == size {
-                true => {
-                    bytes.push_bytes(value, value.len());
-                    Ok(())
-                }
-                false => Err(Problem::Signature(format!(
+        for (value, &size) in values.iter().zip(sizes) {
+            if value.len() as u64 != size {
+                return Err(Problem::Signature(format!(
                     "parameter {} of kernel `{kernel}` has {size} bytes, and is launched with {}: keep its signature as it was",
                     bytes.len() + 1,
                     value.len()
-                ))),
-            };
-            match argument {
-                Argument::Slice(name) => {
-                    let (address, length) = placed.slice(name)?;
-                    push(&address.to_le_bytes())?;
-                    bytes.push_bytes(&length.to_le_bytes(), 8);
-                }
-                Argument::F32(value) => push(&(placed.number(value)? as f32).to_le_bytes())?,
-                Argument::F64(value) => push(&placed.number(value)?.to_le_bytes())?,
-                Argument::Value(value) => match value.as_name().and_then(|name| placed.pointer(name)) {
-                    Some(address) => push(&address.to_le_bytes())?,
-                    None => {
-                        let number = value.whole(&|name| placed.lookup(name), 1 << 53).map_err(Problem::Exercise)?;
-                        match size {
-                            4 if number <= u32::MAX.into() => push(&(number as u32).to_le_bytes())?,
-                            _ => push(&number.to_le_bytes())?,
-                        }
-                    }
-                },
+                )));
             }
+            bytes.push_bytes(value, value.len());
         }
         Ok(bytes)
     }

@@ -7,6 +7,9 @@ use crate::compile::SOURCE;
 use crate::data::Sizes;
 use crate::goal::Goal;
 
+/// What a trap instruction means in a kernel in Rust.
+const CHECK_FAILED: &str = "trap: a check of Rust failed, as for an index out of bounds or `unwrap` of `None`";
+
 /// The verdict on a student's file.
 #[derive(Debug)]
 pub struct Verdict {
@@ -147,9 +150,13 @@ impl Fault {
             TrapKind::Access { address, .. } | TrapKind::Free { address, .. } => Some(address),
             _ => None,
         };
+        let message = match trap.kind {
+            TrapKind::TrapInstruction => CHECK_FAILED.to_owned(),
+            _ => trap.kind.to_string(),
+        };
         Self {
             kind: "trap".to_owned(),
-            message: trap.kind.to_string(),
+            message,
             sites: vec![(line(&trap.source), who)],
             count: 1,
             address,

@@ -6,7 +6,7 @@ use cuda_std::prelude::*;
 /// # Safety
 /// `input` holds `rows` rows of 32 elements, `sums` has `rows` elements. Blocks have 32 threads,
 /// one for each row.
-#[kernel(launch_bounds(32))]
+#[kernel(block(32))]
 pub unsafe fn row_sums(input: *const u32, sums: *mut u32, rows: u32) {
     let row = thread::wide_index_1d();
     if row < rows as usize {

@@ -4,19 +4,20 @@
 use cuda_std::prelude::*;
 
 /// Rotates each block's elements.
-///
-/// # Safety
-/// `input` and `output` hold `n` elements, and there is a thread for each of them. Blocks have 256
-/// threads.
-#[kernel(launch_bounds(256))]
-pub unsafe fn rotate(input: *const f32, output: *mut f32, n: u32) {
-    let stage = shared_array![f32; 256];
-    let (t, i) = (thread::thread_idx_x() as usize, thread::index_1d() as usize);
-    let count = (n as usize - (i - t)).min(256);
-    if t < count {
-        *stage.add(t) = *input.add(i);
+#[kernel(block(256), linear)]
+pub fn rotate(input: &[f32], mut output: DisjointSlice<f32>) {
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; 256]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
+    let (t, i) = (thread::thread_idx_x() as usize, thread::linear_index());
+    // How many elements this block has: 256, or what is left.
+    let count = (input.len() - (i.get() - t)).min(256);
+    if let (Some(from), Some(to)) = (input.get(i.get()), output.get_mut(i)) {
+        // SAFETY: each thread writes its own element.
+        unsafe { (*stage)[t] = *from };
         thread::sync_threads();
-        *output.add(i) = *stage.add((t + 1) % count);
+        // SAFETY: the first `count` elements were written before the barrier.
+        *to = unsafe { (*stage)[(t + 1) % count] };
     } else {
         thread::sync_threads();
     }

@@ -4,18 +4,15 @@
 use cuda_std::prelude::*;
 
 /// Multiplies each sample by `gain`.
-///
-/// # Safety
-/// `samples` holds `n` elements.
-#[kernel]
-pub unsafe fn fade(samples: *mut f32, gain: f32, n: u32) {
-    let n = n as usize;
+#[kernel(linear)]
+pub fn fade(mut samples: DisjointSlice<f32>, gain: f32) {
     let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
-    let stretch = n.div_ceil(threads);
-    let first = thread::index_1d() as usize * stretch;
-    let mut i = first;
-    while i < n && i < first + stretch {
-        *samples.add(i) *= gain;
-        i += 1;
+    let stretch = samples.len().div_ceil(threads);
+    let first = thread::linear_index().get() * stretch;
+    for i in first..first + stretch {
+        // SAFETY: the stretches of the threads do not overlap.
+        if let Some(sample) = unsafe { samples.element_mut(i) } {
+            *sample *= gain;
+        }
     }
 }

@@ -4,15 +4,12 @@
 use cuda_std::prelude::*;
 
 /// Multiplies each sample by `gain`.
-///
-/// # Safety
-/// `samples` holds `n` elements.
-#[kernel]
-pub unsafe fn fade(samples: *mut f32, gain: f32, n: u32) {
-    let n = n as usize;
-    let mut i = thread::index_1d() as usize;
-    while i < n {
-        *samples.add(i) *= gain;
+#[kernel(linear)]
+pub fn fade(mut samples: DisjointSlice<f32>, gain: f32) {
+    let mut i = thread::linear_index().get();
+    // SAFETY: promised, and not kept.
+    while let Some(sample) = unsafe { samples.element_mut(i) } {
+        *sample *= gain;
         i += thread::block_dim_x() as usize;
     }
 }

@@ -1,16 +1,14 @@
-// fails: out of bounds
+// fails: trap
 // Lets thread n through, whose element would be the one after the last.
 
 use cuda_std::prelude::*;
 
-/// Adds `a` times `x` to `y`.
-///
-/// # Safety
-/// `x` and `y` hold `n` elements, and there is a thread for each of them.
-#[kernel]
-pub unsafe fn axpy(a: f32, x: *const f32, y: *mut f32, n: u32) {
-    let (i, n) = (thread::index_1d() as usize, n as usize);
-    if i <= n {
-        *y.add(i) = a * *x.add(i) + *y.add(i);
+/// Adds `a` times `x` to `y`. Both have the same length.
+#[kernel(linear)]
+pub fn axpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {
+    let i = thread::linear_index();
+    if i.get() <= x.len() {
+        let y = y.get_mut(i).unwrap();
+        *y = a * x[i.get()] + *y;
     }
 }

@@ -3,15 +3,13 @@
 
 use cuda_std::prelude::*;
 
-/// Adds `a` times `x` to `y`.
-///
-/// # Safety
-/// `x` and `y` hold `n` elements, and there is a thread for each of them.
-#[kernel]
-pub unsafe fn axpy(a: f32, x: *const f32, y: *mut f32, n: u32) {
+/// Adds `a` times `x` to `y`. Both have the same length.
+#[kernel(linear)]
+pub fn axpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {
     let end = (thread::block_idx_x() + 1) * thread::block_dim_x();
-    if end <= n {
-        let i = thread::index_1d() as usize;
-        *y.add(i) = a * *x.add(i) + *y.add(i);
+    if end as usize <= x.len() {
+        let i = thread::linear_index();
+        let y = y.get_mut(i).unwrap();
+        *y = a * x[i.get()] + *y;
     }
 }

@@ -7,18 +7,20 @@ use cuda_std::prelude::*;
 ///
 /// # Safety
 /// `data` holds `n` bytes, `counts` 256 counters. Blocks have 256 threads.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn histogram(data: *const u8, counts: *mut u32, n: u32) {
-    let own = shared_array![u32; 256];
+    #[address_space(shared)]
+    static OWN: SharedCell<[u32; 256]> = SharedCell::uninit();
+    let own = OWN.as_mut_ptr();
     let t = thread::thread_idx_x() as usize;
-    *own.add(t) = 0;
+    (*own)[t] = 0;
     thread::sync_threads();
 
     let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
     let mut i = thread::wide_index_1d();
     while i < n as usize {
-        atomic::add(own.add(*data.add(i) as usize), 1);
+        atomic::add(&raw mut (*own)[*data.add(i) as usize], 1);
         i += threads;
     }
-    atomic::add(counts.add(t), *own.add(t));
+    atomic::add(counts.add(t), (*own)[t]);
 }

@@ -9,11 +9,14 @@ const EACH: usize = 8;
 
 /// # Safety
 /// `a` holds `m` rows of `k` elements, `b` `k` rows of `n`, and `c` has room for `m` rows of `n`.
-/// Blocks have the shape of the launch bounds; there is one for each tile of 32 x 32 elements of C.
-#[kernel(launch_bounds((32, 4)))]
+/// Blocks have the shape that the kernel says; there is one for each tile of 32 x 32 elements of C.
+#[kernel(block(32, 4))]
 pub unsafe fn product(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
-    let a_tile = shared_array![f32; 1024];
-    let b_tile = shared_array![f32; 1024];
+    #[address_space(shared)]
+    static A_TILE: SharedCell<[[f32; 32]; 32]> = SharedCell::uninit();
+    #[address_space(shared)]
+    static B_TILE: SharedCell<[[f32; 32]; 32]> = SharedCell::uninit();
+    let (a_tile, b_tile) = (A_TILE.as_mut_ptr(), B_TILE.as_mut_ptr());
     let [m, n, k] = [m, n, k].map(|size| size as usize);
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
     let (row, column) =
@@ -22,16 +25,15 @@ pub unsafe fn product(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32,
     let mut sums = [0.0; EACH];
     for first in (0..k).step_by(32) {
         let (i, j) = (first + x, first + y);
-        *a_tile.add(32 * y + x) =
-            if row + y < m && i < k { *a.add((row + y) * k + i) } else { 0.0 };
-        *b_tile.add(32 * y + x) = if j < k && column < n { *b.add(j * n + column) } else { 0.0 };
+        (*a_tile)[y][x] = if row + y < m && i < k { *a.add((row + y) * k + i) } else { 0.0 };
+        (*b_tile)[y][x] = if j < k && column < n { *b.add(j * n + column) } else { 0.0 };
         thread::sync_threads();
         unroll::<32>(|i| {
             // Loaded once, used eight times. Written out, four neighbours of A's tile become one
             // load.
-            let of_b = *b_tile.add(32 * i + x);
+            let of_b = (*b_tile)[i][x];
             for e in 0..EACH {
-                sums[e] = f32::mul_add(*a_tile.add(32 * (y + 4 * e) + i), of_b, sums[e]);
+                sums[e] = f32::mul_add((*a_tile)[y + 4 * e][i], of_b, sums[e]);
             }
         });
         thread::sync_threads();

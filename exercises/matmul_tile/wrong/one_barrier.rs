@@ -6,10 +6,13 @@ use cuda_std::prelude::*;
 /// # Safety
 /// `a` holds `m` rows of `k` elements, `b` `k` rows of `n`, and `c` has room for `m` rows of `n`. A
 /// thread's x is a column of C, its y a row. Blocks are 16 x 16 threads; the grid covers C.
-#[kernel(launch_bounds((16, 16)))]
+#[kernel(block(16, 16))]
 pub unsafe fn product(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
-    let a_tile = shared_array![f32; 256];
-    let b_tile = shared_array![f32; 256];
+    #[address_space(shared)]
+    static A_TILE: SharedCell<[[f32; 16]; 16]> = SharedCell::uninit();
+    #[address_space(shared)]
+    static B_TILE: SharedCell<[[f32; 16]; 16]> = SharedCell::uninit();
+    let (a_tile, b_tile) = (A_TILE.as_mut_ptr(), B_TILE.as_mut_ptr());
     let [m, n, k] = [m, n, k].map(|size| size as usize);
     let (column, row) = (thread::index_2d().x as usize, thread::index_2d().y as usize);
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
@@ -19,11 +22,11 @@ pub unsafe fn product(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32,
         // x counts columns in both tiles, so that both loads are side by side. Threads beyond C
         // stage zeros like the others.
         let (i, j) = (first + x, first + y);
-        *a_tile.add(16 * y + x) = if row < m && i < k { *a.add(row * k + i) } else { 0.0 };
-        *b_tile.add(16 * y + x) = if j < k && column < n { *b.add(j * n + column) } else { 0.0 };
+        (*a_tile)[y][x] = if row < m && i < k { *a.add(row * k + i) } else { 0.0 };
+        (*b_tile)[y][x] = if j < k && column < n { *b.add(j * n + column) } else { 0.0 };
         thread::sync_threads();
         for i in 0..16 {
-            sum = f32::mul_add(*a_tile.add(16 * y + i), *b_tile.add(16 * i + x), sum);
+            sum = f32::mul_add((*a_tile)[y][i], (*b_tile)[i][x], sum);
         }
     }
     if row < m && column < n {

@@ -4,21 +4,22 @@
 use cuda_std::prelude::*;
 
 /// Sums up each block's elements.
-///
-/// # Safety
-/// `input` holds `n` elements, `output` one for each block. Blocks have 256 threads, and there is a
-/// thread for each element.
-#[kernel(launch_bounds(256))]
-pub unsafe fn sums(input: *const f32, output: *mut f32, n: u32) {
-    let stage = shared_array![f32; 256];
-    let (t, i) = (thread::thread_idx_x() as usize, thread::index_1d() as usize);
-    *stage.add(t) = if i < n as usize { *input.add(i) } else { 0.0 };
+#[kernel(block(256), linear)]
+pub fn sums(input: &[f32], mut output: DisjointSlice<f32>) {
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; 256]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
+    let t = thread::thread_idx_x() as usize;
+    let own = input.get(thread::linear_index().get()).copied().unwrap_or(0.0);
+    // SAFETY: each thread writes its own element.
+    unsafe { (*stage)[t] = own };
     thread::sync_threads();
 
     let mut half = 128;
     while half > 16 {
         if t < half {
-            *stage.add(t) += *stage.add(t + half);
+            // SAFETY: in this step only this thread uses these two elements.
+            unsafe { (*stage)[t] += (*stage)[t + half] };
         }
         thread::sync_threads();
         half /= 2;
@@ -27,13 +28,19 @@ pub unsafe fn sums(input: *const f32, output: *mut f32, n: u32) {
     if t < 32 {
         while half > 0 {
             if t < half {
-                let sum = shared::load(stage.add(t)) + shared::load(stage.add(t + half));
-                shared::store(stage.add(t), sum);
+                // SAFETY: promised, and not kept.
+                unsafe {
+                    let other = shared::load(&raw const (*stage)[t + half]);
+                    let sum = shared::load(&raw const (*stage)[t]) + other;
+                    shared::store(&raw mut (*stage)[t], sum);
+                }
             }
             half /= 2;
         }
     }
+
     if t == 0 {
-        *output.add(thread::block_idx_x() as usize) = *stage;
+        // SAFETY: this thread wrote the sum, and no other one writes this block's output.
+        unsafe { *output.element_mut(thread::block_idx_x() as usize).unwrap() = (*stage)[0] };
     }
 }

@@ -4,18 +4,25 @@
 use cuda_std::prelude::*;
 
 /// Moves the elements of each block one place up.
-///
-/// # Safety
-/// `data` holds an element for each thread. Blocks have 256 threads.
-#[kernel(launch_bounds(256))]
-pub unsafe fn shift(data: *mut f32) {
-    let stage = shared_array![f32; 256];
-    let (t, i) = (thread::thread_idx_x() as usize, thread::index_1d() as usize);
-    *stage.add(t) = *data.add(i);
+#[kernel(block(256), linear)]
+pub fn shift(mut data: DisjointSlice<f32>) {
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; 256]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
+    let t = thread::thread_idx_x() as usize;
+    // There are as many threads as elements.
+    let own = data.get_mut(thread::linear_index()).unwrap();
+
+    // SAFETY: no other thread uses element `t` before the barrier.
+    unsafe { (*stage)[t] = *own };
     thread::sync_threads();
-    let below = if t > 0 { *stage.add(t - 1) } else { 0.0 };
-    warp::sync_warp(warp::FULL);
-    *stage.add(t) = below;
+    // SAFETY: promised, and not kept: other warps write meanwhile.
+    unsafe {
+        let below = if t > 0 { (*stage)[t - 1] } else { 0.0 };
+        warp::sync_warp(warp::FULL);
+        (*stage)[t] = below;
+    }
     thread::sync_threads();
-    *data.add(i) = *stage.add(t);
+    // SAFETY: from here on each thread uses its own element only.
+    *own = unsafe { (*stage)[t] };
 }

@@ -11,37 +11,38 @@ const BLOCK: u32 = 256;
 /// # Safety
 /// `input` holds `n` elements, `output` one for each block. Blocks have 256 threads, and there is a
 /// block for each 512 elements.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
-    let stage = shared_array![f32; BLOCK as usize];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; BLOCK as usize]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
     let (t, block, n) = (thread::thread_idx_x(), thread::block_idx_x() as usize, n as usize);
     let element = |i: usize| if i < n { *input.add(i) } else { 0.0 };
     let first = block * 512 + t as usize;
-    stage.add(t as usize).write_volatile(element(first) + element(first + 256));
+    shared::store(&raw mut (*stage)[t as usize], element(first) + element(first + 256));
     thread::sync_threads();
 
     let mut half = BLOCK / 2;
     while half > 32 {
         if t < half {
-            let sum = stage.add(t as usize).read_volatile() + stage.add((t + half) as usize).read_volatile();
-            stage.add(t as usize).write_volatile(sum);
+            let other = shared::load(&raw const (*stage)[(t + half) as usize]);
+            let sum = shared::load(&raw const (*stage)[t as usize]) + other;
+            shared::store(&raw mut (*stage)[t as usize], sum);
         }
         half /= 2;
     }
     thread::sync_threads();
-    // 64 numbers are left. Warp 0 is a whole warp, so all 32 lanes of it come to the barrier of the
-    // warp in every step; the other warps are done.
     if t < 32 {
-        while half > 0 {
-            if t < half {
-                *stage.add(t as usize) += *stage.add((t + half) as usize);
-            }
+        let mut sum = (*stage)[t as usize];
+        for half in [32, 16, 8, 4, 2, 1] {
+            sum += (*stage)[(t + half) as usize];
             warp::sync_warp(warp::FULL);
-            half /= 2;
+            (*stage)[t as usize] = sum;
+            warp::sync_warp(warp::FULL);
         }
     }
 
     if t == 0 {
-        *output.add(block) = *stage;
+        *output.add(block) = (*stage)[0];
     }
 }

@@ -7,7 +7,9 @@ use cuda_std::prelude::*;
 /// As in the starter.
 #[kernel]
 pub unsafe fn expand(packed: *const f32, starts: *const u32, square: *mut f32, n: usize) {
-    let shared_start = shared_array![u32; 1];
+    #[address_space(shared)]
+    static SHARED_START: SharedCell<u32> = SharedCell::uninit();
+    let shared_start = SHARED_START.as_mut_ptr();
     let (row, column) = (thread::block_idx_y() as usize, thread::wide_index_1d());
     if thread::thread_idx_x() == 0 {
         *shared_start = *starts.add(row);

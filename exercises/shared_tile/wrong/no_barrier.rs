@@ -5,14 +5,16 @@ use cuda_std::prelude::*;
 
 /// # Safety
 /// `input` and `output` hold `n` elements. Blocks have 256 threads.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn average(input: *const f32, output: *mut f32, n: u32) {
-    let stage = shared_array![f32; 272];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; 272]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
     let (t, i, n) = (thread::thread_idx_x() as usize, thread::wide_index_1d(), n as usize);
     let first = thread::block_idx_x() as usize * 256;
     let fill = |s: usize| {
         let j = first + s;
-        *stage.add(s) = if j >= 8 && j - 8 < n { *input.add(j - 8) } else { 0.0 };
+        (*stage)[s] = if j >= 8 && j - 8 < n { *input.add(j - 8) } else { 0.0 };
     };
     fill(t);
     if t < 16 {
@@ -21,7 +23,7 @@ pub unsafe fn average(input: *const f32, output: *mut f32, n: u32) {
     if i < n {
         let mut sum = 0.0;
         for s in t..=t + 16 {
-            sum += *stage.add(s);
+            sum += (*stage)[s];
         }
         *output.add(i) = sum / 17.0;
     }

@@ -1,18 +1,16 @@
-// fails: out of bounds
+// fails: trap
 // In unsigned numbers 0 - 1 is the largest number, and no `max` brings it back to 0.
 
 use cuda_std::prelude::*;
 
 /// Smooths `input` with the weights 1, 2, 1.
-///
-/// # Safety
-/// `input` and `output` hold `n` elements, and there is a thread for each of them.
-#[kernel]
-pub unsafe fn smooth(input: *const f32, output: *mut f32, n: u32) {
-    let i = thread::index_1d();
-    if i < n {
-        let left = *input.add((i - 1).max(0) as usize);
-        let right = *input.add((i + 1).min(n - 1) as usize);
-        *output.add(i as usize) = (left + 2.0 * *input.add(i as usize) + right) / 4.0;
+#[kernel(linear)]
+pub fn smooth(input: &[f32], mut output: DisjointSlice<f32>) {
+    let index = thread::linear_index();
+    if let Some(output) = output.get_mut(index) {
+        let i = index.get();
+        let left = input[(i - 1).max(0)];
+        let right = input[(i + 1).min(input.len() - 1)];
+        *output = (left + 2.0 * input[i] + right) / 4.0;
     }
 }

@@ -4,15 +4,14 @@
 use cuda_std::prelude::*;
 
 /// Smooths `input` with the weights 1, 2, 1.
-///
-/// # Safety
-/// `input` and `output` hold `n` elements, and there is a thread for each of them.
-#[kernel]
-pub unsafe fn smooth(input: *const f32, output: *mut f32, n: u32) {
-    let (i, n) = (thread::index_1d() as usize, n as usize);
-    if i > 0 && i + 1 < n {
-        let left = *input.add(i - 1);
-        let right = *input.add(i + 1);
-        *output.add(i) = (left + 2.0 * *input.add(i) + right) / 4.0;
+#[kernel(linear)]
+pub fn smooth(input: &[f32], mut output: DisjointSlice<f32>) {
+    let index = thread::linear_index();
+    let i = index.get();
+    if i > 0
+        && i + 1 < input.len()
+        && let Some(output) = output.get_mut(index)
+    {
+        *output = (input[i - 1] + 2.0 * input[i] + input[i + 1]) / 4.0;
     }
 }

@@ -7,6 +7,9 @@ use cuda_std::prelude::*;
 const STEP: f32 = 0.05;
 
 /// All lanes load and store one word, many times: a sector for each request.
+///
+/// # Safety
+/// `balls` has room for an element.
 unsafe fn dilute(balls: *mut f32) {
     static mut WORD: u32 = 0;
     let word = &raw mut WORD;

@@ -6,7 +6,7 @@ use cuda_std::prelude::*;
 /// # Safety
 /// `input` holds `rows` rows of `cols` elements, `output` has room for `cols` rows of `rows`.
 /// Blocks are 32 x 8, one for each tile of 32 x 32, with 4096 bytes of dynamic shared memory.
-#[kernel(launch_bounds((32, 8)))]
+#[kernel(block(32, 8))]
 pub unsafe fn transpose(input: *const f32, output: *mut f32, rows: u32, cols: u32) {
     let tile = shared::dynamic_shared_mem::<f32>();
     let (rows, cols) = (rows as usize, cols as usize);

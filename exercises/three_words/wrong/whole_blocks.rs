@@ -26,16 +26,18 @@ impl Vector {
 
 /// # Safety
 /// As in the starter.
-#[kernel(launch_bounds(256))]
+#[kernel(block(256))]
 pub unsafe fn normalize(input: *const Vector, output: *mut Vector, n: usize) {
-    let stage = shared_array![f32; 3 * BLOCK];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32; 3 * BLOCK]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
     let t = thread::thread_idx_x() as usize;
     let first = thread::block_idx_x() as usize * BLOCK;
     let (source, target) = (input.add(first).cast::<f32>(), output.add(first).cast::<f32>());
 
     for round in 0..3 {
         let word = round * BLOCK + t;
-        *stage.add(word) = *source.add(word);
+        (*stage)[word] = *source.add(word);
     }
     thread::sync_threads();
 
@@ -48,7 +50,7 @@ pub unsafe fn normalize(input: *const Vector, output: *mut Vector, n: usize) {
     for round in 0..3 {
         let word = round * BLOCK + t;
         if word < 3 * (n - first) {
-            *target.add(word) = *stage.add(word);
+            *target.add(word) = (*stage)[word];
         }
     }
 }

@@ -6,7 +6,7 @@ use cuda_std::prelude::*;
 /// # Safety
 /// `input` holds `rows` rows of `cols` elements, `output` has room for `cols` rows of `rows`.
 /// Blocks are 32 x 32.
-#[kernel(launch_bounds((32, 32)))]
+#[kernel(block(32, 32))]
 pub unsafe fn transpose(input: *const f32, output: *mut f32, rows: u32, cols: u32) {
     let (rows, cols) = (rows as usize, cols as usize);
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);

@@ -3,28 +3,24 @@
 
 use cuda_std::prelude::*;
 
-/// Elements of a tile, and threads of a block.
-const TILE: usize = 64;
-
 /// Counts the smaller elements in each element's tile.
-///
-/// # Safety
-/// `input` and `output` hold `n` elements, and there is a thread for each of them. Blocks have 64
-/// threads.
-#[kernel(launch_bounds(64))]
-pub unsafe fn rank(input: *const f32, output: *mut u32, n: u32) {
-    let tile = shared_array![f32; TILE];
-    let (t, i, n) = (thread::thread_idx_x() as usize, thread::index_1d() as usize, n as usize);
-    *tile.add(t) = if i < n { *input.add(i) } else { 0.0 };
+#[kernel(block(64), linear)]
+pub fn rank(input: &[f32], mut output: DisjointSlice<u32>) {
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let tile = TILE.as_mut_ptr();
+    let (t, i) = (thread::thread_idx_x() as usize, thread::linear_index());
+    // SAFETY: each thread writes its own element.
+    unsafe { (*tile)[t] = input.get(i.get()).copied().unwrap_or(0.0) };
     thread::sync_threads();
-    if i < n {
-        let own = *tile.add(t);
+    if let (Some(own), Some(output)) = (input.get(i.get()), output.get_mut(i)) {
         let mut smaller = 0;
-        for s in 0..TILE {
-            if *tile.add(s) < own {
+        for s in 0..64 {
+            // SAFETY: all were written before the barrier, and nobody writes after it.
+            if unsafe { (*tile)[s] } < *own {
                 smaller += 1;
             }
         }
-        *output.add(i) = smaller;
+        *output = smaller;
     }
 }

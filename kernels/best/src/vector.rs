@@ -80,8 +80,8 @@ unsafe fn copy_places<const EACH: usize>(input: *const f32, output: *mut f32, le
     const THREADS: usize = self::THREADS as usize;
     let first = thread::block_idx_x() as usize * (THREADS * EACH) + thread::thread_idx_x() as usize;
     let words = words_of::<f32x4>(length);
-    // SAFETY: words below `words` are within the arrays, and so are floats below `length`; the rest
-    // is the caller's promise.
+    // SAFETY: words below `words` are within the arrays, and so are floats below `length`; each
+    // place is that of one thread.
     unsafe {
         if first + (EACH - 1) * THREADS >= words {
             dependent_launch::wait();

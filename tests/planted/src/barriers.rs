@@ -1,8 +1,8 @@
 //! Planted bugs: barriers of the block that not all of its threads reach.
 
-use cuda_std::{gpu_only, kernel};
 #[gpu_only]
-use cuda_std::{shared_array, thread};
+use cuda_std::{address_space, shared::SharedCell, thread};
+use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
 use crate::{in_block, named_barrier};
@@ -11,7 +11,9 @@ use crate::{in_block, named_barrier};
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn sync_in_branch(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t) = *input.add(t);
     if t % 2 == 0 {
         thread::sync_threads(); //~ sync: barrier
@@ -23,7 +25,9 @@ pub unsafe fn sync_in_branch(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn sync_in_branch_fixed(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t) = *input.add(t);
     thread::sync_threads();
     if t % 2 == 0 {
@@ -35,7 +39,9 @@ pub unsafe fn sync_in_branch_fixed(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[50]=ramp f32[50] u32:50
 #[kernel]
 pub unsafe fn sync_early_return(input: *const f32, output: *mut f32, count: u32) {
-    let (t, count, tile) = (in_block(), count as usize, shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, count, tile) = (in_block(), count as usize, TILE.as_mut_ptr().cast::<f32>());
     if t >= count {
         return;
     }
@@ -48,7 +54,9 @@ pub unsafe fn sync_early_return(input: *const f32, output: *mut f32, count: u32)
 // run: --grid 1 --block 64 f32[50]=ramp f32[50] u32:50
 #[kernel]
 pub unsafe fn sync_early_return_fixed(input: *const f32, output: *mut f32, count: u32) {
-    let (t, count, tile) = (in_block(), count as usize, shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, count, tile) = (in_block(), count as usize, TILE.as_mut_ptr().cast::<f32>());
     if t < count {
         *tile.add(t) = *input.add(t);
     }
@@ -62,7 +70,9 @@ pub unsafe fn sync_early_return_fixed(input: *const f32, output: *mut f32, count
 // run: --grid 1 --block 64 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn sync_warp_returns(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     if t >= 32 {
         return;
     }
@@ -75,7 +85,9 @@ pub unsafe fn sync_warp_returns(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn sync_warp_returns_fixed(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     if t < 32 {
         *tile.add(t) = *input.add(t);
     }
@@ -143,7 +155,9 @@ pub unsafe fn sync_in_both_branches_fixed(output: *mut u32) {
 // run: --grid 1 --block 96 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn sync_barrier_count(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     if t < 64 {
         *tile.add(t) = *input.add(t);
         named_barrier::sync(1, 96); //~ sync: barrier
@@ -155,7 +169,9 @@ pub unsafe fn sync_barrier_count(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 96 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn sync_barrier_count_fixed(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     if t < 64 {
         *tile.add(t) = *input.add(t);
         named_barrier::sync(1, 64);

@@ -1,7 +1,7 @@
 //! Planted bugs: races between the warps of a block, in shared and in global memory.
 
 #[gpu_only]
-use cuda_std::{atomic, shared_array, thread};
+use cuda_std::{address_space, atomic, shared::SharedCell, thread};
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
@@ -11,7 +11,9 @@ use crate::{in_block, named_barrier};
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_reverse(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t) = *input.add(t); //~ race: shared
     *output.add(t) = *tile.add(63 - t); //~ race: shared
 }
@@ -20,7 +22,9 @@ pub unsafe fn race_reverse(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_reverse_fixed(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t) = *input.add(t);
     thread::sync_threads();
     *output.add(t) = *tile.add(63 - t);
@@ -49,7 +53,9 @@ pub unsafe fn race_global_reverse_fixed(input: *const f32, scratch: *mut f32, ou
 // run: --grid 1 --block 64 f32[256]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_second_barrier(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     let mut sum = 0.0;
     for step in 0..4 {
         *tile.add(t) = *input.add(64 * step + t); //~ race: shared
@@ -63,7 +69,9 @@ pub unsafe fn race_second_barrier(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[256]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_second_barrier_fixed(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     let mut sum = 0.0;
     for step in 0..4 {
         *tile.add(t) = *input.add(64 * step + t);
@@ -79,7 +87,9 @@ pub unsafe fn race_second_barrier_fixed(input: *const f32, output: *mut f32) {
 #[kernel]
 pub unsafe fn race_tile_reuse(input: *const f32, output: *mut f32) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    let tile = shared_array![f32; 272];
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 272]> = SharedCell::uninit();
+    let tile = TILE.as_mut_ptr().cast::<f32>();
     for matrix in 0..2 {
         *tile.add(17 * y + x) = *input.add(256 * matrix + 16 * y + x); //~ race: shared
         thread::sync_threads();
@@ -92,7 +102,9 @@ pub unsafe fn race_tile_reuse(input: *const f32, output: *mut f32) {
 #[kernel]
 pub unsafe fn race_tile_reuse_fixed(input: *const f32, output: *mut f32) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    let tile = shared_array![f32; 272];
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 272]> = SharedCell::uninit();
+    let tile = TILE.as_mut_ptr().cast::<f32>();
     for matrix in 0..2 {
         *tile.add(17 * y + x) = *input.add(256 * matrix + 16 * y + x);
         thread::sync_threads();
@@ -105,7 +117,9 @@ pub unsafe fn race_tile_reuse_fixed(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 256 f32[256]=ramp f32[1]
 #[kernel]
 pub unsafe fn race_reduction(input: *const f32, output: *mut f32) {
-    let (t, sums) = (in_block(), shared_array![f32; 256]);
+    #[address_space(shared)]
+    static SUMS: SharedCell<[f32; 256]> = SharedCell::uninit();
+    let (t, sums) = (in_block(), SUMS.as_mut_ptr().cast::<f32>());
     *sums.add(t) = *input.add(t);
     thread::sync_threads();
     let mut half = 128;
@@ -129,7 +143,9 @@ pub unsafe fn race_reduction(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 256 f32[256]=ramp f32[1]
 #[kernel]
 pub unsafe fn race_reduction_fixed(input: *const f32, output: *mut f32) {
-    let (t, sums) = (in_block(), shared_array![f32; 256]);
+    #[address_space(shared)]
+    static SUMS: SharedCell<[f32; 256]> = SharedCell::uninit();
+    let (t, sums) = (in_block(), SUMS.as_mut_ptr().cast::<f32>());
     *sums.add(t) = *input.add(t);
     thread::sync_threads();
     let mut half = 128;
@@ -154,7 +170,9 @@ pub unsafe fn race_reduction_fixed(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 128 u32[128]=ramp u32[128]
 #[kernel]
 pub unsafe fn race_prefix_sum(input: *const u32, output: *mut u32) {
-    let (t, sums) = (in_block(), shared_array![u32; 128]);
+    #[address_space(shared)]
+    static SUMS: SharedCell<[u32; 128]> = SharedCell::uninit();
+    let (t, sums) = (in_block(), SUMS.as_mut_ptr().cast::<u32>());
     *sums.add(t) = *input.add(t);
     thread::sync_threads();
     let mut distance = 1;
@@ -171,7 +189,9 @@ pub unsafe fn race_prefix_sum(input: *const u32, output: *mut u32) {
 // run: --grid 1 --block 128 u32[128]=ramp u32[128]
 #[kernel]
 pub unsafe fn race_prefix_sum_fixed(input: *const u32, output: *mut u32) {
-    let (t, sums) = (in_block(), shared_array![u32; 128]);
+    #[address_space(shared)]
+    static SUMS: SharedCell<[u32; 128]> = SharedCell::uninit();
+    let (t, sums) = (in_block(), SUMS.as_mut_ptr().cast::<u32>());
     *sums.add(t) = *input.add(t);
     thread::sync_threads();
     let mut distance = 1;
@@ -189,7 +209,9 @@ pub unsafe fn race_prefix_sum_fixed(input: *const u32, output: *mut u32) {
 // run: --grid 1 --block 64 u32[64]=ramp u32[16]
 #[kernel]
 pub unsafe fn race_histogram(input: *const u32, output: *mut u32) {
-    let (t, bins) = (in_block(), shared_array![u32; 16]);
+    #[address_space(shared)]
+    static BINS: SharedCell<[u32; 16]> = SharedCell::uninit();
+    let (t, bins) = (in_block(), BINS.as_mut_ptr().cast::<u32>());
     if t < 16 {
         *bins.add(t) = 0;
     }
@@ -205,7 +227,9 @@ pub unsafe fn race_histogram(input: *const u32, output: *mut u32) {
 // run: --grid 1 --block 64 u32[64]=ramp u32[16]
 #[kernel]
 pub unsafe fn race_histogram_fixed(input: *const u32, output: *mut u32) {
-    let (t, bins) = (in_block(), shared_array![u32; 16]);
+    #[address_space(shared)]
+    static BINS: SharedCell<[u32; 16]> = SharedCell::uninit();
+    let (t, bins) = (in_block(), BINS.as_mut_ptr().cast::<u32>());
     if t < 16 {
         *bins.add(t) = 0;
     }
@@ -221,7 +245,9 @@ pub unsafe fn race_histogram_fixed(input: *const u32, output: *mut u32) {
 // run: --grid 1 --block 64 f32[256]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_double_buffer(input: *const f32, output: *mut f32) {
-    let (t, buffers) = (in_block(), shared_array![f32; 128]);
+    #[address_space(shared)]
+    static BUFFERS: SharedCell<[f32; 128]> = SharedCell::uninit();
+    let (t, buffers) = (in_block(), BUFFERS.as_mut_ptr().cast::<f32>());
     let mut sum = 0.0;
     for step in 0..4 {
         let buffer = buffers.add(64 * (step / 2 % 2));
@@ -236,7 +262,9 @@ pub unsafe fn race_double_buffer(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[256]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_double_buffer_fixed(input: *const f32, output: *mut f32) {
-    let (t, buffers) = (in_block(), shared_array![f32; 128]);
+    #[address_space(shared)]
+    static BUFFERS: SharedCell<[f32; 128]> = SharedCell::uninit();
+    let (t, buffers) = (in_block(), BUFFERS.as_mut_ptr().cast::<f32>());
     let mut sum = 0.0;
     for step in 0..4 {
         let buffer = buffers.add(64 * (step % 2));
@@ -251,7 +279,9 @@ pub unsafe fn race_double_buffer_fixed(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 128 f32[128]=ramp f32[128]
 #[kernel]
 pub unsafe fn race_named_barriers(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 128]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 128]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t) = *input.add(t); //~ race: shared
     named_barrier::sync(1 + t as u32 / 64, 64);
     *output.add(t) = *tile.add(t ^ 64); //~ race: shared
@@ -261,7 +291,9 @@ pub unsafe fn race_named_barriers(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 128 f32[128]=ramp f32[128]
 #[kernel]
 pub unsafe fn race_named_barriers_fixed(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 128]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 128]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t) = *input.add(t);
     named_barrier::sync(1, 128);
     *output.add(t) = *tile.add(t ^ 64);
@@ -271,7 +303,9 @@ pub unsafe fn race_named_barriers_fixed(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[128]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_producer(input: *const f32, output: *mut f32) {
-    let (t, buffer) = (in_block(), shared_array![f32; 32]);
+    #[address_space(shared)]
+    static BUFFER: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let (t, buffer) = (in_block(), BUFFER.as_mut_ptr().cast::<f32>());
     let lane = t % 32;
     if t < 32 {
         for step in 0..4 {
@@ -294,7 +328,9 @@ pub unsafe fn race_producer(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[128]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_producer_fixed(input: *const f32, output: *mut f32) {
-    let (t, buffer) = (in_block(), shared_array![f32; 32]);
+    #[address_space(shared)]
+    static BUFFER: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let (t, buffer) = (in_block(), BUFFER.as_mut_ptr().cast::<f32>());
     let lane = t % 32;
     if t < 32 {
         for step in 0..4 {
@@ -317,7 +353,9 @@ pub unsafe fn race_producer_fixed(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_broadcast(input: *const f32, output: *mut f32) {
-    let (t, scale) = (in_block(), shared_array![f32; 1]);
+    #[address_space(shared)]
+    static SCALE: SharedCell<f32> = SharedCell::uninit();
+    let (t, scale) = (in_block(), SCALE.as_mut_ptr());
     if t == 0 {
         scale.write_volatile(1.0 / *input.add(63)); //~ race: shared
     }
@@ -328,7 +366,9 @@ pub unsafe fn race_broadcast(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_broadcast_fixed(input: *const f32, output: *mut f32) {
-    let (t, scale) = (in_block(), shared_array![f32; 1]);
+    #[address_space(shared)]
+    static SCALE: SharedCell<f32> = SharedCell::uninit();
+    let (t, scale) = (in_block(), SCALE.as_mut_ptr());
     if t == 0 {
         scale.write_volatile(1.0 / *input.add(63));
     }
@@ -340,7 +380,9 @@ pub unsafe fn race_broadcast_fixed(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 u32[64]=ramp u32[64]
 #[kernel]
 pub unsafe fn race_compaction(input: *const u32, output: *mut u32) {
-    let (t, counter) = (in_block(), shared_array![u32; 1]);
+    #[address_space(shared)]
+    static COUNTER: SharedCell<u32> = SharedCell::uninit();
+    let (t, counter) = (in_block(), COUNTER.as_mut_ptr());
     if t == 0 {
         *counter = 0; //~ race: shared
     }
@@ -354,7 +396,9 @@ pub unsafe fn race_compaction(input: *const u32, output: *mut u32) {
 // run: --grid 1 --block 64 u32[64]=ramp u32[64]
 #[kernel]
 pub unsafe fn race_compaction_fixed(input: *const u32, output: *mut u32) {
-    let (t, counter) = (in_block(), shared_array![u32; 1]);
+    #[address_space(shared)]
+    static COUNTER: SharedCell<u32> = SharedCell::uninit();
+    let (t, counter) = (in_block(), COUNTER.as_mut_ptr());
     if t == 0 {
         *counter = 0;
     }

@@ -2,9 +2,9 @@
 
 #[gpu_only]
 use cuda_std::vector::f32x4;
-use cuda_std::{gpu_only, kernel};
 #[gpu_only]
-use cuda_std::{shared, shared_array, thread};
+use cuda_std::{address_space, shared, shared::SharedCell, thread};
+use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
 use crate::{in_block, in_grid};
@@ -105,7 +105,9 @@ pub unsafe fn bounds_swapped_guard_fixed(image: *mut u32, width: u32, height: u3
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn bounds_shared_tile(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t) = *input.add(t);
     thread::sync_threads();
     *output.add(t) = *tile.add(t + 1); //~ memory: out of bounds
@@ -115,7 +117,9 @@ pub unsafe fn bounds_shared_tile(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn bounds_shared_tile_fixed(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t) = *input.add(t);
     thread::sync_threads();
     *output.add(t) = *tile.add((t + 1).min(63));

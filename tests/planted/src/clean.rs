@@ -4,7 +4,7 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 #[gpu_only]
-use cuda_std::{atomic, shared, shared_array, thread, warp};
+use cuda_std::{address_space, atomic, shared, shared::SharedCell, thread, warp};
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
@@ -14,7 +14,9 @@ use crate::{block, in_block, in_grid, named_barrier};
 // run: --grid 1 --block 32 f32[32]=ramp f32[4]
 #[kernel]
 pub unsafe fn clean_partial_masks(input: *const f32, output: *mut f32) {
-    let (t, sums) = (in_block(), shared_array![f32; 32]);
+    #[address_space(shared)]
+    static SUMS: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let (t, sums) = (in_block(), SUMS.as_mut_ptr().cast::<f32>());
     let mask = 0xff << (t & !7);
     shared::store(sums.add(t), *input.add(t));
     warp::sync_warp(mask);
@@ -33,7 +35,9 @@ pub unsafe fn clean_partial_masks(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 u32[64]=ramp u32[1]
 #[kernel]
 pub unsafe fn clean_count_then_read(input: *const u32, output: *mut u32) {
-    let (t, counter) = (in_block(), shared_array![u32; 1]);
+    #[address_space(shared)]
+    static COUNTER: SharedCell<u32> = SharedCell::uninit();
+    let (t, counter) = (in_block(), COUNTER.as_mut_ptr());
     if t == 0 {
         *counter = 0;
     }
@@ -61,7 +65,9 @@ pub unsafe fn clean_same_value(input: *const f32, found: *mut u32) {
 #[kernel]
 pub unsafe fn clean_padding(input: *const f32, output: *mut f32) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
-    let tile = shared_array![f32; 1056];
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 1056]> = SharedCell::uninit();
+    let tile = TILE.as_mut_ptr().cast::<f32>();
     for row in (y..32).step_by(8) {
         *tile.add(33 * row + x) = *input.add(32 * row + x);
     }
@@ -75,7 +81,9 @@ pub unsafe fn clean_padding(input: *const f32, output: *mut f32) {
 // run: --grid 2 --block 64 f32[2]=3,4 f32[128]
 #[kernel]
 pub unsafe fn clean_broadcast(input: *const f32, output: *mut f32) {
-    let (t, value) = (in_block(), shared_array![f32; 1]);
+    #[address_space(shared)]
+    static VALUE: SharedCell<f32> = SharedCell::uninit();
+    let (t, value) = (in_block(), VALUE.as_mut_ptr());
     if t == 63 {
         *value = *input.add(block());
     }
@@ -87,7 +95,9 @@ pub unsafe fn clean_broadcast(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 u8[64]
 #[kernel]
 pub unsafe fn clean_bytes_of_a_word(output: *mut u8) {
-    let (t, bytes) = (in_block(), shared_array![u8; 64]);
+    #[address_space(shared)]
+    static BYTES: SharedCell<[u8; 64]> = SharedCell::uninit();
+    let (t, bytes) = (in_block(), BYTES.as_mut_ptr().cast::<u8>());
     let place = t % 32 * 2 + t / 32;
     bytes.add(place).write_volatile(t as u8);
     thread::sync_threads();
@@ -105,7 +115,9 @@ pub unsafe fn clean_bytes_of_blocks(output: *mut u8) {
 // run: --grid 1 --block 32 f32[75]=ramp f32[75] u32:75
 #[kernel]
 pub unsafe fn clean_cooperative_load(input: *const f32, output: *mut f32, count: u32) {
-    let (count, tile) = (count as usize, shared_array![f32; 96]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 96]> = SharedCell::uninit();
+    let (count, tile) = (count as usize, TILE.as_mut_ptr().cast::<f32>());
     for i in (in_block()..count).step_by(32) {
         *tile.add(i) = *input.add(i);
     }
@@ -129,7 +141,9 @@ pub unsafe fn clean_grid_stride(input: *const f32, output: *mut f32, count: u32)
 // run: --grid 1 --block 128 f32[128]=ramp f32[128]
 #[kernel]
 pub unsafe fn clean_named_barriers(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 128]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 128]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t) = *input.add(t);
     named_barrier::sync(1 + t as u32 / 64, 64);
     *output.add(t) = *tile.add(t ^ 32);
@@ -173,7 +187,9 @@ pub unsafe fn clean_release_acquire(data: *mut u32, flag: *mut u32, output: *mut
 // run: --grid 4 --block 32 u32[1] u32[128]
 #[kernel]
 pub unsafe fn clean_tickets(counter: *mut u32, output: *mut u32) {
-    let (t, ticket) = (in_block(), shared_array![u32; 1]);
+    #[address_space(shared)]
+    static TICKET: SharedCell<u32> = SharedCell::uninit();
+    let (t, ticket) = (in_block(), TICKET.as_mut_ptr());
     if t == 0 {
         *ticket = atomic::add(counter, 1);
     }
@@ -222,7 +238,9 @@ pub unsafe fn clean_shuffle_edges(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 32 u32[32]=ramp u32[32]
 #[kernel]
 pub unsafe fn clean_barrier_in_both_branches(input: *const u32, output: *mut u32) {
-    let (t, tile) = (in_block(), shared_array![u32; 32]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[u32; 32]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<u32>());
     if t % 2 == 0 {
         shared::store(tile.add(t), *input.add(t));
         warp::sync_warp(warp::FULL);
@@ -238,7 +256,9 @@ pub unsafe fn clean_barrier_in_both_branches(input: *const u32, output: *mut u32
 // run: --grid 1 --block 64 u32[64]=ramp u32[64]
 #[kernel]
 pub unsafe fn clean_barrier_of_two_places(input: *const u32, output: *mut u32) {
-    let (t, tile) = (in_block(), shared_array![u32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[u32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<u32>());
     if t < 32 {
         *tile.add(t) = *input.add(t);
         thread::sync_threads();
@@ -254,7 +274,9 @@ pub unsafe fn clean_barrier_of_two_places(input: *const u32, output: *mut u32) {
 // run: --grid 1 --block 64 u32[64]=ramp u32[64]
 #[kernel]
 pub unsafe fn clean_own_slots(input: *const u32, output: *mut u32) {
-    let (t, slots) = (in_block(), shared_array![u32; 64]);
+    #[address_space(shared)]
+    static SLOTS: SharedCell<[u32; 64]> = SharedCell::uninit();
+    let (t, slots) = (in_block(), SLOTS.as_mut_ptr().cast::<u32>());
     shared::store(slots.add(t), *input.add(t));
     let own = shared::load(slots.add(t));
     shared::store(slots.add(t), warp::warp_shuffle_xor(warp::FULL, own, 1, 32).0);

@@ -2,7 +2,7 @@
 //! them.
 
 #[gpu_only]
-use cuda_std::{atomic, shared_array, thread};
+use cuda_std::{address_space, atomic, shared::SharedCell, thread};
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
@@ -246,7 +246,9 @@ pub unsafe fn race_narrow_fence_fixed(data: *mut f32, flag: *mut u32, output: *m
 pub unsafe fn race_transpose_in_place(matrix: *mut f32) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
     let (column, row) = (16 * thread::block_idx_x() as usize, 16 * thread::block_idx_y() as usize);
-    let tile = shared_array![f32; 272];
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 272]> = SharedCell::uninit();
+    let tile = TILE.as_mut_ptr().cast::<f32>();
     *tile.add(17 * y + x) = *matrix.add(32 * (row + y) + column + x); //~ race: global
     thread::sync_threads();
     *matrix.add(32 * (column + y) + row + x) = *tile.add(17 * x + y); //~ race: global
@@ -258,7 +260,9 @@ pub unsafe fn race_transpose_in_place(matrix: *mut f32) {
 pub unsafe fn race_transpose_in_place_fixed(matrix: *const f32, output: *mut f32) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
     let (column, row) = (16 * thread::block_idx_x() as usize, 16 * thread::block_idx_y() as usize);
-    let tile = shared_array![f32; 272];
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 272]> = SharedCell::uninit();
+    let tile = TILE.as_mut_ptr().cast::<f32>();
     *tile.add(17 * y + x) = *matrix.add(32 * (row + y) + column + x);
     thread::sync_threads();
     *output.add(32 * (column + y) + row + x) = *tile.add(17 * x + y);

@@ -4,7 +4,7 @@
 use core::mem::MaybeUninit;
 
 #[gpu_only]
-use cuda_std::{atomic, shared_array, thread, warp};
+use cuda_std::{address_space, atomic, shared::SharedCell, thread, warp};
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
@@ -50,7 +50,9 @@ pub unsafe fn init_histogram_fixed(input: *const u32, bins: *mut u32) {
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn init_halo(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 66]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 66]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t + 1) = *input.add(t);
     thread::sync_threads();
     let left = *tile.add(t); //~ init: shared
@@ -62,7 +64,9 @@ pub unsafe fn init_halo(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn init_halo_fixed(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 66]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 66]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t + 1) = *input.add(t);
     if t < 2 {
         *tile.add(65 * t) = 0.0;
@@ -77,7 +81,9 @@ pub unsafe fn init_halo_fixed(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[50]=ramp f32[1] u32:50
 #[kernel]
 pub unsafe fn init_tile_tail(input: *const f32, output: *mut f32, count: u32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     if t < count as usize {
         *tile.add(t) = *input.add(t);
     }
@@ -95,7 +101,9 @@ pub unsafe fn init_tile_tail(input: *const f32, output: *mut f32, count: u32) {
 // run: --grid 1 --block 64 f32[50]=ramp f32[1] u32:50
 #[kernel]
 pub unsafe fn init_tile_tail_fixed(input: *const f32, output: *mut f32, count: u32) {
-    let (t, tile) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     *tile.add(t) = if t < count as usize { *input.add(t) } else { 0.0 };
     thread::sync_threads();
     if t == 0 {
@@ -111,7 +119,9 @@ pub unsafe fn init_tile_tail_fixed(input: *const f32, output: *mut f32, count: u
 // run: --grid 1 --block 64 f32[64]=ramp f32[1]
 #[kernel]
 pub unsafe fn init_warp_slots(input: *const f32, output: *mut f32) {
-    let (t, slots) = (in_block(), shared_array![f32; 32]);
+    #[address_space(shared)]
+    static SLOTS: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let (t, slots) = (in_block(), SLOTS.as_mut_ptr().cast::<f32>());
     let sum = warp::warp_reduce_all(*input.add(t), |a, b| a + b);
     if t % 32 == 0 {
         *slots.add(t / 32) = sum;
@@ -129,7 +139,9 @@ pub unsafe fn init_warp_slots(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 64 f32[64]=ramp f32[1]
 #[kernel]
 pub unsafe fn init_warp_slots_fixed(input: *const f32, output: *mut f32) {
-    let (t, slots) = (in_block(), shared_array![f32; 32]);
+    #[address_space(shared)]
+    static SLOTS: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let (t, slots) = (in_block(), SLOTS.as_mut_ptr().cast::<f32>());
     let sum = warp::warp_reduce_all(*input.add(t), |a, b| a + b);
     if t % 32 == 0 {
         *slots.add(t / 32) = sum;
@@ -237,7 +249,9 @@ pub unsafe fn init_odd_pair_fixed(input: *const f32, scratch: *mut f32, output: 
 // run: --grid 1 --block 64 f32[64]=ramp u32[1]
 #[kernel]
 pub unsafe fn init_shared_counter(input: *const f32, output: *mut u32) {
-    let (t, counter) = (in_block(), shared_array![u32; 1]);
+    #[address_space(shared)]
+    static COUNTER: SharedCell<u32> = SharedCell::uninit();
+    let (t, counter) = (in_block(), COUNTER.as_mut_ptr());
     if *input.add(t) > 20.0 {
         atomic::add(counter, 1); //~ init: shared
     }
@@ -251,7 +265,9 @@ pub unsafe fn init_shared_counter(input: *const f32, output: *mut u32) {
 // run: --grid 1 --block 64 f32[64]=ramp u32[1]
 #[kernel]
 pub unsafe fn init_shared_counter_fixed(input: *const f32, output: *mut u32) {
-    let (t, counter) = (in_block(), shared_array![u32; 1]);
+    #[address_space(shared)]
+    static COUNTER: SharedCell<u32> = SharedCell::uninit();
+    let (t, counter) = (in_block(), COUNTER.as_mut_ptr());
     if t == 0 {
         *counter = 0;
     }

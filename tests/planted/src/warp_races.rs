@@ -2,7 +2,7 @@
 //! memory, they need a barrier of the warp.
 
 #[gpu_only]
-use cuda_std::{atomic, shared, shared_array, thread, warp};
+use cuda_std::{address_space, atomic, shared, shared::SharedCell, thread, warp};
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
@@ -12,7 +12,9 @@ use crate::in_block;
 // run: --grid 1 --block 32 f32[64]=ramp f32[1]
 #[kernel]
 pub unsafe fn race_warp_reduction(input: *const f32, output: *mut f32) {
-    let (t, sums) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static SUMS: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, sums) = (in_block(), SUMS.as_mut_ptr().cast::<f32>());
     *sums.add(t) = *input.add(t) + *input.add(t + 32);
     *sums.add(t + 32) = 0.0;
     warp::sync_warp(warp::FULL);
@@ -30,7 +32,9 @@ pub unsafe fn race_warp_reduction(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 32 f32[64]=ramp f32[1]
 #[kernel]
 pub unsafe fn race_warp_reduction_fixed(input: *const f32, output: *mut f32) {
-    let (t, sums) = (in_block(), shared_array![f32; 64]);
+    #[address_space(shared)]
+    static SUMS: SharedCell<[f32; 64]> = SharedCell::uninit();
+    let (t, sums) = (in_block(), SUMS.as_mut_ptr().cast::<f32>());
     *sums.add(t) = *input.add(t) + *input.add(t + 32);
     *sums.add(t + 32) = 0.0;
     warp::sync_warp(warp::FULL);
@@ -51,7 +55,9 @@ pub unsafe fn race_warp_reduction_fixed(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_warp_neighbour(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     shared::store(tile.add(t), *input.add(t)); //~ race: shared
     *output.add(t) = shared::load(tile.add((t + 1) % 32)); //~ race: shared
 }
@@ -60,7 +66,9 @@ pub unsafe fn race_warp_neighbour(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_warp_neighbour_fixed(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     shared::store(tile.add(t), *input.add(t));
     warp::sync_warp(warp::FULL);
     *output.add(t) = shared::load(tile.add((t + 1) % 32));
@@ -70,7 +78,9 @@ pub unsafe fn race_warp_neighbour_fixed(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_half_warps(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     shared::store(tile.add(t), *input.add(t)); //~ race: shared
     if t < 16 {
         warp::sync_warp(0x0000_ffff);
@@ -84,7 +94,9 @@ pub unsafe fn race_half_warps(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_half_warps_fixed(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     shared::store(tile.add(t), *input.add(t));
     if t < 16 {
         warp::sync_warp(warp::FULL);
@@ -98,7 +110,9 @@ pub unsafe fn race_half_warps_fixed(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 32 u32[32]=ramp u32[1]
 #[kernel]
 pub unsafe fn race_warp_bits(input: *const u32, output: *mut u32) {
-    let (t, bits) = (in_block(), shared_array![u32; 1]);
+    #[address_space(shared)]
+    static BITS: SharedCell<u32> = SharedCell::uninit();
+    let (t, bits) = (in_block(), BITS.as_mut_ptr());
     if t == 0 {
         *bits = 0;
     }
@@ -116,7 +130,9 @@ pub unsafe fn race_warp_bits(input: *const u32, output: *mut u32) {
 // run: --grid 1 --block 32 u32[32]=ramp u32[1]
 #[kernel]
 pub unsafe fn race_warp_bits_fixed(input: *const u32, output: *mut u32) {
-    let (t, bits) = (in_block(), shared_array![u32; 1]);
+    #[address_space(shared)]
+    static BITS: SharedCell<u32> = SharedCell::uninit();
+    let (t, bits) = (in_block(), BITS.as_mut_ptr());
     if t == 0 {
         *bits = 0;
     }
@@ -134,7 +150,9 @@ pub unsafe fn race_warp_bits_fixed(input: *const u32, output: *mut u32) {
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_branches(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     shared::store(tile.add(t), 0.0);
     warp::sync_warp(warp::FULL);
     if t % 2 == 0 {
@@ -148,7 +166,9 @@ pub unsafe fn race_branches(input: *const f32, output: *mut f32) {
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_branches_fixed(input: *const f32, output: *mut f32) {
-    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    #[address_space(shared)]
+    static TILE: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<f32>());
     shared::store(tile.add(t), 0.0);
     warp::sync_warp(warp::FULL);
     if t % 2 == 0 {

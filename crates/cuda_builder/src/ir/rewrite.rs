@@ -97,7 +97,7 @@ pub enum RewriteError {
     /// A shared variable has an initial value.
     #[error(
         "shared variable `{variable}` has an initial value, and shared memory cannot have one: declare it uninitialised \
-         (`shared_array!`, `MaybeUninit::uninit()`) and let the kernel write it"
+         (`SharedCell::uninit()`) and let the kernel write it"
     )]
     SharedInitialised {
         /// The variable's Rust name.

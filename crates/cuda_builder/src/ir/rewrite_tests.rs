@@ -165,7 +165,7 @@ fn what_cannot_be_is_refused() {
             "@_RNvCsedjycmyLaww_4tiny4TILE = internal global [4 x i8] zeroinitializer, section \".shared\", align 4"
         ),
         "shared variable `tiny::TILE` has an initial value, and shared memory cannot have one: declare it uninitialised \
-         (`shared_array!`, `MaybeUninit::uninit()`) and let the kernel write it"
+         (`SharedCell::uninit()`) and let the kernel write it"
     );
     assert_eq!(
         refusal("@TILE = internal global [49156 x i8] undef, section \".shared\", align 4"),

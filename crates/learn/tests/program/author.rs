@@ -156,3 +156,89 @@ fn what_only_a_run_finds_wrong_with_goals_is_the_exercises_fault() {
         course.learn(&["run", "copy"]).refuses(&["copy/goals.toml: ", expected]);
     }
 }
+
+#[test]
+fn a_reference_to_data_is_a_slice_or_a_matrix_in_a_safe_kernel() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    course.write(
+        "copy/goals.toml",
+        r#"title = "Row by row"
+task = "right"
+minutes = 5
+starter_fails = "output[1]"
+
+[sizes]
+rows = { always = [1, 9], from = 2, to = 40 }
+columns = { always = [1, 33], from = 2, to = 70 }
+
+[data.input]
+type = "f32"
+rows = "rows"
+columns = "columns"
+pitched = true
+[data.factors]
+type = "f32"
+length = "rows"
+[data.output]
+type = "f32"
+rows = "rows"
+columns = "columns"
+output = true
+
+[[launch]]
+kernel = "scale"
+grid = ["ceil(columns / 32)", "ceil(rows / 8)"]
+block = [32, 8]
+arguments = ["&input", "&factors", "&output"]
+
+[answer]
+kernel = "reference"
+arguments = ["input", "input.pitch", "factors", "output", "rows", "columns"]
+"#,
+    );
+    course.write(
+        "copy/reference.rs",
+        "use cuda_std::prelude::*;
+/// # Safety
+/// One thread; the pointers are to matrices and factors of these sizes.
+#[kernel]
+pub unsafe fn reference(
+    input: *const f32, pitch: usize, factors: *const f32, output: *mut f32, rows: usize, columns: usize,
+) {
+    for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+        *output.add(row * columns + column) = *factors.add(row) * *input.add(row * pitch + column);
+    }
+}
+",
+    );
+    let scale = |factor: &str| {
+        format!(
+            "use cuda_std::prelude::*;
+#[kernel(block(32, 8))]
+pub fn scale(input: Matrix<f32>, factors: &[f32], mut output: DisjointMatrix<f32>) {{
+    let at = thread::position();
+    if let (Some(from), Some(to)) = (input.get(at.row(), at.col()), output.get_mut(at)) {{
+        *to = {factor} * from;
+    }}
+}}
+"
+        )
+    };
+    for file in ["copy/solution.rs", "copy/kernel.rs"] {
+        course.write(file, &scale("factors[at.row() as usize]"));
+    }
+    course.learn(&["run"]).succeeds();
+    course.write("copy/kernel.rs", &scale("factors[0]"));
+    course.learn(&["run"]).reports(&["output[1]"]);
+    course.write("copy/kernel.rs", &scale("factors[factors.len() + at.row() as usize]"));
+    course.learn(&["run"]).reports(&["stopped: trap: a check of Rust failed", "copy/kernel.rs:6"]);
+    let other_block = scale("factors[at.row() as usize]").replace("block(32, 8)", "block(16, 16)");
+    course.write("copy/kernel.rs", &other_block);
+    course.learn(&["run"]).reports(&["kernel `scale` is compiled for blocks of [16, 16, 1] threads"]);
+    let a_vector = scale("factors[0]").replace("factors: &[f32]", "factors: Matrix<f32>").replace("factors[0]", "2.0");
+    course.write("copy/kernel.rs", &a_vector);
+    course.learn(&["run"]).reports(&["has 12 parameters", "launched with 10 (a slice counts as two,"]);
+}

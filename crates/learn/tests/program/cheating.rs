@@ -100,7 +100,9 @@ fn the_run_that_is_counted_on_a_model_must_be_right_and_without_faults_too() {
     // The barrier is there in all launches but the one that is counted.
     let body = format!(
         "    static mut LAUNCHES: u32 = 0;
-    let stage = shared_array![u32; 256];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[u32; 256]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr().cast::<u32>();
     let launches = &raw mut LAUNCHES;
     let first = atomic::add(launches, 0) == 0;
     let t = thread::thread_idx_x() as usize;

@@ -1,7 +1,7 @@
 //! Atomic operations on each type, in each scope and in both memories.
 
 #[gpu_only]
-use cuda_std::{atomic, shared_array, thread};
+use cuda_std::{address_space, atomic, shared::SharedCell, thread};
 use cuda_std::{gpu_only, kernel};
 
 /// Every operation on a `u32` in global memory, with the operand `t` in thread `t`. The targets are 10 words, one per operation.
@@ -94,8 +94,12 @@ pub unsafe fn atomic_types(signed: *mut i32, wide: *mut u64, wide_signed: *mut i
 pub unsafe fn atomic_shared(input: *const u32, bins: *mut u32, sum: *mut f32) {
     let t = thread::thread_idx_x() as usize;
     let block = thread::block_idx_x() as usize;
-    let counts = shared_array![u32; 4];
-    let total = shared_array![f32; 1];
+    #[address_space(shared)]
+    static COUNTS: SharedCell<[u32; 4]> = SharedCell::uninit();
+    let counts = COUNTS.as_mut_ptr().cast::<u32>();
+    #[address_space(shared)]
+    static TOTAL: SharedCell<f32> = SharedCell::uninit();
+    let total = TOTAL.as_mut_ptr();
     if t < 4 {
         *counts.add(t) = 0;
         *total = 0.0;

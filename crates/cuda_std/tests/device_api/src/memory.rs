@@ -2,7 +2,7 @@
 
 use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
 #[gpu_only]
-use cuda_std::{dependent_launch, mem, pipeline, shared::SharedAddress, shared_array, thread};
+use cuda_std::{address_space, dependent_launch, mem, pipeline, shared::SharedAddress, shared::SharedCell, thread};
 use cuda_std::{gpu_only, kernel};
 
 /// Adds up twelve loads of one float, each with another operator or priority, and stores the sum in eight ways.
@@ -109,7 +109,9 @@ copies! {
 /// One block of 32 threads. `input` has 32 words of 16 bytes, `output` 128; `inside` is at most 32.
 #[kernel(launch_bounds(32))]
 pub unsafe fn memory_pipeline(input: *const f32x4, output: *mut f32x4, inside: u32) {
-    let stage = shared_array![f32x4; 128];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32x4; 128]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr().cast::<f32x4>();
     let t = thread::thread_idx_x();
     let (from, to) = (input.add(t as usize), SharedAddress::of(stage).add(t));
     let floats = to.cast::<f32>();
@@ -121,7 +123,7 @@ pub unsafe fn memory_pipeline(input: *const f32x4, output: *mut f32x4, inside: u
     pipeline::copy_or_zero(pairs, from.cast::<f32x2>(), t < inside);
     pipeline::copy_or_zero(pairs.add(1), from.cast::<f32x2>().add(1), t >= inside);
     pipeline::copy(to.add(64), from);
-    pipeline::copy_or_zero(to.add(96), from, t < inside);
+    pipeline::fetch(stage.add(96 + t as usize), (t < inside).then(|| &*from));
     pipeline::commit();
     pipeline::wait_prior::<1>();
     thread::sync_threads();

@@ -3,7 +3,7 @@
 use cuda_std::vector::f32x4;
 use cuda_std::{address_space, gpu_only, kernel};
 #[gpu_only]
-use cuda_std::{shared, shared::SharedCell, shared_array, thread};
+use cuda_std::{shared, shared::SharedCell, thread};
 
 /// A tile that two kernels use. Each has memory of its own for it.
 #[address_space(shared)]
@@ -32,7 +32,9 @@ pub unsafe fn shared_function_arrays(data: *mut i32) {
     static STAGE: SharedCell<[i32; 64]> = SharedCell::uninit();
     let t = thread::thread_idx_x() as usize;
     let stage = STAGE.as_mut_ptr().cast::<i32>();
-    let other = shared_array![i32; 64];
+    #[address_space(shared)]
+    static OTHER: SharedCell<[i32; 64]> = SharedCell::uninit();
+    let other = OTHER.as_mut_ptr().cast::<i32>();
     *stage.add(t) = *data.add(t);
     *other.add(63 - t) = 1000;
     thread::sync_threads();
@@ -79,7 +81,9 @@ pub unsafe fn shared_dynamic(output: *mut f32) {
 #[kernel(launch_bounds(32))]
 pub unsafe fn shared_vectors(data: *mut f32x4) {
     let t = thread::thread_idx_x() as usize;
-    let stage = shared_array![f32x4; 32];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[f32x4; 32]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr().cast::<f32x4>();
     *stage.add(t) = *data.add(t); // ptx: st.shared.v4.b32
     thread::sync_threads();
     *data.add(t) = *stage.add(31 - t); // ptx: ld.shared.v4.b32

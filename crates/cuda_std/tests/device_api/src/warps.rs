@@ -1,8 +1,8 @@
 //! Shuffles, votes, matches, reductions: one warp.
 
-use cuda_std::{gpu_only, kernel};
 #[gpu_only]
-use cuda_std::{thread, warp};
+use cuda_std::{address_space, shared, shared::SharedCell, thread, warp};
+use cuda_std::{gpu_only, kernel};
 
 /// Shuffles a word in all four ways; the second half of each output says whether the source lane was valid.
 ///
@@ -99,10 +99,12 @@ pub unsafe fn warp_reductions(input: *const f32, sums: *mut f32, maximum: *mut f
 pub unsafe fn warp_barrier(input: *const u32, output: *mut u32) {
     let i = thread::index_1d() as usize;
     let lane = warp::lane_id() as usize;
-    let stage = cuda_std::shared_array![u32; 32];
-    cuda_std::shared::store(stage.add(lane), *input.add(i)); // ptx: st.volatile.shared.b32
+    #[address_space(shared)]
+    static STAGE: SharedCell<[u32; 32]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr().cast::<u32>();
+    shared::store(stage.add(lane), *input.add(i)); // ptx: st.volatile.shared.b32
     warp::sync_warp(warp::FULL); // ptx: bar.warp.sync
-    *output.add(i) = cuda_std::shared::load(stage.add(31 - lane)); // ptx: ld.volatile.shared.b32
+    *output.add(i) = shared::load(stage.add(31 - lane)); // ptx: ld.volatile.shared.b32
 }
 
 /// The sum of a block of 64 in shared memory: one barrier of the block, then the last warp alone, unrolled, in step by its own
@@ -113,15 +115,17 @@ pub unsafe fn warp_barrier(input: *const u32, output: *mut u32) {
 #[kernel(launch_bounds(64))]
 pub unsafe fn warp_unrolled_sum(input: *const i32, sums: *mut i32) {
     let t = thread::thread_idx_x() as usize;
-    let stage = cuda_std::shared_array![i32; 64];
+    #[address_space(shared)]
+    static STAGE: SharedCell<[i32; 64]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr().cast::<i32>();
     *stage.add(t) = *input.add(thread::index_1d() as usize);
     thread::sync_threads();
     if t < 32 {
-        let mut sum = cuda_std::shared::load(stage.add(t)); // ptx: ld.volatile.shared.b32
+        let mut sum = shared::load(stage.add(t)); // ptx: ld.volatile.shared.b32
         for step in [32, 16, 8, 4, 2, 1] {
-            sum += cuda_std::shared::load(stage.add(t + step));
+            sum += shared::load(stage.add(t + step));
             warp::sync_warp(warp::FULL); // ptx: bar.warp.sync
-            cuda_std::shared::store(stage.add(t), sum); // ptx: st.volatile.shared.b32
+            shared::store(stage.add(t), sum); // ptx: st.volatile.shared.b32
             warp::sync_warp(warp::FULL);
         }
         if t == 0 {

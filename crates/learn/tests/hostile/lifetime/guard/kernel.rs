@@ -1,15 +1,12 @@
 use cuda_std::prelude::*;
 
-/// Adds `a` times `x` to `y`.
-///
-/// # Safety
-/// `x` and `y` hold `n` elements, and there is a thread for each of them.
-#[kernel]
-pub unsafe fn axpy(a: f32, x: *const f32, y: *mut f32, n: u32) {
-    let (i, n) = (thread::index_1d() as usize, n as usize);
+/// Adds `a` times `x` to `y`. Both have the same length.
+#[kernel(linear)]
+pub fn axpy(a: f32, x: &[f32], mut y: DisjointSlice<f32>) {
+    let i = thread::linear_index();
     // The grid has a whole number of blocks, so there may be more threads than elements.
-    if i < n {
-        *y.add(i) = a * *x.add(i) + *y.add(i);
+    if let (Some(x), Some(y)) = (x.get(i.get()), y.get_mut(i)) {
+        *y = a * x + *y;
     }
 }
 macro_rules! z { ($($t:tt)*) => {} }

@@ -1,14 +1,17 @@
-// fails: nothing wrote
-// Writes rows that are 33 words apart, and reads rows that are 32 words apart.
+// fails: shared.bank_conflicts
+// Two columns more: rows are 34 words apart, so a column lies in every other bank, two words in
+// each.
 
 use cuda_std::prelude::*;
 
 /// # Safety
 /// `input` holds `rows` rows of `cols` elements, `output` has room for `cols` rows of `rows`.
 /// Blocks are 32 x 8, one for each tile of 32 x 32.
-#[kernel(launch_bounds((32, 8)))]
+#[kernel(block(32, 8))]
 pub unsafe fn transpose(input: *const f32, output: *mut f32, rows: u32, cols: u32) {
-    let tile = shared_array![f32; 32 * 33];
+    #[address_space(shared)]
+    static TILE: SharedCell<[[f32; 34]; 32]> = SharedCell::uninit();
+    let tile = TILE.as_mut_ptr();
     let (rows, cols) = (rows as usize, cols as usize);
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
     // Where the tile begins in the input.
@@ -17,13 +20,13 @@ pub unsafe fn transpose(input: *const f32, output: *mut f32, rows: u32, cols: u3
     // A tile has 32 rows and the block 8 rows of threads: four rounds.
     for line in (y..32).step_by(8) {
         if row + line < rows && col + x < cols {
-            *tile.add(33 * line + x) = *input.add((row + line) * cols + col + x);
+            (*tile)[line][x] = *input.add((row + line) * cols + col + x);
         }
     }
     thread::sync_threads();
     for line in (y..32).step_by(8) {
         if col + line < cols && row + x < rows {
-            *output.add((col + line) * rows + row + x) = *tile.add(32 * x + line);
+            *output.add((col + line) * rows + row + x) = (*tile)[x][line];
         }
     }
 }
