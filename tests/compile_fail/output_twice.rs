@@ -2,11 +2,12 @@
 
 //~ E0499
 
-use cuda_std::launch::{DisjointSlice, Kernel, LaunchShape};
+use cuda_std::launch::{DisjointSlice, Kernel, LaunchShape, SafeKernel};
 use host::device::{Buffer, Device, LaunchConfig};
 
-static SWAP: Kernel<(DisjointSlice<f32>, DisjointSlice<f32>)> =
-    Kernel::new("swap", LaunchShape { block: None, linear: true, bounds: None });
+// SAFETY: no device has such a kernel, so it is never launched.
+static SWAP: SafeKernel<(DisjointSlice<f32>, DisjointSlice<f32>)> =
+    unsafe { SafeKernel::new(Kernel::new("swap", LaunchShape { block: None, linear: true, bounds: None })) };
 
 fn launch(device: &Device, output: &mut Buffer<f32>) {
     let _ = device.launch(&SWAP, &LaunchConfig::linear(64, 64), (&mut *output, &mut *output));

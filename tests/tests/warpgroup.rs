@@ -362,7 +362,9 @@ fn launch(
         arguments.push_bytes(&descriptor.to_le_bytes(), 8);
     }
     arguments.push_pointer(buffers[4].address());
-    device.launch_untyped(&case.kernel(variant), &LaunchConfig::new([1; 3], [128, 1, 1]), &arguments)?;
+    let config = LaunchConfig::new([1; 3], [128, 1, 1]);
+    // SAFETY: the kernel is generated above, for buffers of these sizes.
+    unsafe { device.launch_untyped(&case.kernel(variant), &config, &arguments)? };
     device.synchronize()?;
     buffers[4].read()
 }

@@ -44,7 +44,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use bytemuck::Pod;
-use cuda_std::launch::{ArgumentList, Arguments, Kernel, LaunchShape};
+use cuda_std::launch::{ArgumentList, Arguments, Kernel, LaunchShape, SafeKernel};
 
 pub use array::{Array, TextureSource};
 pub use buffer::{Buffer, POISON, PitchedBuffer, Tail, View, ViewMut};
@@ -317,36 +317,61 @@ impl Device {
         Ok(open(DeviceChoice::Model(model, caching), &self.options)?.shaped_for(self.shaped_for))
     }
 
-    /// Launches a kernel. The simulator runs it to its end and returns the counters; a GPU only starts it.
+    /// Launches a kernel that is a safe function. The simulator runs it to its end and returns the
+    /// counters; a GPU only starts it.
     ///
-    /// The arguments are a tuple with one host value for each of the kernel's parameters; wrong types do not compile. The caller
-    /// must keep the kernel's further requirements (its `# Safety`); on the simulator a violation is [`Error::Fault`].
+    /// The arguments are a tuple with one host value for each of the kernel's parameters; wrong types
+    /// do not compile, nor a buffer that is an input and an output, or an output twice.
     ///
     /// # Errors
     ///
-    /// [`Error::Launch`] when the configuration is beyond the device's or the kernel's limits, [`Error::Fault`] when the
-    /// kernel misbehaves.
+    /// [`Error::Launch`] when the configuration is not one that the kernel declares, or beyond the
+    /// device's limits; [`Error::Fault`] when the kernel misbehaves.
     pub fn launch<P, A: ArgumentList<P>>(
+        &self,
+        kernel: &SafeKernel<P>,
+        config: &LaunchConfig,
+        arguments: A,
+    ) -> Result<Option<Counters>> {
+        config.check_positions(kernel.name(), kernel.shape())?;
+        // SAFETY: the kernel is safe in every launch of the shape that it declares, which is checked,
+        // if its threads' positions differ, which was checked here.
+        unsafe { self.launch_unchecked(kernel, config, arguments) }
+    }
+
+    /// As [`Device::launch`], for a kernel that requires more than its types say.
+    ///
+    /// # Safety
+    ///
+    /// The launch keeps what the kernel's `# Safety` asks for. Where it does not, the simulator
+    /// reports [`Error::Fault`]; on a GPU any memory of the device may be read or written.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::launch`].
+    pub unsafe fn launch_unchecked<P, A: ArgumentList<P>>(
         &self,
         kernel: &Kernel<P>,
         config: &LaunchConfig,
         arguments: A,
     ) -> Result<Option<Counters>> {
         config.check(kernel.name(), kernel.shape(), self.properties())?;
-        config.check_positions(kernel.name(), kernel.shape())?;
         let mut bytes = Arguments::new();
         arguments.push_all(&mut bytes);
         self.start(kernel.name(), config, &bytes)
     }
 
-    /// As [`Device::launch`], for a kernel without a typed handle, from a PTX file that was not compiled from `kernels`. The
-    /// arguments' number and sizes are checked against the PTX; the caller must see to it that addresses are where the kernel
-    /// expects them.
+    /// As [`Device::launch_unchecked`], for a kernel without a typed handle, from a PTX file that was
+    /// not compiled from `kernels`. The arguments' number and sizes are checked against the PTX.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::launch_unchecked`]; addresses are where the kernel expects them.
     ///
     /// # Errors
     ///
     /// As [`Device::launch`], and [`Error::Launch`] for arguments that do not fit.
-    pub fn launch_untyped(
+    pub unsafe fn launch_untyped(
         &self,
         kernel: &str,
         config: &LaunchConfig,

@@ -78,7 +78,8 @@ fn a_kernel_out_of_bounds_is_a_fault_that_names_where() {
         arguments.push_slice(buffer.address(), 64);
     }
     arguments.push_bytes(&0_u64.to_le_bytes(), 8);
-    let error = device.launch_untyped("offset_read", &config, &arguments).err().unwrap();
+    // SAFETY: the simulator finds what is wrong.
+    let error = unsafe { device.launch_untyped("offset_read", &config, &arguments) }.err().unwrap();
     assert_eq!(error.exit_code(), 1);
     let text = error.to_string();
     assert!(text.starts_with("kernel `offset_read`: out of bounds write of 4 bytes"), "{text}");
@@ -97,13 +98,15 @@ fn a_kernel_without_a_handle_is_launched_by_its_name() {
     arguments.push_slice(a.address(), 10);
     arguments.push_slice(c.address(), 10);
     let config = LaunchConfig::linear(10, 32);
-    let error = device.launch_untyped("offset_read", &config, &arguments).err().unwrap();
+    // SAFETY: it is refused.
+    let error = unsafe { device.launch_untyped("offset_read", &config, &arguments) }.err().unwrap();
     assert_eq!(
         error.to_string(),
         "kernel offset_read: takes 7 parameters in the loaded PTX, but 6 arguments were given"
     );
     arguments.push_bytes(&0_u64.to_le_bytes(), 8);
-    device.launch_untyped("offset_read", &config, &arguments).unwrap();
+    // SAFETY: the three buffers have ten elements.
+    unsafe { device.launch_untyped("offset_read", &config, &arguments) }.unwrap();
     assert_eq!(c.read().unwrap(), [4.0; 10]);
 }
 

@@ -225,7 +225,10 @@ impl Dot {
                 match memory {
                     Memory::Global => launcher.launch(&kernel::dot_global, &launch, (all_a, all_b, scratch, sums)),
                     Memory::Shared => launcher.launch(&kernel::dot_shared, &launch, (all_a, all_b, sums)),
-                    Memory::Best => launcher.launch(&best_kernels::dot::dot_best, &launch, (a, b, size, sums, slots)),
+                    // SAFETY: both vectors have `size` elements, and the slots are those of the grid, all 0.
+                    Memory::Best => unsafe {
+                        launcher.launch_unchecked(&best_kernels::dot::dot_best, &launch, (a, b, size, sums, slots))
+                    },
                 }
             },
             move |data| self.outcome(data, left, roundings),

@@ -304,18 +304,23 @@ impl Gram {
                 let Data { a, c, transposed, meeting: Meeting { ready, room } } = data;
                 match kernel {
                     Entry::Plain(kernel) => launcher.launch(kernel, &launch, (&*a, c)),
-                    Entry::Split(Best::Plain(kernel), shares) => {
-                        launcher.launch(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, room))
-                    }
+                    // SAFETY: the shape is that of these matrices, and the meeting place is as large as the
+                    // shares need.
+                    Entry::Split(Best::Plain(kernel), shares) => unsafe {
+                        launcher.launch_unchecked(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, room))
+                    },
                     Entry::Split(Best::Transposed(kernel), shares) => {
                         let best::Shape { rows, columns, a_pitch, .. } = shape;
                         let pitch = transposed.pitch() as u32;
                         let (turn, turn_launch) =
                             transpose::best(gpu(launcher.device()), [rows, columns], [a_pitch, pitch]);
                         let arguments = (&*a, &mut *transposed, rows, columns, a_pitch, pitch);
-                        launcher.launch_before(turn, &turn_launch.into(), arguments)?;
+                        // SAFETY: rows, columns and pitches are those of the two matrices.
+                        unsafe { launcher.launch_before(turn, &turn_launch.into(), arguments)? };
                         let shape = best::Shape { a_pitch: pitch, ..shape };
-                        launcher.launch(kernel, &launch, (&*transposed, c, shape, 1.0_f32, shares, ready, room))
+                        let arguments = (&*transposed, c, shape, 1.0_f32, shares, ready, room);
+                        // SAFETY: the same as without a transposed copy.
+                        unsafe { launcher.launch_unchecked(kernel, &launch, arguments) }
                     }
                 }
             },

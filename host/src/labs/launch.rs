@@ -3,7 +3,7 @@
 //! buffers.
 
 use clap::{Args, ValueEnum};
-use cuda_std::launch::{DisjointSlice, Kernel};
+use cuda_std::launch::{DisjointSlice, Kernel, SafeKernel};
 use cuda_std::vector::{f32x2, f32x4};
 use kernels::launch as kernel;
 use serde_json::{Value, json};
@@ -78,12 +78,12 @@ impl Word {
         let which = loads.ilog2().min(3) as usize;
         match self {
             Self::F32 => {
-                let kernels: [&'static Kernel<_>; 4] =
+                let kernels: [&'static SafeKernel<_>; 4] =
                     [&kernel::launch_f32_1, &kernel::launch_f32_2, &kernel::launch_f32_4, &kernel::launch_f32_8];
                 Increment::F32(kernels[which])
             }
             Self::F32x2 => {
-                let kernels: [&'static Kernel<_>; 4] = [
+                let kernels: [&'static SafeKernel<_>; 4] = [
                     &kernel::launch_f32x2_1,
                     &kernel::launch_f32x2_2,
                     &kernel::launch_f32x2_4,
@@ -92,7 +92,7 @@ impl Word {
                 Increment::F32x2(kernels[which])
             }
             Self::F32x4 => {
-                let kernels: [&'static Kernel<_>; 4] = [
+                let kernels: [&'static SafeKernel<_>; 4] = [
                     &kernel::launch_f32x4_1,
                     &kernel::launch_f32x4_2,
                     &kernel::launch_f32x4_4,
@@ -105,12 +105,12 @@ impl Word {
 }
 
 /// What increments words, and the floats that are left over behind the last one.
-type Wide<W> = Kernel<(DisjointSlice<W>, DisjointSlice<f32>)>;
+type Wide<W> = SafeKernel<(DisjointSlice<W>, DisjointSlice<f32>)>;
 
 /// A kernel, by the words that it takes.
 #[derive(Clone, Copy)]
 enum Increment {
-    F32(&'static Kernel<(DisjointSlice<f32>,)>),
+    F32(&'static SafeKernel<(DisjointSlice<f32>,)>),
     F32x2(&'static Wide<f32x2>),
     F32x4(&'static Wide<f32x4>),
 }

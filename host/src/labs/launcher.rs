@@ -2,7 +2,7 @@
 //! up the simulator's counters if a variant launches several kernels. It changes the device only by what it launches and
 //! prefers.
 
-use cuda_std::launch::{ArgumentList, Kernel};
+use cuda_std::launch::{ArgumentList, Kernel, SafeKernel};
 use simt::{Checks, LoadCaching};
 
 use super::settings::Settings;
@@ -86,35 +86,65 @@ impl<'a> Launcher<'a> {
         self.device
     }
 
-    /// Launches a kernel with the preferences added to `config`. The occupancy of the first one is the variant's.
+    /// Launches a safe kernel with the preferences added to `config`. The occupancy of the first one is the variant's.
     ///
     /// # Errors
     ///
     /// As [`Device::launch`].
     pub fn launch<P, A: ArgumentList<P>>(
         &mut self,
-        kernel: &'static Kernel<P>,
+        kernel: &'static SafeKernel<P>,
         config: &LaunchConfig,
         arguments: A,
     ) -> Result<()> {
-        self.launch_as(kernel, config, arguments, true)
+        config.check_positions(kernel.name(), kernel.shape())?;
+        // SAFETY: as for `Device::launch`.
+        unsafe { self.launch_unchecked(kernel, config, arguments) }
     }
 
-    /// Launches a kernel that makes what the variant's own kernel takes: its occupancy is not the variant's.
+    /// As [`Launcher::launch`], for any kernel.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::launch_unchecked`].
     ///
     /// # Errors
     ///
     /// As [`Device::launch`].
-    pub fn launch_before<P, A: ArgumentList<P>>(
+    pub unsafe fn launch_unchecked<P, A: ArgumentList<P>>(
         &mut self,
         kernel: &'static Kernel<P>,
         config: &LaunchConfig,
         arguments: A,
     ) -> Result<()> {
-        self.launch_as(kernel, config, arguments, false)
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_as(kernel, config, arguments, true) }
     }
 
-    fn launch_as<P, A: ArgumentList<P>>(
+    /// As [`Launcher::launch_unchecked`], for a kernel that makes what the variant's own kernel takes: its occupancy is not the
+    /// variant's.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::launch_unchecked`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::launch`].
+    pub unsafe fn launch_before<P, A: ArgumentList<P>>(
+        &mut self,
+        kernel: &'static Kernel<P>,
+        config: &LaunchConfig,
+        arguments: A,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_as(kernel, config, arguments, false) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Device::launch_unchecked`].
+    unsafe fn launch_as<P, A: ArgumentList<P>>(
         &mut self,
         kernel: &'static Kernel<P>,
         config: &LaunchConfig,
@@ -124,13 +154,15 @@ impl<'a> Launcher<'a> {
         let Preferences { cache, carveout, load_caching, .. } = self.preferences;
         let config = LaunchConfig { cache, carveout, load_caching, checks: self.checks, ..*config };
         let Some(record) = &mut self.record else {
-            return self.device.launch(kernel, &config, arguments).map(drop);
+            // SAFETY: the caller's promise.
+            return unsafe { self.device.launch_unchecked(kernel, &config, arguments) }.map(drop);
         };
         let name = kernel.name();
         if !record.kernels.contains(&name) {
             record.kernels.push(name);
         }
-        let counters = self.device.launch(kernel, &config, arguments)?;
+        // SAFETY: the caller's promise.
+        let counters = unsafe { self.device.launch_unchecked(kernel, &config, arguments) }?;
         if let (Some(mut counters), Some(report)) = (counters, self.device.last_report()) {
             counters.occupancy = counters.occupancy.filter(|_| has_occupancy);
             record.launches.push((name, counters));

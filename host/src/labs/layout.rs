@@ -262,7 +262,11 @@ impl Layout {
                 "points",
                 3,
                 |data, launcher, config| {
-                    launcher.launch(&kernel::layout_points_direct, config, (&data.points, &mut data.output))
+                    // SAFETY: there is a point for each element of the output, and nothing writes points.
+                    unsafe {
+                        let arguments = (&data.points, &mut data.output);
+                        launcher.launch_unchecked(&kernel::layout_points_direct, config, arguments)
+                    }
                 },
                 expected,
             ),
@@ -361,7 +365,10 @@ impl Layout {
             Variant::new(
                 format!("matrix-{name}"),
                 move |data: &mut Data, launcher: &mut super::Launcher<'_>| match pointers {
-                    true => launcher.launch(&kernel::layout_pointers, &launch, (&data.pointers, &mut data.copy)),
+                    // SAFETY: the table has the address of each row of `data.matrix`, which lives as long.
+                    true => unsafe {
+                        launcher.launch_unchecked(&kernel::layout_pointers, &launch, (&data.pointers, &mut data.copy))
+                    },
                     false => launcher.launch(&kernel::layout_pitched, &launch, (&data.matrix, &mut data.copy)),
                 },
                 move |data| {

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cuda_std::launch::{DisjointSlice, Kernel, Slice};
+use cuda_std::launch::{DisjointSlice, SafeKernel, Slice};
 use kernels::offset as kernel;
 use serde_json::{Value, json};
 
@@ -189,7 +189,7 @@ impl Offset {
 }
 
 impl Side {
-    fn kernel(self) -> &'static Kernel<Parameters> {
+    fn kernel(self) -> &'static SafeKernel<Parameters> {
         match self {
             Self::Read => &kernel::offset_read,
             Self::Write => &kernel::offset_write,

@@ -261,7 +261,9 @@ impl Texture {
                 name,
                 move |data: &mut Data, launcher: &mut super::Launcher<'_>| match (&data.linear, texture) {
                     (Some(linear), true) => {
-                        launcher.launch(&kernel::texture_linear, &launch, (linear.argument(), &mut data.output))
+                        let arguments = (linear.argument(), &mut data.output);
+                        // SAFETY: the texture is alive, and made of as many texels in one dimension.
+                        unsafe { launcher.launch_unchecked(&kernel::texture_linear, &launch, arguments) }
                     }
                     _ => launcher.launch(&kernel::texture_global, &launch, (&*data.image, &mut data.output)),
                 },
@@ -294,7 +296,9 @@ impl Texture {
             sampled.name,
             move |data: &mut Data, launcher| {
                 let texture = data.sampled[index].argument();
-                launcher.launch(&kernel::texture_sample, &launch, (texture, &mut data.output, scale, shift))
+                let arguments = (texture, &mut data.output, scale, shift);
+                // SAFETY: the texture is alive, and made of an array of two dimensions.
+                unsafe { launcher.launch_unchecked(&kernel::texture_sample, &launch, arguments) }
             },
             move |data| {
                 let found = data.output.read()?;
@@ -360,7 +364,9 @@ impl Texture {
             format!("{name}-{}", place.name()),
             move |data: &mut Data, launcher| match (place, &data.walked) {
                 (Layout::Texture, Some(walked)) => {
-                    launcher.launch(&kernel::texture_walk, &launch, (walked.argument(), &mut data.output, walk))
+                    let arguments = (walked.argument(), &mut data.output, walk);
+                    // SAFETY: the texture is alive, made of an array of two dimensions and of this side.
+                    unsafe { launcher.launch_unchecked(&kernel::texture_walk, &launch, arguments) }
                 }
                 (Layout::Morton, _) => {
                     launcher.launch(&kernel::texture_morton, &launch, (&data.morton, &mut data.output, walk))

@@ -244,7 +244,8 @@ impl Transpose {
                 }
                 let pitches = [data.input.pitch() as u32, target.pitch() as u32];
                 let arguments = (&data.input, target, rows as u32, columns as u32, pitches[0], pitches[1]);
-                launcher.launch(best, &launch, arguments)
+                // SAFETY: rows, columns and pitches are those of the two matrices.
+                unsafe { launcher.launch_unchecked(best, &launch, arguments) }
             },
             move |data| self.outcome(step, data),
         );

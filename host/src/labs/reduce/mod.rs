@@ -377,9 +377,13 @@ impl<T: Number> OnDevice<T> {
         let [result, _] = &mut self.partials;
         self.left = (0, 1);
         if best::is_small(size) {
-            return launcher.launch(T::SMALL[operation as usize], launch, (values, size as u32, result));
+            let kernel = T::SMALL[operation as usize];
+            // SAFETY: there are `size` values, and room for the result.
+            return unsafe { launcher.launch_unchecked(kernel, launch, (values, size as u32, result)) };
         }
-        launcher.launch(T::BEST[operation as usize], launch, (values, size, result, &mut self.slots))
+        let arguments = (values, size, result, &mut self.slots);
+        // SAFETY: the same, and the slots are those of the grid, all 0.
+        unsafe { launcher.launch_unchecked(T::BEST[operation as usize], launch, arguments) }
     }
 
     /// Launches a step until fewer values are left than a block has threads.
@@ -398,13 +402,15 @@ impl<T: Number> OnDevice<T> {
         let per_thread = if number < 4 { 1 } else { 2 };
         let launch = |count: usize| LaunchConfig::linear(count.div_ceil(per_thread), block);
         let mut config = launch(size);
-        launcher.launch(kernel, &config, (values, &mut *first))?;
+        // SAFETY: a block has a power of two of threads, from 64 to 1024, as `--block` allows.
+        unsafe { launcher.launch_unchecked(kernel, &config, (values, &mut *first))? };
         let mut left = (0, config.grid[0] as usize);
         while left.1 >= block as usize {
             config = launch(left.1);
+            // SAFETY: the same.
             match left.0 {
-                0 => launcher.launch(kernel, &config, (first.first(left.1), &mut *second))?,
-                _ => launcher.launch(kernel, &config, (second.first(left.1), &mut *first))?,
+                0 => unsafe { launcher.launch_unchecked(kernel, &config, (first.first(left.1), &mut *second))? },
+                _ => unsafe { launcher.launch_unchecked(kernel, &config, (second.first(left.1), &mut *first))? },
             }
             left = (1 - left.0, config.grid[0] as usize);
         }

@@ -332,14 +332,18 @@ impl Rows {
         let (rows, columns) = (rows as u32, columns as u32);
         match (best, statistic.best()) {
             (Best::Lanes8, Some((kernel, _, _))) | (Best::Lanes32, Some((_, kernel, _))) => {
-                launcher.launch(kernel, &launch, (matrix, of_rows, rows, columns, pitch))
+                // SAFETY: rows, columns and pitch are those of the matrix; each row has a result.
+                unsafe { launcher.launch_unchecked(kernel, &launch, (matrix, of_rows, rows, columns, pitch)) }
             }
             (Best::Blocks(per_row), Some((_, _, kernel))) => {
-                launcher.launch(kernel, &launch, (matrix, of_rows, columns, pitch, per_row, slots))
+                let arguments = (matrix, of_rows, columns, pitch, per_row, slots);
+                // SAFETY: the same, and the slots are those of the grid, all 0.
+                unsafe { launcher.launch_unchecked(kernel, &launch, arguments) }
             }
             (Best::Columns(_), _) | (_, None) => {
                 let arguments = (matrix, of_columns, rows, columns, pitch, slots);
-                launcher.launch(&best::rows_column_means_best, &launch, arguments)
+                // SAFETY: the same; each column has a result.
+                unsafe { launcher.launch_unchecked(&best::rows_column_means_best, &launch, arguments) }
             }
         }
     }
