@@ -73,6 +73,8 @@ pub mod register_tiles;
 pub mod rows;
 pub mod rows_all;
 pub mod shared;
+#[cfg(target_arch = "nvptx64")]
+mod stage;
 pub mod table;
 pub mod texture;
 pub mod transpose;

@@ -148,8 +148,7 @@ pub fn matmul_registers(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f3
     let mut sums = [[0.0; 8]; 8];
     for k in (0..a.cols()).step_by(8) {
         for i in (16 * y + x..1024).step_by(256) {
-            let (r, kr) = (i / 8, i % 8);
-            let (kc, c) = (i / 128, i % 128);
+            let (r, kr, kc, c) = (i / 8, i % 8, i / 128, i % 128);
             // SAFETY: these elements are this thread's until the barrier.
             unsafe {
                 (*a_tile)[r][kr] = a.get(row + r as u32, k + kr as u32).copied().unwrap_or(0.0);

@@ -29,7 +29,10 @@
 use cuda_std::{DisjointMatrix, Matrix, gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{
-    GpuFloat, address_space, pipeline, shared::SharedCell, thread, unroll, vector::f32x4,
+    GpuFloat, address_space, pipeline,
+    shared::{SharedAddress, SharedCell},
+    thread, unroll,
+    vector::f32x4,
 };
 
 /// Bytes of shared memory of [`matmul_async3`], which needs the most.
@@ -94,7 +97,8 @@ pub fn matmul_async2(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
     for ahead in 0..STAGES - 1 {
         // SAFETY: nobody uses the tiles yet.
         unsafe {
-            let (a_tile, b_tile) = (&raw mut (*a_tiles)[ahead], &raw mut (*b_tiles)[ahead]);
+            let a_tile = SharedAddress::of(&raw const (*a_tiles)[ahead]);
+            let b_tile = SharedAddress::of(&raw const (*b_tiles)[ahead]);
             start_copies(&a, &b, [row, col, 8 * ahead as u32], a_tile, b_tile);
         }
     }
@@ -105,7 +109,8 @@ pub fn matmul_async2(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
         let (now, ahead) = (tile % STAGES, (tile + STAGES - 1) % STAGES);
         // SAFETY: until the next barrier all threads read one stage and copy to another.
         unsafe {
-            let (a_tile, b_tile) = (&raw mut (*a_tiles)[ahead], &raw mut (*b_tiles)[ahead]);
+            let a_tile = SharedAddress::of(&raw const (*a_tiles)[ahead]);
+            let b_tile = SharedAddress::of(&raw const (*b_tiles)[ahead]);
             let k = 8 * (tile + STAGES - 1) as u32;
             start_copies(&a, &b, [row, col, k], a_tile, b_tile);
             multiply(&(*a_tiles)[now], &(*b_tiles)[now], &mut sums);
@@ -131,7 +136,8 @@ pub fn matmul_async3(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
     for ahead in 0..STAGES - 1 {
         // SAFETY: nobody uses the tiles yet.
         unsafe {
-            let (a_tile, b_tile) = (&raw mut (*a_tiles)[ahead], &raw mut (*b_tiles)[ahead]);
+            let a_tile = SharedAddress::of(&raw const (*a_tiles)[ahead]);
+            let b_tile = SharedAddress::of(&raw const (*b_tiles)[ahead]);
             start_copies(&a, &b, [row, col, 8 * ahead as u32], a_tile, b_tile);
         }
     }
@@ -142,7 +148,8 @@ pub fn matmul_async3(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
         let (now, ahead) = (tile % STAGES, (tile + STAGES - 1) % STAGES);
         // SAFETY: until the next barrier all threads read one stage and copy to another.
         unsafe {
-            let (a_tile, b_tile) = (&raw mut (*a_tiles)[ahead], &raw mut (*b_tiles)[ahead]);
+            let a_tile = SharedAddress::of(&raw const (*a_tiles)[ahead]);
+            let b_tile = SharedAddress::of(&raw const (*b_tiles)[ahead]);
             let k = 8 * (tile + STAGES - 1) as u32;
             start_copies(&a, &b, [row, col, k], a_tile, b_tile);
             multiply(&(*a_tiles)[now], &(*b_tiles)[now], &mut sums);
@@ -161,8 +168,8 @@ unsafe fn start_copies(
     a: &Matrix<f32>,
     b: &Matrix<f32>,
     [row, col, k]: [u32; 3],
-    a_tile: *mut ATile,
-    b_tile: *mut BTile,
+    a_tile: SharedAddress<ATile>,
+    b_tile: SharedAddress<BTile>,
 ) {
     let t = 16 * thread::thread_idx_y() + thread::thread_idx_x();
     unroll::<4>(|round| {
@@ -171,8 +178,8 @@ unsafe fn start_copies(
         let (from_a, from_b) = (a.get(row + a_row, k + a_k), b.get(k + b_k, col + b_col));
         // SAFETY: this thread alone copies to these two elements.
         unsafe {
-            pipeline::fetch(&raw mut (*a_tile)[a_k as usize][a_row as usize], from_a);
-            pipeline::fetch(&raw mut (*b_tile)[b_k as usize][b_col as usize], from_b);
+            pipeline::fetch(a_tile.element(a_k, a_row), from_a);
+            pipeline::fetch(b_tile.element(b_k, b_col), from_b);
         }
     });
     pipeline::commit();

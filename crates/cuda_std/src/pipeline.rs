@@ -78,13 +78,13 @@ pub unsafe fn copy_or_zero<T: Copy>(to: SharedAddress<T>, from: *const T, inside
 /// [`copy_or_zero`] for what `get` gives: copies an element, or writes zero if there is none.
 ///
 /// # Safety
-/// `from` is in global memory, `to` points to shared memory, both aligned to the value's size. Until the copy has been waited for, no
+/// `from` is in global memory, `to` is in shared memory, both aligned to the value's size. Until the copy has been waited for, no
 /// thread writes `from` or accesses `to`.
 #[inline(always)]
-pub unsafe fn fetch<T: Copy>(to: *mut T, from: Option<&T>) {
+pub unsafe fn fetch<T: Copy>(to: SharedAddress<T>, from: Option<&T>) {
     let address = from.map_or(core::ptr::null(), core::ptr::from_ref);
     // SAFETY: the caller's promise; without an element, nothing is read.
-    unsafe { copy_or_zero(SharedAddress::of(to), address, from.is_some()) }
+    unsafe { copy_or_zero(to, address, from.is_some()) }
 }
 
 const fn check_size<T>() {

@@ -164,6 +164,15 @@ impl<T> SharedAddress<T> {
     }
 }
 
+impl<T, const COLS: usize, const ROWS: usize> SharedAddress<[[T; COLS]; ROWS]> {
+    /// The address of an element of a tile. It has to be in the tile: the address is not checked.
+    #[inline(always)]
+    #[must_use]
+    pub fn element(self, row: u32, col: u32) -> SharedAddress<T> {
+        self.cast().add(row.wrapping_mul(COLS as u32).wrapping_add(col))
+    }
+}
+
 /// The size of the block's dynamic shared memory in bytes (`%dynamic_smem_size`).
 #[inline(always)]
 pub fn dynamic_shared_size() -> u32 {

@@ -123,7 +123,7 @@ pub unsafe fn memory_pipeline(input: *const f32x4, output: *mut f32x4, inside: u
     pipeline::copy_or_zero(pairs, from.cast::<f32x2>(), t < inside);
     pipeline::copy_or_zero(pairs.add(1), from.cast::<f32x2>().add(1), t >= inside);
     pipeline::copy(to.add(64), from);
-    pipeline::fetch(stage.add(96 + t as usize), (t < inside).then(|| &*from));
+    pipeline::fetch(to.add(96), (t < inside).then(|| &*from));
     pipeline::commit();
     pipeline::wait_prior::<1>();
     thread::sync_threads();
