@@ -1,5 +1,5 @@
 //! Compiles sources that are not trusted: the crate's dependencies are compiled before, by cargo, and then rustc, `opt` and `llc`
-//! compile other sources against them. The caller runs these three, and can confine them.
+//! compile other sources against them. The caller runs all of these, and can confine the last three.
 //!
 //! *Invariant:* nothing but the three programs, run by the caller's [`Runner`], opens a file of the sources. They read what
 //! [`Prepared::reads`] lists and the folder that they are run in, write to that folder only, and find two variables in their
@@ -31,18 +31,18 @@ pub struct Prepared {
 }
 
 impl CudaBuilder {
-    /// Compiles the dependencies of the crate, unless they are compiled already, and the crate itself.
+    /// Compiles the dependencies of the crate, unless they are compiled already, and the crate itself, with cargo, which `runner` runs.
     ///
     /// # Errors
     ///
     /// As [`CudaBuilder::build`].
-    pub fn prepare(&self) -> Result<Prepared, CudaBuilderError> {
+    pub fn prepare(&self, runner: Runner<'_>) -> Result<Prepared, CudaBuilderError> {
         let compiler = self.compiler()?;
         let workspace = Workspace::of_crate(&self.path, Some(&compiler.cargo))?;
         let target_dir = self.target_dir.clone().unwrap_or_else(|| workspace.target.join("cuda-builder"));
         let mut cargo = rustc::cargo(self, &compiler, &workspace, &target_dir);
         cargo.arg("--message-format=json-render-diagnostics").args(&self.build_args);
-        let (artifacts, _) = rustc::output(self, &compiler, &workspace, cargo)?;
+        let (artifacts, _) = rustc::output(self, &compiler, &workspace, cargo, runner)?;
         let artifacts: Vec<Value> = artifacts.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let folders = [target_dir.join(TARGET).join("release/deps"), target_dir.join("release/deps")];
         let mut externs = Vec::new();
@@ -65,6 +65,11 @@ fn library<'a>(artifact: &'a Value, folder: &Path) -> Option<(&'a str, &'a str)>
 }
 
 impl Prepared {
+    /// The compiler, with its versions.
+    pub fn compiler(&self) -> String {
+        self.compiler.to_string()
+    }
+
     /// The files and folders that the programs read, besides the system's libraries and the folder that they are run in.
     pub fn reads(&self) -> Vec<PathBuf> {
         let dependencies = self.workspace.source_folders.iter().filter(|folder| **folder != self.workspace.folder);

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
+use std::sync::atomic::AtomicBool;
 
 use host::device::DeviceChoice;
 use host::random::Random;
@@ -20,7 +21,7 @@ use crate::goal::{Counted, SOLUTION, model_named};
 use crate::goals_file::GoalPlan;
 use crate::guard::{self, Objection};
 use crate::metric::Launched;
-use crate::trial::{Kernels, Module, Outcome, draw_values};
+use crate::trial::{Kernels, LaunchLimits, Module, Outcome, draw_values};
 use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Problem, Times, Verdict};
 
 /// The limit of warp instructions for a launch: a hundred times what an exercise's kernel takes.
@@ -33,14 +34,19 @@ pub struct Judging {
     pub seed: u64,
     /// The GPU to run on as well, if any.
     pub gpu: Option<u32>,
-    /// The limit of warp instructions for a launch.
-    pub steps: u64,
+    /// What a launch may take.
+    pub limits: LaunchLimits,
 }
 
 impl Judging {
     /// On the simulator, with this seed.
     pub fn seeded(seed: u64) -> Self {
-        Self { seed, gpu: None, steps: STEPS }
+        Self { seed, gpu: None, limits: LaunchLimits { steps: STEPS, faults: simt::DEFAULT_FAULT_LIMIT, cancel: None } }
+    }
+
+    /// The same, stopped when this is set.
+    pub fn stopped_by(self, stop: &'static AtomicBool) -> Self {
+        Self { limits: LaunchLimits { cancel: Some(stop), ..self.limits }, ..self }
     }
 }
 
@@ -103,7 +109,7 @@ impl Judge<'_> {
         };
         let reference = self.own(&self.exercise.reference_file())?;
         let mut random = Random::new(self.judging.seed);
-        let module = match Module::simulated(&ptx, None, Some(self.judging.steps)) {
+        let module = match Module::simulated(&ptx, None, self.judging.limits) {
             Ok(module) => module,
             Err(error) => return self.failed(Problem::Device(error), Sizes::new()).map(Some),
         };
@@ -181,7 +187,7 @@ impl Judge<'_> {
         let outcome = outcome.map_err(|problem| match problem {
             Problem::Device(error) => error.into(),
             Problem::Signature(text) | Problem::Exercise(text) => wrong(&text),
-            Problem::Faults(faults) => {
+            Problem::Faults(faults) | Problem::OutOfTime(faults) => {
                 let messages: Vec<String> = faults.into_iter().map(|fault| fault.message).collect();
                 wrong(&format!("at {}: {}", shown(sizes), messages.join("; ")))
             }
@@ -197,6 +203,7 @@ impl Judge<'_> {
         match problem {
             Problem::Signature(text) => Ok(Failure::Signature(text)),
             Problem::Faults(faults) => Ok(Failure::Faults(sizes, once(faults), None)),
+            Problem::OutOfTime(faults) => Ok(Failure::OutOfTime(sizes, once(faults))),
             Problem::Exercise(text) => Err(self.wrong_exercise(text)),
             Problem::Device(host::Error::Ptx { problem, .. }) => {
                 Ok(Failure::DoesNotCompile(format!("error: {problem}")))
@@ -306,7 +313,7 @@ impl Judge<'_> {
         values: &Buffers,
         verdict: &mut Verdict,
     ) -> Result<Option<Failure>> {
-        let open = |ptx: &Path| Module::open(ptx, DeviceChoice::Gpu(gpu), None);
+        let open = |ptx: &Path| Module::open(ptx, DeviceChoice::Gpu(gpu), self.judging.limits);
         let student = open(ptx)?;
         let outcome = match student.run(self.exercise, sizes, values, Kernels::Student, Checks::NONE) {
             Ok(outcome) => outcome,
@@ -358,7 +365,7 @@ impl Judge<'_> {
     }
 
     fn simulated(&self, ptx: &Path, model: Option<&'static Model>) -> Result<Module> {
-        Ok(Module::simulated(ptx, model, Some(self.judging.steps))?)
+        Ok(Module::simulated(ptx, model, self.judging.limits)?)
     }
 
     /// PTX of one of the exercise's own files.

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
@@ -115,7 +115,7 @@ fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
 }
 
 #[cfg(unix)]
-fn is_link_at(folder: &std::os::fd::OwnedFd, part: &Component<'_>) -> bool {
+fn is_link_at(folder: &std::os::fd::OwnedFd, part: &std::path::Component<'_>) -> bool {
     use rustix::fs::{AtFlags, FileType, statat};
     let status = statat(folder, part.as_os_str(), AtFlags::SYMLINK_NOFOLLOW);
     status.is_ok_and(|status| FileType::from_raw_mode(status.st_mode) == FileType::Symlink)
