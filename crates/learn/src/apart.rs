@@ -87,6 +87,7 @@ pub struct OneOptions {
     exercise: String,
     file: PathBuf,
     /// The process to end with
+    #[cfg(target_os = "linux")]
     #[arg(long)]
     parent: u32,
     #[arg(long)]
@@ -158,6 +159,7 @@ impl Judges<'_> {
         let mut command = Command::new(own_program());
         command.arg("--course").arg(&self.course.folder).arg("grade-one").arg(&exercise.name).arg(file);
         for (name, value) in [
+            #[cfg(target_os = "linux")]
             ("--parent", std::process::id().into()),
             ("--job", job as u64),
             ("--seed", self.seed),
@@ -180,7 +182,8 @@ impl Judges<'_> {
 
 /// `grade-one`: judges a file and prints the mark.
 pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
-    process::end_with(options.parent)?;
+    #[cfg(target_os = "linux")]
+    crate::start::end_with(options.parent)?;
     let time_limit = Duration::from_secs(options.limits.time_limit);
     std::thread::spawn(move || {
         std::thread::sleep(time_limit);

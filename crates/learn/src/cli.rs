@@ -10,7 +10,7 @@ use crate::arguments::{Named, NamedOrNext, RunArguments};
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::terminal::note;
-use crate::{apart, check, grade, new, process, student, watch};
+use crate::{apart, check, grade, new, student, watch};
 
 /// Exercises on GPU memory: kernels in Rust, graded by their results and by their memory accesses.
 ///
@@ -50,14 +50,15 @@ enum Command {
     /// For all that starts programs: become one that ends with its parent
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
-    Start(process::StartOptions),
+    Start(crate::start::StartOptions),
     /// For authors: create an exercise from a skeleton
     New(Named),
 }
 
 /// Runs the program. The exit code is 0 for solved or done, 1 for not solved, and 2 for an error.
 pub fn main() -> ExitCode {
-    if let Some(result) = process::if_wrapper() {
+    #[cfg(target_os = "linux")]
+    if let Some(result) = crate::start::if_wrapper() {
         return exit_code(result);
     }
     let arguments = match Arguments::try_parse() {
@@ -99,7 +100,7 @@ fn run(arguments: Arguments) -> Result<bool> {
         Some(Command::Grade(options)) => grade::grade(&course()?, &options),
         Some(Command::GradeOne(options)) => apart::one(&course()?, &options),
         #[cfg(target_os = "linux")]
-        Some(Command::Start(options)) => process::become_program(&options),
+        Some(Command::Start(options)) => crate::start::become_program(&options),
         Some(Command::New(Named { name })) => new::new(&course()?, &name),
     }
 }

@@ -14,7 +14,7 @@
 //! | [`course`], [`exercise`], [`goals_file`], [`goal`], [`metric`], [`expression`] | the authors' files: `course.toml`, `goals.toml` |
 //! | [`data`] | sizes and values, drawn from a seed |
 //! | [`guard`], [`compile`], [`diagnostics`] | from a file of kernels to PTX |
-//! | [`sandbox`], [`process`] | what protects the machine from the files of strangers, and ends what was started |
+//! | [`sandbox`], [`process`], `start` | what protects the machine from the files of strangers, and ends what was started |
 //! | [`trial`], [`device_data`], [`comparison`], [`judge`], [`verdict`] | the runs and their result |
 //! | [`report`], [`words`], [`terminal`] | a verdict for people |
 //! | [`cli`], [`arguments`] | the command line |
@@ -50,6 +50,8 @@ mod process;
 mod progress;
 mod report;
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod start;
 mod student;
 mod submission;
 mod terminal;

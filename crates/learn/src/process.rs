@@ -1,48 +1,26 @@
 //! The programs that this one starts: the judge of a file, the compiler's, and cargo. None of them outlives it.
 //!
-//! On Linux each is started by this program itself, as `start`, which asks the kernel to end it with its parent, confines itself, and
-//! becomes the program. That covers a parent that is killed, which cannot end anything any more. cargo starts its compilers in the
-//! same way, as wrapped ones. Elsewhere a program that was killed leaves its children to their limits.
-//!
-//! *Invariant:* a sandbox that cannot be made is an error, never a program that runs without it.
+//! On Linux the kernel ends them with their parent, even if that is killed: see [`crate::start`]. Elsewhere a program that is killed
+//! leaves its children to their limits.
 
-use std::ffi::OsString;
 use std::io::{self, Read};
-use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use clap::Args;
-
-use crate::error::{Error, Result};
 use crate::sandbox::Sandbox;
 
 /// How often to look whether a process has ended, or another has left a folder.
 pub const INTERVAL: Duration = Duration::from_millis(20);
 
-/// In the environment of cargo: the process whose children are to be wrapped, cargo itself.
-const WRAPS_FOR: &str = "LEARN_WRAPS_FOR";
-
-/// Options of `start`.
-#[cfg(target_os = "linux")]
-#[derive(Args, Debug)]
-pub struct StartOptions {
-    /// The process to end with
-    #[arg(long)]
-    parent: u32,
-    /// Run it in a sandbox that reads `--read` and writes `--write`
-    #[arg(long)]
-    confined: bool,
-    #[arg(long)]
-    read: Vec<PathBuf>,
-    #[arg(long)]
-    write: Vec<PathBuf>,
-    /// End its children with it, too: it is cargo
-    #[arg(long)]
-    wraps: bool,
-    #[arg(last = true, required = true)]
-    program: Vec<OsString>,
+/// A program that is started.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is neither a sandbox nor a wrapper"))]
+pub enum Kind<'a> {
+    /// cargo, which starts others, with this program's environment.
+    Cargo,
+    /// One with the variables of its command only, perhaps in a sandbox.
+    Compiler(Option<&'a Sandbox>),
 }
 
 /// How to run a program to its end.
@@ -64,7 +42,7 @@ impl Runner {
     ///
     /// Those of [`Command::output`]; [`io::ErrorKind::Interrupted`] if it was stopped.
     pub fn cargo(self, command: &mut Command) -> io::Result<Output> {
-        self.output(command, |start| _ = start.arg("--wraps"))
+        self.output(command, Kind::Cargo)
     }
 
     /// Runs a program with the variables that the command sets, and no others; in a sandbox, if there is one.
@@ -73,93 +51,19 @@ impl Runner {
     ///
     /// As [`Runner::cargo`]. A sandbox that cannot be made is a failure of the program.
     pub fn compiler(self, command: &mut Command, sandbox: Option<&Sandbox>) -> io::Result<Output> {
-        self.output(command, |start| {
-            start.env_clear();
-            sandbox.into_iter().for_each(|sandbox| _ = start.arg("--confined").args(sandbox.arguments()));
-        })
+        self.output(command, Kind::Compiler(sandbox))
     }
 
-    fn output(self, command: &mut Command, how: impl FnOnce(&mut Command)) -> io::Result<Output> {
-        let mut started = start(command, how)?;
-        let command = started.as_mut().unwrap_or(command);
+    fn output(self, command: &mut Command, kind: Kind<'_>) -> io::Result<Output> {
+        #[cfg(target_os = "linux")]
+        let command = &mut crate::start::started(command, kind)?;
+        #[cfg(not(target_os = "linux"))]
+        let _ = kind;
         match self.stop {
             None => command.output(),
             Some(stop) => stoppable(command, stop),
         }
     }
-}
-
-/// The command that starts another one, so that it ends with this process. `None` where there is no such way.
-#[cfg(target_os = "linux")]
-fn start(command: &Command, how: impl FnOnce(&mut Command)) -> io::Result<Option<Command>> {
-    let mut start = Command::new(std::env::current_exe()?);
-    start.arg("start").arg(format!("--parent={}", std::process::id()));
-    how(&mut start);
-    start.arg("--").arg(command.get_program()).args(command.get_args());
-    command.get_current_dir().into_iter().for_each(|folder| _ = start.current_dir(folder));
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => start.env(name, value),
-            None => start.env_remove(name),
-        };
-    }
-    Ok(Some(start))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn start(_command: &Command, _how: impl FnOnce(&mut Command)) -> io::Result<Option<Command>> {
-    Ok(None)
-}
-
-/// `start`: becomes the program.
-#[cfg(target_os = "linux")]
-pub fn become_program(options: &StartOptions) -> Result<bool> {
-    use std::os::unix::process::CommandExt as _;
-    end_with(options.parent)?;
-    if options.confined {
-        Sandbox::new(options.read.clone(), options.write.clone()).enter().map_err(Error::Usage)?;
-    }
-    let (program, arguments) = options.program.split_first().expect("clap has required one");
-    let mut command = Command::new(program);
-    if options.wraps {
-        let wrapper = std::env::current_exe().map_err(Error::reading("learn"))?;
-        command.env("RUSTC_WRAPPER", wrapper).env(WRAPS_FOR, std::process::id().to_string());
-    }
-    Err(Error::reading(program)(command.args(arguments).exec()))
-}
-
-/// If cargo has started this program as a wrapper: becomes the compiler that its arguments name, which ends with cargo.
-#[cfg(target_os = "linux")]
-pub fn if_wrapper() -> Option<Result<bool>> {
-    use std::os::unix::process::CommandExt as _;
-    let parent = std::env::var(WRAPS_FOR).ok()?.parse().ok()?;
-    let mut arguments = std::env::args_os().skip(1);
-    let compiler = arguments.next()?;
-    let exec = || Error::reading(&compiler)(Command::new(&compiler).args(arguments).env_remove(WRAPS_FOR).exec());
-    Some(end_with(parent).and_then(|()| Err(exec())))
-}
-
-#[cfg(not(target_os = "linux"))]
-pub fn if_wrapper() -> Option<Result<bool>> {
-    None
-}
-
-/// Has the kernel kill this process when the thread ends that has started it. Those threads wait for their children.
-#[cfg(target_os = "linux")]
-pub fn end_with(parent: u32) -> Result<()> {
-    use rustix::process::{Signal, getppid, set_parent_process_death_signal};
-    let failed = |error| Error::Usage(format!("the kernel does not end this process with its parent: {error}"));
-    set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed)?;
-    // It may have ended before.
-    match getppid().is_some_and(|pid| pid.as_raw_nonzero().get().cast_unsigned() == parent) {
-        true => Ok(()),
-        false => Err(Error::Usage("the process that has started this one has ended".to_owned())),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub fn end_with(_parent: u32) -> Result<()> {
-    Ok(())
 }
 
 /// Runs a program to its end, or until `stop` is set.

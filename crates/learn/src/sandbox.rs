@@ -6,7 +6,6 @@
 //!
 //! *Invariant:* a sandbox that cannot be made is an error, never a program that runs without it.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Where systems keep their shared libraries, and the list of these.
@@ -38,10 +37,11 @@ impl Sandbox {
         confine(&self.reads, &self.writes)
     }
 
-    /// The arguments of `start` for it: see [`crate::process`].
-    pub fn arguments(&self) -> impl Iterator<Item = OsString> {
+    /// The arguments of `start` for it: see [`crate::start`].
+    #[cfg(target_os = "linux")]
+    pub fn arguments(&self) -> impl Iterator<Item = std::ffi::OsString> {
         let of = |name, paths: &[PathBuf]| {
-            paths.iter().flat_map(move |path| [OsString::from(name), path.into()]).collect::<Vec<_>>()
+            paths.iter().flat_map(move |path| [std::ffi::OsString::from(name), path.into()]).collect::<Vec<_>>()
         };
         of("--read", &self.reads).into_iter().chain(of("--write", &self.writes))
     }

@@ -72,10 +72,11 @@ pub fn read(student: &Path, exercise: &Exercise) -> Submission {
         }
     }
     match elsewhere(student, &exercise.name, name) {
-        Some(found) => {
+        Ok(Some(found)) => {
             Submission::Missing(format!("there is {}, which belongs in {}", found.display(), places[0].display()))
         }
-        None => Submission::Missing("no file was handed in".to_owned()),
+        Ok(None) => Submission::Missing("no file was handed in".to_owned()),
+        Err((folder, error)) => Submission::Unreadable(format!("{} cannot be read: {error}", folder.display())),
     }
 }
 
@@ -147,27 +148,35 @@ fn is_link(error: &io::Error) -> bool {
     error.kind() == ErrorKind::TooManyLinks
 }
 
-/// A file for the exercise in another place of the student's folder, such as `Guard/` or the folder of a whole clone.
-fn elsewhere(student: &Path, exercise: &str, file: &str) -> Option<PathBuf> {
+/// A file for the exercise in another place of the student's folder, such as `Guard/` or the folder of a whole clone. If there is
+/// none, a folder that cannot be read is an error, since it may have the file.
+fn elsewhere(student: &Path, exercise: &str, file: &str) -> std::result::Result<Option<PathBuf>, (PathBuf, io::Error)> {
+    let within = |path: &Path| path.strip_prefix(student).unwrap_or(path).to_owned();
     let lower = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let mut open = vec![student.to_owned()];
-    let mut looked_at = 0;
+    let (mut looked_at, mut unreadable) = (0, None);
     while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                unreadable = unreadable.or(Some((within(&folder), error)));
+                continue;
+            }
+        };
+        for entry in entries.flatten() {
             looked_at += 1;
             if looked_at > LOOKED_AT {
-                return None;
+                return Ok(None);
             }
             let path = entry.path();
-            let kind = entry.file_type().ok()?;
-            if kind.is_dir() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 open.push(path);
             } else if lower(&path) == file && lower(&folder) == exercise.to_lowercase() {
-                return path.strip_prefix(student).ok().map(Path::to_owned);
+                return Ok(Some(within(&path)));
             }
         }
     }
-    None
+    unreadable.map_or(Ok(None), Err)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -1,7 +1,6 @@
 //! Tests that cheating fails: kernels that are right only where they expect to be checked.
 
 use super::*;
-use crate::grading::RIGHT;
 use crate::student::SCATTERED;
 
 /// Right only at the sizes in `goals.toml`.

@@ -15,15 +15,6 @@ pub const JUDGES: &str = "22";
 /// The time limit for a file in seconds: enough for the compiler on a busy machine, and short for those that never end.
 const SECONDS: u64 = 12;
 
-/// A right kernel, for submissions that break something else.
-pub const RIGHT: &str =
-    "    let i = thread::index_1d() as usize;\n    if i < n as usize { *output.add(i) = *input.add(i); }";
-
-/// The text before a right kernel.
-pub fn with(items: &str) -> String {
-    kernel(RIGHT).replace("/// # Safety\n", &format!("{items}\n/// # Safety\n"))
-}
-
 /// A student's name, the submission, its expected status, and words that the report must contain.
 type Submission = (&'static str, String, &'static str, &'static str);
 

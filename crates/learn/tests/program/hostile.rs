@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::*;
-use crate::grading::{JUDGES, RIGHT, with};
+use crate::grading::JUDGES;
 
 /// What no report may contain.
 const SECRET: &str = "7h3-s3cr37";

@@ -8,7 +8,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::*;
-use crate::grading::{RIGHT, with};
 
 /// Keeps the judges' folders apart from those of the other tests.
 const JUDGES: &str = "23";
