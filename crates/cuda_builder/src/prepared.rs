@@ -94,11 +94,12 @@ impl Prepared {
         if !output.status.success() {
             let messages = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             let (package, arch) = (workspace.package.clone(), builder.arch);
-            return Err(match is_about_sources(&messages) {
+            // Errors and panics of rustc. The sources may have it say anything: what has happened, its status alone shows.
+            return Err(match matches!(output.status.code(), Some(1 | 101)) && messages.lines().any(is_error) {
                 true => CudaBuilderError::BuildFailed { package, arch, messages },
                 false => CudaBuilderError::Tool {
                     tool: "rustc".to_owned(),
-                    message: format!("{} ({})", messages.lines().next().unwrap_or("no message"), output.status),
+                    message: format!("{} ({})", beside_messages(&messages), output.status),
                     advice: "check that it runs, and that this machine has memory left",
                 },
             });
@@ -132,16 +133,15 @@ impl Prepared {
     }
 }
 
-/// Whether the sources are why rustc failed.
-fn is_about_sources(messages: &str) -> bool {
-    let is_error = |line: &str| {
-        serde_json::from_str::<Value>(line)
-            .is_ok_and(|message| message["level"].as_str().is_some_and(|level| level.starts_with("error")))
-    };
-    messages.contains("interrupted by SIG")
-        || messages.contains("memory allocation of ")
-        || messages.contains("LLVM ERROR: out of memory")
-        || messages.lines().any(is_error)
+/// Whether a line of rustc's is an error about the sources.
+fn is_error(line: &str) -> bool {
+    let message = serde_json::from_str::<Value>(line).unwrap_or_default();
+    message["level"].as_str().is_some_and(|level| level.starts_with("error"))
+}
+
+/// The first line that is no message about the sources.
+fn beside_messages(messages: &str) -> &str {
+    messages.lines().find(|line| !line.starts_with('{')).unwrap_or("no message")
 }
 
 /// Takes the environment away, but for what Windows needs to start a program.

@@ -9,8 +9,10 @@
 //!
 //! *Invariant:* nothing but the sandbox's processes opens a file that the text may have chosen.
 
+use std::cell::Cell;
 use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
@@ -308,19 +310,20 @@ impl Compiler {
                 cuda_builder::write_whole(&kept, &ptx)?;
                 Ok(Compiled::Ptx(kept))
             }
-            Err(CudaBuilderError::BuildFailed { messages, .. }) if !messages.contains(OUT_OF_MEMORY) => {
+            Err((CudaBuilderError::BuildFailed { messages, .. }, _)) => {
                 Ok(Compiled::Rejected(diagnostics::shown(&messages, self.colour)))
             }
-            Err(
+            Err((
                 error
                 @ (CudaBuilderError::NoKernels { .. } | CudaBuilderError::Rewrite(_) | CudaBuilderError::Check(_)),
-            ) => Ok(Compiled::Rejected(format!("error: {}", error.to_string().replace("`exercise`", "this file")))),
-            Err(error) => self.blamed(error),
+                _,
+            )) => Ok(Compiled::Rejected(format!("error: {}", error.to_string().replace("`exercise`", "this file")))),
+            Err((error, signal)) => self.blamed(error, signal),
         }
     }
 
-    /// Compiles a text in the folder that is emptied for it, to PTX.
-    fn compile_alone(&self, text: &str) -> Result<std::result::Result<String, CudaBuilderError>> {
+    /// Compiles a text in the folder that is emptied for it, to PTX. With an error comes the signal that the last program ended by.
+    fn compile_alone(&self, text: &str) -> Result<std::result::Result<String, (CudaBuilderError, Option<i32>)>> {
         let prepared = self.prepared()?;
         let folder = self.file_folder();
         // With what is left of a file whose compilation was interrupted.
@@ -331,33 +334,48 @@ impl Compiler {
             fs::write(&file, text).map_err(Error::writing(&file))?;
         }
         let sandbox = Sandbox::new(prepared.reads(), [folder.clone()]);
-        let sandbox = self.sandboxed.then_some(&sandbox);
-        let compiled =
-            prepared.compile(&folder, Path::new("src/lib.rs"), &|command| self.runner.compiler(command, sandbox));
+        let signal = Cell::new(None);
+        let run = |command: &mut Command| {
+            let output = self.runner.compiler(command, self.sandboxed.then_some(&sandbox))?;
+            signal.set(signal_of(output.status));
+            Ok(output)
+        };
+        let compiled = prepared.compile(&folder, Path::new("src/lib.rs"), &run);
         let _ = fs::remove_dir_all(&folder);
-        Ok(compiled)
+        Ok(compiled.map_err(|error| (error, signal.get())))
     }
 
-    /// Whose fault it is that the compiler broke down: the file's, unless the smallest of files fares no better, or the system has
-    /// killed the compiler.
-    fn blamed(&self, error: CudaBuilderError) -> Result<Compiled> {
-        let killed = error.to_string().contains("signal: 9");
-        if killed || self.compile_alone(WARM)?.is_err() {
+    /// Whose fault it is that the compiler broke down: the file's, unless the system has killed the compiler, or the smallest of files
+    /// fares no better. Only the signal decides: a file may have the compiler print anything.
+    fn blamed(&self, error: CudaBuilderError, signal: Option<i32>) -> Result<Compiled> {
+        const ABORTED: i32 = 6;
+        const KILLED: i32 = 9;
+        if signal == Some(KILLED) || self.compile_alone(WARM)?.is_err() {
             return Err(error.into());
         }
-        let what = match &error {
-            CudaBuilderError::BuildFailed { .. } => {
-                "ran out of memory: something in this file grows without end".to_owned()
+        let CudaBuilderError::Tool { tool, message, .. } = &error else { return Err(error.into()) };
+        let what = match (signal, tool.as_str()) {
+            (Some(ABORTED), _) => "ran out of memory: something in this file grows without end".to_owned(),
+            (_, "rustc") => "crashed: something in this file is nested or repeated too deeply".to_owned(),
+            _ => {
+                let folder = format!("{}{MAIN_SEPARATOR}", self.file_folder().display());
+                format!("breaks down on this file ({tool}: {})", message.replace(&folder, ""))
             }
-            CudaBuilderError::Tool { tool, message, .. } => format!("breaks down on this file ({tool}: {message})"),
-            _ => return Err(error.into()),
         };
         Ok(Compiled::Rejected(format!("error: the compiler {what}")))
     }
 }
 
-/// What rustc says when the system gives it no more memory.
-const OUT_OF_MEMORY: &str = "memory allocation of ";
+/// The signal that a program ended by.
+#[cfg(unix)]
+fn signal_of(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal_of(_status: ExitStatus) -> Option<i32> {
+    None
+}
 
 /// The manifest of the crate around the student's file.
 fn manifest(cuda_std: &Path) -> Result<String> {

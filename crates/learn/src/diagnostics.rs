@@ -22,10 +22,6 @@ const DROPPED: &str = "error: this file reaches for another file, and the compil
 
 /// The messages to show, from rustc's, a line of JSON each.
 pub fn shown(messages: &str, colour: bool) -> String {
-    // It prints its own stack trace, thousands of lines long.
-    if messages.contains("interrupted by SIG") {
-        return "error: the compiler crashed: something in this file is nested or repeated too deeply".to_owned();
-    }
     let all: Vec<Value> = messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let about_sources = |message: &&Value| {
         let text = text_of(message);

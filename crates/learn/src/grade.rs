@@ -26,7 +26,7 @@ use crate::judge::{Judging, judge};
 use crate::marks::{Mark, Marks, Status, Student};
 use crate::sandbox;
 use crate::submission::{self, Submission};
-use crate::terminal::{note, show};
+use crate::terminal::{note, plain, show};
 use crate::words::several;
 
 /// Options of `grade`.
@@ -73,7 +73,9 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
     }
     let before = options.json.as_deref().filter(|_| options.resume).map(Marks::read).transpose()?;
     let (folders, others) = submission::students(&options.submissions)?;
-    others.iter().for_each(|other| note!("note: {} is not a folder and is skipped", other.display()));
+    others
+        .iter()
+        .for_each(|other| note!("note: {} is not a folder and is skipped", plain(&other.display().to_string())));
     if let Some(why) = sandbox::missing().filter(|_| !options.limits.no_sandbox) {
         return Err(Error::Usage(format!(
             "no sandbox: {why}; without one a submission may read every file that you can read: grade on Linux 6.2 or newer, or, \

@@ -18,9 +18,9 @@ use crate::data::{self, Buffers, Sizes};
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::goal::{Counted, SOLUTION, model_named};
-use crate::goals_file::GoalPlan;
+use crate::goals_file::{GoalPlan, Task};
 use crate::guard::{self, Objection};
-use crate::metric::Launched;
+use crate::metric::{Launched, Metric};
 use crate::trial::{Kernels, LaunchLimits, Module, Outcome, draw_values};
 use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Problem, Times, Verdict};
 
@@ -227,12 +227,13 @@ impl Judge<'_> {
         verdict: &mut Verdict,
     ) -> Result<Option<Failure>> {
         let own = &self.exercise.goals.goal;
-        let implied = implied_goals();
+        let implied = implied_goals(self.exercise.goals.task);
         let sizes = student.sizes;
         let mut solution = None;
         for (plan, is_implied) in own.iter().map(|goal| (goal, false)).chain(implied.iter().map(|goal| (goal, true))) {
             let GoalPlan { that, why, also } = plan;
-            let compared = that.bound.uses(SOLUTION);
+            let metric = that.counted.metric;
+            let compared = that.bound.uses(&|name| of_solution(name, metric).is_some());
             if compared && solution.is_none() {
                 solution = Some(measured(self.own(&self.exercise.solution_file())?));
             }
@@ -241,18 +242,21 @@ impl Judge<'_> {
                 Err(failure) => return Ok(Some(failure)),
             };
             let relevant = of_kernel(&that.counted, launches);
-            let value = that.counted.metric.value(&relevant);
-            let limiter = that.counted.metric.limiter(&relevant);
-            let blamed = that.counted.metric.blame(&relevant, SOURCE, that.operator.wants_more());
-            let of_solution = match solution.as_mut().filter(|_| compared) {
+            let value = metric.value(&relevant);
+            let limiter = metric.limiter(&relevant);
+            let blamed = metric.blame(&relevant, SOURCE, that.operator.wants_more());
+            let solutions = match solution.as_mut().filter(|_| compared) {
                 Some(solution) => match self.launches(solution, that.model)? {
-                    Ok(launches) => that.counted.metric.value(&of_kernel(&that.counted, launches)),
+                    Ok(launches) => of_kernel(&that.counted, launches),
                     Err(failure) => return Err(self.wrong_exercise(format!("the solution: {failure:?}"))),
                 },
-                None => None,
+                None => Vec::new(),
             };
             let sizes = data::lookup(sizes);
-            let bound = that.bound.evaluate(&|name| if name == SOLUTION { of_solution } else { sizes(name) });
+            let bound = that.bound.evaluate(&|name| match of_solution(name, metric) {
+                Some(of_solution) => of_solution.value(&solutions),
+                None => sizes(name),
+            });
             let bound = bound.map_err(|problem| self.wrong_exercise(problem))?;
             // Something that never happened counts as 0.
             let met = match value {
@@ -383,24 +387,40 @@ fn without_place(message: &str) -> String {
     message.split_once(".ptx:").and_then(|(_, rest)| rest.split_once(": ")).map_or(message, |(_, rest)| rest).to_owned()
 }
 
+/// The metric of the solution that a bound names: `solution` is the goal's own, `solution.accesses` another one.
+fn of_solution(name: &str, own: Metric) -> Option<Metric> {
+    match name.strip_prefix(SOLUTION)? {
+        "" => Some(own),
+        other => Metric::named(other.strip_prefix('.')?),
+    }
+}
+
 /// The goals of every exercise: most lanes must have work, and most must have a part in the accesses, since one lane that does the
-/// work of 32, while the others wait or spin, would meet many other goals. They are reported only if they are missed.
-fn implied_goals() -> [GoalPlan; 2] {
-    let goal = |metric: &str, why: &str| GoalPlan {
-        that: format!("{metric} >= {SOLUTION} / 4").parse().expect("this goal is well formed"),
+/// work of 32, while the others wait or spin, would meet many other goals. And what is to be fast may not load and store by atomic
+/// operations, which goals about loads and stores do not count. They are reported only if they are missed.
+fn implied_goals(task: Task) -> Vec<GoalPlan> {
+    let goal = |that: &str, why: &str| GoalPlan {
+        that: that.parse().expect("this goal is well formed"),
         why: why.to_owned(),
         also: true,
     };
-    [
+    let mut goals = vec![
         goal(
-            "active_lanes",
+            "active_lanes >= solution / 4",
             "Few lanes of a warp have work in the average instruction: all threads of the launch should share it.",
         ),
         goal(
-            "accesses.active_lanes",
+            "accesses.active_lanes >= solution / 4",
             "Few lanes of a warp take part in the average access of memory: all threads should share the accesses.",
         ),
-    ]
+    ];
+    if task == Task::Fast {
+        goals.push(goal(
+            "accesses.atomics <= solution + solution.accesses / 8",
+            "Atomic operations take the place of loads and stores here, and take longer than these.",
+        ));
+    }
+    goals
 }
 
 /// The predictions in a text: a number for each question, or none yet.

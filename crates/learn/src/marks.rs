@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::report::{WIDTH, cut};
+use crate::terminal::{REPLACED, plain};
 use crate::verdict::{Failure, Verdict};
 use crate::words::several;
 
@@ -87,9 +88,9 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// A mark that took no time.
+    /// A mark that took no time. The report may have names and texts of strangers.
     pub fn of(exercise: &Exercise, status: Status, report: String) -> Self {
-        Self { exercise: exercise.name.clone(), status, report, seconds: 0.0, digest: None }
+        Self { exercise: exercise.name.clone(), status, report: plain(&report), seconds: 0.0, digest: None }
     }
 }
 
@@ -308,9 +309,9 @@ impl Marks {
     }
 }
 
-/// A folder's name, safe for a line of a terminal.
+/// A folder's name, for a line of a terminal.
 fn shown(name: &str) -> String {
-    let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    let name = plain(name).replace('\n', &String::from(REPLACED));
     match name.chars().count() > NAME {
         true => name.chars().take(NAME - 3).chain("...".chars()).collect(),
         false => name,

@@ -6,12 +6,16 @@
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::sandbox::Sandbox;
 
 /// How often to look whether a process has ended, or another has left a folder.
 pub const INTERVAL: Duration = Duration::from_millis(20);
+
+/// The most that is kept of a compiler's output: a file that is wrong everywhere makes gigabytes of it.
+const MOST_OUTPUT: u64 = 4 << 20;
 
 /// A program that is started.
 #[derive(Clone, Copy, Debug)]
@@ -59,32 +63,40 @@ impl Runner {
         let command = &mut crate::start::started(command, kind)?;
         #[cfg(not(target_os = "linux"))]
         let _ = kind;
-        match self.stop {
-            None => command.output(),
-            Some(stop) => stoppable(command, stop),
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Without `stop` it stays in this process's group, with which it is ended.
+        let command = if self.stop.is_some() { in_group(command) } else { command };
+        let mut child = command.spawn()?;
+        let stdout = child.stdout.take().map(|pipe| begin(pipe, kind));
+        let stderr = child.stderr.take().map(|pipe| begin(pipe, kind));
+        let status = match self.stop {
+            None => child.wait().map(Some),
+            Some(_) => wait(&mut child, || self.is_stopped()),
+        };
+        if self.stop.is_some() {
+            end(&mut child);
+        }
+        let output = |reader: Option<JoinHandle<_>>| reader.map(|reader| reader.join().expect("it does not panic"));
+        let [stdout, stderr] = [stdout, stderr].map(|reader| output(reader).unwrap_or(Ok(Vec::new())));
+        match status? {
+            Some(status) => Ok(Output { status, stdout: stdout?, stderr: stderr? }),
+            None => Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted")),
         }
     }
 }
 
-/// Runs a program to its end, or until `stop` is set.
-fn stoppable(command: &mut Command, stop: &AtomicBool) -> io::Result<Output> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = in_group(command).spawn()?;
-    let read = |pipe: Option<Box<dyn Read + Send>>| {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            pipe.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes)).map(|_| bytes)
-        })
+/// Begins to read a program's output, to its end. What is beyond the limit is dropped.
+fn begin(mut pipe: impl Read + Send + 'static, kind: Kind<'_>) -> JoinHandle<io::Result<Vec<u8>>> {
+    let most = match kind {
+        Kind::Cargo => u64::MAX,
+        Kind::Compiler(_) => MOST_OUTPUT,
     };
-    let stdout = read(child.stdout.take().map(|pipe| Box::new(pipe) as _));
-    let stderr = read(child.stderr.take().map(|pipe| Box::new(pipe) as _));
-    let status = wait(&mut child, || stop.load(Ordering::Relaxed));
-    end(&mut child);
-    let [stdout, stderr] = [stdout, stderr].map(|reader| reader.join().expect("it does not panic"));
-    match status? {
-        Some(status) => Ok(Output { status, stdout: stdout?, stderr: stderr? }),
-        None => Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted")),
-    }
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.by_ref().take(most).read_to_end(&mut bytes)?;
+        io::copy(&mut pipe, &mut io::sink())?;
+        Ok(bytes)
+    })
 }
 
 /// Waits for the end of a process, or until it shall be waited for no longer.

@@ -68,6 +68,9 @@ pub fn read(student: &Path, exercise: &Exercise) -> Submission {
             Err(error) if is_link(&error) => {
                 return Submission::Refused(format!("{shown} is a link: hand in the file"));
             }
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                return Submission::Refused(format!("{shown} is not a file"));
+            }
             Err(error) => return Submission::Unreadable(format!("{shown} cannot be read: {error}")),
         }
     }
@@ -93,7 +96,7 @@ fn contents(file: File) -> io::Result<Option<Vec<u8>>> {
 /// Opens a file below a folder without following any link on the way; `None` if there is no such file.
 #[cfg(unix)]
 fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
-    use rustix::fs::{CWD, Mode, OFlags, openat};
+    use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
     // Without waiting for the writer of a pipe.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let mut at = openat(CWD, folder, flags | OFlags::DIRECTORY, Mode::empty())?;
@@ -102,6 +105,9 @@ fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
         let is_folder = index + 1 < parts.len();
         let flags = if is_folder { flags | OFlags::DIRECTORY } else { flags };
         at = match openat(&at, part.as_os_str(), flags, Mode::empty()) {
+            Ok(opened) if !is_folder && is_borrowed(&fstat(&opened)?, &fstat(&at)?) => {
+                return Err(rustix::io::Errno::MLINK.into());
+            }
             Ok(opened) => opened,
             Err(rustix::io::Errno::NOENT) => return Ok(None),
             // A link, too, is no folder.
@@ -115,6 +121,12 @@ fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
     Ok(Some(at.into()))
 }
 
+/// Whether a file has been put in somebody's folder by a hard link to a file of somebody else, who need not know of it.
+#[cfg(unix)]
+fn is_borrowed(file: &rustix::fs::Stat, folder: &rustix::fs::Stat) -> bool {
+    file.st_nlink > 1 && file.st_uid != folder.st_uid
+}
+
 #[cfg(unix)]
 fn is_link_at(folder: &std::os::fd::OwnedFd, part: &std::path::Component<'_>) -> bool {
     use rustix::fs::{AtFlags, FileType, statat};
@@ -124,7 +136,8 @@ fn is_link_at(folder: &std::os::fd::OwnedFd, part: &std::path::Component<'_>) ->
 
 #[cfg(unix)]
 fn is_link(error: &io::Error) -> bool {
-    rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::LOOP)
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::LOOP | Errno::MLINK))
 }
 
 /// Opens a file below a folder, if nothing on the way is a link; `None` if there is no such file.
@@ -158,6 +171,8 @@ fn elsewhere(student: &Path, exercise: &str, file: &str) -> std::result::Result<
     while let Some(folder) = open.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
+            // Deeper than a path can say.
+            Err(error) if error.kind() == ErrorKind::InvalidFilename => continue,
             Err(error) => {
                 unreadable = unreadable.or(Some((within(&folder), error)));
                 continue;
@@ -206,12 +221,25 @@ mod tests {
         for link in ["a/link", "b/file"] {
             assert!(is_link(&read(link).unwrap_err()), "{link}");
         }
+        // One's own file may have several names, and another's may not have one here. Only root can make it another's.
+        fs::hard_link(path("a/file"), path("a/second")).unwrap();
+        assert_eq!(read("a/second").unwrap(), Some(Some(b"x".to_vec())));
+        if std::os::unix::fs::chown(path("a/file"), Some(12345), None).is_ok() {
+            assert!(is_link(&read("a/second").unwrap_err()));
+            fs::remove_file(path("a/file")).unwrap();
+            assert_eq!(read("a/second").unwrap(), Some(Some(b"x".to_vec())));
+        }
+        let mut stats = [&path("a/folder"), &path("a")].map(|path| rustix::fs::stat(path).unwrap());
+        for (links, owner, borrowed) in [(1, 1, false), (2, 0, false), (2, 1, true)] {
+            (stats[0].st_nlink, stats[0].st_uid, stats[1].st_uid) = (links, owner, 0);
+            assert_eq!(is_borrowed(&stats[0], &stats[1]), borrowed);
+        }
         // A pipe that nobody writes, and what cannot be opened at all.
         rustix::fs::mknodat(rustix::fs::CWD, path("a/pipe"), rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0)
             .unwrap();
         assert_eq!(read("a/pipe").unwrap(), Some(None));
         let _listener = UnixListener::bind(path("a/socket")).unwrap();
-        assert!(read("a/socket").is_err());
+        assert_eq!(read("a/socket").unwrap_err().kind(), ErrorKind::InvalidInput);
         // No more is read than what is allowed, and a byte.
         fs::write(path("a/long"), vec![b' '; 2 * guard::LONGEST]).unwrap();
         assert_eq!(read("a/long").unwrap().unwrap().unwrap().len(), guard::LONGEST + 1);

@@ -25,6 +25,24 @@ pub fn write_note(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
+/// A text of strangers without what would change how the rest is shown: control characters, and marks of direction. Only line breaks
+/// stay.
+pub fn plain(text: &str) -> String {
+    let plain = |c: char| match c {
+        '\n' => c,
+        '\t' => ' ',
+        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
+            REPLACED
+        }
+        c if c.is_control() => REPLACED,
+        c => c,
+    };
+    text.chars().map(plain).collect()
+}
+
+/// In place of a character that is not shown.
+pub const REPLACED: char = '\u{fffd}';
+
 /// [`write_out`] with a format, without a newline.
 macro_rules! show {
     ($($argument:tt)*) => { $crate::terminal::write_out(&format!($($argument)*)) };
