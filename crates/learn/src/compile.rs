@@ -311,7 +311,7 @@ impl Compiler {
                 Ok(Compiled::Ptx(kept))
             }
             Err((CudaBuilderError::BuildFailed { messages, .. }, _)) => {
-                Ok(Compiled::Rejected(diagnostics::shown(&messages, self.colour)))
+                Ok(Compiled::Rejected(diagnostics::shown(&messages, &self.macros(), self.colour)))
             }
             Err((
                 error
@@ -320,6 +320,12 @@ impl Compiler {
             )) => Ok(Compiled::Rejected(format!("error: {}", error.to_string().replace("`exercise`", "this file")))),
             Err((error, signal)) => self.blamed(error, signal),
         }
+    }
+
+    /// The folder of the library's procedural macros, as rustc may name it.
+    fn macros(&self) -> Vec<PathBuf> {
+        let folder = self.root.join("crates/cuda_std_macros/src");
+        fs::canonicalize(&folder).into_iter().chain([folder]).collect()
     }
 
     /// Compiles a text in the folder that is emptied for it, to PTX. With an error comes the signal that the last program ended by.

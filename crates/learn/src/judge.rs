@@ -259,10 +259,7 @@ impl Judge<'_> {
             });
             let bound = bound.map_err(|problem| self.wrong_exercise(problem))?;
             // Something that never happened counts as 0.
-            let met = match value {
-                Some(value) => that.operator.holds(value, bound),
-                None => !that.operator.wants_more(),
-            };
+            let met = that.operator.holds(value.unwrap_or(0.0), bound);
             if met && is_implied {
                 continue;
             }

@@ -60,3 +60,16 @@ macro_rules! note {
 }
 
 pub(crate) use {note, show, show_line};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strangers_text_leaves_the_rest_as_it_is() {
+        assert_eq!(plain("Zo\u{eb} \u{1f980}\n\ta\u{301}"), "Zo\u{eb} \u{1f980}\n a\u{301}");
+        for c in "\r\u{7}\u{1b}\u{7f}\u{9b}\u{61c}\u{200b}\u{200e}\u{2028}\u{202e}\u{2066}\u{2069}\u{feff}".chars() {
+            assert_eq!(plain(&format!("a{c}b")), "a\u{fffd}b", "{c:?}");
+        }
+    }
+}

@@ -166,7 +166,10 @@ impl Fault {
         };
         Self {
             kind: "trap".to_owned(),
-            message: trap.kind.to_string(),
+            message: match trap.kind {
+                TrapKind::Cancelled => "the time was up here".to_owned(),
+                _ => trap.kind.to_string(),
+            },
             sites: vec![(line(&trap.source), who)],
             count: 1,
             address,

@@ -240,6 +240,12 @@ fn attacks() -> Vec<(&'static str, String)> {
             "folder_secret",
             after("macro_rules! m { ($p:ident $e:tt) => { #[$p = \"@/..\"] mod a { mod secret $e } } }\nm!(path ;);"),
         ),
+        (
+            "oracle",
+            after(
+                "macro_rules! m { ($p:ident $n:ident $e:tt) => { #[$p = \"<\"] mod a { mod $n $e } } }\nm!(path > ;);",
+            ),
+        ),
         ("module", after("macro_rules! m { ($e:tt) => { mod lib $e mod kernel $e } }\nm!(;);")),
         // Messages that look like the compiler's own.
         (
@@ -282,7 +288,15 @@ fn a_hostile_class_learns_nothing() {
         files.iter().map(|file| course.path(file).display().to_string()).chain(["/etc/passwd".to_owned()]).collect();
     for (name, text) in attacks() {
         for (index, file) in files.iter().enumerate() {
-            course.write(&format!("class/{name}_{index}/copy/kernel.rs"), &text.replace('@', file));
+            let path = Path::new(file);
+            let [folder, stem] = [path.parent().unwrap(), Path::new(path.file_stem().unwrap())];
+            let text = match name {
+                "oracle" => text
+                    .replace("\"<\"", &format!("{folder:?}"))
+                    .replace("path > ;", &format!("path {} ;", stem.display())),
+                _ => text.replace('@', file),
+            };
+            course.write(&format!("class/{name}_{index}/copy/kernel.rs"), &text);
         }
     }
     // Submissions that consist of another's, and of nothing else.
