@@ -12,8 +12,8 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::builder::Runner;
 use crate::rustc::{self, TARGET};
-use crate::steps::Runner;
 use crate::toolchain::DeviceCompiler;
 use crate::workspace::Workspace;
 use crate::{CudaBuilder, CudaBuilderError};

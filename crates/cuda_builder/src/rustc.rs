@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::steps::Runner;
+use crate::builder::Runner;
 use crate::toolchain::DeviceCompiler;
 use crate::workspace::Workspace;
 use crate::{CudaBuilder, CudaBuilderError, DebugInfo};
