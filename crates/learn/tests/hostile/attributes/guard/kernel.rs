@@ -12,5 +12,5 @@ pub unsafe fn axpy(a: f32, x: *const f32, y: *mut f32, n: u32) {
         *y.add(i) = a * *x.add(i) + *y.add(i);
     }
 }
-macro_rules! m { ($($p:tt)*) => { #[cfg_attr(all(), cfg_attr(all(), $($p)*))] mod x {} } }
-m!(path = "@");
+macro_rules! m { ($e:tt $($p:tt)*) => { #[cfg_attr(all(), cfg_attr(all(), $($p)*))] mod x $e } }
+m!(; path = "@");
