@@ -76,11 +76,6 @@ impl Limits {
     }
 }
 
-/// This program's file.
-pub fn own_program() -> PathBuf {
-    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("learn"))
-}
-
 /// Options of `grade-one`.
 #[derive(Args, Debug)]
 pub struct OneOptions {
@@ -133,7 +128,7 @@ impl Judges<'_> {
             let read = output.map(|output| output.take(LONGEST_VERDICT).read_to_string(&mut text));
             if read.is_some_and(|read| read.is_ok()) { text } else { String::new() }
         });
-        let limit = Duration::from_secs(self.limits.time_limit) + GRACE;
+        let limit = Duration::from_secs(self.limits.time_limit).saturating_add(GRACE);
         let stopped = || self.stop.load(Ordering::Relaxed);
         let ended = process::wait(&mut child, || stopped() || start.elapsed() >= limit);
         process::end(&mut child);
@@ -156,7 +151,7 @@ impl Judges<'_> {
     /// The process that judges one file, with little of the environment.
     fn command(&self, exercise: &Exercise, file: &Path, job: usize) -> Command {
         let Limits { time_limit, memory_limit, step_limit, fault_limit, no_sandbox } = self.limits;
-        let mut command = Command::new(own_program());
+        let mut command = Command::new(process::own_program());
         command.arg("--course").arg(&self.course.folder).arg("grade-one").arg(&exercise.name).arg(file);
         for (name, value) in [
             #[cfg(target_os = "linux")]
@@ -194,7 +189,7 @@ pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
     let compiler = Compiler::taken_over(&course.root, options.job, sandboxed)?;
     limit(options.limits)?;
     if sandboxed {
-        let reads = compiler.reads()?.into_iter().chain([exercise.folder.clone(), own_program()]);
+        let reads = compiler.reads()?.into_iter().chain([exercise.folder.clone(), process::own_program()]);
         let writes = compiler.folders().into_iter().chain([compiler.cache().to_owned()]);
         Sandbox::new(reads, writes).enter().map_err(Error::Usage)?;
     }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use clap::Args;
 use host::output_file;
 
-use crate::apart::{self, Judges, Limits};
+use crate::apart::{Judges, Limits};
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::data::some_seed;
@@ -24,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::judge::{Judging, judge};
 use crate::marks::{Mark, Marks, Status, Student};
+use crate::process;
 use crate::sandbox;
 use crate::submission::{self, Submission};
 use crate::terminal::{note, plain, show};
@@ -128,7 +129,7 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
 /// The digest of all that the marks for an exercise depend on, but for the files: its own files, limits, seed, device library,
 /// compiler, and this program.
 fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Result<String> {
-    let program = apart::own_program();
+    let program = process::own_program();
     let program = fs::read(&program).map_err(Error::reading(&program))?;
     let Judges { limits, seed, .. } = judges;
     let mut parts =

@@ -4,12 +4,20 @@
 //! leaves its children to their limits.
 
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::sandbox::Sandbox;
+
+/// This program's file, as it was called when the program began: a new one may have taken its place since.
+pub fn own_program() -> PathBuf {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| std::env::current_exe().unwrap_or_else(|_| PathBuf::from("learn"))).clone()
+}
 
 /// How often to look whether a process has ended, or another has left a folder.
 pub const INTERVAL: Duration = Duration::from_millis(20);
@@ -60,7 +68,7 @@ impl Runner {
 
     fn output(self, command: &mut Command, kind: Kind<'_>) -> io::Result<Output> {
         #[cfg(target_os = "linux")]
-        let command = &mut crate::start::started(command, kind)?;
+        let command = &mut crate::start::started(command, kind);
         #[cfg(not(target_os = "linux"))]
         let _ = kind;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

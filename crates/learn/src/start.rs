@@ -5,7 +5,6 @@
 //! *Invariant:* a sandbox that cannot be made is an error, never a program that runs without it.
 
 use std::ffi::OsString;
-use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,7 +13,7 @@ use clap::Args;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, test_kill_process};
 
 use crate::error::{Error, Result};
-use crate::process::Kind;
+use crate::process::{self, Kind};
 use crate::sandbox::Sandbox;
 
 /// In the environment of cargo: the process whose children are to be wrapped, cargo itself.
@@ -41,8 +40,8 @@ pub struct StartOptions {
 }
 
 /// The command that starts another one, so that it ends with this process.
-pub fn started(command: &Command, kind: Kind<'_>) -> io::Result<Command> {
-    let mut start = Command::new(std::env::current_exe()?);
+pub fn started(command: &Command, kind: Kind<'_>) -> Command {
+    let mut start = Command::new(process::own_program());
     start.arg("start").arg(format!("--parent={}", std::process::id()));
     match kind {
         Kind::Cargo => _ = start.arg("--wraps"),
@@ -59,7 +58,7 @@ pub fn started(command: &Command, kind: Kind<'_>) -> io::Result<Command> {
             None => start.env_remove(name),
         };
     }
-    Ok(start)
+    start
 }
 
 /// `start`: becomes the program.
@@ -71,8 +70,7 @@ pub fn become_program(options: &StartOptions) -> Result<bool> {
     let (program, arguments) = options.program.split_first().expect("clap has required one");
     let mut command = Command::new(program);
     if options.wraps {
-        let wrapper = std::env::current_exe().map_err(Error::reading("learn"))?;
-        command.env("RUSTC_WRAPPER", wrapper).env(WRAPS_FOR, std::process::id().to_string());
+        command.env("RUSTC_WRAPPER", process::own_program()).env(WRAPS_FOR, std::process::id().to_string());
     }
     Err(Error::reading(program)(command.args(arguments).exec()))
 }

@@ -72,6 +72,8 @@ fn ctrl_c_ends_everything_and_the_marks_so_far_are_kept() {
     fs::create_dir(&temporary).unwrap();
     let mut grade = grade(&course, JUDGES, &["--time-limit", "600", "--json", &json.display().to_string()]);
     grade.env("TMPDIR", &temporary).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    // What a grade that was killed has left.
+    let _ = fs::remove_dir_all(job_folder().join("file"));
     let child = grade.spawn().unwrap();
     // Until the compiler is busy with Ben's file.
     let file = job_folder().join("file/src/kernel.rs");
@@ -135,6 +137,7 @@ fn a_grade_that_is_killed_leaves_no_process_behind() {
     let _turn = turn();
     let course = Course::new(&["copy"]);
     course.write("class/ben/copy/kernel.rs", &endless());
+    let _ = fs::remove_dir_all(job_folder().join("file"));
     let child = grade(&course, JUDGES, &["--time-limit", "600"]).stderr(Stdio::null()).spawn().unwrap();
     let compiles = |line: &String| {
         line.contains("rustc") && line.contains("--crate-name exercise") && !line.contains("learn start")
@@ -157,10 +160,9 @@ fn the_device_library_is_compiled_by_nobody_once_grade_has_ended() {
     let course = Course::new(&["copy"]);
     course.write("class/anna/copy/kernel.rs", &with(""));
     let folder = root().join(format!("target/learn/{NEW}000"));
-    let begin = || {
+    let begin = |mut command: std::process::Command| {
         let _ = fs::remove_dir_all(&folder);
-        let mut grade = grade(&course, NEW, &[]);
-        let child = grade.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn().unwrap();
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn().unwrap();
         // cargo's own child.
         until("the compiler does not start", 100, || {
             processes(NEW).iter().any(|line| line.contains("--crate-name core"))
@@ -168,7 +170,7 @@ fn the_device_library_is_compiled_by_nobody_once_grade_has_ended() {
         child
     };
     // By Ctrl-C, which only this process gets.
-    let child = begin();
+    let child = begin(grade(&course, NEW, &[]));
     let interrupted = Instant::now();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -183,8 +185,12 @@ fn the_device_library_is_compiled_by_nobody_once_grade_has_ended() {
         assert!(!lock.exists() || fs::File::open(&lock).unwrap().try_lock().is_ok(), "{}", lock.display());
     }
     assert!(!folder.join("ready").exists());
-    // By SIGKILL.
-    nothing_outlives(begin(), NEW);
+    // By SIGKILL, and a student's run, too.
+    nothing_outlives(begin(grade(&course, NEW, &[])), NEW);
+    let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_learn"));
+    run.arg("--course").arg(course.folder.path()).args(["run", "copy"]).env("LEARN_JOB", NEW);
+    run.current_dir(env!("CARGO_MANIFEST_DIR"));
+    nothing_outlives(begin(run), NEW);
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -278,7 +284,12 @@ fn faults_beyond_the_limit_stop_a_launch() {
     *output = *input;";
     course.write("class/anna/copy/kernel.rs", &kernel(body));
     let json = course.path("marks.json").display().to_string();
-    assert!(grade(&course, JUDGES, &["--fault-limit", "1000", "--json", &json]).status().unwrap().success());
+    assert!(
+        grade(&course, JUDGES, &["--fault-limit", "1000", "--time-limit", &u64::MAX.to_string(), "--json", &json])
+            .status()
+            .unwrap()
+            .success()
+    );
     let report = course.read("marks.json");
     assert!(report.contains("its threads had more than 1000 faults"), "{report}");
     let refused = course.learn(&["grade", "--fault-limit=x", &course.path("class").display().to_string()]);
