@@ -1,4 +1,4 @@
-//! rustc's messages about a student's file, for the student. Messages that name another file are dropped: they may quote it, and
+//! rustc's messages about a student's file, for the student. If one of them names another file, none is shown: they may quote it, and
 //! the student may not see it. [`crate::compile`] calls it. Pure.
 //!
 //! *Invariant:* no text of a file outside of the submission, `cuda_std` and `core` passes, and no word on whether one exists.
@@ -13,14 +13,14 @@ use crate::compile::SOURCE;
 const LIBRARIES: [&str; 4] = ["cuda_std/", "cuda_std_macros/", "rust/core/", "/rustc/"];
 
 /// Errors about modules in other files: they say where rustc has looked, and what is there.
-const OTHER_FILES: [&str; 3] = ["E0583", "E0584", "E0585"];
+const OTHER_FILES: [&str; 2] = ["E0583", "E0761"];
 
 /// What rustc says of a macro that prints, and what to say then.
 const NO_CONSOLE: &str = "help: a kernel has no console: write the value to a buffer, and compare it there";
 
-/// Instead of the messages that are dropped.
-const DROPPED: &str = "error: this file reaches for another file, and the compiler's message about that is not shown: a kernel is \
-                       one file, with cuda_std and core";
+/// Instead of the messages that are not shown.
+const DROPPED: &str = "error: this file reaches for another file, and the compiler's messages are not shown: a kernel is one \
+                       file, with cuda_std and core";
 
 /// The messages to show, from rustc's, a line of JSON each. `macros` are the folders of the library's procedural macros, which are
 /// compiled for this machine and named in full.
@@ -30,12 +30,13 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
         let text = text_of(message);
         !text.starts_with("aborting due to") && !text.starts_with("could not compile")
     };
-    let (own, others): (Vec<_>, Vec<_>) = all.iter().filter(about_sources).partition(|message| is_own(message, macros));
-    // It names the codes of all errors, also of those that are dropped.
-    let is_summary = |message: &&&Value| message["level"] == "failure-note";
-    let own = own.iter().filter(|message| others.is_empty() || !is_summary(message));
+    let all: Vec<&Value> = all.iter().filter(about_sources).collect();
+    // Neither what else is wrong: that depends on how far rustc got, and so on whether the other file is there.
+    if !all.iter().all(|message| is_own(message, macros)) {
+        return DROPPED.to_owned();
+    }
     let mut text = String::new();
-    for message in own {
+    for message in all {
         let rendered = message["rendered"].as_str().unwrap_or_default().trim_end();
         match colour {
             true => text.push_str(rendered),
@@ -45,9 +46,6 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
             text.push_str(&format!("\n  {NO_CONSOLE}"));
         }
         text.push_str("\n\n");
-    }
-    if !others.is_empty() {
-        text.push_str(DROPPED);
     }
     text.trim_end().to_owned()
 }
@@ -131,10 +129,7 @@ mod tests {
             message("couldn't read `/SECRET`: Permission denied (os error 13)", json!([span(SOURCE)]), json!([])),
         ] {
             assert_eq!(shown(&secret, &[], false), DROPPED);
-            assert_eq!(
-                shown(&format!("{own}\n{secret}"), &[], false),
-                format!("error: mismatched types\n --> shown\n\n{DROPPED}")
-            );
+            assert_eq!(shown(&format!("{own}\n{secret}\n{own}"), &[], false), DROPPED);
         }
     }
 
@@ -142,8 +137,13 @@ mod tests {
     fn whether_a_module_is_there_is_not_said() {
         let mut missing: Value =
             serde_json::from_str(&message("file not found for module", json!([span(SOURCE)]), json!([]))).unwrap();
-        missing["code"] = json!({ "code": "E0583" });
-        assert_eq!(shown(&missing.to_string(), &[], false), DROPPED);
+        for code in ["E0583", "E0761"] {
+            missing["code"] = json!({ "code": code });
+            assert_eq!(shown(&missing.to_string(), &[], false), DROPPED);
+        }
+        // Of a comment, for instance.
+        missing["code"] = json!({ "code": "E0585" });
+        assert!(shown(&missing.to_string(), &[], false).starts_with("error: file"));
     }
 
     #[test]

@@ -246,6 +246,13 @@ fn attacks() -> Vec<(&'static str, String)> {
                 "macro_rules! m { ($p:ident $n:ident $e:tt) => { #[$p = \"<\"] mod a { mod $n $e } } }\nm!(path > ;);",
             ),
         ),
+        // What rustc finds after it: that there is nothing in a module, if there is no file for it.
+        (
+            "oracle_uses",
+            after(
+                "macro_rules! m { ($p:ident $n:ident $e:tt) => { #[$p = \"<\"] mod a { pub mod $n $e } use a::$n as q; } }\nm!(path > ;);\nfn f() -> u8 { q::r::s!() }\nfn g() -> u8 { \"\" }",
+            ),
+        ),
         ("module", after("macro_rules! m { ($e:tt) => { mod lib $e mod kernel $e } }\nm!(;);")),
         // Messages that look like the compiler's own.
         (
@@ -291,7 +298,7 @@ fn a_hostile_class_learns_nothing() {
             let path = Path::new(file);
             let [folder, stem] = [path.parent().unwrap(), Path::new(path.file_stem().unwrap())];
             let text = match name {
-                "oracle" => text
+                "oracle" | "oracle_uses" => text
                     .replace("\"<\"", &format!("{folder:?}"))
                     .replace("path > ;", &format!("path {} ;", stem.display())),
                 _ => text.replace('@', file),

@@ -200,6 +200,9 @@ fn compile_errors_are_at_the_students_lines() {
     course.write("copy/kernel.rs", &kernel("").replace(", n: u32", ""));
     course.learn(&["run"]).reports(&["kernel `copy` has 2 parameters", "keep its signature as it was"]);
 
+    course.write("copy/kernel.rs", &kernel("    *output = *input;\n    /// Done."));
+    course.learn(&["run"]).reports(&["E0585", "copy/kernel.rs:8:5"]);
+
     let twice = kernel("").replace(
         "/// # Safety",
         "mod other {\n    use cuda_std::prelude::*;\n    #[kernel]\n    pub unsafe fn copy() {}\n}\n/// # Safety",
