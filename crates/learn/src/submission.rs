@@ -171,8 +171,8 @@ fn elsewhere(student: &Path, exercise: &str, file: &str) -> std::result::Result<
     while let Some(folder) = open.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
-            // Deeper than a path can say.
-            Err(error) if error.kind() == ErrorKind::InvalidFilename => continue,
+            // Deeper than a path can say, or gone by now.
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidFilename | ErrorKind::NotFound) => continue,
             Err(error) => {
                 unreadable = unreadable.or(Some((within(&folder), error)));
                 continue;
