@@ -81,7 +81,7 @@ impl Runner {
             None => child.wait().map(Some),
             Some(_) => wait(&mut child, || self.is_stopped()),
         };
-        if self.stop.is_some() {
+        if !matches!(status, Ok(Some(_))) {
             end(&mut child);
         }
         let output = |reader: Option<JoinHandle<_>>| reader.map(|reader| reader.join().expect("it does not panic"));

@@ -187,6 +187,8 @@ fn the_device_library_is_compiled_by_nobody_once_grade_has_ended() {
     assert!(!folder.join("ready").exists());
     // By SIGKILL, and a student's run, too.
     nothing_outlives(begin(grade(&course, NEW, &[])), NEW);
+    // Another text each time, whose PTX nobody has kept.
+    course.write("copy/kernel.rs", &with(&format!("// {:?}", Instant::now())));
     let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_learn"));
     run.arg("--course").arg(course.folder.path()).args(["run", "copy"]).env("LEARN_JOB", NEW);
     run.current_dir(env!("CARGO_MANIFEST_DIR"));
