@@ -134,7 +134,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         true => global.ptx.into_iter().map(PtxFile::from).collect(),
         false => device::Options::from_environment().ptx,
     };
-    let options = device::Options { ptx, limits: global.limits };
+    let options = device::Options { ptx, limits: global.limits, ..device::Options::default() };
     let mut out = UntilClosed::new(std::io::stdout().lock());
     let Some(lab) = labs::ALL.iter().find(|lab| lab.name == name) else {
         match name {

@@ -1,5 +1,5 @@
-//! What the reductions of [`reduce_all`](crate::reduce_all) share: the values of a thread, the stage
-//! of a block in shared memory, and the block's result. Compiled for the device only.
+//! What the reductions of [`reduce_all`](crate::reduce_all) share: the values of a thread, the
+//! stage of a block in shared memory, and the block's result. Compiled for the device only.
 
 use cuda_std::{DisjointSlice, address_space, shared::SharedCell, thread};
 

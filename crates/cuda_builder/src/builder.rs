@@ -1,6 +1,8 @@
 //! The builder and its options. Build scripts and `cargo xtask build-ptx` call it.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,9 @@ pub enum DebugInfo {
     /// The Rust file and line of each instruction (`.loc` directives).
     LineTables,
 }
+
+/// Runs a program to its end: [`Command::output`], or that in a sandbox.
+pub type Runner<'a> = &'a dyn Fn(&mut Command) -> io::Result<Output>;
 
 /// Compiles a crate of kernels to PTX.
 ///

@@ -51,11 +51,11 @@ mod workspace;
 mod write;
 
 pub use arch::NvvmArch;
-pub use builder::{CudaBuilder, DebugInfo};
+pub use builder::{CudaBuilder, DebugInfo, Runner};
 pub use error::CudaBuilderError;
 pub use ir::{RewriteError, Space};
 pub use prepared::Prepared;
 pub use ptx::CheckError;
 pub use source_digest::SourceDigest;
-pub use steps::{Runner, digest_of_crate};
+pub use steps::digest_of_crate;
 pub use write::write_whole;

@@ -12,7 +12,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::steps::Runner;
+use crate::builder::Runner;
 use crate::toolchain::DeviceCompiler;
 use crate::{CudaBuilder, CudaBuilderError, NvvmArch};
 

@@ -1,5 +1,5 @@
 //! Compiles sources that are not trusted: the crate's dependencies are compiled before, by cargo, and then rustc, `opt` and `llc`
-//! compile other sources against them. The caller runs these three, and can confine them.
+//! compile other sources against them. The caller runs all of these, and can confine the last three.
 //!
 //! *Invariant:* nothing but the three programs, run by the caller's [`Runner`], opens a file of the sources. They read what
 //! [`Prepared::reads`] lists and the folder that they are run in, write to that folder only, and find two variables in their
@@ -12,8 +12,8 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::builder::Runner;
 use crate::rustc::{self, TARGET};
-use crate::steps::Runner;
 use crate::toolchain::DeviceCompiler;
 use crate::workspace::Workspace;
 use crate::{CudaBuilder, CudaBuilderError};
@@ -31,18 +31,18 @@ pub struct Prepared {
 }
 
 impl CudaBuilder {
-    /// Compiles the dependencies of the crate, unless they are compiled already, and the crate itself.
+    /// Compiles the dependencies of the crate, unless they are compiled already, and the crate itself, with cargo, which `runner` runs.
     ///
     /// # Errors
     ///
     /// As [`CudaBuilder::build`].
-    pub fn prepare(&self) -> Result<Prepared, CudaBuilderError> {
+    pub fn prepare(&self, runner: Runner<'_>) -> Result<Prepared, CudaBuilderError> {
         let compiler = self.compiler()?;
         let workspace = Workspace::of_crate(&self.path, Some(&compiler.cargo))?;
         let target_dir = self.target_dir.clone().unwrap_or_else(|| workspace.target.join("cuda-builder"));
         let mut cargo = rustc::cargo(self, &compiler, &workspace, &target_dir);
         cargo.arg("--message-format=json-render-diagnostics").args(&self.build_args);
-        let (artifacts, _) = rustc::output(self, &compiler, &workspace, cargo)?;
+        let (artifacts, _) = rustc::output(self, &compiler, &workspace, cargo, runner)?;
         let artifacts: Vec<Value> = artifacts.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let folders = [target_dir.join(TARGET).join("release/deps"), target_dir.join("release/deps")];
         let mut externs = Vec::new();
@@ -65,6 +65,11 @@ fn library<'a>(artifact: &'a Value, folder: &Path) -> Option<(&'a str, &'a str)>
 }
 
 impl Prepared {
+    /// The compiler, with its versions.
+    pub fn compiler(&self) -> String {
+        self.compiler.to_string()
+    }
+
     /// The files and folders that the programs read, besides the system's libraries and the folder that they are run in.
     pub fn reads(&self) -> Vec<PathBuf> {
         let dependencies = self.workspace.source_folders.iter().filter(|folder| **folder != self.workspace.folder);
@@ -89,11 +94,12 @@ impl Prepared {
         if !output.status.success() {
             let messages = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             let (package, arch) = (workspace.package.clone(), builder.arch);
-            return Err(match is_about_sources(&messages) {
+            // Errors and panics of rustc. The sources may have it say anything: what has happened, its status alone shows.
+            return Err(match matches!(output.status.code(), Some(1 | 101)) && messages.lines().any(is_error) {
                 true => CudaBuilderError::BuildFailed { package, arch, messages },
                 false => CudaBuilderError::Tool {
                     tool: "rustc".to_owned(),
-                    message: format!("{} ({})", messages.lines().next().unwrap_or("no message"), output.status),
+                    message: format!("{} ({})", beside_messages(&messages), output.status),
                     advice: "check that it runs, and that this machine has memory left",
                 },
             });
@@ -127,16 +133,15 @@ impl Prepared {
     }
 }
 
-/// Whether the sources are why rustc failed.
-fn is_about_sources(messages: &str) -> bool {
-    let is_error = |line: &str| {
-        serde_json::from_str::<Value>(line)
-            .is_ok_and(|message| message["level"].as_str().is_some_and(|level| level.starts_with("error")))
-    };
-    messages.contains("interrupted by SIG")
-        || messages.contains("memory allocation of ")
-        || messages.contains("LLVM ERROR: out of memory")
-        || messages.lines().any(is_error)
+/// Whether a line of rustc's is an error about the sources.
+fn is_error(line: &str) -> bool {
+    let message = serde_json::from_str::<Value>(line).unwrap_or_default();
+    message["level"].as_str().is_some_and(|level| level.starts_with("error"))
+}
+
+/// The first line that is no message about the sources.
+fn beside_messages(messages: &str) -> &str {
+    messages.lines().find(|line| !line.starts_with('{')).unwrap_or("no message")
 }
 
 /// Takes the environment away, but for what Windows needs to start a program.

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::builder::Runner;
 use crate::toolchain::DeviceCompiler;
 use crate::workspace::Workspace;
 use crate::{CudaBuilder, CudaBuilderError, DebugInfo};
@@ -47,7 +48,7 @@ pub(crate) fn emit_ir(
     emit.push(&ir);
     let mut cargo = cargo(builder, compiler, workspace, target_dir);
     cargo.args(&builder.build_args).arg("--").arg(emit);
-    let messages = output(builder, compiler, workspace, cargo)?.1;
+    let messages = output(builder, compiler, workspace, cargo, &|cargo| cargo.output())?.1;
     if !messages.is_empty() {
         eprintln!("{messages}");
     }
@@ -96,8 +97,9 @@ pub(crate) fn output(
     compiler: &DeviceCompiler,
     workspace: &Workspace,
     mut cargo: Command,
+    runner: Runner<'_>,
 ) -> Result<(String, String), CudaBuilderError> {
-    let output = cargo.output().map_err(CudaBuilderError::io("run", &compiler.cargo))?;
+    let output = runner(&mut cargo).map_err(CudaBuilderError::io("run", &compiler.cargo))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     let messages = text(&output.stderr);
     match output.status.success() {

@@ -1,16 +1,12 @@
 //! The steps from Rust to PTX, in order.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
+use crate::builder::Runner;
 use crate::toolchain::{DeviceCompiler, Search};
 use crate::workspace::Workspace;
 use crate::{CudaBuilder, CudaBuilderError, SourceDigest, ir, llvm, ptx, rustc, write_whole};
-
-/// Runs a program to its end: [`Command::output`], or that in a sandbox.
-pub type Runner<'a> = &'a dyn Fn(&mut Command) -> io::Result<Output>;
 
 /// The digest of the sources of the crate of kernels at `path`, and of all its path dependencies.
 ///

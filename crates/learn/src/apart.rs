@@ -9,7 +9,7 @@
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -21,9 +21,12 @@ use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::judge::{Judging, judge};
 use crate::marks::{Mark, Status};
+use crate::process::{self, in_group};
 use crate::report::{Report, shown_path};
 use crate::sandbox::Sandbox;
 use crate::terminal::show_line;
+use crate::trial::LaunchLimits;
+use crate::words::several;
 
 /// The maximum length of a report: rustc's messages may be long.
 const LONGEST_REPORT: usize = 1 << 16;
@@ -32,10 +35,14 @@ const LONGEST_REPORT: usize = 1 << 16;
 const LONGEST_VERDICT: u64 = 1 << 20;
 
 /// The largest file in bytes that the compiler may write. The largest that it writes for `core` has a tenth of that.
+#[cfg(unix)]
 const LARGEST_FILE: u64 = 512 << 20;
 
-/// How often to check whether a process has ended.
-const INTERVAL: Duration = Duration::from_millis(20);
+/// How long a process may take, after its time limit, to report what was found until then.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Set in the process that judges a file when its time is up.
+static TIME_IS_UP: AtomicBool = AtomicBool::new(false);
 
 /// What one file may take.
 #[derive(Args, Clone, Copy, Debug)]
@@ -49,9 +56,24 @@ pub struct Limits {
     /// Limit of warp instructions for one launch
     #[arg(long, value_name = "NUMBER", default_value_t = crate::judge::STEPS)]
     pub step_limit: u64,
+    /// Stop a launch once its threads have had more than this many faults
+    #[arg(long, value_name = "NUMBER", default_value_t = simt::DEFAULT_FAULT_LIMIT)]
+    pub fault_limit: u64,
     /// Judge without a sandbox: a submission may then read every file that you can read, and show it in its report
     #[arg(long)]
     pub no_sandbox: bool,
+}
+
+impl Limits {
+    fn out_of_time(&self) -> String {
+        format!("took more than {}", several(self.time_limit as usize, "second"))
+    }
+
+    /// All that a mark depends on, as text.
+    pub fn basis(&self) -> String {
+        let Self { time_limit, memory_limit, step_limit, fault_limit, no_sandbox } = self;
+        format!("{time_limit} {memory_limit} {step_limit} {fault_limit} {no_sandbox}")
+    }
 }
 
 /// Options of `grade-one`.
@@ -59,6 +81,10 @@ pub struct Limits {
 pub struct OneOptions {
     exercise: String,
     file: PathBuf,
+    /// The process to end with
+    #[cfg(target_os = "linux")]
+    #[arg(long)]
+    parent: u32,
     #[arg(long)]
     job: usize,
     #[arg(long)]
@@ -92,7 +118,7 @@ impl Judges<'_> {
             return failed(format!("the file cannot be copied: {error}"));
         }
         let mut command = self.command(exercise, &file, job);
-        let mut child = match command.env("TMPDIR", &folder).spawn() {
+        let mut child = match in_group(command.env("TMPDIR", &folder)).spawn() {
             Ok(child) => child,
             Err(error) => return failed(format!("the judge cannot be started: {error}")),
         };
@@ -102,14 +128,17 @@ impl Judges<'_> {
             let read = output.map(|output| output.take(LONGEST_VERDICT).read_to_string(&mut text));
             if read.is_some_and(|read| read.is_ok()) { text } else { String::new() }
         });
-        let ended = self.wait(&mut child, start);
-        end(&mut child);
+        let limit = Duration::from_secs(self.limits.time_limit).saturating_add(GRACE);
+        let stopped = || self.stop.load(Ordering::Relaxed);
+        let ended = process::wait(&mut child, || stopped() || start.elapsed() >= limit);
+        process::end(&mut child);
         let text = reader.join().unwrap_or_default();
         let _ = fs::remove_dir_all(&folder);
         match ended {
-            Ended::Stopped => None,
-            Ended::TimedOut => mark(Status::TimedOut, format!("took more than {} seconds", self.limits.time_limit)),
-            Ended::Itself(status) => match serde_json::from_str::<Mark>(&text) {
+            Err(error) => failed(format!("the judge is lost: {error}")),
+            Ok(None) if stopped() => None,
+            Ok(None) => mark(Status::TimedOut, self.limits.out_of_time()),
+            Ok(Some(status)) => match serde_json::from_str::<Mark>(&text) {
                 Ok(judged) if status.success() => mark(judged.status, judged.report),
                 _ => failed(format!(
                     "the judge ended without a verdict ({status}): most often, {} MiB of memory were not enough",
@@ -119,30 +148,20 @@ impl Judges<'_> {
         }
     }
 
-    fn wait(&self, child: &mut Child, start: Instant) -> Ended {
-        let limit = Duration::from_secs(self.limits.time_limit);
-        loop {
-            match child.try_wait() {
-                Ok(Some(status)) => return Ended::Itself(status),
-                _ if self.stop.load(Ordering::Relaxed) => return Ended::Stopped,
-                Ok(None) if start.elapsed() < limit => std::thread::sleep(INTERVAL),
-                _ => return Ended::TimedOut,
-            }
-        }
-    }
-
     /// The process that judges one file, with little of the environment.
     fn command(&self, exercise: &Exercise, file: &Path, job: usize) -> Command {
-        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("learn"));
-        let Limits { time_limit, memory_limit, step_limit, no_sandbox } = self.limits;
-        let mut command = Command::new(program);
+        let Limits { time_limit, memory_limit, step_limit, fault_limit, no_sandbox } = self.limits;
+        let mut command = Command::new(process::own_program());
         command.arg("--course").arg(&self.course.folder).arg("grade-one").arg(&exercise.name).arg(file);
         for (name, value) in [
+            #[cfg(target_os = "linux")]
+            ("--parent", std::process::id().into()),
             ("--job", job as u64),
             ("--seed", self.seed),
             ("--time-limit", time_limit),
             ("--memory-limit", memory_limit),
             ("--step-limit", step_limit),
+            ("--fault-limit", fault_limit),
         ] {
             command.arg(name).arg(value.to_string());
         }
@@ -152,54 +171,31 @@ impl Judges<'_> {
         let kept = [JOB_VARIABLE, "PATH", "SystemRoot", "TEMP"].into_iter().take(if cfg!(windows) { 4 } else { 1 });
         let is_kept = |name: &str| kept.clone().any(|kept| name.eq_ignore_ascii_case(kept));
         command.env_clear().envs(std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_kept)));
-        #[cfg(unix)]
-        {
-            use std::os::unix::process::CommandExt as _;
-            // In a process group of its own, so that its children can be killed with it.
-            command.process_group(0);
-        }
         command
     }
 }
 
-/// How a process ended.
-enum Ended {
-    Itself(ExitStatus),
-    TimedOut,
-    Stopped,
-}
-
-/// Kills a process and its children.
-fn end(child: &mut Child) {
-    #[cfg(unix)]
-    if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
-    #[cfg(windows)]
-    {
-        let id = child.id().to_string();
-        let _ = Command::new("taskkill")
-            .args(["/T", "/F", "/PID", &id])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
 /// `grade-one`: judges a file and prints the mark.
 pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
+    #[cfg(target_os = "linux")]
+    crate::start::end_with(options.parent)?;
+    let time_limit = Duration::from_secs(options.limits.time_limit);
+    std::thread::spawn(move || {
+        std::thread::sleep(time_limit);
+        TIME_IS_UP.store(true, Ordering::Relaxed);
+    });
     let exercise = course.exercise(&options.exercise)?;
     let sandboxed = !options.limits.no_sandbox;
     let compiler = Compiler::taken_over(&course.root, options.job, sandboxed)?;
     limit(options.limits)?;
     if sandboxed {
-        let reads = compiler.reads()?.into_iter().chain([exercise.folder.clone()]);
+        let reads = compiler.reads()?.into_iter().chain([exercise.folder.clone(), process::own_program()]);
         let writes = compiler.folders().into_iter().chain([compiler.cache().to_owned()]);
         Sandbox::new(reads, writes).enter().map_err(Error::Usage)?;
     }
-    let judging = Judging { steps: options.limits.step_limit, ..Judging::seeded(options.seed) };
+    let Limits { step_limit: steps, fault_limit: faults, .. } = options.limits;
+    let limits = LaunchLimits { steps, faults, cancel: Some(&TIME_IS_UP) };
+    let judging = Judging { limits, ..Judging::seeded(options.seed) };
     let mark = match judge(&exercise, &options.file, &compiler, judging) {
         Ok(verdict) => {
             let named = exercise.student_file();
@@ -208,7 +204,16 @@ pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
             let shown = Path::new(&exercise.name).join(named.file_name().unwrap_or_default());
             let names = [options.file.display().to_string(), shown_path(&options.file)];
             let report = cut(names.iter().fold(report, |text, name| text.replace(name, &shown.to_string_lossy())));
-            Mark::of(&exercise, Status::of(&verdict), report)
+            match Status::of(&verdict) {
+                status @ Status::TimedOut => {
+                    Mark::of(&exercise, status, format!("{}\n{report}", options.limits.out_of_time()))
+                }
+                status => Mark::of(&exercise, status, report),
+            }
+        }
+        // While it ran something of the exercise's own.
+        Err(_) if TIME_IS_UP.load(Ordering::Relaxed) => {
+            Mark::of(&exercise, Status::TimedOut, options.limits.out_of_time())
         }
         Err(error) => Mark::of(&exercise, Status::Failed, error.to_string()),
     };
@@ -216,23 +221,21 @@ pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
     Ok(true)
 }
 
-/// Limits this process and all that it starts: memory, processor time (in case nobody ends them), the largest file, no core dumps.
+/// Limits this process and all that it starts: memory, processor time (in case that nobody ends them), the largest file, no core
+/// dumps.
 #[cfg(unix)]
 fn limit(limits: Limits) -> Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     for (resource, most) in [
         (Resource::As, limits.memory_limit.saturating_mul(1 << 20)),
-        (Resource::Cpu, limits.time_limit.saturating_mul(cores)),
+        (Resource::Cpu, limits.time_limit.saturating_add(GRACE.as_secs()).saturating_mul(cores)),
         (Resource::Fsize, LARGEST_FILE),
         (Resource::Core, 0),
     ] {
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
         setrlimit(resource, limit).map_err(|error| Error::Usage(format!("the limits cannot be set: {error}")))?;
     }
-    // Also with a `grade` that is killed.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     Ok(())
 }
 

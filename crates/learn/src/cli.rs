@@ -10,7 +10,7 @@ use crate::arguments::{Named, NamedOrNext, RunArguments};
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::terminal::note;
-use crate::{apart, check, grade, new, student, watch};
+use crate::{apart, check, grade, new, process, student, watch};
 
 /// Exercises on GPU memory: kernels in Rust, graded by their results and by their memory accesses.
 ///
@@ -47,12 +47,22 @@ enum Command {
     /// For `grade` itself: judge one file, and print the verdict as JSON
     #[command(hide = true)]
     GradeOne(apart::OneOptions),
+    /// For all that starts programs: become one that ends with its parent
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    Start(crate::start::StartOptions),
     /// For authors: create an exercise from a skeleton
     New(Named),
 }
 
 /// Runs the program. The exit code is 0 for solved or done, 1 for not solved, and 2 for an error.
 pub fn main() -> ExitCode {
+    // Now, while it is sure to be this one.
+    process::own_program();
+    #[cfg(target_os = "linux")]
+    if let Some(result) = crate::start::if_wrapper() {
+        return exit_code(result);
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -61,7 +71,11 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
-    match run(arguments) {
+    exit_code(run(arguments))
+}
+
+fn exit_code(result: Result<bool>) -> ExitCode {
+    match result {
         Ok(good) => ExitCode::from(u8::from(!good)),
         Err(error) => {
             note!("error: {error}");
@@ -72,19 +86,23 @@ pub fn main() -> ExitCode {
 
 /// Runs the subcommand. Returns whether it succeeded.
 fn run(arguments: Arguments) -> Result<bool> {
-    let here = std::env::current_dir().map_err(Error::reading("."))?;
-    let course = Course::find(&here, arguments.course.as_deref())?;
+    let course = || {
+        let here = std::env::current_dir().map_err(Error::reading("."))?;
+        Course::find(&here, arguments.course.as_deref())
+    };
     match arguments.command {
-        None => student::status(&course),
-        Some(Command::Run(run)) => student::run(&course, &run),
-        Some(Command::Watch(run)) => watch::watch(&course, &run),
-        Some(Command::Hint(NamedOrNext { name })) => student::hint(&course, name.as_deref()),
-        Some(Command::List) => student::list(&course),
-        Some(Command::Reset(Named { name })) => student::reset(&course, &name),
-        Some(Command::Solution(Named { name })) => student::solution(&course, &name),
-        Some(Command::Check(options)) => check::check(&course, &options),
-        Some(Command::Grade(options)) => grade::grade(&course, &options),
-        Some(Command::GradeOne(options)) => apart::one(&course, &options),
-        Some(Command::New(Named { name })) => new::new(&course, &name),
+        None => student::status(&course()?),
+        Some(Command::Run(run)) => student::run(&course()?, &run),
+        Some(Command::Watch(run)) => watch::watch(&course()?, &run),
+        Some(Command::Hint(NamedOrNext { name })) => student::hint(&course()?, name.as_deref()),
+        Some(Command::List) => student::list(&course()?),
+        Some(Command::Reset(Named { name })) => student::reset(&course()?, &name),
+        Some(Command::Solution(Named { name })) => student::solution(&course()?, &name),
+        Some(Command::Check(options)) => check::check(&course()?, &options),
+        Some(Command::Grade(options)) => grade::grade(&course()?, &options),
+        Some(Command::GradeOne(options)) => apart::one(&course()?, &options),
+        #[cfg(target_os = "linux")]
+        Some(Command::Start(options)) => crate::start::become_program(&options),
+        Some(Command::New(Named { name })) => new::new(&course()?, &name),
     }
 }

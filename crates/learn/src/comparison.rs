@@ -59,6 +59,34 @@ fn close(element: Element, is: &[u8], expected: &[u8], tolerance: f64) -> bool {
         return false;
     }
     let (is, expected) = (data::number(element, is), data::number(element, expected));
-    // Zeros of either sign are equal, and so are NaNs.
-    is == expected || is.is_nan() && expected.is_nan() || (is - expected).abs() <= tolerance * (1.0 + expected.abs())
+    // Zeros of either sign are equal, and so are NaNs. Nothing else is near an infinity.
+    let near = || expected.is_finite() && (is - expected).abs() <= tolerance * (1.0 + expected.abs());
+    is == expected || is.is_nan() && expected.is_nan() || near()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_is_near_no_number() {
+        const NAN: f32 = f32::NAN;
+        const INFINITY: f32 = f32::INFINITY;
+        for (is, expected, equal) in [
+            (1.0, 1.001, true),
+            (1.0, 1.1, false),
+            (-0.0, 0.0, true),
+            (NAN, -NAN, true),
+            (NAN, 1.0, false),
+            (1.0, NAN, false),
+            (INFINITY, INFINITY, true),
+            (INFINITY, 1.0, false),
+            (1.0, INFINITY, false),
+            (-INFINITY, INFINITY, false),
+            (NAN, INFINITY, false),
+        ] {
+            let close = close(Element::F32, &f32::to_le_bytes(is), &f32::to_le_bytes(expected), 1e-3);
+            assert_eq!(close, equal, "{is} for {expected}");
+        }
+    }
 }

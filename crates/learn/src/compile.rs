@@ -4,21 +4,25 @@
 //! compile the file against them, in a [`Sandbox`]: they read the toolchain, the compiled libraries and the device library's
 //! sources, and read and write `target/learn/N/file`, which is emptied for each file. That takes about a second.
 //!
-//! PTX is cached under the digests of the text and of the device library, so a solution is compiled once, and cached PTX needs no
-//! device compiler.
+//! PTX is cached under a digest of the text and of the sources that compile it, so a solution is compiled once, and cached PTX needs
+//! no device compiler.
 //!
 //! *Invariant:* nothing but the sandbox's processes opens a file that the text may have chosen.
 
+use std::cell::Cell;
 use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
 use cuda_builder::{CudaBuilder, CudaBuilderError, Prepared, SourceDigest};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::diagnostics;
+use crate::digest;
 use crate::error::{Error, Result};
+use crate::process::{INTERVAL, Runner};
 use crate::sandbox::{self, Sandbox};
 use crate::terminal::note;
 
@@ -52,7 +56,7 @@ pub struct Compiler {
     root: PathBuf,
     folder: PathBuf,
     cache: PathBuf,
-    /// The digest of everything but the text that decides the PTX.
+    /// The digest of everything in the clone but the text that decides the PTX.
     library: String,
     prepared: OnceLock<Prepared>,
     sandboxed: bool,
@@ -61,6 +65,7 @@ pub struct Compiler {
     announces: bool,
     /// Whether another process holds the folder's lock for this one.
     locked: bool,
+    runner: Runner,
 }
 
 /// The result of compiling a file.
@@ -87,7 +92,7 @@ impl Compiler {
     /// [`Error::File`], and [`Error::Compiler`] when the device library cannot be read.
     pub fn new(root: &Path, job: usize, colour: bool) -> Result<Self> {
         let cuda_std = root.join("crates/cuda_std");
-        let packages = [cuda_std.clone(), root.join("crates/cuda_std_macros")];
+        let packages = ["cuda_std", "cuda_std_macros", "cuda_builder"].map(|name| root.join("crates").join(name));
         let digest = SourceDigest::of_packages(root, &packages).map_err(CudaBuilderError::from)?;
         let sandboxed = sandbox::missing().is_none();
         let compiler = Self { colour, ..Self::empty(root, job, format!("{digest}\n{LIBRARY}"), sandboxed) };
@@ -110,12 +115,18 @@ impl Compiler {
             colour: false,
             announces: false,
             locked: false,
+            runner: Runner::default(),
         }
     }
 
     /// The same, in a sandbox or not.
     pub fn sandboxed(self, sandboxed: bool) -> Self {
         Self { sandboxed, ..self }
+    }
+
+    /// The same, with programs that end when this is set.
+    pub fn stopped_by(self, stop: &'static AtomicBool) -> Self {
+        Self { runner: Runner { stop: Some(stop) }, ..self }
     }
 
     /// Announces a compilation that takes long, for people.
@@ -190,9 +201,23 @@ impl Compiler {
         Ok(())
     }
 
-    /// Whether nothing has been compiled in its folder yet.
+    /// Whether the device library has not been compiled in its folder yet.
     pub fn is_new(&self) -> bool {
-        !self.folder.join("target").exists()
+        !self.ready().exists()
+    }
+
+    /// A file that is there once the device library has been compiled.
+    fn ready(&self) -> PathBuf {
+        self.folder.join("ready")
+    }
+
+    /// What decides the PTX of a text: sources and compiler.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiler::compile`].
+    pub fn basis(&self) -> Result<String> {
+        Ok(format!("{}\n{}", self.library, self.prepared()?.compiler()))
     }
 
     /// What the sandbox of the compiler reads: files and folders that hold nobody's work.
@@ -229,8 +254,7 @@ impl Compiler {
 
     /// The path of a text's cached PTX.
     fn kept(&self, text: &str) -> PathBuf {
-        let digest = xxh3_128(&[self.library.as_bytes(), &[0], text.as_bytes()].concat());
-        self.cache.join(format!("{digest:032x}.ptx"))
+        self.cache.join(format!("{}.ptx", digest::of(&[self.library.as_bytes(), text.as_bytes()])))
     }
 
     /// The compiled dependencies.
@@ -238,7 +262,9 @@ impl Compiler {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }
-        let prepared = CudaBuilder::new(&self.folder).target_dir(self.folder.join("target")).prepare()?;
+        let builder = CudaBuilder::new(&self.folder).target_dir(self.folder.join("target"));
+        let prepared = builder.prepare(&|cargo| self.runner.cargo(cargo))?;
+        fs::write(self.ready(), "").map_err(Error::writing(self.ready()))?;
         Ok(self.prepared.get_or_init(|| prepared))
     }
 
@@ -246,14 +272,22 @@ impl Compiler {
     fn lock(&self) -> Result<File> {
         let path = self.folder.join("lock");
         let lock = File::create(&path).map_err(Error::writing(&path))?;
-        match lock.try_lock() {
-            Ok(()) => return Ok(lock),
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(error)) => return Err(Error::writing(&path)(error)),
+        let mut announced = false;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(lock),
+                Err(TryLockError::Error(error)) => return Err(Error::writing(&path)(error)),
+                Err(TryLockError::WouldBlock) if self.runner.is_stopped() => {
+                    return Err(Error::Usage("interrupted".to_owned()));
+                }
+                Err(TryLockError::WouldBlock) => {}
+            }
+            if !announced {
+                note!("Waiting for another `cargo learn`, which compiles in {}.", self.folder.display());
+                announced = true;
+            }
+            std::thread::sleep(INTERVAL);
         }
-        note!("Waiting for another `cargo learn`, which compiles in {}.", self.folder.display());
-        lock.lock().map_err(Error::writing(&path))?;
-        Ok(lock)
     }
 
     /// Compiles the text of a file.
@@ -276,19 +310,26 @@ impl Compiler {
                 cuda_builder::write_whole(&kept, &ptx)?;
                 Ok(Compiled::Ptx(kept))
             }
-            Err(CudaBuilderError::BuildFailed { messages, .. }) if !messages.contains(OUT_OF_MEMORY) => {
-                Ok(Compiled::Rejected(diagnostics::shown(&messages, self.colour)))
+            Err((CudaBuilderError::BuildFailed { messages, .. }, _)) => {
+                Ok(Compiled::Rejected(diagnostics::shown(&messages, &self.macros(), self.colour)))
             }
-            Err(
+            Err((
                 error
                 @ (CudaBuilderError::NoKernels { .. } | CudaBuilderError::Rewrite(_) | CudaBuilderError::Check(_)),
-            ) => Ok(Compiled::Rejected(format!("error: {}", error.to_string().replace("`exercise`", "this file")))),
-            Err(error) => self.blamed(error),
+                _,
+            )) => Ok(Compiled::Rejected(format!("error: {}", error.to_string().replace("`exercise`", "this file")))),
+            Err((error, signal)) => self.blamed(error, signal),
         }
     }
 
-    /// Compiles a text in the folder that is emptied for it, to PTX.
-    fn compile_alone(&self, text: &str) -> Result<std::result::Result<String, CudaBuilderError>> {
+    /// The folder of the library's procedural macros, as rustc may name it.
+    fn macros(&self) -> Vec<PathBuf> {
+        let folder = self.root.join("crates/cuda_std_macros/src");
+        fs::canonicalize(&folder).into_iter().chain([folder]).collect()
+    }
+
+    /// Compiles a text in the folder that is emptied for it, to PTX. With an error comes the signal that the last program ended by.
+    fn compile_alone(&self, text: &str) -> Result<std::result::Result<String, (CudaBuilderError, Option<i32>)>> {
         let prepared = self.prepared()?;
         let folder = self.file_folder();
         // With what is left of a file whose compilation was interrupted.
@@ -299,34 +340,48 @@ impl Compiler {
             fs::write(&file, text).map_err(Error::writing(&file))?;
         }
         let sandbox = Sandbox::new(prepared.reads(), [folder.clone()]);
-        let compiled = prepared.compile(&folder, Path::new("src/lib.rs"), &|command| match self.sandboxed {
-            true => sandbox.output(command),
-            false => command.output(),
-        });
+        let signal = Cell::new(None);
+        let run = |command: &mut Command| {
+            let output = self.runner.compiler(command, self.sandboxed.then_some(&sandbox))?;
+            signal.set(signal_of(output.status));
+            Ok(output)
+        };
+        let compiled = prepared.compile(&folder, Path::new("src/lib.rs"), &run);
         let _ = fs::remove_dir_all(&folder);
-        Ok(compiled)
+        Ok(compiled.map_err(|error| (error, signal.get())))
     }
 
-    /// Whose fault it is that the compiler broke down: the file's, unless the smallest of files fares no better, or the system has
-    /// killed the compiler.
-    fn blamed(&self, error: CudaBuilderError) -> Result<Compiled> {
-        let killed = error.to_string().contains("signal: 9");
-        if killed || self.compile_alone(WARM)?.is_err() {
+    /// Whose fault it is that the compiler broke down: the file's, unless the system has killed the compiler, or the smallest of files
+    /// fares no better. Only the signal decides: a file may have the compiler print anything.
+    fn blamed(&self, error: CudaBuilderError, signal: Option<i32>) -> Result<Compiled> {
+        const ABORTED: i32 = 6;
+        const KILLED: i32 = 9;
+        if signal == Some(KILLED) || self.compile_alone(WARM)?.is_err() {
             return Err(error.into());
         }
-        let what = match &error {
-            CudaBuilderError::BuildFailed { .. } => {
-                "ran out of memory: something in this file grows without end".to_owned()
+        let CudaBuilderError::Tool { tool, message, .. } = &error else { return Err(error.into()) };
+        let what = match (signal, tool.as_str()) {
+            (Some(ABORTED), _) => "ran out of memory: something in this file grows without end".to_owned(),
+            (_, "rustc") => "crashed: something in this file is nested or repeated too deeply".to_owned(),
+            _ => {
+                let folder = format!("{}{MAIN_SEPARATOR}", self.file_folder().display());
+                format!("breaks down on this file ({tool}: {})", message.replace(&folder, ""))
             }
-            CudaBuilderError::Tool { tool, message, .. } => format!("breaks down on this file ({tool}: {message})"),
-            _ => return Err(error.into()),
         };
         Ok(Compiled::Rejected(format!("error: the compiler {what}")))
     }
 }
 
-/// What rustc says when the system gives it no more memory.
-const OUT_OF_MEMORY: &str = "memory allocation of ";
+/// The signal that a program ended by.
+#[cfg(unix)]
+fn signal_of(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal_of(_status: ExitStatus) -> Option<i32> {
+    None
+}
 
 /// The manifest of the crate around the student's file.
 fn manifest(cuda_std: &Path) -> Result<String> {
@@ -350,6 +405,32 @@ fn write_if_new(path: &Path, text: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cached_ptx_is_of_this_text_and_of_these_sources() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("Cargo.lock", "");
+        let crates = ["cuda_std", "cuda_std_macros", "cuda_builder"];
+        for name in crates {
+            write(&format!("crates/{name}/Cargo.toml"), "");
+            write(&format!("crates/{name}/src/lib.rs"), "// 1");
+        }
+        let kept = |text: &str| Compiler::new(root.path(), 0, false).unwrap().kept(text);
+        let mut all = vec![kept("a"), kept("b")];
+        for name in crates {
+            write(&format!("crates/{name}/src/lib.rs"), "// 2");
+            all.push(kept("a"));
+        }
+        assert_eq!(all[4], kept("a"));
+        // Each is another file, named by 256 bits.
+        assert_eq!(all.iter().collect::<std::collections::HashSet<_>>().len(), all.len());
+        assert!(all.iter().all(|path| path.file_stem().unwrap().len() == 64), "{all:?}");
+    }
 
     #[test]
     fn the_manifest_names_any_folder() {

@@ -1,7 +1,9 @@
-//! rustc's messages about a student's file, for the student. Messages that name another file are dropped: they may quote it, and
+//! rustc's messages about a student's file, for the student. If one of them names another file, none is shown: they may quote it, and
 //! the student may not see it. [`crate::compile`] calls it. Pure.
 //!
 //! *Invariant:* no text of a file outside of the submission, `cuda_std` and `core` passes, and no word on whether one exists.
+
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -11,29 +13,30 @@ use crate::compile::SOURCE;
 const LIBRARIES: [&str; 4] = ["cuda_std/", "cuda_std_macros/", "rust/core/", "/rustc/"];
 
 /// Errors about modules in other files: they say where rustc has looked, and what is there.
-const OTHER_FILES: [&str; 3] = ["E0583", "E0584", "E0585"];
+const OTHER_FILES: [&str; 2] = ["E0583", "E0761"];
 
 /// What rustc says of a macro that prints, and what to say then.
 const NO_CONSOLE: &str = "help: a kernel has no console: write the value to a buffer, and compare it there";
 
-/// Instead of the messages that are dropped.
-const DROPPED: &str = "error: this file reaches for another file, and the compiler's message about that is not shown: a kernel is \
-                       one file, with cuda_std and core";
+/// Instead of the messages that are not shown.
+const DROPPED: &str = "error: this file reaches for another file, and the compiler's messages are not shown: a kernel is one \
+                       file, with cuda_std and core";
 
-/// The messages to show, from rustc's, a line of JSON each.
-pub fn shown(messages: &str, colour: bool) -> String {
-    // It prints its own stack trace, thousands of lines long.
-    if messages.contains("interrupted by SIG") {
-        return "error: the compiler crashed: something in this file is nested or repeated too deeply".to_owned();
-    }
+/// The messages to show, from rustc's, a line of JSON each. `macros` are the folders of the library's procedural macros, which are
+/// compiled for this machine and named in full.
+pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
     let all: Vec<Value> = messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let about_sources = |message: &&Value| {
         let text = text_of(message);
         !text.starts_with("aborting due to") && !text.starts_with("could not compile")
     };
-    let (own, others): (Vec<_>, Vec<_>) = all.iter().filter(about_sources).partition(|message| is_own(message));
+    let all: Vec<&Value> = all.iter().filter(about_sources).collect();
+    // Neither what else is wrong: that depends on how far rustc got, and so on whether the other file is there.
+    if !all.iter().all(|message| is_own(message, macros)) {
+        return DROPPED.to_owned();
+    }
     let mut text = String::new();
-    for message in own {
+    for message in all {
         let rendered = message["rendered"].as_str().unwrap_or_default().trim_end();
         match colour {
             true => text.push_str(rendered),
@@ -43,9 +46,6 @@ pub fn shown(messages: &str, colour: bool) -> String {
             text.push_str(&format!("\n  {NO_CONSOLE}"));
         }
         text.push_str("\n\n");
-    }
-    if !others.is_empty() {
-        text.push_str(DROPPED);
     }
     text.trim_end().to_owned()
 }
@@ -59,28 +59,31 @@ fn is_unknown_macro(text: &str, name: &str) -> bool {
 }
 
 /// Whether a message, all notes of it included, is about the submission and the libraries alone.
-fn is_own(message: &Value) -> bool {
+fn is_own(message: &Value, macros: &[PathBuf]) -> bool {
     let code = message["code"]["code"].as_str().unwrap_or_default();
     // The system's answer to opening a file.
     let of_system = text_of(message).contains("(os error ") || text_of(message).starts_with("couldn't read");
     !OTHER_FILES.contains(&code)
         && !of_system
-        && list(&message["spans"]).all(is_own_span)
-        && list(&message["children"]).all(is_own)
+        && list(&message["spans"]).all(|span| is_own_span(span, macros))
+        && list(&message["children"]).all(|child| is_own(child, macros))
 }
 
 /// Whether a span is in a file that may be named, and all macros that it came from.
-fn is_own_span(span: &Value) -> bool {
+fn is_own_span(span: &Value, macros: &[PathBuf]) -> bool {
     let expansion = &span["expansion"];
     let own_label = !span["label"].as_str().unwrap_or_default().contains("(os error ");
     own_label
-        && span["file_name"].as_str().is_some_and(is_own_file)
-        && (expansion.is_null() || is_own_span(&expansion["span"]) && is_own_span(&expansion["def_site_span"]))
+        && span["file_name"].as_str().is_some_and(|name| is_own_file(name, macros))
+        && (expansion.is_null()
+            || is_own_span(&expansion["span"], macros) && is_own_span(&expansion["def_site_span"], macros))
 }
 
-fn is_own_file(name: &str) -> bool {
+fn is_own_file(name: &str, macros: &[PathBuf]) -> bool {
     let plain = || !name.split(['/', '\\']).any(|part| part == "..");
-    name == SOURCE || LIBRARIES.iter().any(|library| name.starts_with(library)) && plain()
+    let of_library = || LIBRARIES.iter().any(|library| name.starts_with(library));
+    let of_macros = || macros.iter().any(|folder| Path::new(name).starts_with(folder));
+    name == SOURCE || (of_library() || of_macros()) && plain()
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
@@ -106,7 +109,7 @@ mod tests {
     #[test]
     fn what_names_another_file_is_dropped() {
         let own = message("mismatched types", json!([span(SOURCE), span("cuda_std/src/lib.rs")]), json!([]));
-        assert_eq!(shown(&own, false), "error: mismatched types\n --> shown");
+        assert_eq!(shown(&own, &[], false), "error: mismatched types\n --> shown");
         let note = |file: &str| json!([{ "message": "here", "code": null, "spans": [span(file)], "children": [] }]);
         let expanded = json!([{
             "file_name": SOURCE, "label": null,
@@ -125,11 +128,8 @@ mod tests {
             ),
             message("couldn't read `/SECRET`: Permission denied (os error 13)", json!([span(SOURCE)]), json!([])),
         ] {
-            assert_eq!(shown(&secret, false), DROPPED);
-            assert_eq!(
-                shown(&format!("{own}\n{secret}"), false),
-                format!("error: mismatched types\n --> shown\n\n{DROPPED}")
-            );
+            assert_eq!(shown(&secret, &[], false), DROPPED);
+            assert_eq!(shown(&format!("{own}\n{secret}\n{own}"), &[], false), DROPPED);
         }
     }
 
@@ -137,13 +137,42 @@ mod tests {
     fn whether_a_module_is_there_is_not_said() {
         let mut missing: Value =
             serde_json::from_str(&message("file not found for module", json!([span(SOURCE)]), json!([]))).unwrap();
-        missing["code"] = json!({ "code": "E0583" });
-        assert_eq!(shown(&missing.to_string(), false), DROPPED);
+        for code in ["E0583", "E0761"] {
+            missing["code"] = json!({ "code": code });
+            assert_eq!(shown(&missing.to_string(), &[], false), DROPPED);
+        }
+        // Of a comment, for instance.
+        missing["code"] = json!({ "code": "E0585" });
+        assert!(shown(&missing.to_string(), &[], false).starts_with("error: file"));
+    }
+
+    #[test]
+    fn which_codes_the_dropped_errors_have_is_not_said() {
+        let secret = message("SECRET", json!([span("/etc/passwd")]), json!([]));
+        let mut note: Value = serde_json::from_str(&message("explain E0583", json!([]), json!([]))).unwrap();
+        note["level"] = json!("failure-note");
+        assert_eq!(shown(&format!("{secret}\n{note}"), &[], false), DROPPED);
+        let own = message("mismatched types", json!([span(SOURCE)]), json!([]));
+        assert!(shown(&format!("{own}\n{note}"), &[], false).contains("E0583"));
+    }
+
+    #[test]
+    fn what_a_macro_of_the_library_made_is_shown() {
+        let made = json!([{
+            "file_name": SOURCE, "label": null,
+            "expansion": { "span": span(SOURCE), "def_site_span": span("/clone/macros/src/lib.rs") },
+        }]);
+        let text = message("symbol `copy` is already defined", made, json!([]));
+        assert!(shown(&text, &[PathBuf::from("/clone/macros/src")], false).starts_with("error: symbol"));
+        for other in ["/clone/macros", "/clone/macros/src/../..", "/clone/macros/sr"] {
+            let other = text.replace("/clone/macros/src", other);
+            assert_eq!(shown(&other, &[PathBuf::from("/clone/macros/src")], false), DROPPED);
+        }
     }
 
     #[test]
     fn a_macro_that_prints_gets_a_hint() {
         let unknown = message("cannot find macro `println` in this scope", json!([span(SOURCE)]), json!([]));
-        assert!(shown(&unknown, false).ends_with(NO_CONSOLE));
+        assert!(shown(&unknown, &[], false).ends_with(NO_CONSOLE));
     }
 }

@@ -127,6 +127,11 @@ impl Exercise {
         self.folder.join("reference.rs")
     }
 
+    /// The files that decide on a mark: hints and wrong solutions do not.
+    pub fn deciding_files(&self) -> [PathBuf; 4] {
+        [self.folder.join("goals.toml"), self.given_file(), self.reference_file(), self.solution_file()]
+    }
+
     /// The wrong solutions, sorted by name.
     pub fn wrong_files(&self) -> Result<Vec<PathBuf>> {
         let folder = self.folder.join("wrong");

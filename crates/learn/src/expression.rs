@@ -59,9 +59,9 @@ impl Expression {
         Err(format!("'{self}' is {value}, and must be a whole number from 0 to {most}"))
     }
 
-    /// Whether it uses this name.
-    pub fn uses(&self, name: &str) -> bool {
-        self.node.uses(name)
+    /// Whether it uses a name that is wanted.
+    pub fn uses(&self, wanted: &dyn Fn(&str) -> bool) -> bool {
+        self.node.uses(wanted)
     }
 
     /// The name, if the expression is only a name.
@@ -102,10 +102,10 @@ impl Node {
         })
     }
 
-    fn uses(&self, wanted: &str) -> bool {
+    fn uses(&self, wanted: &dyn Fn(&str) -> bool) -> bool {
         match self {
             Self::Number(_) => false,
-            Self::Name(name) => name == wanted,
+            Self::Name(name) => wanted(name),
             Self::Negative(inner) => inner.uses(wanted),
             Self::Binary(_, left, right) => left.uses(wanted) || right.uses(wanted),
             Self::Call(_, arguments) => arguments.iter().any(|argument| argument.uses(wanted)),

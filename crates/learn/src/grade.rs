@@ -6,27 +6,28 @@
 //!
 //! Ctrl-C ends the processes and keeps the marks made so far; `--resume` continues with the rest.
 
-use std::fs::File;
-use std::io::IsTerminal as _;
+use std::fs::{self, File};
+use std::io::{ErrorKind, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use clap::Args;
 use host::output_file;
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::apart::{Judges, Limits};
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::data::some_seed;
+use crate::digest;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::judge::{Judging, judge};
 use crate::marks::{Mark, Marks, Status, Student};
+use crate::process;
 use crate::sandbox;
 use crate::submission::{self, Submission};
-use crate::terminal::{note, show};
+use crate::terminal::{note, plain, show};
 use crate::words::several;
 
 /// Options of `grade`.
@@ -46,7 +47,7 @@ pub struct Options {
     /// Write a table of marks as CSV, one line for each student
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Keep the marks that the file of --json has for unchanged files, and judge the rest with its seed
+    /// Keep the marks that the file of --json has where file, exercise, limits and grader are the same, and judge the rest with its seed
     #[arg(long, requires = "json", conflicts_with = "seed")]
     resume: bool,
     /// Draw sizes and values from this number, the same for all students [default: another each time]
@@ -73,7 +74,9 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
     }
     let before = options.json.as_deref().filter(|_| options.resume).map(Marks::read).transpose()?;
     let (folders, others) = submission::students(&options.submissions)?;
-    others.iter().for_each(|other| note!("note: {} is not a folder and is skipped", other.display()));
+    others
+        .iter()
+        .for_each(|other| note!("note: {} is not a folder and is skipped", plain(&other.display().to_string())));
     if let Some(why) = sandbox::missing().filter(|_| !options.limits.no_sandbox) {
         return Err(Error::Usage(format!(
             "no sandbox: {why}; without one a submission may read every file that you can read: grade on Linux 6.2 or newer, or, \
@@ -90,9 +93,14 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
     let files = folders.len() * exercises.len();
     let jobs = options.jobs.map_or_else(cores, |jobs| jobs as usize).clamp(1, files.max(1));
     // Prepare the compiler, the device library and the references before any submission is judged.
-    let compilers = prepare(course, &exercises, jobs, options.limits.no_sandbox)?;
+    let compilers = prepare(course, &exercises, jobs, options.limits.no_sandbox).map_err(|error| match stopped() {
+        true => Error::Usage("interrupted before any file was judged".to_owned()),
+        false => error,
+    })?;
     let seed = before.as_ref().map(|marks| marks.seed).or(options.seed).unwrap_or_else(some_seed);
     let judges = Judges { course, limits: options.limits, seed, stop: &STOP };
+    let bases =
+        exercises.iter().map(|exercise| basis(exercise, &compilers[0].0, &judges)).collect::<Result<Vec<_>>>()?;
     let name = |folder: &PathBuf| folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let unjudged = |exercise| Mark::of(exercise, Status::Failed, "grading was interrupted before".to_owned());
     let student = |folder| Student { name: name(folder), marks: exercises.iter().map(unjudged).collect() };
@@ -101,12 +109,12 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
     std::thread::scope(|scope| {
         for (job, (compiler, _lock)) in compilers.iter().enumerate() {
             let (judges, marks, next, done, before) = (&judges, &marks, &next, &done, before.as_ref());
-            let (folders, exercises) = (&folders, &exercises);
+            let (folders, exercises, bases) = (&folders, &exercises, &bases);
             scope.spawn(move || {
                 while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&at| at < files && !stopped()) {
                     let [row, column] = [at / exercises.len(), at % exercises.len()];
-                    let (folder, exercise) = (&folders[row], &exercises[column]);
-                    let kept = before.and_then(|marks| marks.mark(&name(folder), &exercise.name));
+                    let (folder, exercise) = (&folders[row], (&exercises[column], bases[column].as_str()));
+                    let kept = before.and_then(|marks| marks.mark(&name(folder), &exercise.0.name));
                     if let Some(mark) = marked(judges, folder, exercise, (compiler, job), kept) {
                         marks.lock().expect("no job panics").students[row].marks[column] = mark;
                     }
@@ -118,21 +126,38 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
     finish(&marks.into_inner().expect("no job panics"), options)
 }
 
-/// Marks one submission, or keeps the mark that an unchanged file has. `None` if it was stopped.
+/// The digest of all that the marks for an exercise depend on, but for the files: its own files, limits, seed, device library,
+/// compiler, and this program.
+fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Result<String> {
+    let program = process::own_program();
+    let program = fs::read(&program).map_err(Error::reading(&program))?;
+    let Judges { limits, seed, .. } = judges;
+    let mut parts =
+        vec![program, compiler.basis()?.into_bytes(), limits.basis().into_bytes(), seed.to_le_bytes().into()];
+    for file in exercise.deciding_files() {
+        parts.push(match fs::read(&file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            read => read.map_err(Error::reading(&file))?,
+        });
+    }
+    Ok(digest::of(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+}
+
+/// Marks one submission, or keeps the mark that it would get again. `None` if it was stopped.
 fn marked(
     judges: &Judges<'_>,
     student: &Path,
-    exercise: &Exercise,
+    (exercise, basis): (&Exercise, &str),
     (compiler, job): (&Compiler, usize),
     kept: Option<&Mark>,
 ) -> Option<Mark> {
     let of = |status, why| Some(Mark::of(exercise, status, why));
     match submission::read(student, exercise) {
         Submission::File(text) => {
-            let digest = Some(format!("{:032x}", xxh3_128(&text)));
-            match kept.filter(|mark| mark.status != Status::Failed && mark.file == digest) {
+            let digest = Some(digest::of(&[basis.as_bytes(), &text]));
+            match kept.filter(|mark| mark.status != Status::Failed && mark.digest == digest) {
                 Some(mark) => Some(mark.clone()),
-                None => Some(Mark { file: digest, ..judges.mark(exercise, &text, compiler, job)? }),
+                None => Some(Mark { digest, ..judges.mark(exercise, &text, compiler, job)? }),
             }
         }
         Submission::Missing(why) => of(Status::Missing, why),
@@ -186,7 +211,7 @@ fn progress(done: usize, files: usize) {
 /// submission would have to wait.
 fn prepare(course: &Course, exercises: &[Exercise], jobs: usize, no_sandbox: bool) -> Result<Vec<(Compiler, File)>> {
     let compilers = (0..jobs)
-        .map(|job| Ok(Compiler::new(&course.root, job, false)?.sandboxed(!no_sandbox)))
+        .map(|job| Ok(Compiler::new(&course.root, job, false)?.sandboxed(!no_sandbox).stopped_by(&STOP)))
         .collect::<Result<Vec<_>>>()?;
     let new = compilers.iter().filter(|compiler| compiler.is_new()).count();
     if new > 0 {
@@ -198,10 +223,7 @@ fn prepare(course: &Course, exercises: &[Exercise], jobs: usize, no_sandbox: boo
         all.into_iter().try_for_each(|one| one.join().expect("no job panics"))
     })?;
     for exercise in exercises {
-        if stopped() {
-            return Err(Error::Usage("interrupted before any file was judged".to_owned()));
-        }
-        let verdict = judge(exercise, &exercise.solution_file(), &compilers[0], Judging::seeded(1))?;
+        let verdict = judge(exercise, &exercise.solution_file(), &compilers[0], Judging::seeded(1).stopped_by(&STOP))?;
         if !verdict.passed() {
             return Err(Error::exercise(
                 &exercise.folder,

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
+use std::sync::atomic::AtomicBool;
 
 use host::device::DeviceChoice;
 use host::random::Random;
@@ -17,10 +18,10 @@ use crate::data::{self, Buffers, Sizes};
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::goal::{Counted, SOLUTION, model_named};
-use crate::goals_file::GoalPlan;
+use crate::goals_file::{GoalPlan, Task};
 use crate::guard::{self, Objection};
-use crate::metric::Launched;
-use crate::trial::{Kernels, Module, Outcome, draw_values};
+use crate::metric::{Launched, Metric};
+use crate::trial::{Kernels, LaunchLimits, Module, Outcome, draw_values};
 use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Problem, Times, Verdict};
 
 /// The limit of warp instructions for a launch: a hundred times what an exercise's kernel takes.
@@ -33,14 +34,19 @@ pub struct Judging {
     pub seed: u64,
     /// The GPU to run on as well, if any.
     pub gpu: Option<u32>,
-    /// The limit of warp instructions for a launch.
-    pub steps: u64,
+    /// What a launch may take.
+    pub limits: LaunchLimits,
 }
 
 impl Judging {
     /// On the simulator, with this seed.
     pub fn seeded(seed: u64) -> Self {
-        Self { seed, gpu: None, steps: STEPS }
+        Self { seed, gpu: None, limits: LaunchLimits { steps: STEPS, faults: simt::DEFAULT_FAULT_LIMIT, cancel: None } }
+    }
+
+    /// The same, stopped when this is set.
+    pub fn stopped_by(self, stop: &'static AtomicBool) -> Self {
+        Self { limits: LaunchLimits { cancel: Some(stop), ..self.limits }, ..self }
     }
 }
 
@@ -103,7 +109,7 @@ impl Judge<'_> {
         };
         let reference = self.own(&self.exercise.reference_file())?;
         let mut random = Random::new(self.judging.seed);
-        let module = match Module::simulated(&ptx, None, Some(self.judging.steps)) {
+        let module = match Module::simulated(&ptx, None, self.judging.limits) {
             Ok(module) => module,
             Err(error) => return self.failed(Problem::Device(error), Sizes::new()).map(Some),
         };
@@ -181,7 +187,7 @@ impl Judge<'_> {
         let outcome = outcome.map_err(|problem| match problem {
             Problem::Device(error) => error.into(),
             Problem::Signature(text) | Problem::Exercise(text) => wrong(&text),
-            Problem::Faults(faults) => {
+            Problem::Faults(faults) | Problem::OutOfTime(faults) => {
                 let messages: Vec<String> = faults.into_iter().map(|fault| fault.message).collect();
                 wrong(&format!("at {}: {}", shown(sizes), messages.join("; ")))
             }
@@ -197,6 +203,7 @@ impl Judge<'_> {
         match problem {
             Problem::Signature(text) => Ok(Failure::Signature(text)),
             Problem::Faults(faults) => Ok(Failure::Faults(sizes, once(faults), None)),
+            Problem::OutOfTime(faults) => Ok(Failure::OutOfTime(sizes, once(faults))),
             Problem::Exercise(text) => Err(self.wrong_exercise(text)),
             Problem::Device(host::Error::Ptx { problem, .. }) => {
                 Ok(Failure::DoesNotCompile(format!("error: {problem}")))
@@ -220,12 +227,13 @@ impl Judge<'_> {
         verdict: &mut Verdict,
     ) -> Result<Option<Failure>> {
         let own = &self.exercise.goals.goal;
-        let implied = implied_goals();
+        let implied = implied_goals(self.exercise.goals.task);
         let sizes = student.sizes;
         let mut solution = None;
         for (plan, is_implied) in own.iter().map(|goal| (goal, false)).chain(implied.iter().map(|goal| (goal, true))) {
             let GoalPlan { that, why, also } = plan;
-            let compared = that.bound.uses(SOLUTION);
+            let metric = that.counted.metric;
+            let compared = that.bound.uses(&|name| of_solution(name, metric).is_some());
             if compared && solution.is_none() {
                 solution = Some(measured(self.own(&self.exercise.solution_file())?));
             }
@@ -234,24 +242,24 @@ impl Judge<'_> {
                 Err(failure) => return Ok(Some(failure)),
             };
             let relevant = of_kernel(&that.counted, launches);
-            let value = that.counted.metric.value(&relevant);
-            let limiter = that.counted.metric.limiter(&relevant);
-            let blamed = that.counted.metric.blame(&relevant, SOURCE, that.operator.wants_more());
-            let of_solution = match solution.as_mut().filter(|_| compared) {
+            let value = metric.value(&relevant);
+            let limiter = metric.limiter(&relevant);
+            let blamed = metric.blame(&relevant, SOURCE, that.operator.wants_more());
+            let solutions = match solution.as_mut().filter(|_| compared) {
                 Some(solution) => match self.launches(solution, that.model)? {
-                    Ok(launches) => that.counted.metric.value(&of_kernel(&that.counted, launches)),
+                    Ok(launches) => of_kernel(&that.counted, launches),
                     Err(failure) => return Err(self.wrong_exercise(format!("the solution: {failure:?}"))),
                 },
-                None => None,
+                None => Vec::new(),
             };
             let sizes = data::lookup(sizes);
-            let bound = that.bound.evaluate(&|name| if name == SOLUTION { of_solution } else { sizes(name) });
+            let bound = that.bound.evaluate(&|name| match of_solution(name, metric) {
+                Some(of_solution) => of_solution.value(&solutions),
+                None => sizes(name),
+            });
             let bound = bound.map_err(|problem| self.wrong_exercise(problem))?;
             // Something that never happened counts as 0.
-            let met = match value {
-                Some(value) => that.operator.holds(value, bound),
-                None => !that.operator.wants_more(),
-            };
+            let met = that.operator.holds(value.unwrap_or(0.0), bound);
             if met && is_implied {
                 continue;
             }
@@ -306,7 +314,7 @@ impl Judge<'_> {
         values: &Buffers,
         verdict: &mut Verdict,
     ) -> Result<Option<Failure>> {
-        let open = |ptx: &Path| Module::open(ptx, DeviceChoice::Gpu(gpu), None);
+        let open = |ptx: &Path| Module::open(ptx, DeviceChoice::Gpu(gpu), self.judging.limits);
         let student = open(ptx)?;
         let outcome = match student.run(self.exercise, sizes, values, Kernels::Student, Checks::NONE) {
             Ok(outcome) => outcome,
@@ -358,7 +366,7 @@ impl Judge<'_> {
     }
 
     fn simulated(&self, ptx: &Path, model: Option<&'static Model>) -> Result<Module> {
-        Ok(Module::simulated(ptx, model, Some(self.judging.steps))?)
+        Ok(Module::simulated(ptx, model, self.judging.limits)?)
     }
 
     /// PTX of one of the exercise's own files.
@@ -376,24 +384,40 @@ fn without_place(message: &str) -> String {
     message.split_once(".ptx:").and_then(|(_, rest)| rest.split_once(": ")).map_or(message, |(_, rest)| rest).to_owned()
 }
 
+/// The metric of the solution that a bound names: `solution` is the goal's own, `solution.accesses` another one.
+fn of_solution(name: &str, own: Metric) -> Option<Metric> {
+    match name.strip_prefix(SOLUTION)? {
+        "" => Some(own),
+        other => Metric::named(other.strip_prefix('.')?),
+    }
+}
+
 /// The goals of every exercise: most lanes must have work, and most must have a part in the accesses, since one lane that does the
-/// work of 32, while the others wait or spin, would meet many other goals. They are reported only if they are missed.
-fn implied_goals() -> [GoalPlan; 2] {
-    let goal = |metric: &str, why: &str| GoalPlan {
-        that: format!("{metric} >= {SOLUTION} / 4").parse().expect("this goal is well formed"),
+/// work of 32, while the others wait or spin, would meet many other goals. And what is to be fast may not load and store by atomic
+/// operations, which goals about loads and stores do not count. They are reported only if they are missed.
+fn implied_goals(task: Task) -> Vec<GoalPlan> {
+    let goal = |that: &str, why: &str| GoalPlan {
+        that: that.parse().expect("this goal is well formed"),
         why: why.to_owned(),
         also: true,
     };
-    [
+    let mut goals = vec![
         goal(
-            "active_lanes",
+            "active_lanes >= solution / 4",
             "Few lanes of a warp have work in the average instruction: all threads of the launch should share it.",
         ),
         goal(
-            "accesses.active_lanes",
+            "accesses.active_lanes >= solution / 4",
             "Few lanes of a warp take part in the average access of memory: all threads should share the accesses.",
         ),
-    ]
+    ];
+    if task == Task::Fast {
+        goals.push(goal(
+            "accesses.atomics <= solution + solution.accesses / 8",
+            "Atomic operations take the place of loads and stores here, and take longer than these.",
+        ));
+    }
+    goals
 }
 
 /// The predictions in a text: a number for each question, or none yet.

@@ -14,7 +14,7 @@
 //! | [`course`], [`exercise`], [`goals_file`], [`goal`], [`metric`], [`expression`] | the authors' files: `course.toml`, `goals.toml` |
 //! | [`data`] | sizes and values, drawn from a seed |
 //! | [`guard`], [`compile`], [`diagnostics`] | from a file of kernels to PTX |
-//! | [`sandbox`] | what protects the machine from the files of strangers |
+//! | [`sandbox`], [`process`], `start` | what protects the machine from the files of strangers, and ends what was started |
 //! | [`trial`], [`device_data`], [`comparison`], [`judge`], [`verdict`] | the runs and their result |
 //! | [`report`], [`words`], [`terminal`] | a verdict for people |
 //! | [`cli`], [`arguments`] | the command line |
@@ -34,6 +34,7 @@ mod course;
 mod data;
 mod device_data;
 mod diagnostics;
+mod digest;
 mod error;
 mod exercise;
 mod expression;
@@ -45,9 +46,12 @@ mod judge;
 mod marks;
 mod metric;
 mod new;
+mod process;
 mod progress;
 mod report;
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod start;
 mod student;
 mod submission;
 mod terminal;

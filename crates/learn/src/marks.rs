@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::report::{WIDTH, cut};
+use crate::terminal::{REPLACED, plain};
 use crate::verdict::{Failure, Verdict};
 use crate::words::several;
 
@@ -48,6 +49,7 @@ impl Status {
             Some(Failure::Refused(_)) => Self::Refused,
             Some(Failure::DoesNotCompile(_)) => Self::DoesNotCompile,
             Some(Failure::Unreadable(_)) => Self::Unreadable,
+            Some(Failure::OutOfTime(..)) => Self::TimedOut,
             Some(_) => Self::Wrong,
         }
     }
@@ -80,15 +82,15 @@ pub struct Mark {
     /// The time in seconds.
     #[serde(default)]
     pub seconds: f64,
-    /// The digest of the file.
+    /// The digest of all that it depends on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub digest: Option<String>,
 }
 
 impl Mark {
-    /// A mark that took no time.
+    /// A mark that took no time. The report may have names and texts of strangers.
     pub fn of(exercise: &Exercise, status: Status, report: String) -> Self {
-        Self { exercise: exercise.name.clone(), status, report, seconds: 0.0, file: None }
+        Self { exercise: exercise.name.clone(), status, report: plain(&report), seconds: 0.0, digest: None }
     }
 }
 
@@ -99,6 +101,7 @@ impl Mark {
         let begins = |start: &str| lines.iter().position(|line| line.starts_with(start));
         let first = match self.status {
             Status::Solved => return String::new(),
+            Status::TimedOut => None,
             Status::DoesNotCompile => begins("error").or(begins(BAD)),
             _ => begins(BAD),
         };
@@ -306,9 +309,9 @@ impl Marks {
     }
 }
 
-/// A folder's name, safe for a line of a terminal.
+/// A folder's name, for a line of a terminal.
 fn shown(name: &str) -> String {
-    let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    let name = plain(name).replace('\n', &String::from(REPLACED));
     match name.chars().count() > NAME {
         true => name.chars().take(NAME - 3).chain("...".chars()).collect(),
         false => name,
@@ -331,7 +334,7 @@ mod tests {
             status,
             report: report.to_owned(),
             seconds: 0.0,
-            file: None,
+            digest: None,
         };
         let student = Student { name: "anna".to_owned(), marks: statuses.iter().map(mark).collect() };
         Marks { seed: 3, students: vec![student] }

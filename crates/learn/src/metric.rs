@@ -218,6 +218,8 @@ pub const METRICS: &[Metric] = &[
         Some(_) => Share::ratio(counters.active_lanes, counters.executed),
         None => Share::default(),
     }),
+    counted("accesses", |class, counters| Share::sum(if access(class).is_some() { counters.executed } else { 0 })),
+    counted("accesses.atomics", |class, counters| Share::sum(if is_atomic(class) { counters.executed } else { 0 })),
     counted("branches", |class, counters| {
         Share::sum(if class == InstructionClass::Branch { counters.executed } else { 0 })
     }),

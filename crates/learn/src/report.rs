@@ -98,16 +98,15 @@ impl Report<'_> {
             Failure::Faults(sizes, faults, wrong) => {
                 let count = several(faults.len(), "fault");
                 self.line(text, false, &format!("{count} at {}:", shown(sizes)), "");
-                for fault in faults.iter().take(SHOWN_FAULTS) {
-                    self.fault(text, fault);
-                }
-                if faults.len() > SHOWN_FAULTS {
-                    let _ = writeln!(text, "       and {} more", faults.len() - SHOWN_FAULTS);
-                }
+                self.faults(text, faults);
                 if let Some(wrong) = wrong {
                     self.line(text, false, "and the results are wrong:", "");
                     self.wrong(text, wrong);
                 }
+            }
+            Failure::OutOfTime(sizes, faults) => {
+                self.line(text, false, &format!("not done when the time was up, at {}:", shown(sizes)), "");
+                self.faults(text, faults);
             }
             Failure::Wrong(sizes, wrong) => {
                 self.line(text, false, &format!("wrong results at {}:", shown(sizes)), "");
@@ -140,6 +139,15 @@ impl Report<'_> {
             (1, _) => writeln!(text, "       the other {} elements are right", of - 1),
             _ => writeln!(text, "       it is the first of {count} wrong elements, of {of} in all{never}"),
         };
+    }
+
+    fn faults(&self, text: &mut String, faults: &[Fault]) {
+        for fault in faults.iter().take(SHOWN_FAULTS) {
+            self.fault(text, fault);
+        }
+        if faults.len() > SHOWN_FAULTS {
+            let _ = writeln!(text, "       and {} more", faults.len() - SHOWN_FAULTS);
+        }
     }
 
     fn fault(&self, text: &mut String, fault: &Fault) {

@@ -1,4 +1,4 @@
-//! A sandbox for what handles the text of strangers: the compiler's processes ([`crate::compile`]) and the judge's ([`crate::grade`]).
+//! A sandbox for what handles the text of strangers: the compiler's processes ([`crate::process`]) and the judge's ([`crate::apart`]).
 //!
 //! In it a process reads and writes only what is listed, opens no socket, and looks into no other process. On Linux, Landlock
 //! guards the files and seccomp the rest; elsewhere there is no sandbox, and [`missing`] says so. A sandbox in a sandbox allows
@@ -6,9 +6,7 @@
 //!
 //! *Invariant:* a sandbox that cannot be made is an error, never a program that runs without it.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 /// Where systems keep their shared libraries, and the list of these.
 const LIBRARIES: [&str; 8] =
@@ -39,17 +37,13 @@ impl Sandbox {
         confine(&self.reads, &self.writes)
     }
 
-    /// Runs a program in the sandbox, to its end.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Command::output`], and of [`Sandbox::enter`].
-    pub fn output(&self, command: &mut Command) -> io::Result<Output> {
-        // A thread of its own, because none can leave the sandbox.
-        apart(|| {
-            self.enter().map_err(io::Error::other)?;
-            command.output()
-        })
+    /// The arguments of `start` for it: see [`crate::start`].
+    #[cfg(target_os = "linux")]
+    pub fn arguments(&self) -> impl Iterator<Item = std::ffi::OsString> {
+        let of = |name, paths: &[PathBuf]| {
+            paths.iter().flat_map(move |path| [std::ffi::OsString::from(name), path.into()]).collect::<Vec<_>>()
+        };
+        of("--read", &self.reads).into_iter().chain(of("--write", &self.writes))
     }
 }
 
@@ -69,7 +63,7 @@ pub fn missing() -> Option<String> {
     .err()
 }
 
-/// Does something in a thread of its own.
+/// Does something in a thread of its own, because none can leave a sandbox.
 fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
@@ -131,7 +125,9 @@ fn confine(_reads: &[PathBuf], _writes: &[PathBuf]) -> Result<(), String> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::fs;
+    use std::io;
     use std::os::unix::fs::PermissionsExt as _;
+    use std::process::Command;
 
     use super::*;
 
@@ -141,7 +137,11 @@ mod tests {
     }
 
     fn shell(sandbox: &Sandbox, command: &str) -> (bool, String) {
-        let output = sandbox.output(Command::new("/bin/sh").args(["-c", command])).unwrap();
+        let run = || {
+            sandbox.enter().map_err(io::Error::other)?;
+            Command::new("/bin/sh").args(["-c", command]).output()
+        };
+        let output = apart(run).unwrap();
         (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
     }
 

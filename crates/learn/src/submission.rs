@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
@@ -68,14 +68,18 @@ pub fn read(student: &Path, exercise: &Exercise) -> Submission {
             Err(error) if is_link(&error) => {
                 return Submission::Refused(format!("{shown} is a link: hand in the file"));
             }
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                return Submission::Refused(format!("{shown} is not a file"));
+            }
             Err(error) => return Submission::Unreadable(format!("{shown} cannot be read: {error}")),
         }
     }
     match elsewhere(student, &exercise.name, name) {
-        Some(found) => {
+        Ok(Some(found)) => {
             Submission::Missing(format!("there is {}, which belongs in {}", found.display(), places[0].display()))
         }
-        None => Submission::Missing("no file was handed in".to_owned()),
+        Ok(None) => Submission::Missing("no file was handed in".to_owned()),
+        Err((folder, error)) => Submission::Unreadable(format!("{} cannot be read: {error}", folder.display())),
     }
 }
 
@@ -92,7 +96,7 @@ fn contents(file: File) -> io::Result<Option<Vec<u8>>> {
 /// Opens a file below a folder without following any link on the way; `None` if there is no such file.
 #[cfg(unix)]
 fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
-    use rustix::fs::{CWD, Mode, OFlags, openat};
+    use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
     // Without waiting for the writer of a pipe.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let mut at = openat(CWD, folder, flags | OFlags::DIRECTORY, Mode::empty())?;
@@ -101,6 +105,9 @@ fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
         let is_folder = index + 1 < parts.len();
         let flags = if is_folder { flags | OFlags::DIRECTORY } else { flags };
         at = match openat(&at, part.as_os_str(), flags, Mode::empty()) {
+            Ok(opened) if !is_folder && is_borrowed(&fstat(&opened)?, &fstat(&at)?) => {
+                return Err(rustix::io::Errno::MLINK.into());
+            }
             Ok(opened) => opened,
             Err(rustix::io::Errno::NOENT) => return Ok(None),
             // A link, too, is no folder.
@@ -114,8 +121,14 @@ fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
     Ok(Some(at.into()))
 }
 
+/// Whether a file has been put in somebody's folder by a hard link to a file of somebody else, who need not know of it.
 #[cfg(unix)]
-fn is_link_at(folder: &std::os::fd::OwnedFd, part: &Component<'_>) -> bool {
+fn is_borrowed(file: &rustix::fs::Stat, folder: &rustix::fs::Stat) -> bool {
+    file.st_nlink > 1 && file.st_uid != folder.st_uid
+}
+
+#[cfg(unix)]
+fn is_link_at(folder: &std::os::fd::OwnedFd, part: &std::path::Component<'_>) -> bool {
     use rustix::fs::{AtFlags, FileType, statat};
     let status = statat(folder, part.as_os_str(), AtFlags::SYMLINK_NOFOLLOW);
     status.is_ok_and(|status| FileType::from_raw_mode(status.st_mode) == FileType::Symlink)
@@ -123,7 +136,8 @@ fn is_link_at(folder: &std::os::fd::OwnedFd, part: &Component<'_>) -> bool {
 
 #[cfg(unix)]
 fn is_link(error: &io::Error) -> bool {
-    rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::LOOP)
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::LOOP | Errno::MLINK))
 }
 
 /// Opens a file below a folder, if nothing on the way is a link; `None` if there is no such file.
@@ -147,27 +161,37 @@ fn is_link(error: &io::Error) -> bool {
     error.kind() == ErrorKind::TooManyLinks
 }
 
-/// A file for the exercise in another place of the student's folder, such as `Guard/` or the folder of a whole clone.
-fn elsewhere(student: &Path, exercise: &str, file: &str) -> Option<PathBuf> {
+/// A file for the exercise in another place of the student's folder, such as `Guard/` or the folder of a whole clone. If there is
+/// none, a folder that cannot be read is an error, since it may have the file.
+fn elsewhere(student: &Path, exercise: &str, file: &str) -> std::result::Result<Option<PathBuf>, (PathBuf, io::Error)> {
+    let within = |path: &Path| path.strip_prefix(student).unwrap_or(path).to_owned();
     let lower = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let mut open = vec![student.to_owned()];
-    let mut looked_at = 0;
+    let (mut looked_at, mut unreadable) = (0, None);
     while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            // Deeper than a path can say, or gone by now.
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidFilename | ErrorKind::NotFound) => continue,
+            Err(error) => {
+                unreadable = unreadable.or(Some((within(&folder), error)));
+                continue;
+            }
+        };
+        for entry in entries.flatten() {
             looked_at += 1;
             if looked_at > LOOKED_AT {
-                return None;
+                return Ok(None);
             }
             let path = entry.path();
-            let kind = entry.file_type().ok()?;
-            if kind.is_dir() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 open.push(path);
             } else if lower(&path) == file && lower(&folder) == exercise.to_lowercase() {
-                return path.strip_prefix(student).ok().map(Path::to_owned);
+                return Ok(Some(within(&path)));
             }
         }
     }
-    None
+    unreadable.map_or(Ok(None), Err)
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -197,12 +221,25 @@ mod tests {
         for link in ["a/link", "b/file"] {
             assert!(is_link(&read(link).unwrap_err()), "{link}");
         }
+        // One's own file may have several names, and another's may not have one here. Only root can make it another's.
+        fs::hard_link(path("a/file"), path("a/second")).unwrap();
+        assert_eq!(read("a/second").unwrap(), Some(Some(b"x".to_vec())));
+        if std::os::unix::fs::chown(path("a/file"), Some(12345), None).is_ok() {
+            assert!(is_link(&read("a/second").unwrap_err()));
+            fs::remove_file(path("a/file")).unwrap();
+            assert_eq!(read("a/second").unwrap(), Some(Some(b"x".to_vec())));
+        }
+        let mut stats = [&path("a/folder"), &path("a")].map(|path| rustix::fs::stat(path).unwrap());
+        for (links, owner, borrowed) in [(1, 1, false), (2, 0, false), (2, 1, true)] {
+            (stats[0].st_nlink, stats[0].st_uid, stats[1].st_uid) = (links, owner, 0);
+            assert_eq!(is_borrowed(&stats[0], &stats[1]), borrowed);
+        }
         // A pipe that nobody writes, and what cannot be opened at all.
         rustix::fs::mknodat(rustix::fs::CWD, path("a/pipe"), rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0)
             .unwrap();
         assert_eq!(read("a/pipe").unwrap(), Some(None));
         let _listener = UnixListener::bind(path("a/socket")).unwrap();
-        assert!(read("a/socket").is_err());
+        assert_eq!(read("a/socket").unwrap_err().kind(), ErrorKind::InvalidInput);
         // No more is read than what is allowed, and a byte.
         fs::write(path("a/long"), vec![b' '; 2 * guard::LONGEST]).unwrap();
         assert_eq!(read("a/long").unwrap().unwrap().unwrap().len(), guard::LONGEST + 1);

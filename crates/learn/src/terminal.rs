@@ -25,6 +25,24 @@ pub fn write_note(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
+/// A text of strangers without what would change how the rest is shown: control characters, and marks of direction. Only line breaks
+/// stay.
+pub fn plain(text: &str) -> String {
+    let plain = |c: char| match c {
+        '\n' => c,
+        '\t' => ' ',
+        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
+            REPLACED
+        }
+        c if c.is_control() => REPLACED,
+        c => c,
+    };
+    text.chars().map(plain).collect()
+}
+
+/// In place of a character that is not shown.
+pub const REPLACED: char = '\u{fffd}';
+
 /// [`write_out`] with a format, without a newline.
 macro_rules! show {
     ($($argument:tt)*) => { $crate::terminal::write_out(&format!($($argument)*)) };
@@ -42,3 +60,16 @@ macro_rules! note {
 }
 
 pub(crate) use {note, show, show_line};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strangers_text_leaves_the_rest_as_it_is() {
+        assert_eq!(plain("Zo\u{eb} \u{1f980}\n\ta\u{301}"), "Zo\u{eb} \u{1f980}\n a\u{301}");
+        for c in "\r\u{7}\u{1b}\u{7f}\u{9b}\u{61c}\u{200b}\u{200e}\u{2028}\u{202e}\u{2066}\u{2069}\u{feff}".chars() {
+            assert_eq!(plain(&format!("a{c}b")), "a\u{fffd}b", "{c:?}");
+        }
+    }
+}

@@ -2,6 +2,7 @@
 //! [`crate::judge`] calls it. A run leaves nothing on the device.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use cuda_std::launch::Arguments;
 use host::device::{self, Device, DeviceChoice, LaunchConfig, Options, PtxFile};
@@ -25,6 +26,17 @@ const LARGEST_STATICS: u64 = 1 << 28;
 
 /// The name of a block's size in `goals.toml` if the kernel decides it.
 const LAUNCH_BOUNDS: &str = "launch_bounds";
+
+/// What a launch may take on the simulator.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchLimits {
+    /// Warp instructions.
+    pub steps: u64,
+    /// Faults that the checks find, each thread's counted.
+    pub faults: u64,
+    /// Stops it when it is set.
+    pub cancel: Option<&'static AtomicBool>,
+}
 
 /// Compiled kernels on a device.
 pub struct Module {
@@ -79,7 +91,7 @@ impl Module {
     /// # Errors
     ///
     /// Those of [`device::open`].
-    pub fn open(ptx: &Path, choice: DeviceChoice, steps: Option<u64>) -> Result<Self, host::Error> {
+    pub fn open(ptx: &Path, choice: DeviceChoice, most: LaunchLimits) -> Result<Self, host::Error> {
         let file = PtxFile::from(ptx.to_owned());
         let module = file.module()?;
         let of_device = |space| matches!(space, ptx::Space::Global | ptx::Space::Constant);
@@ -89,8 +101,13 @@ impl Module {
             let problem = format!("its statics have {statics} bytes, and {LARGEST_STATICS} are allowed");
             return Err(host::Error::Ptx { name: ptx.display().to_string(), problem });
         }
-        let limits = Limits { memory_limit: Some(DEVICE_MEMORY), step_limit: steps, ..Limits::default() };
-        let device = device::open(choice, &Options { ptx: vec![file], limits })?;
+        let limits = Limits {
+            memory_limit: Some(DEVICE_MEMORY),
+            step_limit: Some(most.steps),
+            fault_limit: Some(most.faults),
+            ..Limits::default()
+        };
+        let device = device::open(choice, &Options { ptx: vec![file], limits, cancel: most.cancel })?;
         let signature = |kernel: &ptx::Function| Signature {
             parameters: kernel.parameters.iter().map(|&one| module.variables[one].size.unwrap_or(0)).collect(),
             bounds: kernel.required_threads.or(kernel.max_threads),
@@ -104,12 +121,12 @@ impl Module {
     /// # Errors
     ///
     /// As [`Module::open`].
-    pub fn simulated(ptx: &Path, model: Option<&'static Model>, steps: Option<u64>) -> Result<Self, host::Error> {
+    pub fn simulated(ptx: &Path, model: Option<&'static Model>, most: LaunchLimits) -> Result<Self, host::Error> {
         let choice = match model {
             Some(model) => DeviceChoice::Model(model, LoadCaching::Default),
             None => DeviceChoice::Simulator,
         };
-        Self::open(ptx, choice, steps)
+        Self::open(ptx, choice, most)
     }
 
     /// Runs the kernels once.
@@ -134,13 +151,10 @@ impl Module {
             }
             Kernels::Student => self.launch_all(&placed, checks, &mut outcome),
         };
-        match launched {
-            // What earlier launches did may be the cause.
-            Err(Problem::Faults(faults)) => {
-                return Err(Problem::Faults(faults.into_iter().chain(outcome.faults).collect()));
-            }
-            other => other?,
-        }
+        // What earlier launches did may be the cause.
+        let before = std::mem::take(&mut outcome.faults);
+        launched.map_err(|problem| problem.map_faults(|faults| faults.into_iter().chain(before.clone()).collect()))?;
+        outcome.faults = before;
         self.device.synchronize().map_err(Problem::of)?;
         for (name, buffer) in &placed.buffers {
             outcome.buffers.insert(name.clone(), buffer.read().map_err(Problem::of)?);
@@ -233,11 +247,8 @@ impl Module {
         // SAFETY: the arguments fit the signature. What the kernel does with them is the student's
         // answer, on the simulator first; a GPU gets only what is right there.
         let launched = unsafe { self.device.launch_untyped(kernel, config, &bytes) };
-        let counters = launched.map_err(|error| match Problem::of(error) {
-            Problem::Faults(faults) => {
-                Problem::Faults(faults.into_iter().map(|fault| placed.with_element(fault)).collect())
-            }
-            other => other,
+        let counters = launched.map_err(|error| {
+            Problem::of(error).map_faults(|faults| faults.into_iter().map(|fault| placed.with_element(fault)).collect())
         })?;
         if let (Some(counters), Some(report)) = (counters, self.device.last_report()) {
             let named = |finding| placed.with_element(Fault::found(finding));

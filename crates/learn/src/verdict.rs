@@ -58,6 +58,8 @@ pub enum Failure {
     Signature(String),
     /// The kernels have faults at these sizes. Also holds what is wrong with the results, if there are any.
     Faults(Sizes, Vec<Fault>, Option<Wrong>),
+    /// The time was up while the kernels ran at these sizes. Also holds the faults that were found until then.
+    OutOfTime(Sizes, Vec<Fault>),
     /// The results are wrong.
     Wrong(Sizes, Wrong),
     /// The kernels changed their input.
@@ -75,6 +77,8 @@ pub enum Problem {
     Signature(String),
     /// A fault stopped the kernels: that one, and what had been found before.
     Faults(Vec<Fault>),
+    /// The time was up: where the kernels were, and what had been found before.
+    OutOfTime(Vec<Fault>),
     /// The exercise is wrong.
     Exercise(String),
     /// The device failed, or cannot run this.
@@ -82,12 +86,25 @@ pub enum Problem {
 }
 
 impl Problem {
+    /// The same with other faults, if it has any.
+    pub fn map_faults(self, change: impl FnOnce(Vec<Fault>) -> Vec<Fault>) -> Self {
+        match self {
+            Self::Faults(faults) => Self::Faults(change(faults)),
+            Self::OutOfTime(faults) => Self::OutOfTime(change(faults)),
+            other => other,
+        }
+    }
+
     /// Classifies an error of the device.
     pub fn of(error: host::Error) -> Self {
         match error {
             host::Error::Fault { trap: Some(trap), .. } => {
                 let found = trap.findings.iter().map(Fault::found);
-                Self::Faults(std::iter::once(Fault::trapped(&trap)).chain(found).collect())
+                let all = std::iter::once(Fault::trapped(&trap)).chain(found).collect();
+                match trap.kind {
+                    TrapKind::Cancelled => Self::OutOfTime(all),
+                    _ => Self::Faults(all),
+                }
             }
             host::Error::Fault { fault, .. } => Self::Faults(vec![Fault { message: fault, ..Fault::default() }]),
             host::Error::Launch { kernel, problem } => Self::Signature(format!("kernel `{kernel}` {problem}")),
@@ -152,6 +169,7 @@ impl Fault {
         };
         let message = match trap.kind {
             TrapKind::TrapInstruction => CHECK_FAILED.to_owned(),
+            TrapKind::Cancelled => "the time was up here".to_owned(),
             _ => trap.kind.to_string(),
         };
         Self {

@@ -63,7 +63,8 @@ pub struct Launch<'a> {
     pub checks: Checks,
     /// Host threads that run blocks; `None`: those of rayon's global pool. Results do not depend on it.
     pub threads: Option<usize>,
-    /// Set it from another thread to stop the launch with [`LaunchError::Cancelled`].
+    /// Set it from another thread to stop the launch with a trap, [`TrapKind::Cancelled`](crate::TrapKind::Cancelled), which has what
+    /// the checks had found. A launch that ends first is not stopped.
     pub cancel: Option<&'a AtomicBool>,
     /// Called now and then, from any thread, with the blocks done and the blocks to run: those of the grid, or twice as many
     /// with checks on a model.
@@ -131,12 +132,6 @@ pub enum LaunchError {
     /// The kernel, or a function that it may call, has an unsupported instruction; nothing ran.
     #[error(transparent)]
     Unsupported(Box<LoadError>),
-    /// [`Launch::cancel`] was set.
-    #[error("the launch of kernel `{kernel}` was cancelled")]
-    Cancelled {
-        /// The kernel.
-        kernel: String,
-    },
 }
 
 /// Why a launch is invalid.

@@ -190,6 +190,8 @@ pub enum TrapKind {
     },
     /// The `brkpt` instruction.
     Breakpoint,
+    /// [`Launch::cancel`](crate::Launch::cancel) was set.
+    Cancelled,
     /// The launch reached its limit of warp instructions.
     StepLimit {
         /// The limit.

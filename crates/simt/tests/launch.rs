@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proptest::prelude::*;
-use simt::{Launch, LaunchError, Memory, MemoryError, Program, Report, TrapKind};
+use simt::{Checks, Launch, LaunchError, Memory, MemoryError, Program, Report, TrapKind};
 
 const MODULE: &str = r"
 .version 7.8
@@ -174,13 +174,19 @@ fn the_lowest_faulting_block_is_reported() {
 fn an_endless_launch_stops_when_cancelled_or_at_its_limit() {
     let bench = Bench::new();
     let cancel = AtomicBool::new(false);
-    let launch = Launch { kernel: "endless", cancel: Some(&cancel), ..Launch::default() };
-    let result = std::thread::scope(|scope| {
-        let running = scope.spawn(|| bench.program.launch(&bench.memory, &launch));
-        cancel.store(true, Ordering::Relaxed);
-        running.join().unwrap()
-    });
-    assert_eq!(result.unwrap_err(), LaunchError::Cancelled { kernel: "endless".into() });
+    for checks in [Checks::NONE, Checks::ALL] {
+        cancel.store(false, Ordering::Relaxed);
+        let launch = Launch { kernel: "endless", grid: [8, 1, 1], cancel: Some(&cancel), checks, ..Launch::default() };
+        let result = std::thread::scope(|scope| {
+            let running = scope.spawn(|| bench.program.launch(&bench.memory, &launch));
+            cancel.store(true, Ordering::Relaxed);
+            running.join().unwrap()
+        });
+        match result {
+            Err(LaunchError::Trap(trap)) => assert_eq!(trap.kind, TrapKind::Cancelled),
+            other => panic!("{other:?}"),
+        }
+    }
     for step_limit in [0, 1, 100, 100_000] {
         let launch = Launch { kernel: "endless", grid: [8, 1, 1], step_limit, ..Launch::default() };
         match bench.program.launch(&bench.memory, &launch) {

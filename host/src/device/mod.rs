@@ -42,6 +42,7 @@ mod texture;
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
 
 use bytemuck::Pod;
 use cuda_std::launch::{ArgumentList, Arguments, Kernel, LaunchShape, SafeKernel};
@@ -81,6 +82,8 @@ pub struct Options {
     pub ptx: Vec<PtxFile>,
     /// The limits of a run.
     pub limits: Limits,
+    /// Set it from another thread to stop the simulator's launches with [`Error::Fault`].
+    pub cancel: Option<&'static AtomicBool>,
 }
 
 /// The environment variable that names PTX files to load instead of the built-in PTX, separated as in `PATH`.
@@ -129,7 +132,7 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     };
     let simulator = |placed, fallback| {
         let loaded = Rc::new(image::Loaded::new(images.newest())?);
-        Ok(device(Rc::new(simulator::Simulator::open(&loaded, &options.limits, placed)?), loaded, fallback))
+        Ok(device(Rc::new(simulator::Simulator::open(&loaded, options, placed)?), loaded, fallback))
     };
     let gpu = |index| {
         let (gpu, loaded) = gpu::Gpu::open(index, &images, &options.limits)?;

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::error::Error as _;
 use std::rc::Rc;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
 use cuda_std::launch::Arguments;
 use simt::{
@@ -17,7 +18,7 @@ use simt::{
 use super::array::{Array, TextureSource};
 use super::backend::Backend;
 use super::image::{Checked, Image, Loaded, Own, Part};
-use super::{CacheConfig, ComputeCapability, LaunchConfig, Properties};
+use super::{CacheConfig, ComputeCapability, LaunchConfig, Options, Properties};
 use crate::error::{Error, Result, one_line};
 use crate::limits::{Limits, memory_note};
 use crate::names;
@@ -97,6 +98,7 @@ pub(super) struct Simulator {
     last_report: RefCell<Option<Rc<Report>>>,
     output: Output,
     limits: Limits,
+    cancel: Option<&'static AtomicBool>,
     /// All arrays so far, by their handles.
     arrays: RefCell<Vec<ArrayHandle>>,
 }
@@ -152,7 +154,8 @@ pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<ModelAnd
 
 impl Simulator {
     /// Loads what launches need from the start.
-    pub fn open(loaded: &Rc<Loaded>, limits: &Limits, placed: Option<ModelAndCaching>) -> Result<Self> {
+    pub fn open(loaded: &Rc<Loaded>, options: &Options, placed: Option<ModelAndCaching>) -> Result<Self> {
+        let limits = &options.limits;
         let properties = properties(loaded.newest(), limits, placed);
         let limit = properties.memory_bytes;
         let mut memory = Memory::new(limit);
@@ -175,6 +178,7 @@ impl Simulator {
             last_report: RefCell::default(),
             output: limits.output_limit.map_or_else(Output::default, |bytes| Output::new(bytes as usize)),
             limits: limits.clone(),
+            cancel: options.cancel,
             placed,
             properties,
             arrays: RefCell::default(),
@@ -326,7 +330,7 @@ impl Backend for Simulator {
             carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
             registers: config.registers,
             threads: threads(),
-            ..Launch::default()
+            cancel: self.cancel,
         };
         if self.placed.is_some() && config.checks.any() {
             crate::memory::check_host(

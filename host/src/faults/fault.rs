@@ -154,6 +154,7 @@ fn kind_of(kind: &TrapKind) -> &'static str {
         TrapKind::NoProgress { .. } => "no_progress",
         TrapKind::Assertion { .. } => "assertion",
         TrapKind::Breakpoint => "breakpoint",
+        TrapKind::Cancelled => "cancelled",
         TrapKind::StepLimit { .. } => "step_limit",
         TrapKind::FaultLimit { .. } => "fault_limit",
         TrapKind::CallDepth { .. } => "call_depth",

@@ -70,7 +70,8 @@ pub(crate) fn main(
 
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
-    let device = device::open(choice, &device::Options { ptx: vec![file.clone()], limits })?;
+    let device =
+        device::open(choice, &device::Options { ptx: vec![file.clone()], limits, ..device::Options::default() })?;
     let simulated = flags.counters || !device.properties().is_gpu();
     flags.lines.check_counted(simulated)?;
     flags.checks.check_simulated(simulated)?;

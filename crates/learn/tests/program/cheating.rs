@@ -1,7 +1,6 @@
 //! Tests that cheating fails: kernels that are right only where they expect to be checked.
 
 use super::*;
-use crate::grading::RIGHT;
 use crate::student::SCATTERED;
 
 /// Right only at the sizes in `goals.toml`.
@@ -134,6 +133,47 @@ fn one_lane_may_not_access_for_all_while_the_others_spin() {
     course.write("copy/kernel.rs", &kernel(body));
     let report = course.learn(&["run"]).reports(&["right at", "accesses.active_lanes >= solution / 4"]);
     assert!(!report.contains("  active_lanes"), "{report}");
+}
+
+#[test]
+fn atomic_operations_are_no_way_around_goals_about_loads() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    course.change("copy/goals.toml", "task = \"right\"", "task = \"fast\"");
+    let body = "    let i = thread::index_1d() as usize;
+    if i < n as usize {
+        atomic::exch(output.add(i).cast::<u32>(), atomic::or(input.cast_mut().add(i).cast::<u32>(), 0));
+    }";
+    course.write("copy/kernel.rs", &kernel(body));
+    course.learn(&["run"]).reports(&[
+        "ok  loads.sectors_per_request <= 4.1: nothing to count",
+        "wrong  accesses.atomics <= solution + solution.accesses / 8: ",
+        "copy/kernel.rs:9",
+    ]);
+    // A few are nobody's business.
+    let few = RIGHT.replace("}", "}\n    if i == 0 { atomic::or(output.cast::<u32>(), 0); }");
+    course.write("copy/kernel.rs", &kernel(&few));
+    assert!(!course.learn(&["run"]).stdout.contains("accesses.atomics"));
+}
+
+#[test]
+fn what_never_happened_is_counted_as_0() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    course.write("copy/kernel.rs", &kernel(RIGHT));
+    let good = course.read("copy/goals.toml");
+    for (goal, met) in [("<= 1", true), ("== 0", true), ("< 1", true), ("== 1", false), (">= 1", false), ("> 0", false)]
+    {
+        let goal = format!("constants.addresses_per_request {goal}");
+        course.write("copy/goals.toml", &good.replace("loads.sectors_per_request <= 4.1", &goal));
+        let outcome = course.learn(&["run"]);
+        let shown = format!("{}  {goal}: nothing to count", if met { "ok" } else { "wrong" });
+        assert!(outcome.stdout.contains(&shown), "{}", outcome.text());
+    }
 }
 
 #[test]

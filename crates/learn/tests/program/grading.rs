@@ -15,15 +15,6 @@ pub const JUDGES: &str = "22";
 /// The time limit for a file in seconds: enough for the compiler on a busy machine, and short for those that never end.
 const SECONDS: u64 = 12;
 
-/// A right kernel, for submissions that break something else.
-pub const RIGHT: &str =
-    "    let i = thread::index_1d() as usize;\n    if i < n as usize { *output.add(i) = *input.add(i); }";
-
-/// The text before a right kernel.
-pub fn with(items: &str) -> String {
-    kernel(RIGHT).replace("/// # Safety\n", &format!("{items}\n/// # Safety\n"))
-}
-
 /// A student's name, the submission, its expected status, and words that the report must contain.
 type Submission = (&'static str, String, &'static str, &'static str);
 
@@ -111,7 +102,27 @@ fn grow<X>(n: u64) -> u64 { if n == 0 { size_of::<X>() as u64 } else { grow::<P<
         r#"    let mark = c"{\"exercise\":\"copy\",\"status\":\"solved\",\"report\":\"\"}\n";
     for _ in 0..1000 { vprintf(mark.as_ptr().cast(), core::ptr::null()); }"#,
     );
+    let printing = |items: &str, body: &str| {
+        let vprintf = "unsafe extern \"C\" { fn vprintf(format: *const u8, arguments: *const u8) -> i32; }";
+        with(&format!("{vprintf}\n{items}")).replace(RIGHT, &format!("{body}\n{RIGHT}"))
+    };
+    let wide = printing(
+        "",
+        "    let numbers = [1u64, 2];
+    let forms = [c\"%2000000000d %.2000000000f\", c\"%.65536g %.65535e\"];
+    for form in forms.iter().filter(|_| thread::index_1d() == 0) { vprintf(form.as_ptr().cast(), (&raw const numbers).cast()); }",
+    );
+    let floods = printing(
+        "static BIG: [u8; 1 << 20] = { let mut all = [65u8; 1 << 20]; all[(1 << 20) - 1] = 0; all };",
+        "    let text = [&raw const BIG as u64];
+    for _ in 0..100_000 { vprintf(c\"%s\".as_ptr().cast(), (&raw const text).cast()); }",
+    );
+    // A hundred thousand errors, each with a line of a quarter of a megabyte.
+    let wordy = with(&format!("fn f() {{ {} }}", "a;".repeat(100_000)));
     vec![
+        ("prints_wide", wide, "solved", ""),
+        ("prints_long", floods, "timed_out", "not done when the time was up"),
+        ("wordy", wordy, "timed_out", "took more than 12 seconds"),
         ("endless_constant", used(constant, "u64", "X"), "timed_out", "took more than 12 seconds"),
         ("endless_types", used(types, "u64", "grow::<u8>(i)"), "broken", ""),
         ("macros", with(macros), "broken", ""),
@@ -156,6 +167,11 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     course.write(&at("clone", "exercises/copy/kernel.rs"), &with(""));
     course.write(&at("clone", "exercises/predict/predict.toml"), "hopper = 5\nfermi = 2\n");
     expected.insert("clone", ("solved", ""));
+    // Predictions that overwhelm their reader, or whoever reads what is said of them.
+    course.write(&at("dots", "predict/predict.toml"), &format!("a{} = 1\n", ".a".repeat(120_000)));
+    course.write(&at("nested", "predict/predict.toml"), &format!("a = {}", "[".repeat(200_000)));
+    course.write(&at("signs", "predict/predict.toml"), "\"\\u001b[2J\\r\\u009b2J\\u202e\" = 1\n");
+    expected.extend(["dots", "signs"].map(|name| (name, ("missing", "no file was handed in"))));
     course.write(&at("nothing", "README.md"), "I was ill.\n");
     expected.insert("nothing", ("missing", "no file was handed in"));
     // In folders where it is not looked for.
@@ -230,9 +246,14 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
         assert!(!report.contains("root:") && !report.contains("/.tmp"), "{name:?}: {report}");
         let seconds = mark["seconds"].as_f64().unwrap();
         assert!(seconds < SECONDS as f64 + 5.0, "{name:?}: {seconds} s");
+        for mark in student["marks"].as_array().unwrap() {
+            let unseen = |c: char| c != '\n' && c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c);
+            assert!(!mark["report"].as_str().unwrap().contains(unseen), "{name:?}: {mark:#}");
+        }
         let predicted = match name {
             "clone" => "solved",
             "link_3" => "refused",
+            "dots" | "nested" | "signs" => "unreadable",
             _ => "missing",
         };
         assert_eq!(

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::*;
-use crate::grading::{JUDGES, RIGHT, with};
+use crate::grading::JUDGES;
 
 /// What no report may contain.
 const SECRET: &str = "7h3-s3cr37";
@@ -125,6 +125,83 @@ fn attacks() -> Vec<(&'static str, String)> {
             "assembly",
             after("macro_rules! m { ($a:ident) => { core::arch::$a!(\".include \\\"@\\\"\"); } }\nm!(global_asm);"),
         ),
+        // Messages like those of a compiler that the system has ended, whose own are then shown as they are.
+        (
+            "killed",
+            after(
+                "compile_error!(\"memory allocation of signal: 9\");\nmacro_rules! m { ($p:ident $e:tt) => { #[$p = \"@\"] mod x $e } }\nm!(path ;);",
+            ),
+        ),
+        (
+            "crashed",
+            after(
+                "compile_error!(\"interrupted by SIGSEGV\\nLLVM ERROR: out of memory\");\nmacro_rules! m { ($i:ident) => { compile_error!($i!(\"@\")); } }\nm!(include);",
+            ),
+        ),
+        (
+            "panicked",
+            after(
+                "macro_rules! m { ($i:ident) => { #[kernel($i!(\"@\"))] pub unsafe fn k($i: u32) {} #[kernel(launch_bounds($i!(\"@\")))] pub unsafe fn l() {} } }\nm!(include);",
+            ),
+        ),
+        // Text that a macro of the library takes, and what it makes of it.
+        (
+            "shared",
+            after(
+                "macro_rules! m { ($i:ident) => { pub fn f() { let _ = shared_array![u32; $i!(\"@\")]; let _ = shared_array![$i!(\"@\"); 4]; } } }\nm!(include);",
+            ),
+        ),
+        (
+            "stringified",
+            after(
+                "macro_rules! m { ($i:ident) => { compile_error!(concat!(stringify!($i), $i!(\"@\"), file!(), module_path!())); } }\nm!(include_str);",
+            ),
+        ),
+        (
+            "constant",
+            after(
+                "macro_rules! m { ($i:ident) => { const X: &[u8] = $i!(\"@\"); const _: () = assert!(X.len() == 12345); } }\nm!(include);",
+            ),
+        ),
+        (
+            "generic",
+            after(
+                "macro_rules! m { ($i:ident) => { const fn f(x: &str) -> usize { x.len() } pub struct N<const S: usize>; const X: N<0> = N::<{ f($i!(\"@\")) }>; } }\nm!(include);",
+            ),
+        ),
+        (
+            "nested_attributes",
+            after(
+                "macro_rules! m { ($($p:tt)*) => { #[cfg_attr(all(), cfg_attr(all(), $($p)*))] mod x {} #[cfg_attr(all(), cfg_attr(all(), $($p)*))] mod y; } }\nm!(path = \"@\");",
+            ),
+        ),
+        (
+            "path_in_path",
+            after(
+                "macro_rules! m { ($p:ident $e:tt) => { #[$p = \"/\"] mod a { #[$p = \"@\"] mod b $e #[$p = \"proc/self/fd/1\"] mod c $e } } }\nm!(path ;);",
+            ),
+        ),
+        // The lexer's blanks, signs and literals.
+        ("blanks", after("const X: &str = include_str\u{200e}\u{b}\u{85}\u{2028}!\u{200f}(\u{c}\"@\"\u{2029});")),
+        (
+            "shebang_blank",
+            format!("#!\u{200e}\u{2028}x r####\"\n{}\n//\"####", after("const X: &str = include_str!(\"@\");")),
+        ),
+        (
+            "two_marks",
+            format!("\u{feff}\u{feff}#!x r####\"\n{}\n//\"####", after("const X: &str = include_str!(\"@\");")),
+        ),
+        ("full_width", after("use core::\u{ff49}nclude as i; i!(\"@\");\nconst X: &str = \u{ff49}nclude_str!(\"@\");")),
+        ("c_strings", after("const A: &core::ffi::CStr = c\"\\\"\"; const X: &str = include_str!(\"@\"); // \"")),
+        ("c_raw", after("const A: &core::ffi::CStr = cr#\"\"\"#; const X: &str = include_str!(\"@\"); // \"#")),
+        ("raw_lifetime", after("fn f<'r#x>(x: &'r#x str) {}\nz!{ 'r#\"# include_str!(\"@\") }")),
+        ("characters", after("const A: [char; 3] = ['\"', '\\'', '/']; const X: &str = include_str!(\"@\"); // '\"'")),
+        ("returns", after("const A: &str = \"\\\r\n\"; /*\r\r\n*/ const X: &str = include_str!(\"@\");\r\r\n// \"")),
+        (
+            "hashes",
+            after(&format!("const A: &str = r{0}\"\"{0}; const X: &str = include_str!(\"@\");", "#".repeat(256))),
+        ),
+        ("frontmatter_late", format!("\r\n \n---x.y -\n---\n{}", after("const X: &str = include_str!(\"@\");"))),
         // What is beside the file when it is compiled.
         ("itself", after("macro_rules! m { ($i:ident) => { $i!(\"kernel.rs\"); } }\nm!(include);")),
         (
@@ -162,6 +239,19 @@ fn attacks() -> Vec<(&'static str, String)> {
         (
             "folder_secret",
             after("macro_rules! m { ($p:ident $e:tt) => { #[$p = \"@/..\"] mod a { mod secret $e } } }\nm!(path ;);"),
+        ),
+        (
+            "oracle",
+            after(
+                "macro_rules! m { ($p:ident $n:ident $e:tt) => { #[$p = \"<\"] mod a { mod $n $e } } }\nm!(path > ;);",
+            ),
+        ),
+        // What rustc finds after it: that there is nothing in a module, if there is no file for it.
+        (
+            "oracle_uses",
+            after(
+                "macro_rules! m { ($p:ident $n:ident $e:tt) => { #[$p = \"<\"] mod a { pub mod $n $e } use a::$n as q; } }\nm!(path > ;);\nfn f() -> u8 { q::r::s!() }\nfn g() -> u8 { \"\" }",
+            ),
         ),
         ("module", after("macro_rules! m { ($e:tt) => { mod lib $e mod kernel $e } }\nm!(;);")),
         // Messages that look like the compiler's own.
@@ -205,7 +295,15 @@ fn a_hostile_class_learns_nothing() {
         files.iter().map(|file| course.path(file).display().to_string()).chain(["/etc/passwd".to_owned()]).collect();
     for (name, text) in attacks() {
         for (index, file) in files.iter().enumerate() {
-            course.write(&format!("class/{name}_{index}/copy/kernel.rs"), &text.replace('@', file));
+            let path = Path::new(file);
+            let [folder, stem] = [path.parent().unwrap(), Path::new(path.file_stem().unwrap())];
+            let text = match name {
+                "oracle" | "oracle_uses" => text
+                    .replace("\"<\"", &format!("{folder:?}"))
+                    .replace("path > ;", &format!("path {} ;", stem.display())),
+                _ => text.replace('@', file),
+            };
+            course.write(&format!("class/{name}_{index}/copy/kernel.rs"), &text);
         }
     }
     // Submissions that consist of another's, and of nothing else.

@@ -8,7 +8,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::*;
-use crate::grading::{RIGHT, with};
 
 /// Keeps the judges' folders apart from those of the other tests.
 const JUDGES: &str = "23";
@@ -25,13 +24,31 @@ fn job_folder() -> PathBuf {
     root().join(format!("target/learn/{JUDGES}000"))
 }
 
-/// The command lines of processes that judge or compile there.
+/// The command lines of processes that judge or compile in the folder of these judges' only job.
 #[cfg(target_os = "linux")]
-fn processes() -> Vec<String> {
+fn processes(judges: &str) -> Vec<String> {
     let folders = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let lines = folders.filter_map(|folder| fs::read(folder.join("cmdline")).ok());
     let texts = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
-    texts.filter(|line| line.contains(&format!("learn/{JUDGES}000"))).collect()
+    texts.filter(|line| line.contains(&format!("learn/{judges}000/"))).collect()
+}
+
+/// `grade` of a course's class with one job, in the folder of these judges.
+fn grade(course: &Course, judges: &str, arguments: &[&str]) -> std::process::Command {
+    let mut grade = std::process::Command::new(env!("CARGO_BIN_EXE_learn"));
+    grade.arg("--course").arg(course.folder.path()).args(["grade", "--jobs", "1"]).args(arguments);
+    grade.arg(course.path("class")).current_dir(env!("CARGO_MANIFEST_DIR")).env("LEARN_JOB", judges);
+    grade
+}
+
+/// Waits until something is the case.
+#[track_caller]
+fn until(what: &str, seconds: u64, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(seconds), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Tests that use the job's folder take turns.
@@ -53,21 +70,15 @@ fn ctrl_c_ends_everything_and_the_marks_so_far_are_kept() {
     let (class, json) = (course.path("class"), course.path("marks.json"));
     let temporary = course.path("temporary");
     fs::create_dir(&temporary).unwrap();
-    let mut grade = std::process::Command::new(env!("CARGO_BIN_EXE_learn"));
-    grade
-        .arg("--course")
-        .arg(course.folder.path())
-        .args(["grade", "--jobs", "1", "--time-limit", "600", "--json"])
-        .arg(&json);
-    grade.arg(&class).current_dir(env!("CARGO_MANIFEST_DIR")).env("LEARN_JOB", JUDGES).env("TMPDIR", &temporary);
-    let child = grade.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn().unwrap();
+    let mut grade = grade(&course, JUDGES, &["--time-limit", "600", "--json", &json.display().to_string()]);
+    grade.env("TMPDIR", &temporary).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    // What a grade that was killed has left.
+    let _ = fs::remove_dir_all(job_folder().join("file"));
+    let child = grade.spawn().unwrap();
     // Until the compiler is busy with Ben's file.
     let file = job_folder().join("file/src/kernel.rs");
-    let start = Instant::now();
-    while !fs::read_to_string(&file).is_ok_and(|text| text.contains("long_running")) {
-        assert!(start.elapsed() < Duration::from_secs(400), "the compiler does not start");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let is_bens = || fs::read_to_string(&file).is_ok_and(|text| text.contains("long_running"));
+    until("the compiler does not start", 400, is_bens);
     std::thread::sleep(Duration::from_millis(500));
     let interrupted = Instant::now();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
@@ -77,7 +88,7 @@ fn ctrl_c_ends_everything_and_the_marks_so_far_are_kept() {
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("error: interrupted: 2 files not judged; go on with --resume --json "), "{stderr}");
     #[cfg(target_os = "linux")]
-    assert_eq!(processes(), [""; 0]);
+    assert_eq!(processes(JUDGES), [""; 0]);
     assert!(!job_folder().join("judge").exists());
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
 
@@ -96,7 +107,7 @@ fn ctrl_c_ends_everything_and_the_marks_so_far_are_kept() {
     // Ben hands in something better, and Anna something worse under the same name later.
     course.write("class/ben/copy/kernel.rs", &with("// ben"));
     let resume = |course: &Course| {
-        let mut command = course.command(&["grade", "--jobs", "1", "--resume", "--json"]);
+        let mut command = course.command(&["grade", "--jobs", "1", "--time-limit", "600", "--resume", "--json"]);
         Outcome::of(command.arg(&json).arg(&class).env("LEARN_JOB", JUDGES))
     };
     resume(&course).succeeds();
@@ -106,6 +117,185 @@ fn ctrl_c_ends_everything_and_the_marks_so_far_are_kept() {
     course.write("class/anna/copy/kernel.rs", &kernel("    *output = 1;"));
     resume(&course).succeeds();
     assert_eq!(statuses().1[0].0, "does_not_compile");
+}
+
+/// Kills a process as the system does when it is short of memory. Nothing may be left of what it started.
+#[cfg(target_os = "linux")]
+#[track_caller]
+fn nothing_outlives(mut child: std::process::Child, judges: &str) {
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    until("processes are left behind", 5, || processes(judges).is_empty());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_grade_that_is_killed_leaves_no_process_behind() {
+    if !has_compiler() {
+        return;
+    }
+    let _turn = turn();
+    let course = Course::new(&["copy"]);
+    course.write("class/ben/copy/kernel.rs", &endless());
+    let _ = fs::remove_dir_all(job_folder().join("file"));
+    let child = grade(&course, JUDGES, &["--time-limit", "600"]).stderr(Stdio::null()).spawn().unwrap();
+    let compiles = |line: &String| {
+        line.contains("rustc") && line.contains("--crate-name exercise") && !line.contains("learn start")
+    };
+    until("the compiler does not start", 400, || {
+        let text = fs::read_to_string(job_folder().join("file/src/kernel.rs")).unwrap_or_default();
+        text.contains("long_running") && processes(JUDGES).iter().any(compiles)
+    });
+    nothing_outlives(child, JUDGES);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_device_library_is_compiled_by_nobody_once_grade_has_ended() {
+    /// A folder in which nothing is compiled yet.
+    const NEW: &str = "24";
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    course.write("class/anna/copy/kernel.rs", &with(""));
+    let folder = root().join(format!("target/learn/{NEW}000"));
+    let begin = |mut command: std::process::Command| {
+        let _ = fs::remove_dir_all(&folder);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn().unwrap();
+        // cargo's own child.
+        until("the compiler does not start", 100, || {
+            processes(NEW).iter().any(|line| line.contains("--crate-name core"))
+        });
+        child
+    };
+    // By Ctrl-C, which only this process gets.
+    let child = begin(grade(&course, NEW, &[]));
+    let interrupted = Instant::now();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(interrupted.elapsed() < Duration::from_secs(5), "{:?}", interrupted.elapsed());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.ends_with("error: interrupted before any file was judged\n"), "{stderr}");
+    assert_eq!(output.status.code(), Some(2));
+    until("processes are left behind", 5, || processes(NEW).is_empty());
+    // Nobody has to wait for it, and what there is of it is not taken for a library.
+    for lock in ["lock", "target/release/.cargo-lock", "target/nvptx64-nvidia-cuda/release/.cargo-lock"] {
+        let lock = folder.join(lock);
+        assert!(!lock.exists() || fs::File::open(&lock).unwrap().try_lock().is_ok(), "{}", lock.display());
+    }
+    assert!(!folder.join("ready").exists());
+    // By SIGKILL, and a student's run, too.
+    nothing_outlives(begin(grade(&course, NEW, &[])), NEW);
+    // Another text each time, whose PTX nobody has kept.
+    course.write("copy/kernel.rs", &with(&format!("// {:?}", Instant::now())));
+    let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_learn"));
+    run.arg("--course").arg(course.folder.path()).args(["run", "copy"]).env("LEARN_JOB", NEW);
+    run.current_dir(env!("CARGO_MANIFEST_DIR"));
+    nothing_outlives(begin(run), NEW);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn resuming_keeps_the_marks_that_would_be_the_same() {
+    if !has_compiler() {
+        return;
+    }
+    let _turn = turn();
+    let course = Course::new(&["copy"]);
+    course.write("class/anna/copy/kernel.rs", &with(""));
+    let json = course.path("marks.json").display().to_string();
+    // The time that it took tells one judgement from another.
+    let mark = |arguments: &[&str]| {
+        let arguments = [&["--json", json.as_str()], arguments].concat();
+        let output = grade(&course, JUDGES, &arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let marks: Value = serde_json::from_str(&course.read("marks.json")).unwrap();
+        let mark = &marks["students"][0]["marks"][0];
+        (mark["status"].as_str().unwrap().to_owned(), mark["seconds"].as_f64().unwrap())
+    };
+    let first = mark(&[]);
+    assert_eq!(first.0, "solved");
+    course.write("copy/hints.md", "Another hint.\n---\nAnd one more.\n");
+    course.write("copy/wrong/other.rs", "// fails: something\n");
+    assert_eq!(mark(&["--resume"]), first, "neither hints nor wrong solutions matter");
+    let mut before = first;
+    let mut is_judged_again = |what: &str, arguments: &[&str], status: &str| {
+        let now = mark(&[&["--resume"], arguments].concat());
+        assert!(now.1 != before.1 && now.0 == status, "{what}: {now:?} after {before:?}");
+        before = now;
+    };
+    course.change("copy/reference.rs", "use ", "// The same.\nuse ");
+    is_judged_again("another reference", &[], "solved");
+    course.change("copy/solution.rs", "use ", "// The same.\nuse ");
+    is_judged_again("another solution", &[], "solved");
+    for limit in ["--time-limit=59", "--memory-limit=6000", "--step-limit=199999999", "--fault-limit=5", "--no-sandbox"]
+    {
+        is_judged_again(limit, &[limit], "solved");
+    }
+    course.change("copy/goals.toml", "minutes = 10", "minutes = 11");
+    is_judged_again("other goals", &[], "solved");
+    course.write("class/anna/copy/kernel.rs", &kernel("    *output = *input;"));
+    is_judged_again("another file", &[], "wrong");
+}
+
+#[test]
+fn what_was_found_before_the_time_was_up_is_shown() {
+    if !has_compiler() {
+        return;
+    }
+    let _turn = turn();
+    let course = Course::new(&["copy"]);
+    let body = "    *output.add(n as usize + 7) = 1.0;
+    let mut x = thread::index_1d();
+    while x != 1 {
+        x = x.wrapping_mul(3).wrapping_add(2) & 0xfffe;
+    }
+    *output = *input;";
+    course.write("class/anna/copy/kernel.rs", &kernel(body));
+    let json = course.path("marks.json").display().to_string();
+    let steps = u64::MAX.to_string();
+    let output =
+        grade(&course, JUDGES, &["--time-limit", "4", "--step-limit", &steps, "--json", &json]).output().unwrap();
+    let table = String::from_utf8_lossy(&output.stdout);
+    assert!(table.starts_with("anna     timed out         took more than 4 seconds\n"), "{table}");
+    let marks: Value = serde_json::from_str(&course.read("marks.json")).unwrap();
+    let mark = &marks["students"][0]["marks"][0];
+    let report = mark["report"].as_str().unwrap();
+    for words in
+        ["not done when the time was up, at n = 1", "copy/kernel.rs:9", "memory: out of bounds", "copy/kernel.rs:7"]
+    {
+        assert!(report.contains(words), "there is no '{words}' in\n{report}");
+    }
+    assert_eq!(mark["status"], "timed_out");
+    assert!((4.0..6.5).contains(&mark["seconds"].as_f64().unwrap()), "{mark}");
+}
+
+#[test]
+fn faults_beyond_the_limit_stop_a_launch() {
+    if !has_compiler() {
+        return;
+    }
+    let _turn = turn();
+    let course = Course::new(&["copy"]);
+    let body = "    let mut i = 0;
+    while i < u32::MAX {
+        *output.add(i as usize + (1 << 30)) = 1.0;
+        i = i.wrapping_add(2);
+    }
+    *output = *input;";
+    course.write("class/anna/copy/kernel.rs", &kernel(body));
+    let json = course.path("marks.json").display().to_string();
+    assert!(
+        grade(&course, JUDGES, &["--fault-limit", "1000", "--time-limit", &u64::MAX.to_string(), "--json", &json])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let report = course.read("marks.json");
+    assert!(report.contains("its threads had more than 1000 faults"), "{report}");
+    let refused = course.learn(&["grade", "--fault-limit=x", &course.path("class").display().to_string()]);
+    refused.refuses(&["invalid value 'x'"]);
 }
 
 #[test]

@@ -15,6 +15,8 @@ mod interrupted;
 mod predicting;
 mod student;
 mod teaching;
+#[cfg(target_os = "linux")]
+mod unreadable;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -143,6 +145,16 @@ fn kernel(body: &str) -> String {
         "use cuda_std::prelude::*;\n\n/// # Safety\n/// `input` and `output` hold `n` floats.\n#[kernel]\n\
          pub unsafe fn copy(input: *const f32, output: *mut f32, n: u32) {{\n{body}\n}}\n"
     )
+}
+
+/// A right kernel, for submissions that break something else.
+const RIGHT: &str =
+    "    let i = thread::index_1d() as usize;\n    if i < n as usize { *output.add(i) = *input.add(i); }";
+
+/// A file with these items and a right kernel.
+#[cfg(unix)]
+fn with(items: &str) -> String {
+    kernel(RIGHT).replace("/// # Safety\n", &format!("{items}\n/// # Safety\n"))
 }
 
 /// The root of the repository.

@@ -200,6 +200,19 @@ fn compile_errors_are_at_the_students_lines() {
     course.write("copy/kernel.rs", &kernel("").replace(", n: u32", ""));
     course.learn(&["run"]).reports(&["kernel `copy` has 2 parameters", "keep its signature as it was"]);
 
+    course.write("copy/kernel.rs", &kernel("    *output = *input;\n    /// Done."));
+    course.learn(&["run"]).reports(&["E0585", "copy/kernel.rs:8:5"]);
+
+    let twice = kernel("").replace(
+        "/// # Safety",
+        "mod other {\n    use cuda_std::prelude::*;\n    #[kernel]\n    pub unsafe fn copy() {}\n}\n/// # Safety",
+    );
+    course.write("copy/kernel.rs", &twice);
+    // rustc's own note is wider than 100 columns.
+    let outcome = course.learn(&["run"]);
+    let words = ["symbol `copy` is already defined", "copy/kernel.rs:"];
+    assert!(outcome.code == Some(1) && words.iter().all(|words| outcome.stdout.contains(words)), "{}", outcome.text());
+
     let nested = format!("    let x = {}true;", "!".repeat(50_000));
     course.write("copy/kernel.rs", &kernel(&nested));
     course.learn(&["run"]).reports(&["the compiler crashed", "nested or repeated too deeply"]);

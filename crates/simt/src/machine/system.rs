@@ -19,6 +19,10 @@ use crate::trap::TrapKind;
 pub(super) fn call(worker: &mut Worker<'_>, warp: &mut Warp<'_>, call: &SystemCall, at: At) -> Attempt<()> {
     let At { mask, counter, .. } = at;
     for lane in lanes(mask) {
+        // A call may read and print a megabyte, which takes as long as many instructions.
+        if worker.launched.is_cancelled() {
+            return Err(Refused::because(TrapKind::Cancelled, lane as u32));
+        }
         let argument = |index: usize| call.arguments.get(index).map_or(0, |&rows| value(warp, rows, lane));
         let result = match call.function {
             SystemFunction::Print => print(worker, warp, (lane, counter), argument(0), argument(1))?,

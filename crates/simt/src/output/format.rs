@@ -19,8 +19,8 @@ pub(crate) trait Source {
 
 /// The most bytes of a string that are read: a string longer than the whole output buffer is the program's error.
 pub(crate) const STRING_LIMIT: usize = 1 << 20;
-/// The widest field, and the most digits.
-const FIELD_LIMIT: usize = 1 << 16;
+/// The widest field, and the most digits. Rust formats at most `u16::MAX` digits, and `%g` asks for a few more than it is given.
+const FIELD_LIMIT: usize = 65_000;
 
 /// A conversion specification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ struct Conversion {
     bytes: u32,
 }
 
-/// Writes the text of a format and its arguments to `out`. Returns the number of arguments used.
+/// Writes the text of a format and its arguments to `out`, about [`STRING_LIMIT`] bytes at most. Returns the number of arguments used.
 pub(crate) fn format<S: Source>(format: &[u8], source: &mut S, out: &mut Vec<u8>) -> Result<u32, S::Error> {
     let mut taken = 0;
     let mut rest = format;
@@ -46,6 +46,9 @@ pub(crate) fn format<S: Source>(format: &[u8], source: &mut S, out: &mut Vec<u8>
         let (length, consumed) = convert(rest, source, out)?;
         taken += consumed;
         rest = &rest[length..];
+        if out.len() >= STRING_LIMIT {
+            return Ok(taken);
+        }
     }
     out.extend_from_slice(rest);
     Ok(taken)
@@ -390,6 +393,28 @@ mod tests {
         assert_eq!(of("%05f", f64::NEG_INFINITY), " -inf");
         assert_eq!(of("%F", f64::NAN), "NAN");
         assert_eq!(of("%+.1f", 0.25), "+0.2");
+    }
+
+    #[test]
+    fn no_field_is_too_wide() {
+        let length = |form: &str, arguments: &[u64]| {
+            let mut out = Vec::new();
+            format(form.as_bytes(), &mut Given(arguments.to_vec()), &mut out).unwrap();
+            out.len()
+        };
+        for kind in ["d", "x", "s", "c", "p", "f", "e", "g", "a", "G", "#g"] {
+            let (flag, kind) = if let Some(kind) = kind.strip_prefix('#') { ("#", kind) } else { ("", kind) };
+            for value in [0, 1, 0.0001f64.to_bits(), f64::MAX.to_bits(), f64::NAN.to_bits()] {
+                for form in ["99999999999999999999", ".2147483647", "2147483647.2147483647", ".65535", ".65536"] {
+                    let length = length(&format!("%{flag}{form}{kind}"), &[value]);
+                    assert!(length <= 2 * FIELD_LIMIT, "{form}{kind}: {length}");
+                }
+            }
+            let starred = length(&format!("%{flag}*.*{kind}"), &[i32::MAX as u64, i32::MIN as u64, 1]);
+            assert_eq!(starred, FIELD_LIMIT, "{kind}");
+        }
+        // Each of many fields is wide.
+        assert!(length(&"%65000d".repeat(1000), &[1; 1000]) < STRING_LIMIT + FIELD_LIMIT);
     }
 
     #[test]

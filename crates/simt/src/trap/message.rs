@@ -136,6 +136,7 @@ impl fmt::Display for TrapKind {
                 write!(formatter, "assertion `{message}` failed at {file}:{line} in `{function}`")
             }
             TrapKind::Breakpoint => write!(formatter, "breakpoint"),
+            TrapKind::Cancelled => write!(formatter, "the launch was cancelled"),
             TrapKind::StepLimit { limit } => {
                 write!(formatter, "the launch did not end within {limit} warp instructions")
             }

@@ -57,9 +57,6 @@ impl Launched<'_> {
             trap.findings = findings;
             return Err(LaunchError::Trap(trap));
         }
-        if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
-            return Err(LaunchError::Cancelled { kernel: self.kernel.into() });
-        }
         Ok(Report { instructions: self.code.places.clone(), counted, findings, findings_beyond, modelled })
     }
 
@@ -108,7 +105,7 @@ impl Launched<'_> {
                         self.keep(cluster, trap);
                         break 'clusters;
                     }
-                    Err(Stop::Cancelled | Stop::Abandoned) => break 'clusters,
+                    Err(Stop::Abandoned) => break 'clusters,
                 }
             }
             if let Some(progress) = self.progress {

@@ -145,14 +145,12 @@ impl<'l> Worker<'l> {
     /// Fails if the launch must stop: it was cancelled, has faulted elsewhere, or has reached a limit.
     fn check(&mut self, warp: &Warp) -> Result<(), Stop> {
         let launched = self.launched;
-        if launched.is_cancelled() {
-            return Err(Stop::Cancelled);
-        }
         if launched.is_beyond_fault(self.cluster) {
             return Err(Stop::Abandoned);
         }
         let faults = self.checker.as_ref().map_or(0, |checker| checker.faults());
         let limit = match () {
+            () if launched.is_cancelled() => Some(TrapKind::Cancelled),
             () if faults > launched.fault_limit => Some(TrapKind::FaultLimit { limit: launched.fault_limit }),
             () if launched.steps(self.unreported) > launched.step_limit => {
                 Some(TrapKind::StepLimit { limit: launched.step_limit })

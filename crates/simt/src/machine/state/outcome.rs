@@ -52,7 +52,6 @@ pub(crate) type Attempt<T = ()> = Result<T, Box<Refused>>;
 /// Why a worker stops before the last block.
 pub(crate) enum Stop {
     Trap(Box<Trap>),
-    Cancelled,
     /// A cluster with a lower number has faulted: this one no longer matters.
     Abandoned,
 }
