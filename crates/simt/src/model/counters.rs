@@ -54,7 +54,7 @@ impl SectorCounters {
     }
 }
 
-/// What the caches of a launch did. Both caches are empty when it starts.
+/// What the caches of a launch did. All are empty when it starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounters {
     /// L1: loads from global memory that go through it.
