@@ -57,7 +57,7 @@ fn a_legend_explains_only_terms_that_stand_in_the_output() {
             ("Sectors are 32 bytes", "sectors"),
             ("Wavefronts are passes", "wavefronts"),
             ("Transactions are as", "transactions"),
-            ("Both caches are", "hits"),
+            ("All caches are", "hits"),
         ] {
             assert!(!text.contains(explanation) || text.contains(term), "{arguments} does not show {term}: {text}");
         }

@@ -144,8 +144,11 @@ pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<ModelAnd
         registers_per_multiprocessor: Some(model.limits.registers),
         l1_bytes: l1.map(u64::from),
         simulates: Some(model.name),
-        model: Some(match (model.l1.is_some(), model.l2.is_some()) {
-            (true, _) => format!("the model {}: L1, L2 and DRAM; loads go {loads}; no clock", model.name),
+        model: Some(match (model.l1.is_some(), model.read_only.is_some()) {
+            (true, true) => {
+                format!("the model {}: L1, read-only cache, L2 and DRAM; loads go {loads}; no clock", model.name)
+            }
+            (true, false) => format!("the model {}: L1, L2 and DRAM; loads go {loads}; no clock", model.name),
             (false, _) => format!("the model {}: transactions, no caches, no clock", model.name),
         }),
         ..plain

@@ -193,7 +193,13 @@ impl Lab for Cache {
         // The simulator without a model has no caches: name the model that replaces it.
         let on = |place: &Target| place.model.as_str().map_or(String::new(), |model| format!(" on the {model} model"));
         let (on_old, on_new) = (on(old), on(new));
-        let unit = if device.properties().is_gpu() { "GB/s" } else { "hits in L1, and bytes from beyond it" };
+        let has_read_only =
+            device.properties().simulates.and_then(Model::named).is_some_and(|it| it.read_only.is_some());
+        let unit = match device.properties().is_gpu() {
+            true => "GB/s",
+            false if has_read_only => "hits in L1 or the read-only cache, and bytes from beyond it",
+            false => "hits in L1, and bytes from beyond it",
+        };
         let plan = Plan::new(data, variants)
             .grid(grid(&format!("operators{on_new}: {unit}"), "pattern", "operator", "operators"))
             .grid(grid(
@@ -257,13 +263,14 @@ fn places(device: &Device) -> Result<Vec<Target>> {
     ["fermi", "hopper"].into_iter().enumerate().map(place).collect()
 }
 
-/// GB/s; without times, hits in L1 and the bytes that came from beyond it.
+/// GB/s; without times, hits in L1 or in a read-only cache, and the bytes that came from beyond it.
 fn cell(variant: &VariantReport) -> Option<Cell> {
     if let Some(gbps) = variant.gbps {
         return Some(Cell::ranked(three_digits(gbps), gbps));
     }
     let caches = variant.counters?.model?.caches;
-    let hits = caches.l1_global_load.hit_percent().map_or("-".to_owned(), |hits| format!("{hits:.0}%"));
+    let hits = caches.l1_global_load.hit_percent().or(caches.read_only().hit_percent());
+    let hits = hits.map_or("-".to_owned(), |hits| format!("{hits:.0}%"));
     let beyond = caches.l2_to_l1_sectors * 32;
     Some(Cell::ranked(format!("{hits} {}", crate::units::bytes(beyond)), -(beyond as f64)))
 }

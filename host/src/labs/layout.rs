@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::flag_values::whole_number;
 use crate::random::Random;
 use crate::report::{LabReport, Subject};
-use crate::units::{as_fast, percent, three_digits};
+use crate::units::{self, as_fast, percent, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 };
 
@@ -182,7 +182,19 @@ impl Lab for Layout {
                 three_digits(sectors("sums-columns")?)
             ))
         };
-        [time(), points(), rows()].into_iter().flatten().collect()
+        let read_only = || {
+            let from_l2 = |name| Some(report.counters(name)?.model?.caches.l2_to_l1_sectors * 32);
+            let hits = report.counters("points-read-only")?.model?.caches.read_only().hit_percent()?;
+            let cached = from_l2("points-read-only")?;
+            Some(format!(
+                "Through the read-only cache, {} of the queries hit and L2 sends {}, of which {} is points; directly, {}.",
+                percent(hits),
+                units::bytes(cached),
+                percent(100.0 * size_of_val(self.points.as_slice()) as f64 / cached as f64),
+                units::bytes(from_l2("points-direct")?)
+            ))
+        };
+        [time(), points(), read_only(), rows()].into_iter().flatten().collect()
     }
 }
 

@@ -275,6 +275,14 @@ const MODEL: &[Kind] = &[
     modelled!(["L1 hits", "%"], |counters| {
         counters.model?.caches.l1_global_load.hit_percent().map(units::three_digits)
     }),
+    modelled!(["read-only", "hits %"], |counters| {
+        counters.model?.caches.read_only().hit_percent().map(units::three_digits)
+    }),
+    // What the read-only cache is for; without one, the transactions tell.
+    modelled!(["from", "L2"], |counters| {
+        let counted = counters.model.filter(|counted| counted.model.read_only.is_some())?;
+        Some(units::bytes(counted.caches.l2_to_l1_sectors * 32))
+    }),
     modelled!(["L2 read", "hits %"], |counters| counters.model?.caches.l2_read.hit_percent().map(units::three_digits)),
     modelled!(["DRAM", "read"], |counters| Some(units::bytes(counters.model?.caches.dram_read_bytes))),
     modelled!(["DRAM", "written"], |counters| Some(units::bytes(counters.model?.caches.dram_write_bytes))),

@@ -31,10 +31,13 @@ const TEXTURES: &str =
 
 const CONSTANTS: &str = "The constant cache serves one address at a time: 1 per request where all lanes read the same.";
 
-const CACHES: &str = "Both caches are empty at the start.";
+const CACHES: &str = "All caches are empty at the start.";
 
 const CACHES_AND_DRAM: &str =
-    "Both caches are empty at the start; dirty lines that are left in L2 at the end are not counted as written.";
+    "All caches are empty at the start; dirty lines that are left in L2 at the end are not counted as written.";
+
+const READ_ONLY: &str = "The read-only cache is asked for 32 bytes at a time, by four lanes together: for 32 neighbouring \
+                         floats a warp makes 8 queries, and the 4 that repeat another one hit.";
 
 /// The sentences that explain the terms in these texts, which are all that is shown: titles and conclusions.
 pub(super) fn of(variants: &[VariantReport], shown: &[String]) -> Vec<String> {
@@ -66,6 +69,11 @@ pub(super) fn of(variants: &[VariantReport], shown: &[String]) -> Vec<String> {
             legend.push(format!(
                 "Transactions are as {whose} modelled GPU makes them, with the share of their bytes that was requested."
             ));
+        }
+        if shows("hits")
+            && counted(&|counters| counters.model.is_some_and(|model| model.caches.read_only().sectors > 0))
+        {
+            legend.push(READ_ONLY.into());
         }
         if shows("hits") && !models.is_empty() {
             legend.push(if shows("DRAM") { CACHES_AND_DRAM } else { CACHES }.into());

@@ -12,6 +12,7 @@ use crate::machine::state::{At, Split, Warp, Worker, places};
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
 use crate::program::{Atomic, Load, Reach, Store};
+use crate::texture::Touched;
 
 /// In the chip's memory, local memory is below all allocations.
 const LOCAL_BASE: u64 = 1 << 40;
@@ -75,6 +76,14 @@ pub(super) fn touch(
     }
 }
 
+/// Texels are about to be fetched.
+pub(super) fn fetch(worker: &mut Worker, warp: &Warp, touched: &[Touched]) {
+    let number = worker.block.residence.first_warp + u64::from(warp.index);
+    if let Some(multiprocessor) = multiprocessor(worker).filter(|multiprocessor| multiprocessor.has_read_only_cache()) {
+        multiprocessor.texture_fetch(number, touched.iter().map(|element| (element.lane, element.sector)));
+    }
+}
+
 /// The copy engine reads global memory (for `receivers` blocks at once), writes it, or reduces into it.
 pub(super) fn bulk(worker: &mut Worker, kind: AccessKind, pieces: &[Piece], receivers: u32) {
     if let Some(multiprocessor) = multiprocessor(worker) {
@@ -114,10 +123,14 @@ fn pass_in_space(worker: &mut Worker, warp: &Warp, request: &Request, space: Spa
     let residence = worker.block.residence;
     let multiprocessor = &mut modelled.multiprocessors[residence.multiprocessor];
     let &Request { kind, wish, width, .. } = request;
+    let number = residence.first_warp + u64::from(warp.index);
     match space {
+        Space::Global if wish == CacheWish::ReadOnly && multiprocessor.has_read_only_cache() => {
+            multiprocessor.read_only_load(number, access);
+        }
         Space::Global => multiprocessor.access(kind, AccessOrigin::Global, wish, access),
         Space::Local => {
-            let base = LOCAL_BASE + (residence.first_warp + u64::from(warp.index)) * modelled.local_of_a_warp;
+            let base = LOCAL_BASE + number * modelled.local_of_a_warp;
             for word in 0..u64::from(width.div_ceil(4)) {
                 let places = places(access, word).map(|place| base.wrapping_add(place));
                 let access = Access::new(access.mask, &places, width.min(4));

@@ -61,7 +61,7 @@ fn element(
     }
     let row = (z * extent[1] + y) as u64;
     let x = x as u64;
-    Ok(Some((surface.address + row * shape.pitch(0) + x, texture::array_sector(shape, surface.address, x, row))))
+    Ok(Some((surface.address + row * shape.pitch(0) + x, texture::array_sector(shape, 0, surface.address, x, row))))
 }
 
 /// Lanes whose accesses have the same width.
@@ -87,7 +87,7 @@ pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &Sur
         };
         let at = coordinates_of(warp, &access.coordinates, lane);
         let Some((address, sector)) = element(&surface, access, at, width, lane)? else { continue };
-        touched.push(Touched { group: lane as u32 / SURFACE_LANES, sector, address: Some(address) });
+        touched.push(Touched { group: lane as u32 / SURFACE_LANES, sector, address: Some(address), lane: lane as u32 });
         let bytes = stored(warp, access, &surface, lane);
         let index = groups.iter().position(|group| group.width == width).unwrap_or_else(|| {
             groups.push(Group { width, mask: 0, addresses: [address; 32], words: [[0; 32]; 4] });

@@ -5,9 +5,9 @@ use ptx::{Geometry, TextureQuery, Type};
 
 use crate::counters::MemoryCounters;
 use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
-use crate::machine::observe;
 use crate::machine::observe::Other;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::{modelled, observe};
 use crate::memory::AccessFault;
 use crate::program::{CoordinateRows, Fetch, Level, Query};
 use crate::site::AccessAction;
@@ -158,7 +158,14 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         lanes_together = lanes_of_request(&texture.source);
         let group = lane as u32 / lanes_of_sectors(&texture.source, &sampling, fetch.component.is_some());
         let memory = worker.launched.memory;
-        let mut image = Image { memory, source: texture.source, touched: &mut touched, group, seen: seen.as_mut() };
+        let mut image = Image {
+            memory,
+            source: texture.source,
+            touched: &mut touched,
+            lane: lane as u32,
+            group,
+            seen: seen.as_mut(),
+        };
         texel_bytes = image.format().bytes();
         let at = match fetch.coordinates.whole {
             true => Coordinates::Whole(bits.map(|bits| bits as i32)),
@@ -181,6 +188,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         }
     }
     report(worker, warp, &reported, counter);
+    modelled::fetch(worker, warp, &touched);
     for (d, row) in fetch.rows.iter().zip(&results) {
         warp.registers.set_word(*d, mask, row);
     }

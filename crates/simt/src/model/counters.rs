@@ -22,6 +22,15 @@ impl TransactionCounters {
     pub fn percent_used(&self) -> Option<f64> {
         (self.bytes_moved != 0).then(|| self.bytes_asked as f64 * 100.0 / self.bytes_moved as f64)
     }
+
+    /// All but those of `part`.
+    fn without(&self, part: &Self) -> Self {
+        Self {
+            transactions: self.transactions - part.transactions,
+            bytes_moved: self.bytes_moved - part.bytes_moved,
+            bytes_asked: self.bytes_asked - part.bytes_asked,
+        }
+    }
 }
 
 /// Sectors requested from a cache; lines if its sectors are as large as its lines.
@@ -34,17 +43,26 @@ pub struct SectorCounters {
 }
 
 impl SectorCounters {
+    /// Sectors that missed.
+    pub fn misses(&self) -> u64 {
+        self.sectors - self.hits
+    }
+
     /// The hit rate in percent; `None` if nothing was requested.
     pub fn hit_percent(&self) -> Option<f64> {
         (self.sectors != 0).then(|| self.hits as f64 * 100.0 / self.sectors as f64)
     }
 }
 
-/// What the caches of a launch did. Both caches are empty when it starts.
+/// What the caches of a launch did. All are empty when it starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounters {
     /// L1: loads from global memory that go through it.
     pub l1_global_load: SectorCounters,
+    /// The read-only cache: queries of read-only loads from global memory.
+    pub read_only_load: SectorCounters,
+    /// The read-only cache: queries of texture fetches.
+    pub read_only_texture: SectorCounters,
     /// L1: loads from local memory.
     pub l1_local_load: SectorCounters,
     /// 32-byte sectors that L2 sent to the multiprocessors.
@@ -67,6 +85,15 @@ pub struct CacheCounters {
     pub dram_write_bytes: u64,
 }
 
+impl CacheCounters {
+    /// The read-only cache: all queries.
+    pub fn read_only(&self) -> SectorCounters {
+        let mut all = self.read_only_load;
+        all += self.read_only_texture;
+        all
+    }
+}
+
 /// What a model counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelCounters {
@@ -74,6 +101,8 @@ pub struct ModelCounters {
     pub model: &'static Model,
     /// Loads from global memory.
     pub global_load: TransactionCounters,
+    /// Those of them that go through the read-only cache: a transaction is a segment that a request touches.
+    pub read_only_load: TransactionCounters,
     /// Stores to global memory.
     pub global_store: TransactionCounters,
     /// Its caches and its DRAM.
@@ -82,12 +111,18 @@ pub struct ModelCounters {
 
 impl ModelCounters {
     pub(crate) fn new(model: &'static Model) -> Self {
-        let transactions = TransactionCounters::default();
-        Self { model, global_load: transactions, global_store: transactions, caches: CacheCounters::default() }
+        Self {
+            model,
+            global_load: TransactionCounters::default(),
+            read_only_load: TransactionCounters::default(),
+            global_store: TransactionCounters::default(),
+            caches: CacheCounters::default(),
+        }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.global_load += other.global_load;
+        self.read_only_load += other.read_only_load;
         self.global_store += other.global_store;
         self.caches += other.caches;
     }
@@ -97,6 +132,7 @@ impl ModelCounters {
         let mut metrics = Vec::new();
         let mut count = |name, value| metrics.push(Metric { name, value: MetricValue::Count(value) });
         let CacheCounters { l1_global_load, l1_local_load, l2_read, l2_atomic, l2_reduction, .. } = self.caches;
+        let CacheCounters { read_only_load, read_only_texture, .. } = self.caches;
         let caches = &self.caches;
         if self.model.compute_capability >= (7, 0) {
             count("l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", l1_global_load.hits);
@@ -113,13 +149,23 @@ impl ModelCounters {
             count("dram__bytes_write.sum", caches.dram_write_bytes);
             return metrics;
         }
-        count("gld_transactions", self.global_load.transactions);
+        // nvprof counts loads through the read-only cache apart.
+        let plain_load = self.global_load.without(&self.read_only_load);
+        count("gld_transactions", plain_load.transactions);
         count("gst_transactions", self.global_store.transactions);
         if self.model.l1.is_some() {
             count("l1_global_load_hit", l1_global_load.hits);
-            count("l1_global_load_miss", l1_global_load.sectors - l1_global_load.hits);
+            count("l1_global_load_miss", l1_global_load.misses());
             count("l1_local_load_hit", l1_local_load.hits);
-            count("l1_local_load_miss", l1_local_load.sectors - l1_local_load.hits);
+            count("l1_local_load_miss", l1_local_load.misses());
+        }
+        if self.model.read_only.is_some() {
+            // Events `tex0_...` to `tex3_...`, summed.
+            count("tex_cache_sector_queries", caches.read_only().sectors);
+            count("tex_cache_sector_misses", caches.read_only().misses());
+            count("nc_l2_read_transactions", read_only_load.misses());
+            count("tex_cache_transactions", read_only_texture.sectors);
+            count("l2_tex_read_transactions", read_only_texture.misses());
         }
         if self.model.l2.is_some() {
             count("l2_read_transactions", l2_read.sectors);
@@ -129,8 +175,12 @@ impl ModelCounters {
         count("dram_read_bytes", caches.dram_read_bytes);
         count("dram_write_bytes", caches.dram_write_bytes);
         let mut ratio = |name, value| metrics.push(Metric { name, value: MetricValue::Ratio(value) });
-        ratio("gld_efficiency", self.global_load.percent_used());
+        ratio("gld_efficiency", plain_load.percent_used());
         ratio("gst_efficiency", self.global_store.percent_used());
+        if self.model.read_only.is_some() {
+            ratio("nc_cache_global_hit_rate", read_only_load.hit_percent());
+            ratio("tex_cache_hit_rate", read_only_texture.hit_percent());
+        }
         if self.model.l2.is_some() {
             ratio("l2_l1_read_hit_rate", l2_read.hit_percent());
         }
@@ -156,6 +206,8 @@ impl AddAssign for SectorCounters {
 impl AddAssign for CacheCounters {
     fn add_assign(&mut self, other: Self) {
         self.l1_global_load += other.l1_global_load;
+        self.read_only_load += other.read_only_load;
+        self.read_only_texture += other.read_only_texture;
         self.l1_local_load += other.l1_local_load;
         self.l2_to_l1_sectors += other.l2_to_l1_sectors;
         self.l1_to_l2_sectors += other.l1_to_l2_sectors;

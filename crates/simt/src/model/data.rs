@@ -10,10 +10,11 @@
 //!   clusters of 1 to 16 blocks. Which multiprocessors a chip of this kind has, and where, differs from one to the next.
 //!
 //! NVIDIA publishes neither the associativity of its caches nor their replacement policy. The ways here are assumptions: 4
-//! for the L1 caches of Fermi and Kepler (as microbenchmarks of their time found), many for later ones, 16 for L2. All
-//! replace the least recently used line. What DRAM delivers for a missing sector is an assumption, too, unless measured.
+//! for the L1 caches of Fermi and Kepler (as microbenchmarks of their time found), many for later ones, 96 for Kepler's read-only
+//! cache (four sets, as Mei and Chu, "Dissecting GPU Memory Hierarchy through Microbenchmarking", found for textures), 16 for L2.
+//! All replace the least recently used line. What DRAM delivers for a missing sector is an assumption, too, unless measured.
 
-use super::{BankRule, L1, L1Size, L2, Limits, Model, RegisterAllocation, Shared, StoreHit, TransactionRule};
+use super::{BankRule, L1, L1Size, L2, Limits, Model, ReadOnly, RegisterAllocation, Shared, StoreHit, TransactionRule};
 
 const KIB: u32 = 1 << 10;
 
@@ -90,6 +91,8 @@ const L1_FERMI: L1 = L1 {
     local_write_back: true,
 };
 
+const READ_ONLY_KEPLER: ReadOnly = ReadOnly { schedulers: 4, bytes_of_scheduler: 12 * KIB, ways: 96 };
+
 const L1_MAXWELL: L1 = L1 {
     size: L1Size::Own(24 * KIB),
     line: 128,
@@ -128,6 +131,7 @@ pub(super) static MODELS: [Model; 12] = [
         shared: SHARED_1_X,
         global: TransactionRule::Strict,
         l1: None,
+        read_only: None,
         l2: None,
         pitch_alignment: 256,
         texture_alignment: 256,
@@ -142,6 +146,7 @@ pub(super) static MODELS: [Model; 12] = [
         shared: SHARED_1_X,
         global: TransactionRule::Segments,
         l1: None,
+        read_only: None,
         l2: None,
         pitch_alignment: 256,
         texture_alignment: 256,
@@ -156,6 +161,7 @@ pub(super) static MODELS: [Model; 12] = [
         shared: SHARED_2_0,
         global: TransactionRule::LinesAndSectors,
         l1: Some(L1_FERMI),
+        read_only: None,
         l2: Some(l2(768)),
         pitch_alignment: 512,
         texture_alignment: 512,
@@ -171,6 +177,7 @@ pub(super) static MODELS: [Model; 12] = [
         global: TransactionRule::LinesAndSectors,
         // Global loads go through L1 only if the program opts in (GK110B and GK210).
         l1: Some(L1 { caches_global_loads: false, ..L1_FERMI }),
+        read_only: Some(READ_ONLY_KEPLER),
         l2: Some(l2(1536)),
         pitch_alignment: 512,
         texture_alignment: 512,
@@ -185,6 +192,7 @@ pub(super) static MODELS: [Model; 12] = [
         shared: Shared { banks: BankRule::Kepler8, ..SHARED_3_5 },
         global: TransactionRule::LinesAndSectors,
         l1: Some(L1 { caches_global_loads: false, ..L1_FERMI }),
+        read_only: Some(READ_ONLY_KEPLER),
         l2: Some(l2(1536)),
         pitch_alignment: 512,
         texture_alignment: 512,
@@ -199,6 +207,7 @@ pub(super) static MODELS: [Model; 12] = [
         shared: SHARED_5_2,
         global: TransactionRule::Sectors,
         l1: Some(L1_MAXWELL),
+        read_only: None,
         l2: Some(l2(3 << 10)),
         pitch_alignment: 512,
         texture_alignment: 512,
@@ -213,6 +222,7 @@ pub(super) static MODELS: [Model; 12] = [
         shared: Shared { carveouts: &[64 * KIB], ..SHARED_5_2 },
         global: TransactionRule::Sectors,
         l1: Some(L1 { caches_global_loads: true, ..L1_MAXWELL }),
+        read_only: None,
         l2: Some(l2(4 << 10)),
         pitch_alignment: 512,
         texture_alignment: 512,
@@ -231,6 +241,7 @@ pub(super) static MODELS: [Model; 12] = [
         },
         global: TransactionRule::Sectors,
         l1: Some(L1_VOLTA),
+        read_only: None,
         l2: Some(l2(6 << 10)),
         pitch_alignment: 512,
         texture_alignment: 512,
@@ -245,6 +256,7 @@ pub(super) static MODELS: [Model; 12] = [
         shared: Shared { carveouts: &[32 * KIB, 64 * KIB], per_block_opt_in: 64 * KIB, ..SHARED_5_2 },
         global: TransactionRule::Sectors,
         l1: Some(L1 { size: L1Size::Unified(96 * KIB), ..L1_VOLTA }),
+        read_only: None,
         l2: Some(l2(4 << 10)),
         pitch_alignment: 512,
         texture_alignment: 512,
@@ -265,6 +277,7 @@ pub(super) static MODELS: [Model; 12] = [
         },
         global: TransactionRule::Sectors,
         l1: Some(L1 { size: L1Size::Unified(192 * KIB), ..L1_VOLTA }),
+        read_only: None,
         l2: Some(L2 { fetch: 64, partitions: 2, ..l2(40 << 10) }),
         pitch_alignment: 512,
         texture_alignment: 512,
@@ -285,6 +298,7 @@ pub(super) static MODELS: [Model; 12] = [
         },
         global: TransactionRule::Sectors,
         l1: Some(L1_VOLTA),
+        read_only: None,
         l2: Some(l2(72 << 10)),
         pitch_alignment: 512,
         texture_alignment: 512,
@@ -305,6 +319,7 @@ pub(super) static MODELS: [Model; 12] = [
         },
         global: TransactionRule::Sectors,
         l1: Some(L1 { size: L1Size::Unified(256 * KIB), ..L1_VOLTA }),
+        read_only: None,
         l2: Some(L2 { fetch: 64, partitions: 2, dirty_bytes: 27_000_000, merges_reads_of: 4, ..l2(60 << 10) }),
         pitch_alignment: 512,
         texture_alignment: 512,

@@ -8,7 +8,8 @@
 //! - `data`: the models and where each number comes from;
 //! - `transactions`: global memory, `banks`: shared memory, as pure functions of one warp's access;
 //! - `occupancy`: how many blocks fit on a multiprocessor, and why not more; `seats`: which blocks are neighbours there;
-//! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it; `chip`: L2 and DRAM;
+//! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it; `read_only`: Kepler's read-only
+//!   cache; `chip`: L2 and DRAM;
 //! - `counters`: what is counted.
 //!
 //! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls into this folder, and
@@ -21,6 +22,7 @@ mod counters;
 mod data;
 mod multiprocessor;
 mod occupancy;
+mod read_only;
 mod seats;
 mod transactions;
 
@@ -53,6 +55,8 @@ pub struct Model {
     pub global: TransactionRule,
     /// The L1 cache of a multiprocessor, if global or local memory goes through one.
     pub l1: Option<L1>,
+    /// The read-only cache of a multiprocessor, if it is a memory of its own. Otherwise read-only loads go through L1.
+    pub read_only: Option<ReadOnly>,
     /// The L2 cache of the chip.
     pub l2: Option<L2>,
     /// Rows of a pitched allocation start on multiples of this many bytes.
@@ -162,6 +166,17 @@ pub struct L1 {
     pub store_hit: StoreHit,
     /// Whether lines of local memory are written back only when they leave the cache.
     pub local_write_back: bool,
+}
+
+/// The read-only cache of a multiprocessor: one for each scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadOnly {
+    /// Schedulers of a multiprocessor, each with a cache of its own.
+    pub schedulers: u32,
+    /// Bytes of each scheduler's cache.
+    pub bytes_of_scheduler: u32,
+    /// The associativity.
+    pub ways: u32,
 }
 
 /// The size of an L1 cache.

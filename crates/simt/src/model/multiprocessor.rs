@@ -2,6 +2,7 @@
 //! of a warp; the chip takes the requests at the end of each round. Changes only the state of L1, the requests and counters.
 
 use super::cache::Cache;
+use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
 use super::{
     BankRule, LoadCaching, Model, ModelCounters, SectorCounters, StoreHit, TransactionCounters, banks, transactions,
 };
@@ -27,7 +28,7 @@ pub(crate) enum CacheWish {
     /// Past L1: `cg`, `lu`, `cv`, and loads that are ordered with those of other threads. (`lu` may use L1, but on an H200 what
     /// `lu` has loaded never hits.)
     Past,
-    /// Through the read-only path, `nc`: a separate cache on Kepler, L1 on all later GPUs.
+    /// Through the read-only path, `nc`: a separate cache on Kepler ([`Multiprocessor::read_only_load`]), L1 on all later GPUs.
     ReadOnly,
 }
 
@@ -67,6 +68,7 @@ pub(crate) struct Multiprocessor {
     pub position: Position,
     model: &'static Model,
     l1: Option<Cache>,
+    read_only: Option<ReadOnlyCaches>,
     /// Whether loads without a cache operator go through L1.
     caches_global_loads: bool,
     /// What this multiprocessor has counted.
@@ -92,6 +94,7 @@ impl Multiprocessor {
             position,
             model,
             l1,
+            read_only: model.read_only.as_ref().map(ReadOnlyCaches::new),
             caches_global_loads: model.caches_global_loads(caching),
             counters: ModelCounters::new(model),
             upstream: Vec::new(),
@@ -129,6 +132,48 @@ impl Multiprocessor {
                 }
             }
         }
+    }
+
+    /// Whether read-only loads and texture fetches go through a cache of their own.
+    pub fn has_read_only_cache(&self) -> bool {
+        self.read_only.is_some()
+    }
+
+    /// A read-only load of a warp, given its number on the chip, through the read-only cache.
+    pub fn read_only_load(&mut self, warp: u64, access: &Access) {
+        let touched = lanes(access.mask).map(|lane| (lane as u32, access.addresses[lane] / SEGMENT_BYTES));
+        let queries = self.query(warp, touched);
+        self.counters.caches.read_only_load += queries;
+        // What the request would cost if nothing hit.
+        let found = coalesce::sectors(access);
+        let transactions = TransactionCounters {
+            transactions: found.sectors.into(),
+            bytes_moved: u64::from(found.sectors) * SEGMENT_BYTES,
+            bytes_asked: found.bytes.into(),
+        };
+        self.counters.global_load += transactions;
+        self.counters.read_only_load += transactions;
+    }
+
+    /// A warp's texture fetch through the read-only cache: the lane and the 32-byte sector of each texel.
+    pub fn texture_fetch(&mut self, warp: u64, touched: impl Iterator<Item = (u32, u64)>) {
+        let queries = self.query(warp, touched);
+        self.counters.caches.read_only_texture += queries;
+    }
+
+    /// Queries the read-only cache, and fetches what it lacks from L2.
+    fn query(&mut self, warp: u64, touched: impl Iterator<Item = (u32, u64)>) -> SectorCounters {
+        let Some(caches) = &mut self.read_only else { return SectorCounters::default() };
+        let (queries, missed) = caches.request(warp, touched);
+        self.counters.caches.l2_to_l1_sectors += missed.len() as u64;
+        const OF_LINE: u64 = LINE_BYTES / SEGMENT_BYTES;
+        let fetch = |&segment: &u64| Upstream {
+            line: segment / OF_LINE,
+            sectors: 1 << (segment % OF_LINE),
+            kind: AccessKind::Load,
+        };
+        self.upstream.extend(missed.iter().map(fetch));
+        queries
     }
 
     /// The copy engine reads or writes global memory, past L1, in parts of [`BULK_BYTES`] from the first byte on. What it reads may
@@ -315,110 +360,4 @@ fn pieces(access: &Access, group: u32) -> ([Piece; 32], usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn requests(model: &str, caching: LoadCaching, accesses: &[(AccessKind, CacheWish, u64)]) -> Multiprocessor {
-        let model = Model::named(model).unwrap();
-        let mut multiprocessor = Multiprocessor::new(model, Position::default(), model.shared.carveouts[0], caching);
-        for &(kind, wish, start) in accesses {
-            let addresses = std::array::from_fn(|lane| 0x7000_0000_0000 + start + 4 * lane as u64);
-            multiprocessor.access(kind, AccessOrigin::Global, wish, &Access::new(u32::MAX, &addresses, 4));
-        }
-        multiprocessor
-    }
-
-    const LOAD: (AccessKind, CacheWish, u64) = (AccessKind::Load, CacheWish::None, 0);
-
-    #[test]
-    fn a_second_load_hits_where_loads_are_cached() {
-        let hits = |model, caching| {
-            let multiprocessor = requests(model, caching, &[LOAD, LOAD]);
-            let caches = multiprocessor.counters.caches;
-            (caches.l1_global_load.sectors, caches.l1_global_load.hits, caches.l2_to_l1_sectors)
-        };
-        // Fermi counts lines, the others sectors.
-        assert_eq!(hits("fermi", LoadCaching::Default), (2, 1, 4));
-        assert_eq!(hits("fermi", LoadCaching::GlobalLevel), (0, 0, 8));
-        assert_eq!(hits("kepler", LoadCaching::Default), (0, 0, 8));
-        assert_eq!(hits("kepler", LoadCaching::AllLevels), (2, 1, 4));
-        assert_eq!(hits("maxwell", LoadCaching::Default), (0, 0, 8));
-        assert_eq!(hits("pascal", LoadCaching::Default), (8, 4, 4));
-        assert_eq!(hits("hopper", LoadCaching::Default), (8, 4, 4));
-    }
-
-    #[test]
-    fn a_misaligned_warp_fetches_lines_on_fermi_and_sectors_later() {
-        let upstream =
-            |model| requests(model, LoadCaching::Default, &[(AccessKind::Load, CacheWish::None, 4)]).upstream;
-        let sectors = |model| upstream(model).iter().map(|request| request.sectors).collect::<Vec<_>>();
-        assert_eq!(sectors("fermi"), [0b1111, 0b1111]);
-        assert_eq!(sectors("kepler"), [0b1111, 0b0001]);
-        assert_eq!(sectors("hopper"), [0b1111, 0b0001]);
-        assert_eq!(upstream("tesla"), []);
-    }
-
-    #[test]
-    fn what_a_store_leaves_in_l1() {
-        let store = (AccessKind::Store, CacheWish::None, 0);
-        let hits =
-            |model, accesses: &[_]| requests(model, LoadCaching::Default, accesses).counters.caches.l1_global_load.hits;
-        assert_eq!(hits("fermi", &[LOAD, store, LOAD]), 0);
-        assert_eq!(hits("hopper", &[LOAD, store, LOAD]), 4);
-        assert_eq!(hits("hopper", &[store, LOAD]), 4);
-        // Half a sector at each end: only the three whole ones are present.
-        let partial = (AccessKind::Store, CacheWish::None, 16);
-        assert_eq!(hits("hopper", &[partial, LOAD]), 3);
-        let reduction = (AccessKind::Reduction, CacheWish::None, 0);
-        assert_eq!(hits("hopper", &[LOAD, reduction, LOAD]), 0);
-    }
-
-    #[test]
-    fn operators_choose_the_path() {
-        let hits = |wish| {
-            let load = (AccessKind::Load, wish, 0);
-            requests("hopper", LoadCaching::Default, &[load, load]).counters.caches.l1_global_load.hits
-        };
-        assert_eq!([CacheWish::None, CacheWish::Through, CacheWish::ReadOnly, CacheWish::Past].map(hits), [4, 4, 4, 0]);
-    }
-
-    #[test]
-    fn the_copy_engine_goes_in_parts_of_128_bytes() {
-        let copied = |model| {
-            let mut multiprocessor = requests(model, LoadCaching::Default, &[LOAD]);
-            let before = multiprocessor.upstream.len();
-            // To two blocks: bytes 16 to 144 in five sectors, and 144 to 176 in two.
-            multiprocessor.bulk(AccessKind::Copy, (0x7000_0000_0010, 160), 2);
-            let sectors = multiprocessor.upstream[before..].iter().map(|request| request.sectors).collect::<Vec<_>>();
-            (sectors, multiprocessor.counters.caches)
-        };
-        let (sectors, caches) = copied("hopper");
-        assert_eq!(sectors, [0b1111, 0b0001, 0b0011]);
-        assert_eq!((caches.l2_to_l1_sectors, caches.l1_to_l2_sectors), (4 + 2 * 7, 0));
-        let (sectors, caches) = copied("tesla");
-        assert_eq!((sectors, caches.dram_read_bytes, caches.dram_write_bytes), (vec![], 128 + 7 * 32, 0));
-    }
-
-    #[test]
-    fn what_goes_to_another_block_and_what_it_acquires() {
-        let mut multiprocessor = requests("hopper", LoadCaching::Default, &[LOAD]);
-        let words = std::array::from_fn(|lane| 0x100_0000 + 4 * lane as u64);
-        let mut crossed = |kind, addresses: &[u64; 32]| {
-            let before = multiprocessor.counters.caches.distributed_sectors;
-            multiprocessor.distributed(kind, &Access::new(u32::MAX, addresses, 4));
-            multiprocessor.counters.caches.distributed_sectors - before
-        };
-        assert_eq!((crossed(AccessKind::Load, &words), crossed(AccessKind::Store, &words)), (4, 4));
-        assert_eq!((crossed(AccessKind::Atomic, &words), crossed(AccessKind::Reduction, &[words[0]; 32])), (8, 64));
-        assert_eq!(multiprocessor.l1.as_mut().unwrap().look_up(0x7000_0000_0000 / LINE_BYTES), 0b1111);
-        multiprocessor.acquire();
-        assert_eq!(multiprocessor.l1.as_mut().unwrap().look_up(0x7000_0000_0000 / LINE_BYTES), 0);
-    }
-
-    #[test]
-    fn without_caches_all_goes_past_caches() {
-        let multiprocessor = requests("tesla", LoadCaching::Default, &[LOAD, (AccessKind::Store, CacheWish::None, 4)]);
-        let caches = multiprocessor.counters.caches;
-        assert_eq!((caches.dram_read_bytes, caches.dram_write_bytes), (128, 224));
-    }
-}
+mod tests;

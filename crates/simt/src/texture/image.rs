@@ -13,6 +13,8 @@ pub(crate) struct Image<'a> {
     pub source: Source,
     /// The elements read so far.
     pub touched: &'a mut Vec<Touched>,
+    /// The lane that reads.
+    pub lane: u32,
     /// The number of the group of lanes that look up sectors together.
     pub group: u32,
     /// What the sanitizer needs; `None` if it is off.
@@ -47,19 +49,27 @@ pub(crate) struct Touched {
     pub sector: u64,
     /// Its address; `None` where only its sector is looked up.
     pub address: Option<u64>,
+    /// The lane.
+    pub lane: u32,
 }
 
 /// In an array, a sector of 32 bytes holds 16 bytes of each of two rows: arrays are tiled, so that neighbours in y are
 /// neighbours in memory too. This holds even where there is only one row.
 const SECTOR_COLUMNS: u64 = 16;
 
-/// The sector of a byte of an array, as a number that is unique in the array. `row` counts through layers and slices.
-pub(crate) fn array_sector(shape: &ArrayShape, base: u64, x_bytes: u64, row: u64) -> u64 {
+/// The first sector of arrays. Sectors of linear memory are addresses over 32, which are smaller.
+const ARRAY_SECTORS: u64 = 1 << 59;
+
+/// The sector of a byte of an array's level that starts at `base`, as a number that no other memory has. `row` counts through
+/// layers and slices.
+pub(crate) fn array_sector(shape: &ArrayShape, level: u32, base: u64, x_bytes: u64, row: u64) -> u64 {
     let rows_before = u64::from(shape.height.max(1).next_multiple_of(2));
     let height = u64::from(shape.height.max(1));
     // Rows share sectors only within a slice or layer.
     let row = row / height * rows_before + row % height;
-    base + ((row / 2) << 24) + x_bytes / SECTOR_COLUMNS
+    // A number for each 16 bytes of the level, which is twice as many as sectors: enough even if each row is padded to two.
+    let sectors_of_row = shape.pitch(level) / SECTOR_COLUMNS;
+    ARRAY_SECTORS + base / SECTOR_COLUMNS + (row / 2) * sectors_of_row + x_bytes / SECTOR_COLUMNS
 }
 
 impl Image<'_> {
@@ -113,7 +123,7 @@ impl Image<'_> {
         let format = self.format();
         let size = u64::from(format.bytes());
         let (address, sector) = self.place(level, layer, [x, y, z]);
-        self.touched.push(Touched { group: self.group, sector, address: Some(address) });
+        self.touched.push(Touched { group: self.group, sector, address: Some(address), lane: self.lane });
         if let Some(seen) = self.seen.as_mut().filter(|seen| !seen.weightless) {
             seen.texels.push(address);
         }
@@ -133,7 +143,7 @@ impl Image<'_> {
     /// Looks up the sector of a texel without reading it.
     pub fn look_for(&mut self, level: u32, layer: u32, index: [u32; 3]) {
         let (_, sector) = self.place(level, layer, index);
-        self.touched.push(Touched { group: self.group, sector, address: None });
+        self.touched.push(Touched { group: self.group, sector, address: None, lane: self.lane });
     }
 
     /// The address and the sector of a texel.
@@ -147,7 +157,7 @@ impl Image<'_> {
                 let slice = if shape.layers > 0 { u64::from(layer.min(shape.layers - 1)) } else { z };
                 let base = address + shape.level_offset(level);
                 let row = slice * height + y;
-                (base + row * shape.pitch(level) + x * size, array_sector(&shape, base, x * size, row))
+                (base + row * shape.pitch(level) + x * size, array_sector(&shape, level, base, x * size, row))
             }
             Source::Linear { address, .. } => (address + x * size, (address + x * size) / 32),
             Source::Pitched { address, pitch, .. } => {

@@ -193,6 +193,7 @@ fn the_words_of_the_legend_hold_for_the_model() {
             variant.counters.as_mut().unwrap().model = Some(simt::ModelCounters {
                 model: simt::Model::named(name).unwrap(),
                 global_load: transactions,
+                read_only_load: Default::default(),
                 global_store: transactions,
                 caches: Default::default(),
             });

@@ -107,6 +107,7 @@ pub fn layout() {
     // A load of a pointer before each load of an element.
     let requests = |name| counters(&report, name).global.load.requests;
     assert_eq!(requests("matrix-pointers"), 2 * requests("matrix-pitched"));
+    kepler::layout();
 }
 
 /// 512 bytes take 4, 2 and 1 requests.
@@ -120,7 +121,7 @@ pub fn vector() {
     }
 }
 
-/// use.
+/// Operators that go through L1, and those that go past it.
 pub fn cache() {
     let report = run("cache", "--size 8192");
     let l1 = |name: &str| counters(&report, name).model.expect("a model").caches.l1_global_load;
@@ -145,6 +146,7 @@ pub fn cache() {
     for wish in ["nothing", "shared", "l1", "equal"] {
         assert_eq!(beyond(&format!("context-prefers-{wish}")), beyond(&format!("kernel-prefers-{wish}")), "{wish}");
     }
+    kepler::cache();
 }
 
 /// Rows of 120 floats start in the middle of a line three times out of four; pitched ones never.

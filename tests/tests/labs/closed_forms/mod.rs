@@ -2,6 +2,7 @@
 //! function of each lab, and one test calls them all.
 
 mod global;
+mod kepler;
 mod read_only;
 mod reductions;
 mod shared;

@@ -44,4 +44,5 @@ pub fn texture() {
     // A warp makes requests of four lanes, or of eight for a texture of linear memory.
     let requests = |name| counters(&report, name).texture.requests;
     assert_eq!((requests("rows-texture"), requests("linear-texture")), (128 * 128 / 4, 128 * 128 / 8));
+    kepler::texture();
 }
