@@ -23,7 +23,6 @@
 //! | `sources` | finds the text of kernels' sources |
 //! | [`cli`], [`listing`], [`progress`], `until_closed`, `terminal` | the program: arguments, lists, the progress bar, its output |
 //! | [`error`], [`memory`], [`names`], [`units`] | errors, how much memory the host has, demangled names, numbers for people |
-//! | `parallel` | divides work among all cores |
 //!
 //! ```
 //! use host::device::{self, DeviceChoice};
@@ -56,7 +55,6 @@ pub mod memory;
 pub mod names;
 pub mod npy;
 pub mod output_file;
-mod parallel;
 pub mod peers;
 pub mod progress;
 pub mod random;

@@ -4,9 +4,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::error::Error as _;
 use std::rc::Rc;
-use std::sync::OnceLock;
 
 use cuda_std::launch::Arguments;
 use simt::{
@@ -99,17 +97,6 @@ pub(super) struct Simulator {
     limits: Limits,
     /// All arrays so far, by their handles.
     arrays: RefCell<Vec<ArrayHandle>>,
-}
-
-/// The threads that run blocks: rayon's whole pool (`None`), or only this one if the system starts no others, as under `ulimit
-/// -v`. The pool is created here because rayon panics if it cannot be created on first use.
-fn threads() -> Option<usize> {
-    static THREADS: OnceLock<Option<usize>> = OnceLock::new();
-    *THREADS.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
-        // An error with a source is the system's; the other one means that the pool exists already.
-        Err(error) if error.source().is_some() => Some(1),
-        _ => None,
-    })
 }
 
 /// The model, and how it caches loads without a cache operator.
@@ -325,7 +312,6 @@ impl Backend for Simulator {
             },
             carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
             registers: config.registers,
-            threads: threads(),
             ..Launch::default()
         };
         if self.placed.is_some() && config.checks.any() {
