@@ -100,7 +100,7 @@ fn command() -> Command {
         )
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
-        .max_term_width(100)
+        .max_term_width(wording::WIDTH)
         .subcommand(Command::new("list").about("List the labs and their kernels"))
         .subcommand(course::command())
         .subcommand(check::command())

@@ -22,7 +22,7 @@
 //! | [`limits`] | limits of a run: memory, heap, output, steps, faults |
 //! | `sources` | finds the text of kernels' sources |
 //! | [`cli`], [`listing`], [`progress`], `until_closed`, `terminal` | the program: arguments, lists, the progress bar, its output |
-//! | [`error`], [`memory`], [`names`], [`units`] | errors, how much memory the host has, demangled names, numbers for people |
+//! | [`error`], [`memory`], [`names`] | errors, how much memory the host has, demangled names |
 //!
 //! ```
 //! use host::device::{self, DeviceChoice};
@@ -64,7 +64,7 @@ mod sources;
 mod stopwatch;
 mod terminal;
 pub mod timing;
-pub mod units;
 mod until_closed;
 
 pub use error::{Error, Result};
+pub use wording::units;

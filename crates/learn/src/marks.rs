@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report as JUnit, TestCase, TestCaseStatus, TestSuite};
 use serde::{Deserialize, Serialize};
+use wording::WIDTH;
 
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
-use crate::report::{WIDTH, cut};
+use crate::report::cut;
 use crate::verdict::{Failure, Verdict};
 use crate::words::several;
 
