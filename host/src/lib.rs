@@ -21,6 +21,7 @@
 //! | [`lines`], [`faults`] | the counts of each source line; what the sanitizer found |
 //! | [`limits`] | limits of a run: memory, heap, output, steps, faults |
 //! | `sources` | finds the text of kernels' sources |
+//! | [`signals`] | Ctrl-C and requests to terminate |
 //! | [`cli`], [`listing`], [`progress`], `until_closed`, `terminal` | the program: arguments, lists, the progress bar, its output |
 //! | [`error`], [`memory`], [`names`] | errors, how much memory the host has, demangled names |
 //!
@@ -60,6 +61,7 @@ pub mod progress;
 pub mod random;
 pub mod report;
 pub mod run;
+pub mod signals;
 mod sources;
 mod stopwatch;
 mod terminal;

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use clap::Args;
-use host::output_file;
+use host::{output_file, signals};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::apart::{Judges, Limits};
@@ -81,10 +81,10 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
         )));
     }
     // A second Ctrl-C ends the program at once.
-    let _ = ctrlc::set_handler(|| {
+    signals::on_each(|signal| {
         if STOP.swap(true, Ordering::Relaxed) {
             output_file::remove_unfinished();
-            std::process::exit(130);
+            std::process::exit(128 + signal);
         }
     });
     let files = folders.len() * exercises.len();
