@@ -23,6 +23,7 @@ use crate::data::some_seed;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::judge::{Judging, judge};
+use crate::junit;
 use crate::marks::{Mark, Marks, Status, Student};
 use crate::sandbox;
 use crate::submission::{self, Submission};
@@ -145,7 +146,7 @@ fn marked(
 fn finish(marks: &Marks, options: &Options) -> Result<bool> {
     // A full disk shall not lose the table, nor a closed terminal the files.
     let shown = show!("{}", marks.table());
-    let files = [(&options.junit, marks.junit()), (&options.json, marks.json()), (&options.csv, marks.csv())];
+    let files = [(&options.junit, junit::xml(marks)), (&options.json, marks.json()), (&options.csv, marks.csv())];
     for (file, text) in files {
         if let Some(file) = file {
             output_file::write_whole(file, |out| out.write_all(text.as_bytes()))?;
