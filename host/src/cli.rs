@@ -21,7 +21,7 @@ use crate::lines::LineFlags;
 use crate::progress::Progress;
 use crate::report::{self, Format};
 use crate::until_closed::UntilClosed;
-use crate::{check, compare_times, course, labs, listing, output_file, run};
+use crate::{check, compare_times, course, labs, listing, output_file, run, signals};
 
 /// Flags that every subcommand has.
 #[derive(Args, Clone, Debug)]
@@ -48,7 +48,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         let what = crate::error::one_line(&panic.to_string());
         print_error(&format!("{what}; this is a bug in host, please report it"));
     }));
-    handle_signals();
+    signals::on_each(interrupted);
     // With a handler, a write beyond `ulimit -f` fails like any other. Without one, the signal would end the program and leave the
     // unfinished file.
     #[cfg(unix)]
@@ -67,24 +67,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Lets Ctrl-C and requests to terminate end the program by [`interrupted`]. If the handler cannot be set, the default one still ends
-/// it.
-#[cfg(unix)]
-fn handle_signals() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    if let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) {
-        let wait = move || signals.forever().for_each(interrupted);
-        let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
-    }
-}
-
-/// Lets Ctrl-C end the program by [`interrupted`].
-#[cfg(not(unix))]
-fn handle_signals() {
-    const SIGINT: i32 = 2;
-    let _ = ctrlc::set_handler(|| interrupted(SIGINT));
-}
-
 /// Ends the program without unfinished files. The exit code is that which a shell reports for a program that the signal killed.
 fn interrupted(signal: i32) {
     output_file::remove_unfinished();
@@ -100,7 +82,7 @@ fn command() -> Command {
         )
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
-        .max_term_width(100)
+        .max_term_width(wording::WIDTH)
         .subcommand(Command::new("list").about("List the labs and their kernels"))
         .subcommand(course::command())
         .subcommand(check::command())

@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use wording::one_line;
+
 /// A result of this library.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -168,11 +170,6 @@ impl Error {
     }
 }
 
-/// Another library's text as one line: line breaks and the indentation after them become single spaces.
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// Text that contains users' names as one line: control characters, such as a line break in a file name, are escaped.
 pub(crate) fn printable(text: &str) -> String {
     let escape = |c: char| match c.is_control() {
@@ -256,10 +253,5 @@ mod tests {
     #[test]
     fn names_with_control_characters_are_escaped() {
         assert_eq!(printable("a\nb\u{1b}[31m  c.npy: is é"), "a\\nb\\u{1b}[31m  c.npy: is é");
-    }
-
-    #[test]
-    fn foreign_text_becomes_one_line() {
-        assert_eq!(one_line("ptxas:\n   line 3;\r\n fatal\n"), "ptxas: line 3; fatal");
     }
 }

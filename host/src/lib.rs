@@ -21,9 +21,9 @@
 //! | [`lines`], [`faults`] | the counts of each source line; what the sanitizer found |
 //! | [`limits`] | limits of a run: memory, heap, output, steps, faults |
 //! | `sources` | finds the text of kernels' sources |
+//! | [`signals`] | Ctrl-C and requests to terminate |
 //! | [`cli`], [`listing`], [`progress`], `until_closed`, `terminal` | the program: arguments, lists, the progress bar, its output |
-//! | [`error`], [`memory`], [`names`], [`units`] | errors, how much memory the host has, demangled names, numbers for people |
-//! | `parallel` | divides work among all cores |
+//! | [`error`], [`memory`], [`names`] | errors, how much memory the host has, demangled names |
 //!
 //! ```
 //! use host::device::{self, DeviceChoice};
@@ -56,17 +56,17 @@ pub mod memory;
 pub mod names;
 pub mod npy;
 pub mod output_file;
-mod parallel;
 pub mod peers;
 pub mod progress;
 pub mod random;
 pub mod report;
 pub mod run;
+pub mod signals;
 mod sources;
 mod stopwatch;
 mod terminal;
 pub mod timing;
-pub mod units;
 mod until_closed;
 
 pub use error::{Error, Result};
+pub use wording::units;

@@ -198,7 +198,7 @@ pub(crate) fn write(
             table
                 .load_style(presets::NOTHING)
                 .set_content_arrangement(ContentArrangement::Dynamic)
-                .set_width(100)
+                .set_width(wording::WIDTH as u16)
                 .set_header(titles.to_vec());
             table.add_rows(rows);
             for line in table.lines() {

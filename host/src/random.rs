@@ -4,8 +4,7 @@
 //! (Steele, Lea, Flood 2014): one 64-bit counter and a mixing function, fast enough to fill a gibibyte in a second.
 
 use bytemuck::Pod;
-
-use crate::parallel;
+use rayon::prelude::*;
 
 /// The increment of the counter.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -52,8 +51,8 @@ impl Random {
         let begin = self.clone();
         *self = begin.after(count);
         let mut samples = vec![T::zeroed(); count];
-        parallel::fill(&mut samples, |first, part| {
-            let mut random = begin.after(first);
+        samples.par_chunks_mut(MANY).enumerate().for_each(|(index, part)| {
+            let mut random = begin.after(index * MANY);
             part.fill_with(|| T::sample(&mut random));
         });
         samples

@@ -32,7 +32,8 @@ pub fn library(folder: &Path) -> Result<String, Error> {
         .output()
         .map_err(|error| unreadable(error.to_string()))?;
     if !output.status.success() {
-        return Err(unreadable(one_line(&String::from_utf8_lossy(&output.stderr))));
+        let problem = wording::one_line(&String::from_utf8_lossy(&output.stderr));
+        return Err(unreadable(problem.trim_start_matches("error: ").to_owned()));
     }
     let metadata: Value = serde_json::from_slice(&output.stdout).map_err(|error| unreadable(error.to_string()))?;
     library_in(&metadata, folder, &real)
@@ -63,10 +64,4 @@ fn library_of(package: &Value) -> Option<&str> {
         kinds.is_some_and(|kinds| kinds.iter().any(|kind| matches!(kind.as_str(), Some("lib" | "rlib" | "cdylib"))))
     };
     package["targets"].as_array()?.iter().find(is_library)?["name"].as_str()
-}
-
-/// Cargo's message, on one line.
-fn one_line(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.strip_prefix("error: ").unwrap_or(&text).to_owned()
 }

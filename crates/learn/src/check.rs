@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
+use wording::WIDTH;
 
 use crate::arguments::{Where, device};
 use crate::compile::Compiler;
@@ -19,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::goals_file::Task;
 use crate::judge::{Judging, judge};
-use crate::report::{Report, WIDTH};
+use crate::report::Report;
 use crate::terminal::show_line;
 use crate::verdict::Verdict;
 use crate::words::several;

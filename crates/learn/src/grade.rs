@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use clap::Args;
-use host::output_file;
+use host::{output_file, signals};
 
 use crate::apart::{Judges, Limits};
 use crate::compile::Compiler;
@@ -23,6 +23,7 @@ use crate::digest;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::judge::{Judging, judge};
+use crate::junit;
 use crate::marks::{Mark, Marks, Status, Student};
 use crate::process;
 use crate::sandbox;
@@ -84,10 +85,10 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
         )));
     }
     // A second Ctrl-C ends the program at once.
-    let _ = ctrlc::set_handler(|| {
+    signals::on_each(|signal| {
         if STOP.swap(true, Ordering::Relaxed) {
             output_file::remove_unfinished();
-            std::process::exit(130);
+            std::process::exit(128 + signal);
         }
     });
     let files = folders.len() * exercises.len();
@@ -170,7 +171,7 @@ fn marked(
 fn finish(marks: &Marks, options: &Options) -> Result<bool> {
     // A full disk shall not lose the table, nor a closed terminal the files.
     let shown = show!("{}", marks.table());
-    let files = [(&options.junit, marks.junit()), (&options.json, marks.json()), (&options.csv, marks.csv())];
+    let files = [(&options.junit, junit::xml(marks)), (&options.json, marks.json()), (&options.csv, marks.csv())];
     for (file, text) in files {
         if let Some(file) = file {
             output_file::write_whole(file, |out| out.write_all(text.as_bytes()))?;

@@ -20,7 +20,7 @@
 //! | [`cli`], [`arguments`] | the command line |
 //! | [`student`], [`watch`], [`progress`] | commands for students |
 //! | [`check`], [`new`] | commands for authors |
-//! | [`grade`], [`submission`], [`apart`], [`marks`] | commands for teachers |
+//! | [`grade`], [`submission`], [`apart`], [`marks`], [`junit`] | commands for teachers |
 //!
 //! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this program: see [`error`].
 
@@ -43,6 +43,7 @@ mod goals_file;
 mod grade;
 mod guard;
 mod judge;
+mod junit;
 mod marks;
 mod metric;
 mod new;

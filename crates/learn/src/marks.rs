@@ -1,17 +1,16 @@
-//! The marks of each student for each exercise, as a table, CSV, JSON and JUnit XML. [`crate::grade`] makes them. It
-//! returns texts; `grade` writes them.
+//! The marks of each student for each exercise, as a table, CSV and JSON; [`crate::junit`] has the XML.
+//! [`crate::grade`] makes them and writes the texts.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, Report as JUnit, TestCase, TestCaseStatus, TestSuite};
 use serde::{Deserialize, Serialize};
+use wording::WIDTH;
 
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
-use crate::report::{WIDTH, cut};
+use crate::report::cut;
 use crate::terminal::{REPLACED, plain};
 use crate::verdict::{Failure, Verdict};
 use crate::words::several;
@@ -125,7 +124,8 @@ pub struct Student {
 }
 
 impl Student {
-    fn count(&self, status: Status) -> usize {
+    /// How many of the marks have this status.
+    pub fn count(&self, status: Status) -> usize {
         self.marks.iter().filter(|mark| mark.status == status).count()
     }
 }
@@ -282,31 +282,6 @@ impl Marks {
         text.push('\n');
         text
     }
-
-    /// As JUnit XML: a suite for each student, a case for each exercise.
-    pub fn junit(&self) -> String {
-        let mut report = JUnit::new("coalesce");
-        for student in &self.students {
-            let mut suite = TestSuite::new(student.name.as_str());
-            for mark in &student.marks {
-                let status = match mark.status {
-                    Status::Solved => TestCaseStatus::success(),
-                    Status::Missing => {
-                        let mut skipped = TestCaseStatus::skipped();
-                        skipped.set_message(mark.status.words());
-                        skipped
-                    }
-                    Status::TimedOut | Status::Failed => bad(NonSuccessKind::Error, mark),
-                    _ => bad(NonSuccessKind::Failure, mark),
-                };
-                let mut case = TestCase::new(mark.exercise.as_str(), status);
-                case.set_time(Duration::from_secs_f64(mark.seconds.max(0.0)));
-                suite.add_test_case(case);
-            }
-            report.add_test_suite(suite);
-        }
-        report.to_string().expect("the report is text")
-    }
 }
 
 /// A folder's name, for a line of a terminal.
@@ -316,12 +291,6 @@ fn shown(name: &str) -> String {
         true => name.chars().take(NAME - 3).chain("...".chars()).collect(),
         false => name,
     }
-}
-
-fn bad(kind: NonSuccessKind, mark: &Mark) -> TestCaseStatus {
-    let mut status = TestCaseStatus::non_success(kind);
-    status.set_message(mark.status.words()).set_description(mark.report.as_str());
-    status
 }
 
 #[cfg(test)]

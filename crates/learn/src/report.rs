@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
+use wording::WIDTH;
 
 use crate::compile::SOURCE;
 use crate::exercise::Exercise;
@@ -13,9 +14,6 @@ use crate::goals_file::Task;
 use crate::judge::shown;
 use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Times, Verdict, Wrong};
 use crate::words::several;
-
-/// Columns of the text.
-pub const WIDTH: usize = 100;
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -251,38 +249,15 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// Text in lines of [`WIDTH`]; the first begins with `start`, the others are indented by seven.
-pub fn paragraph(text: &mut String, start: &str, words: &str) {
-    const INDENTATION: usize = 7;
-    text.push_str(start);
-    let mut column = INDENTATION;
-    for (index, word) in words.split_whitespace().enumerate() {
-        let length = word.chars().count();
-        if index > 0 && column + 1 + length > WIDTH {
-            let _ = write!(text, "\n{}", " ".repeat(INDENTATION));
-            column = INDENTATION;
-        } else if index > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += length;
-    }
+/// A paragraph whose first line begins with `start`; the others are indented by seven.
+fn paragraph(text: &mut String, start: &str, words: &str) {
+    *text += &wording::wrapped(words, WIDTH, start, "       ");
     text.push('\n');
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paragraphs_stay_within_the_width() {
-        let mut text = String::new();
-        paragraph(&mut text, "       ", &"twelve chars ".repeat(40));
-        assert!(text.lines().count() > 5);
-        assert!(text.lines().all(|line| line.starts_with("       t") || line.starts_with("       c")), "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-    }
 
     #[test]
     fn long_lines_are_cut_with_a_mark() {

@@ -3,23 +3,21 @@
 //! They are a separate crate so that `cargo run` compiles these few lines with optimisation, and the large crate `host`, which
 //! mostly waits for devices, without: see `docs/SPEED.md`.
 
-use std::ops::Range;
-
 /// Rows of B that stay in the cache while a band of the product is computed.
 const DEPTH: usize = 64;
 
-/// Some rows of the product of A and B, row by row. `a` has rows of `depth` elements, and `b` has `depth` rows of `columns`.
+/// Adds the product of A and B, from row `first_row` on, to `values`: as many rows of `columns` elements as fit. `a` has rows of
+/// `depth` elements, and `b` has `depth` rows of `columns`.
 ///
 /// # Panics
 ///
 /// If a matrix is shorter than that.
-pub fn product(a: &[f32], depth: usize, rows: Range<usize>, b: &[f64], columns: usize) -> Vec<f64> {
-    let mut values = vec![0.0; rows.len() * columns];
+pub fn add_product(a: &[f32], depth: usize, first_row: usize, b: &[f64], columns: usize, values: &mut [f64]) {
     if columns == 0 {
-        return values;
+        return;
     }
     for first in (0..depth).step_by(DEPTH) {
-        for (row, values) in rows.clone().zip(values.chunks_mut(columns)) {
+        for (row, values) in (first_row..).zip(values.chunks_mut(columns)) {
             let of_a = &a[row * depth..][..depth];
             for k in first..(first + DEPTH).min(depth) {
                 let factor = f64::from(of_a[k]);
@@ -29,7 +27,6 @@ pub fn product(a: &[f32], depth: usize, rows: Range<usize>, b: &[f64], columns: 
             }
         }
     }
-    values
 }
 
 /// The dot product of two vectors, added up in eight parts for the processor's vector unit.
@@ -54,23 +51,22 @@ pub fn dot(a: &[f32], b: &[f32]) -> f64 {
 /// Rows to read at a time, so that the output stays in the cache.
 const TURNED: usize = 64;
 
-/// Some columns of a matrix, column by column. Its rows have `columns` elements.
+/// Copies columns of a matrix, from `first_column` on, to the rows of `turned`: as many as fit. The matrix has rows of `columns`
+/// elements.
 ///
 /// # Panics
 ///
 /// If there are fewer columns.
-pub fn transpose(elements: &[f32], columns: usize, band: Range<usize>) -> Vec<f32> {
+pub fn transpose(elements: &[f32], columns: usize, first_column: usize, turned: &mut [f32]) {
     let rows = elements.len().checked_div(columns).unwrap_or(0);
-    let mut turned = vec![0.0; band.len() * rows];
     for first in (0..rows).step_by(TURNED) {
         let last = (first + TURNED).min(rows);
-        for (column, turned) in band.clone().zip(turned.chunks_mut(rows)) {
+        for (column, turned) in (first_column..).zip(turned.chunks_mut(rows)) {
             for (row, element) in (first..last).zip(&mut turned[first..last]) {
                 *element = elements[row * columns + column];
             }
         }
     }
-    turned
 }
 
 #[cfg(test)]
@@ -82,6 +78,11 @@ mod tests {
         // [1 2 3; 4 5 6] times [1 0; 0 1; 1 1].
         let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let b = [1.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+        let product = |a: &[f32], depth, rows: std::ops::Range<usize>, b: &[f64], columns| {
+            let mut values = vec![0.0; rows.len() * columns];
+            add_product(a, depth, rows.start, b, columns, &mut values);
+            values
+        };
         assert_eq!(product(&a, 3, 0..2, &b, 2), [4.0, 5.0, 10.0, 11.0]);
         assert_eq!(product(&a, 3, 1..2, &b, 2), [10.0, 11.0]);
         assert_eq!(product(&a, 3, 0..0, &b, 2), [0.0; 0]);
@@ -102,10 +103,12 @@ mod tests {
     fn columns_become_rows() {
         let (rows, columns) = (130, 3);
         let elements: Vec<f32> = (0..rows * columns).map(|i| i as f32).collect();
-        let turned = transpose(&elements, columns, 1..3);
+        let mut turned = vec![0.0; 2 * rows];
+        transpose(&elements, columns, 1, &mut turned);
         for row in 0..rows {
             assert_eq!([turned[row], turned[rows + row]], [elements[row * columns + 1], elements[row * columns + 2]]);
         }
-        assert!(transpose(&[], 0, 0..0).is_empty() && transpose(&[], 3, 0..3).is_empty());
+        transpose(&[], 0, 0, &mut []);
+        transpose(&[], 3, 0, &mut []);
     }
 }

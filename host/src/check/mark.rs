@@ -1,14 +1,12 @@
 //! A PTX error with its line, and a mark under the wrong text. `check` prints each error with it. Pure.
 
 use ptx::Error;
+use wording::WIDTH;
 
 use crate::error::printable;
 
 /// Characters of a line to show before the error's position, at most.
 const BEFORE: usize = 60;
-
-/// Columns of the line, with its margin.
-const WIDTH: usize = 100;
 
 /// The error, its line, a mark under the wrong part and, if known, what to do about it.
 ///

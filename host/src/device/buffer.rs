@@ -5,11 +5,11 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 
 use super::backend::Backend;
 use super::on_device::OnDevice;
 use crate::error::{Error, Result};
-use crate::parallel;
 
 /// The byte that poisons outputs. As a float or integer of any size it is a large finite number that no lab computes, so an
 /// element that a kernel forgot is noticed.
@@ -92,7 +92,7 @@ impl<T: Pod> Buffer<T> {
     ///
     /// Also reports the fault of an earlier launch.
     pub fn read(&self) -> Result<Vec<T>> {
-        let mut data = parallel::zeros(self.length);
+        let mut data = zeros(self.length);
         self.read_into(&mut data)?;
         Ok(data)
     }
@@ -193,7 +193,7 @@ impl<T: Pod> PitchedBuffer<T> {
 
     /// Copies the elements from the device, row by row without the padding, after all launches: a 2D copy.
     pub fn read(&self) -> Result<Vec<T>> {
-        let mut data = parallel::zeros(self.rows * self.columns);
+        let mut data = zeros(self.rows * self.columns);
         if data.is_empty() {
             return Ok(data);
         }
@@ -351,3 +351,21 @@ fn too_large(what: String) -> Error {
         limit: None,
     }
 }
+
+/// Zeros in memory whose pages are already mapped. The system maps a page when it is first touched; on one core that takes longer
+/// than a GPU takes to fill the page.
+fn zeros<T: Pod>(length: usize) -> Vec<T> {
+    let mut data = vec![T::zeroed(); length];
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut data);
+    if bytes.len() >= LARGE {
+        let touch = |part: &mut [u8]| part.iter_mut().step_by(PAGE).for_each(|byte| *byte = 0);
+        bytes.par_chunks_mut(LARGE / 16).for_each(touch);
+    }
+    data
+}
+
+/// The size in bytes from which all cores map pages faster than one.
+const LARGE: usize = 1 << 24;
+
+/// The smallest page size in use, in bytes.
+const PAGE: usize = 4096;

@@ -41,7 +41,9 @@ mod tensor;
 mod texture;
 
 use std::cell::Cell;
+use std::error::Error as _;
 use std::rc::Rc;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use bytemuck::Pod;
@@ -123,12 +125,16 @@ const MULTIPROCESSORS_OF_AN_H200: u32 = 132;
 /// any device: [`Error::Ptx`] when it rejects the PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     let images = image::Images::new(&options.ptx)?;
-    let device = |backend: Rc<dyn Backend>, loaded: Rc<image::Loaded>, fallback: Option<Error>| Device {
-        backend,
-        loaded,
-        notes: Rc::new(Cell::new(notes(options, fallback))),
-        options: options.clone(),
-        shaped_for: None,
+    let device = |backend: Rc<dyn Backend>, loaded: Rc<image::Loaded>, fallback: Option<Error>| {
+        // Not before the backend has asked how much memory there is: it is the threads' too.
+        start_threads();
+        Device {
+            backend,
+            loaded,
+            notes: Rc::new(Cell::new(notes(options, fallback))),
+            options: options.clone(),
+            shaped_for: None,
+        }
     };
     let simulator = |placed, fallback| {
         let loaded = Rc::new(image::Loaded::new(images.newest())?);
@@ -155,6 +161,18 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
             }
             simulator(None, first_failure)
         }
+    }
+}
+
+/// Starts rayon's threads, which run blocks, compute references and compare. Rayon would start them on first use, and panic if the
+/// system starts none, as under `ulimit -v`: then a pool of this thread alone serves it.
+fn start_threads() {
+    static FAILED: OnceLock<bool> = OnceLock::new();
+    let start = || rayon::ThreadPoolBuilder::new().build_global();
+    // An error with a source is the system's; the other one means that the threads run already.
+    if *FAILED.get_or_init(|| start().is_err_and(|error| error.source().is_some())) {
+        // It is an error if this thread has its pool already.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().map(std::mem::forget);
     }
 }
 

@@ -4,9 +4,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::error::Error as _;
 use std::rc::Rc;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use cuda_std::launch::Arguments;
@@ -101,17 +99,6 @@ pub(super) struct Simulator {
     cancel: Option<&'static AtomicBool>,
     /// All arrays so far, by their handles.
     arrays: RefCell<Vec<ArrayHandle>>,
-}
-
-/// The threads that run blocks: rayon's whole pool (`None`), or only this one if the system starts no others, as under `ulimit
-/// -v`. The pool is created here because rayon panics if it cannot be created on first use.
-fn threads() -> Option<usize> {
-    static THREADS: OnceLock<Option<usize>> = OnceLock::new();
-    *THREADS.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
-        // An error with a source is the system's; the other one means that the pool exists already.
-        Err(error) if error.source().is_some() => Some(1),
-        _ => None,
-    })
 }
 
 /// The model, and how it caches loads without a cache operator.
@@ -332,8 +319,8 @@ impl Backend for Simulator {
             },
             carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
             registers: config.registers,
-            threads: threads(),
             cancel: self.cancel,
+            ..Launch::default()
         };
         if self.placed.is_some() && config.checks.any() {
             crate::memory::check_host(

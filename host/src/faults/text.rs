@@ -4,14 +4,12 @@
 use std::fmt::Write;
 
 use simt::{Finding, Site};
+use wording::WIDTH;
 
 use super::Findings;
 use crate::error::printable;
 use crate::names;
 use crate::sources::Sources;
-
-/// Columns of the text.
-const WIDTH: usize = 100;
 
 /// All findings, one below the other.
 pub(super) fn of(findings: &Findings) -> String {
@@ -29,7 +27,7 @@ pub(super) fn of(findings: &Findings) -> String {
 
 fn push(text: &mut String, finding: &Finding, sources: &mut Sources) {
     let Finding { kind, first, second, count, kernel, module } = finding;
-    wrap(text, "", &format!("fault[{}]: {kind}", kind.check()));
+    push_paragraph(text, "", "    ", &format!("fault[{}]: {kind}", kind.check()));
     let does = |site: &Site| {
         site.action.map_or("executes", |action| match action {
             simt::AccessAction::Read => "reads",
@@ -74,28 +72,11 @@ fn push_site(text: &mut String, site: &Site, module: &str, sources: &mut Sources
 }
 
 fn note(text: &mut String, note: &str) {
-    wrap(text, "   = ", note);
+    push_paragraph(text, "   = ", "     ", note);
 }
 
-/// A paragraph whose first line begins with `start`, with the others indented as far.
-fn wrap(text: &mut String, start: &str, paragraph: &str) {
-    let indentation = if start.is_empty() { 4 } else { start.len() };
-    let mut line = start.to_owned();
-    let mut empty = true;
-    for word in printable(paragraph).split(' ') {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            *text += line.trim_end();
-            text.push('\n');
-            line = " ".repeat(indentation);
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line += word;
-        empty = false;
-    }
-    *text += line.trim_end();
+fn push_paragraph(text: &mut String, first: &str, others: &str, words: &str) {
+    *text += &wording::wrapped(&printable(words), WIDTH, first, others);
     text.push('\n');
 }
 

@@ -9,12 +9,10 @@
 //! the terms. The report shows how many roundings were allowed for, and how much of the tolerance
 //! was used. Everything else is compared bit by bit.
 
-use std::ops::Range;
-
 use approx::{abs_diff_eq, ulps_eq};
 use bytemuck::Pod;
+use rayon::prelude::*;
 
-use crate::parallel;
 use crate::report::{Comparison, Mismatch, Tolerance, Tolerated};
 
 /// The shape of a result, whose elements are stored row by row.
@@ -223,7 +221,7 @@ struct ElementComparison {
     expected: f64,
 }
 
-/// The part of the comparison that one thread made.
+/// The comparison of some elements.
 #[derive(Default)]
 struct Part {
     in_part: u64,
@@ -247,41 +245,31 @@ fn compare<T: Pod + Into<f64> + Sync>(
 ) -> Comparison {
     let (rows, columns) = shape.rows_and_columns();
     assert_eq!(found.len(), rows * columns);
-    // Bands of whole rows, or of columns if there is only one row.
-    let bands: Vec<(Range<usize>, Range<usize>)> = match rows {
-        1 => parallel::ranges(columns, TILE).into_iter().map(|columns| (0..1, columns)).collect(),
-        _ => parallel::ranges(rows, TILE).into_iter().map(|rows| (rows, 0..columns)).collect(),
-    };
-    let parts = parallel::for_each(&bands, |(rows, column_range)| {
-        let mut part = Part::default();
-        for tile_row in rows.clone().step_by(TILE) {
-            for tile_column in column_range.clone().step_by(TILE) {
-                for row in tile_row..(tile_row + TILE).min(rows.end) {
-                    for column in tile_column..(tile_column + TILE).min(column_range.end) {
-                        let found = &found[row * columns + column];
-                        part.note(row, column, (*found).into(), &compare(found, row, column));
-                    }
-                }
+    let [down, across] = [rows, columns].map(|extent| extent.div_ceil(TILE));
+    let compare_tile = |mut part: Part, tile: usize| {
+        let [first_row, first_column] = [tile / across, tile % across].map(|at| at * TILE);
+        for row in first_row..(first_row + TILE).min(rows) {
+            for column in first_column..(first_column + TILE).min(columns) {
+                let found = &found[row * columns + column];
+                part.note(row, column, (*found).into(), &compare(found, row, column));
             }
         }
         part
-    });
-    let first = parts.iter().filter_map(|part| part.first).min_by_key(|&(row, column, ..)| (row, column));
-    let worst = |of: fn(&Part) -> f64| parts.iter().map(of).fold(0.0, worse);
-    let sum = |of: fn(&Part) -> u64| parts.iter().map(of).sum::<u64>();
-    let elements = found.len() as u64 - sum(|part| part.not);
-    let in_part = sum(|part| part.in_part);
+    };
+    let tiles = (0..down * across).into_par_iter();
+    let all = tiles.fold(Part::default, compare_tile).reduce(Part::default, Part::and);
+    let elements = found.len() as u64 - all.not;
     Comparison {
         elements,
-        sample: (in_part > 0).then(|| elements - in_part),
-        wrong: sum(|part| part.wrong),
-        max_error: worst(|part| part.max_error),
-        first: first.map(|(row, column, expected, found)| Mismatch {
+        sample: (all.in_part > 0).then(|| elements - all.in_part),
+        wrong: all.wrong,
+        max_error: all.max_error,
+        first: all.first.map(|(row, column, expected, found)| Mismatch {
             index: shape.index(row, column),
             expected,
             found,
         }),
-        tolerance: tolerance.map(|tolerance| Tolerated { tolerance, worst_part: worst(|part| part.worst_part) }),
+        tolerance: tolerance.map(|tolerance| Tolerated { tolerance, worst_part: all.worst_part }),
     }
 }
 
@@ -305,6 +293,19 @@ impl Part {
         self.wrong += 1;
         if self.first.is_none_or(|(first_row, first_column, ..)| (row, column) < (first_row, first_column)) {
             self.first = Some((row, column, element.expected, found));
+        }
+    }
+
+    /// Both parts, in either order.
+    fn and(self, other: Self) -> Self {
+        let both = self.first.into_iter().chain(other.first);
+        Self {
+            in_part: self.in_part + other.in_part,
+            not: self.not + other.not,
+            wrong: self.wrong + other.wrong,
+            max_error: worse(self.max_error, other.max_error),
+            worst_part: worse(self.worst_part, other.worst_part),
+            first: both.min_by_key(|&(row, column, ..)| (row, column)),
         }
     }
 }

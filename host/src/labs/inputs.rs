@@ -4,13 +4,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::flag_values::whole_number;
 use crate::random::{Random, Sample};
-use crate::{memory, npy, parallel};
+use crate::{memory, npy};
+
+/// The rows of a transpose that a thread computes at a time.
+const BAND: usize = 64;
 
 /// The flags of labs on vectors.
 #[derive(Args, Clone, Debug, Default)]
@@ -159,10 +163,11 @@ impl HostMatrix {
     /// Its transpose, computed on all cores.
     pub fn transposed(&self) -> Self {
         let Self { rows, columns, ref elements } = *self;
-        let parts = parallel::for_each(&parallel::ranges(columns, 1), |band| {
-            reference::transpose(elements, columns, band.clone())
-        });
-        Self { rows: columns, columns: rows, elements: parts.concat() }
+        let mut transposed = vec![0.0; elements.len()];
+        // A chunk of no elements is not possible.
+        let bands = transposed.par_chunks_mut((BAND * rows).max(1)).enumerate();
+        bands.for_each(|(band, transposed)| reference::transpose(elements, columns, band * BAND, transposed));
+        Self { rows: columns, columns: rows, elements: transposed }
     }
 }
 

@@ -5,9 +5,10 @@
 //! or column is then noticed. The other elements are only checked against the largest magnitude that the inputs allow, which the
 //! poison of an element that was never written exceeds.
 
+use rayon::prelude::*;
+
 use super::compare::{Expected, Reference};
 use super::inputs::HostMatrix;
-use crate::parallel;
 use crate::random::Random;
 
 /// The number of multiplications above which only a sample is computed: a few seconds on 16 cores.
@@ -15,6 +16,9 @@ const MANY: u64 = 1 << 36;
 
 /// The side of the tiles with one sampled element each.
 const TILE: usize = 16;
+
+/// The rows of a product that a thread computes at a time.
+const BAND: usize = 16;
 
 /// The elements of a product of two matrices, and the magnitudes of the terms that each element sums.
 pub(super) struct Products {
@@ -63,11 +67,12 @@ impl Products {
 
     fn whole(a: &HostMatrix, b: &HostMatrix) -> Self {
         let wide: Vec<f64> = b.elements.iter().copied().map(f64::from).collect();
-        let bands = parallel::ranges(a.rows, 1);
-        let values = parallel::for_each(&bands, |rows| {
-            reference::product(&a.elements, a.columns, rows.clone(), &wide, b.columns)
-        })
-        .concat();
+        let mut values = vec![0.0; a.rows * b.columns];
+        // A chunk of no elements is not possible.
+        let bands = values.par_chunks_mut((BAND * b.columns).max(1)).enumerate();
+        bands.for_each(|(band, values)| {
+            reference::add_product(&a.elements, a.columns, band * BAND, &wide, b.columns, values);
+        });
         let square = |&element: &f32| f64::from(element) * f64::from(element);
         let mut columns = vec![0.0; b.columns];
         for row in b.elements.chunks(b.columns) {
@@ -90,9 +95,7 @@ impl Products {
             let value = reference::dot(a.row(row), b.row(column));
             Sampled { row, column, value }
         };
-        let tiles = parallel::ranges(down * across, 1);
-        let samples = parallel::for_each(&tiles, |tiles| tiles.clone().map(element).collect::<Vec<_>>());
-        let samples = samples.into_iter().flatten().collect();
+        let samples = (0..down * across).into_par_iter().map(element).collect();
         Self { columns: b.rows, values: Values::Sample(samples), lengths: [row_lengths(a), row_lengths(b)] }
     }
 

@@ -8,7 +8,6 @@ use simt::SourceLine;
 use super::counts::{Access, Counted, Kind, Memory};
 use super::{Line, Lines};
 use crate::error::printable;
-use crate::terminal::folded;
 use crate::units;
 
 /// A line without counts is shown if it is between two lines with counts that are at most this far apart.
@@ -34,7 +33,7 @@ const NO_LINE: &str = "(no line of its own: the compiler moved it or shares it b
 
 /// Explains the numbers, in this many columns; once for all listings of a run.
 pub(crate) fn legend(width: usize) -> String {
-    folded(LEGEND, width, width).join("\n") + "\n"
+    wording::wrapped(LEGEND, width, "", "") + "\n"
 }
 
 impl Lines {
@@ -70,7 +69,7 @@ impl Lines {
                 false => "",
             };
             let note = format!("{} was not found, so its text is missing{advice}.", printable(file));
-            text += &(folded(&note, width, width).join("\n") + "\n");
+            text += &(wording::wrapped(&note, width, "", "") + "\n");
         }
         text
     }
@@ -89,31 +88,20 @@ fn number_cells(counted: &Counted) -> [String; 2] {
 }
 
 fn push(text: &mut String, line: &str, [instructions, lanes]: &[String; 2], source: &str, width: usize) {
-    let room = width.saturating_sub(GUTTER);
     // Deep indentation would leave little room.
     let code = source.trim_start();
-    let indentation = (source.chars().count() - code.chars().count()).min(room / 3);
-    let rest = room.saturating_sub(indentation + GOES_ON);
-    for (index, part) in folded(code, room - indentation, rest).into_iter().enumerate() {
-        *text += match index {
-            0 => format!("{line:>6} {instructions:>12} {lanes:>6}  {:indentation$}{part}", ""),
-            _ => format!("{:1$}{part}", "", GUTTER + indentation + GOES_ON),
-        }
-        .trim_end();
-        text.push('\n');
-    }
+    let indentation = (source.chars().count() - code.chars().count()).min(width.saturating_sub(GUTTER) / 3);
+    let first = format!("{line:>6} {instructions:>12} {lanes:>6}  {:indentation$}", "");
+    *text += &wording::wrapped_code(code, width, &first, &" ".repeat(GUTTER + indentation + GOES_ON));
+    text.push('\n');
 }
 
 /// The accesses below their line.
 fn push_accesses(text: &mut String, counted: &Counted, width: usize) {
     for (&(memory, kind), access) in &counted.accesses {
-        let words = folded(&in_words(memory, kind, access), width.saturating_sub(GUTTER + 2), width - GUTTER - 2);
-        for (index, part) in words.into_iter().enumerate() {
-            *text += &match index {
-                0 => format!("{:>19}         = {part}\n", access.requests),
-                _ => format!("{:1$}{part}\n", "", GUTTER + 2),
-            };
-        }
+        let first = format!("{:>19}         = ", access.requests);
+        *text += &wording::wrapped(&in_words(memory, kind, access), width, &first, &" ".repeat(GUTTER + 2));
+        text.push('\n');
     }
 }
 

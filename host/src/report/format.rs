@@ -13,6 +13,3 @@ pub enum Format {
     /// A Markdown table.
     Markdown,
 }
-
-/// The maximum width of tables and text, in columns.
-pub(super) const WIDTH: usize = 100;

@@ -2,7 +2,6 @@
 
 use simt::BankRule;
 
-use super::format::WIDTH;
 use super::lab_report::{Limit, Tolerance, VariantReport};
 use crate::device::Properties;
 use crate::flag_values::each_once;
@@ -232,24 +231,7 @@ fn bank_rule(variant: &VariantReport) -> BankRule {
     model.map_or(BankRule::Words, |counted| counted.model.shared.banks)
 }
 
-/// Sentences as lines of at most 100 columns, each sentence on a line of its own.
+/// Each sentence as a paragraph.
 pub(super) fn wrapped(sentences: &[String]) -> String {
-    let mut text = String::new();
-    for sentence in sentences {
-        let mut line = String::new();
-        for word in sentence.split_whitespace() {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH {
-                text += &line;
-                text.push('\n');
-                line.clear();
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line += word;
-        }
-        text += &line;
-        text.push('\n');
-    }
-    text
+    sentences.iter().map(|sentence| wording::paragraph(sentence) + "\n").collect()
 }

@@ -2,9 +2,9 @@
 //! width.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use wording::WIDTH;
 
 use super::columns::{self, Column, Section};
-use super::format::WIDTH;
 use super::lab_report::{Comparison, LabReport, VariantReport, plain};
 use super::launch_times::LaunchTimes;
 use super::legend;

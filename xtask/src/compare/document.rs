@@ -3,13 +3,13 @@
 
 use std::fmt::Write;
 
+use wording::units::milliseconds;
+use wording::{WIDTH, paragraph, wrapped};
+
 use super::measurements::{Limit, Results, Run, Words};
 use super::plan::{self, Goal, Pair, Size};
 use crate::program::Machine;
-use crate::tables::{geometric_mean, head, line, listed, milliseconds, wrapped};
-
-/// Columns of the document's text.
-const WIDTH: usize = 100;
+use crate::tables::{geometric_mean, head, line, listed};
 
 /// The whole document; or what is wrong with the words.
 pub(super) fn of(results: &Results, words: &Words) -> Result<String, String> {
@@ -135,8 +135,8 @@ fn introduction(results: &Results, words: &Words) -> String {
             .to_owned(),
         format!("{met} of {} rows meet their target.", all.len()),
     ];
-    let [first, second, overlap, third] = paragraphs.map(|paragraph| wrapped(&paragraph, WIDTH));
-    let since = words.since.as_ref().map(|since| wrapped(&format!("Since the measurement: {since}"), WIDTH));
+    let [first, second, overlap, third] = paragraphs.map(|words| paragraph(&words));
+    let since = words.since.as_ref().map(|since| paragraph(&format!("Since the measurement: {since}")));
     let third = [Some(third), since].into_iter().flatten().collect::<Vec<_>>().join("\n\n");
     format!(
         "# Peers\n\n{first}\n\n```text\ncargo build --release -p host && cargo xtask compare --measure\n```\n\n{second}\n\n{overlap}\n\n{third}\n"
@@ -148,8 +148,8 @@ fn section(text: &mut String, goal: &Goal, results: &Results, words: &Words) {
     let library =
         if ["vector", "reduce", "rows"].contains(&goal.lab_name()) { " --peer-library libcub.so" } else { "" };
     let example = goal.sizes.last().map(|size| goal.arguments(size)).unwrap_or_default();
-    let _ = write!(text, "\n## {}\n\n{}\n\n", goal.title, wrapped(goal.about, WIDTH));
-    let command = wrapped(&format!("host {example} --peer{library}"), WIDTH - 2).replace('\n', " \\\n    ");
+    let _ = write!(text, "\n## {}\n\n{}\n\n", goal.title, paragraph(goal.about));
+    let command = wrapped(&format!("host {example} --peer{library}"), WIDTH - 2, "", "    ").replace('\n', " \\\n");
     let _ = write!(text, "```text\n{command}\n```\n\n");
     if goal.pairs.len() > 1 {
         overview(text, goal, &rows);
@@ -167,8 +167,7 @@ fn limits(text: &mut String, goal: &Goal, rows: &[Compared<'_>], words: &Words) 
     let mut item = |rows: &[&Compared<'_>], words: &str| {
         if !rows.is_empty() {
             let names: Vec<_> = rows.iter().map(|row| row.name()).collect();
-            let item = wrapped(&format!("{}: {words}", names.join("; ")), WIDTH - 2);
-            let _ = writeln!(items, "- {}", item.replace('\n', "\n  "));
+            let _ = writeln!(items, "{}", wrapped(&format!("{}: {words}", names.join("; ")), WIDTH, "- ", "  "));
         }
     };
     for Limit { rows: named, words, .. } in words.limits.iter().filter(|limit| limit.of == goal.title) {

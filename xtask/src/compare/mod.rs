@@ -45,7 +45,9 @@ impl Files {
     /// The document as it should be.
     fn written(&self, results: &Results) -> Result<String, Error> {
         let words: Words = match fs::read_to_string(&self.words) {
-            Ok(text) => toml::from_str(&text).map_err(|problem| file(&self.words, one_line(&problem.to_string())))?,
+            Ok(text) => {
+                toml::from_str(&text).map_err(|problem| file(&self.words, wording::one_line(&problem.to_string())))?
+            }
             Err(_) if !self.words.exists() => Words::default(),
             Err(problem) => return Err(file(&self.words, problem)),
         };
@@ -78,11 +80,6 @@ pub fn run(options: &Options) -> Result<(), Error> {
     fs::write(&files.document, text).map_err(|problem| file(&files.document, problem))?;
     println!("{}", files.document.display());
     Ok(())
-}
-
-/// A message of several lines as one.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use wording::paragraph;
+use wording::units::{milliseconds, three_digits};
+
 use super::measurements::{Results, Run, Twin};
 use super::plan::{self, Sheet};
 use crate::program::Machine;
-use crate::tables::{self, geometric_mean, head, line, median, milliseconds, three_digits};
+use crate::tables::{geometric_mean, head, line, listed, median};
 
 /// How the level-2 cache was handled, for measurements with one time for each variant.
 const ONE_TIME: &str = "Data is larger than the level-2 cache, or the cache is flushed before each launch; only launches shorter \
@@ -20,11 +23,6 @@ const COLD_AND_WARM: &str = "Data is larger than the level-2 cache, or each laun
 
 /// Our kernels may take this many times as long as nvcc's.
 const BOUND: f64 = 1.03;
-
-/// A paragraph in lines of at most 110 characters.
-fn wrapped(paragraph: &str) -> String {
-    tables::wrapped(paragraph, 110)
-}
 
 /// The whole document.
 pub(super) fn of(results: &Results) -> String {
@@ -41,11 +39,11 @@ pub(super) fn of(results: &Results) -> String {
          cargo build --release -p host && cargo xtask results --measure\n\
          ```\n\n\
          {}\n\n",
-        wrapped(&format!(
+        paragraph(&format!(
             "Every number here is from one {device} (driver {driver}, CUDA {cuda}), measured on {date}{} by",
             earlier(results)
         )),
-        wrapped(&format!(
+        paragraph(&format!(
             "Times are medians of as many launches as make them steady. The spread is half the distance between the quartiles. Each \
              result was compared with a reference on the CPU before it was timed, and was right. \"Of the copy\" is the part of the \
              bandwidth that the driver's own copy from device to device reached with as many bytes in the same run. {caches}"
@@ -63,7 +61,7 @@ fn earlier(results: &Results) -> String {
     for (lab, date) in results.earlier() {
         days.entry(date).or_default().push(format!("`{lab}`"));
     }
-    let days: Vec<String> = days.iter().map(|(date, labs)| format!("{} on {date}", tables::listed(labs))).collect();
+    let days: Vec<String> = days.iter().map(|(date, labs)| format!("{} on {date}", listed(labs))).collect();
     if days.is_empty() { String::new() } else { format!(" ({})", days.join("; ")) }
 }
 
@@ -73,7 +71,7 @@ fn sheets(text: &mut String, results: &Results) {
     text.push_str("## The lab sheet's tables\n");
     for sheet in plan::SHEETS {
         let Sheet { title, about, commands, rows } = sheet;
-        let _ = write!(text, "\n### {title}\n\n{}\n\n```text\n", wrapped(about));
+        let _ = write!(text, "\n### {title}\n\n{}\n\n```text\n", paragraph(about));
         for (_, arguments) in *commands {
             let _ = writeln!(text, "cargo run --release -p host -- {arguments}");
         }
@@ -107,7 +105,7 @@ fn twins(text: &mut String, results: &Results, nvcc: &str) {
     let _ = write!(
         text,
         "\n## Rust and nvcc\n\n{}\n\n",
-        wrapped(&format!(
+        paragraph(&format!(
             "`docs/compare` has the same kernels in CUDA C++, with the same names and parameters. `host LAB --ptx` launches them in place \
              of ours: same data, same check, same stopwatch. They were compiled by nvcc {nvcc} with its usual optimisation, and timed in \
              turn with ours. The ratio is our median time over nvcc's, of all rounds: below 1, Rust is faster. A kernel that several \
@@ -149,7 +147,7 @@ fn twins(text: &mut String, results: &Results, nvcc: &str) {
     let _ = write!(
         text,
         "\n{}",
-        wrapped(&format!(
+        paragraph(&format!(
             "Times are those of the first variant; the ratio of several is their geometric mean. Over all {} kernels the geometric mean \
              is {:.3}.",
             all.len(),
@@ -161,7 +159,7 @@ fn twins(text: &mut String, results: &Results, nvcc: &str) {
             let _ = writeln!(text, " No kernel takes more than {BOUND} times nvcc's time.");
         }
         above => {
-            let _ = write!(text, "\n\n{}\n", wrapped(&format!("Above {BOUND}: {}.", above.join(", "))));
+            let _ = write!(text, "\n\n{}\n", paragraph(&format!("Above {BOUND}: {}.", above.join(", "))));
         }
     }
     if !variants_above.is_empty() {
@@ -169,7 +167,7 @@ fn twins(text: &mut String, results: &Results, nvcc: &str) {
             "Above {BOUND} in one variant, though not in the mean of the kernel's variants: {}.",
             variants_above.join(", ")
         );
-        let _ = write!(text, "\n{}\n", wrapped(&sentence));
+        let _ = write!(text, "\n{}\n", paragraph(&sentence));
     }
 }
 
@@ -180,7 +178,7 @@ fn labs(text: &mut String, results: &Results) {
         let Some(Run { copy_gbps, conclusions, variants }) = results.runs.get(*arguments) else { continue };
         let _ = write!(text, "\n### {}\n\n", plan::lab(arguments));
         if !conclusions.is_empty() {
-            let _ = write!(text, "{}\n\n", wrapped(&conclusions.join(" ")));
+            let _ = write!(text, "{}\n\n", paragraph(&conclusions.join(" ")));
         }
         let _ = write!(text, "```text\ncargo run --release -p host -- {arguments}\n```\n\n");
         let computes = variants.iter().any(|variant| variant.gflops.is_some());
@@ -270,7 +268,7 @@ mod tests {
         };
         let old = document(None);
         assert!(old.contains("| variant | time | spread, % | GB/s | of the copy, % | speedup |"), "{old}");
-        assert!(old.contains("warm cache.") && !old.contains("TIMING.md"), "{old}");
+        assert!(old.replace('\n', " ").contains("warm cache.") && !old.contains("TIMING.md"), "{old}");
         let new = document(Some(0.01));
         assert!(new.contains("| padded | 20.0 us | 10.0 us | 0.5 | 400 | 50.0 | 8.14 | 1.00 |"), "{new}");
         assert!(new.contains("[TIMING.md](TIMING.md)") && !new.contains("50 us"), "{new}");

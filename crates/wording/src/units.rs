@@ -1,7 +1,7 @@
 //! Formats numbers for people: memory sizes, times, percentages and ratios. Tables, reports and messages call it. Pure.
 
 /// Bytes in milliseconds as GB/s (10^9 bytes).
-pub(crate) fn gigabytes_per_second(bytes: u64, milliseconds: f64) -> f64 {
+pub fn gigabytes_per_second(bytes: u64, milliseconds: f64) -> f64 {
     bytes as f64 / milliseconds / 1e6
 }
 
