@@ -73,8 +73,11 @@ fn run_steps<'l, const INSPECTED: bool>(
             }
             let counter = &mut worker.counters[instruction.counter as usize];
             counter.executed += 1;
-            // The usual case first: not all target processors have an instruction to count bits.
-            counter.active_lanes += if mask == FULL { 32 } else { u64::from(mask.count_ones()) };
+            // The usual cases first: not all target processors have an instruction to count bits.
+            let active = if split.mask == FULL { 32 } else { u64::from(split.mask.count_ones()) };
+            let guarded_off = if mask == split.mask { 0 } else { u64::from((split.mask & !mask).count_ones()) };
+            counter.active_lanes += active;
+            counter.guarded_off_lanes += guarded_off;
             if let Action::Lanes(handler, operands) = &instruction.action {
                 if mask != 0 {
                     handler(&mut warp.registers, operands, mask);
@@ -89,7 +92,8 @@ fn run_steps<'l, const INSPECTED: bool>(
                 Next::Later => {
                     let counter = &mut worker.counters[instruction.counter as usize];
                     (counter.executed, warp.executed) = (counter.executed - 1, warp.executed - 1);
-                    counter.active_lanes -= u64::from(mask.count_ones());
+                    counter.active_lanes -= active;
+                    counter.guarded_off_lanes -= guarded_off;
                     warp.ready.insert(0, split);
                     break;
                 }
