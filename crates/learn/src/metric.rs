@@ -213,9 +213,9 @@ const OCCUPANCY: &str = "occupancy";
 /// All metrics, in the order of the documentation.
 pub const METRICS: &[Metric] = &[
     counted("instructions", |_, counters| Share::sum(counters.executed)),
-    counted("active_lanes", |_, counters| Share::ratio(counters.active_lanes, counters.executed)),
+    counted("active_lanes", |_, counters| Share::ratio(counters.guarded_on_lanes(), counters.executed)),
     counted("accesses.active_lanes", |class, counters| match access(class) {
-        Some(_) => Share::ratio(counters.active_lanes, counters.executed),
+        Some(_) => Share::ratio(counters.guarded_on_lanes(), counters.executed),
         None => Share::default(),
     }),
     counted("accesses", |class, counters| Share::sum(if access(class).is_some() { counters.executed } else { 0 })),

@@ -75,8 +75,10 @@ pub struct DistributedCounters {
 pub struct InstructionCounters {
     /// How often warps executed it.
     pub executed: u64,
-    /// Active lanes (with the guard applied), summed over all executions.
+    /// Active lanes, whether or not its guard held for them, summed over all executions.
     pub active_lanes: u64,
+    /// Those of them for which its guard did not hold.
+    pub guarded_off_lanes: u64,
     /// How often the lanes of a warp diverged at it.
     pub divergent: u64,
     /// Its accesses to global memory. (Loads of parameters are not counted.)
@@ -91,6 +93,13 @@ pub struct InstructionCounters {
     pub distributed: DistributedCounters,
     /// Its accesses to textures and surfaces.
     pub texture: MemoryCounters,
+}
+
+impl InstructionCounters {
+    /// The active lanes for which its guard held.
+    pub fn guarded_on_lanes(&self) -> u64 {
+        self.active_lanes - self.guarded_off_lanes
+    }
 }
 
 /// The counters of one state space, by kind of access.
@@ -127,6 +136,8 @@ pub struct Counters {
     pub instructions_executed: u64,
     /// PTX instructions that threads executed: the active lanes of each warp instruction, summed.
     pub thread_instructions_executed: u64,
+    /// Those of them whose guard did not hold, which therefore did nothing.
+    pub thread_instructions_guarded_off: u64,
     /// Branch instructions that warps executed.
     pub branches: u64,
     /// Branch instructions at which lanes diverged.
@@ -158,6 +169,7 @@ impl Counters {
     pub(crate) fn add(&mut self, counted: &InstructionCounters, kind: Option<AccessKind>) {
         self.instructions_executed += counted.executed;
         self.thread_instructions_executed += counted.active_lanes;
+        self.thread_instructions_guarded_off += counted.guarded_off_lanes;
         self.constant += counted.constant;
         if let Some(kind) = kind {
             let from = if kind == AccessKind::Copy { AccessKind::Load } else { kind };
@@ -214,6 +226,7 @@ impl Counters {
         count("ptx__addresses_op_ld_constant.sum", self.constant.addresses);
         count("ptx__inst_executed.sum", self.instructions_executed);
         count("ptx__thread_inst_executed.sum", self.thread_instructions_executed);
+        count("ptx__thread_inst_executed_pred_on.sum", self.thread_instructions_guarded_on());
         count("ptx__inst_executed_op_branch.sum", self.branches);
         count("ptx__inst_executed_op_branch_divergent.sum", self.divergent_branches);
         count("ptx__inst_executed_op_barrier.sum", self.barriers);
@@ -240,12 +253,22 @@ impl Counters {
             self.global.store.percent_of_bytes_used(),
         );
         ratio("ptx__thread_inst_executed_per_inst_executed.ratio", self.active_lanes_per_instruction());
+        ratio(
+            "ptx__thread_inst_executed_pred_on_per_inst_executed.ratio",
+            quotient(self.thread_instructions_guarded_on(), self.instructions_executed),
+        );
         metrics.extend(self.model.iter().flat_map(ModelCounters::metrics));
         metrics.extend(self.occupancy.iter().flat_map(Occupancy::metrics));
         metrics
     }
 
-    /// The average number of active lanes of a warp instruction: 32 at best.
+    /// Of the PTX instructions that threads executed, those whose guard held.
+    fn thread_instructions_guarded_on(&self) -> u64 {
+        self.thread_instructions_executed - self.thread_instructions_guarded_off
+    }
+
+    /// The average number of active lanes of a warp instruction, whether or not its guard holds for
+    /// them: 32 unless threads are missing or a branch has divided the warp.
     pub fn active_lanes_per_instruction(&self) -> Option<f64> {
         quotient(self.thread_instructions_executed, self.instructions_executed)
     }
@@ -286,6 +309,7 @@ impl AddAssign for Counters {
     fn add_assign(&mut self, other: Self) {
         self.instructions_executed += other.instructions_executed;
         self.thread_instructions_executed += other.thread_instructions_executed;
+        self.thread_instructions_guarded_off += other.thread_instructions_guarded_off;
         self.branches += other.branches;
         self.divergent_branches += other.divergent_branches;
         self.barriers += other.barriers;
@@ -348,6 +372,7 @@ impl AddAssign for InstructionCounters {
     fn add_assign(&mut self, other: Self) {
         self.executed += other.executed;
         self.active_lanes += other.active_lanes;
+        self.guarded_off_lanes += other.guarded_off_lanes;
         self.divergent += other.divergent;
         self.global += other.global;
         self.constant += other.constant;

@@ -22,7 +22,8 @@ use crate::random::Random;
 use crate::report::{LabReport, Subject, Tolerance};
 use crate::units::{as_fast, three_digits};
 
-const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1000 };
+/// No multiple of 8, so that the second of two linear vectors starts in the middle of a sector.
+const SIZE: DefaultSize = DefaultSize { on_gpu: (1 << 27) + 1, on_simulator: (1 << 16) + 1 };
 
 /// Both vectors twice and a product for each thread on the device; the vectors on the host.
 const ROOM: Room = Room { what: "the dot product of vectors", on_device: 5, on_host: 2 };

@@ -18,7 +18,7 @@ use crate::units::{as_fast, percent, three_digits};
 
 /// The columns of the lecture's matrix.
 const COLUMNS: u32 = 120;
-const ROWS: DefaultSize = DefaultSize { on_gpu: 1 << 19, on_simulator: 500 };
+const ROWS: DefaultSize = DefaultSize { on_gpu: 1 << 19, on_simulator: 512 };
 
 /// The matrix and its transpose, linear and with a pitch that may be four times as long, and an output for each; the matrix and a
 /// result on the host.

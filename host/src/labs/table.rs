@@ -16,7 +16,7 @@ use crate::flag_values::{positive_number, whole_number};
 use crate::report::{LabReport, Subject, Tolerance};
 use crate::units::{as_fast, percent};
 
-const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1000 };
+const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1024 };
 
 /// The table on the device and on the host.
 const ROOM: Room = Room { what: "a table", on_device: 1, on_host: 1 };

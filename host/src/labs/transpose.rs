@@ -23,7 +23,7 @@ use crate::random::Random;
 use crate::report::{LabReport, Subject};
 use crate::units::{percent, three_digits};
 
-const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1000 };
+const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
 
 /// The input and the transpose on the device, and a third matrix for the copy; the input and one output on the host.
 const ROOM: Room = Room { what: "the transpose of a matrix", on_device: 2, on_host: 2 };
@@ -362,8 +362,10 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_the_lab_sheet_s_size_and_all_variants() {
-        assert_eq!(SIZE.on_simulator, 1000);
+    fn by_default_tiles_and_warps_are_full_and_all_variants_run() {
+        assert!(
+            SIZE.on_simulator.is_multiple_of(kernel::TILE.into()) && SIZE.on_gpu.is_multiple_of(kernel::TILE.into())
+        );
         let names: Vec<_> = steps(&Options::default()).iter().map(|step| step.name()).collect();
         assert_eq!(names, ["naive-reads", "naive-writes", "block16", "tiled", "padded", "batched", "best", "copy"]);
     }

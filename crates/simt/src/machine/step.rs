@@ -74,7 +74,12 @@ fn run_steps<'l, const INSPECTED: bool>(
             let counter = &mut worker.counters[instruction.counter as usize];
             counter.executed += 1;
             // The usual case first: not all target processors have an instruction to count bits.
-            counter.active_lanes += if mask == FULL { 32 } else { u64::from(mask.count_ones()) };
+            if mask == FULL {
+                counter.active_lanes += 32;
+            } else {
+                counter.active_lanes += u64::from(split.mask.count_ones());
+                counter.guarded_off_lanes += u64::from((split.mask & !mask).count_ones());
+            }
             if let Action::Lanes(handler, operands) = &instruction.action {
                 if mask != 0 {
                     handler(&mut warp.registers, operands, mask);
@@ -89,7 +94,8 @@ fn run_steps<'l, const INSPECTED: bool>(
                 Next::Later => {
                     let counter = &mut worker.counters[instruction.counter as usize];
                     (counter.executed, warp.executed) = (counter.executed - 1, warp.executed - 1);
-                    counter.active_lanes -= u64::from(mask.count_ones());
+                    counter.active_lanes -= u64::from(split.mask.count_ones());
+                    counter.guarded_off_lanes -= u64::from((split.mask & !mask).count_ones());
                     warp.ready.insert(0, split);
                     break;
                 }

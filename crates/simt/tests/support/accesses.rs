@@ -9,7 +9,8 @@ pub fn differing(plain: &Report, modelled: &Report) -> Option<u32> {
         return None;
     }
     let same = |one: &InstructionCounters, other: &InstructionCounters| {
-        let executed = |counters: &InstructionCounters| (counters.executed, counters.active_lanes);
+        let executed =
+            |counters: &InstructionCounters| (counters.executed, counters.active_lanes, counters.guarded_off_lanes);
         executed(one) != executed(other) || one == other
     };
     let mut both = plain.instructions().zip(modelled.instructions());

@@ -24,7 +24,7 @@ use crate::random::Random;
 use crate::report::{LabReport, Subject, Tolerance};
 use crate::units::{as_fast, three_digits};
 
-const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1000 };
+const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
 
 /// The matrix, linear and pitched, and the results on the device; the matrix and results on the
 /// host.

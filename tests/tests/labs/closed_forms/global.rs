@@ -43,6 +43,7 @@ pub fn offset() {
         bytes_used(&report, name, 100.0);
         store_sectors(&report, &name.replace("read", "write"), 4.0);
     }
+    all_lanes_are_active(&report);
 }
 
 /// The lectures' table of transactions and bus use, for Fermi's lines, its sectors, and everything later.
@@ -187,6 +188,7 @@ pub fn table() {
         assert_eq!(counters(&report, name).global.store.requests, 4096 / 32);
         assert_eq!(counters(&report, name).global.load.requests, 0);
     }
+    all_lanes_are_active(&report);
     let instructions = |name| counters(&report, name).instructions_executed;
     assert!(2 * instructions("fast") < instructions("accurate"));
 }

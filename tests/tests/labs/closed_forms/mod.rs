@@ -45,3 +45,11 @@ fn bytes_used(report: &LabReport, name: &str, expected: f64) {
 fn wavefronts(report: &LabReport, name: &str, expected: f64) {
     near(counters(report, name).shared.load.wavefronts_per_request(), expected, &format!("{}: {name}", report.lab));
 }
+
+/// No warp of these kernels lacks a thread, and no branch divides one.
+fn all_lanes_are_active(report: &LabReport) {
+    for variant in &report.variants {
+        let lanes = variant.counters.expect("counters").active_lanes_per_instruction();
+        near(lanes, 32.0, &format!("{}: {}: active lanes", report.lab, variant.name));
+    }
+}

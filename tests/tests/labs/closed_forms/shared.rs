@@ -23,6 +23,7 @@ pub fn transpose() {
             assert_eq!(conflicts, (expected as u64 - 1) * 1024 * 512 / 32, "{name}");
         }
     }
+    all_lanes_are_active(&report);
     for (columns, shared) in [(512, 1.0), (1152, 2.0)] {
         let best = run("transpose", &format!("--best --rows 2048 --cols {columns}"));
         load_sectors(&best, "best", 16.0);
