@@ -1,6 +1,8 @@
 //! Compares the buffers after a student's run with those after the reference's, within the exercise's tolerance.
 //! [`crate::judge`] calls it after each run. Pure.
 
+use approx::relative_eq;
+
 use crate::data::{self, Buffers, Sizes};
 use crate::exercise::Exercise;
 use crate::goals_file::Element;
@@ -59,6 +61,21 @@ fn close(element: Element, is: &[u8], expected: &[u8], tolerance: f64) -> bool {
         return false;
     }
     let (is, expected) = (data::number(element, is), data::number(element, expected));
-    // Zeros of either sign are equal, and so are NaNs.
-    is == expected || is.is_nan() && expected.is_nan() || (is - expected).abs() <= tolerance * (1.0 + expected.abs())
+    // Zeros of either sign are equal, and so are NaNs. Near an infinity is only itself.
+    let allowed = tolerance * (1.0 + expected.abs());
+    is.is_nan() && expected.is_nan() || relative_eq!(is, expected, epsilon = allowed, max_relative = 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_may_differ_by_the_tolerance() {
+        let close = |is: f32, expected: f32| close(Element::F32, &is.to_ne_bytes(), &expected.to_ne_bytes(), 0.25);
+        assert!(close(1.5, 1.0) && close(-0.25, 0.0) && close(0.0, -0.0) && close(f32::NAN, -f32::NAN));
+        assert!(!close(1.75, 1.0) && !close(-0.5, 0.0) && !close(1.0, f32::NAN) && !close(f32::NAN, 1.0));
+        assert!(close(f32::INFINITY, f32::INFINITY));
+        assert!(!close(1.0, f32::INFINITY) && !close(f32::INFINITY, 1.0) && !close(f32::NEG_INFINITY, f32::INFINITY));
+    }
 }
