@@ -1,6 +1,8 @@
 //! Compares the buffers after a student's run with those after the reference's, within the exercise's tolerance.
 //! [`crate::judge`] calls it after each run. Pure.
 
+use approx::relative_eq;
+
 use crate::data::{self, Buffers, Sizes};
 use crate::exercise::Exercise;
 use crate::goals_file::Element;
@@ -59,9 +61,9 @@ fn close(element: Element, is: &[u8], expected: &[u8], tolerance: f64) -> bool {
         return false;
     }
     let (is, expected) = (data::number(element, is), data::number(element, expected));
-    // Zeros of either sign are equal, and so are NaNs. Nothing else is near an infinity.
-    let near = || expected.is_finite() && (is - expected).abs() <= tolerance * (1.0 + expected.abs());
-    is == expected || is.is_nan() && expected.is_nan() || near()
+    // Zeros of either sign are equal, and so are NaNs. Near an infinity is only itself.
+    let allowed = tolerance * (1.0 + expected.abs());
+    is.is_nan() && expected.is_nan() || relative_eq!(is, expected, epsilon = allowed, max_relative = 0.0)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use approx::abs_diff_eq;
 use serde::{Deserialize, Deserializer};
 use simt::Model;
 
@@ -63,7 +64,7 @@ impl Operator {
         match self {
             Self::AtMost => value <= bound + rounding,
             Self::Less => value < bound - rounding,
-            Self::Equal => (value - bound).abs() <= rounding,
+            Self::Equal => abs_diff_eq!(value, bound, epsilon = rounding),
             Self::AtLeast => value >= bound - rounding,
             Self::Greater => value > bound + rounding,
         }

@@ -1,6 +1,7 @@
 //! The verdict on a student's file: all that a report, a mark or a test needs. [`crate::judge`] makes it. Plain data:
 //! `report`, `marks` and `check` read it.
 
+use approx::abs_diff_eq;
 use simt::{AccessAction, Finding, Site, SourcePosition, Trap, TrapKind};
 
 use crate::compile::SOURCE;
@@ -273,7 +274,7 @@ impl AnswerResult {
     /// Whether the answer is right, to three digits.
     pub fn right(&self) -> bool {
         self.predicted.is_some_and(|predicted| {
-            (predicted - self.counted).abs() <= 0.005 * (1.0 + self.counted.abs()) && {
+            abs_diff_eq!(predicted, self.counted, epsilon = 0.005 * (1.0 + self.counted.abs())) && {
                 // Integers must be exact.
                 self.counted.fract() != 0.0 || predicted == self.counted
             }
