@@ -70,3 +70,26 @@ fn later_gpus_have_no_read_only_cache_of_their_own() {
         assert_eq!(caches.l2_to_l1_sectors * 32, 4096 * 12, "{model}");
     }
 }
+
+/// The JSON has nvprof's names, and no such names on a model without this cache.
+#[test]
+fn json_has_the_read_only_cache_under_nvprofs_names() {
+    let value = |device: &str, name: &str| {
+        let report = run_on(&simulator(device), "layout", "--points --size 4096");
+        let metrics = counters(&report, "points-read-only").metrics();
+        metrics.into_iter().find(|metric| metric.name == name).map(|metric| metric.value)
+    };
+    for (name, expected) in [
+        ("tex_cache_sector_queries", simt::MetricValue::Count(128 * 48)),
+        ("tex_cache_sector_misses", simt::MetricValue::Count(128 * 12)),
+        ("nc_l2_read_transactions", simt::MetricValue::Count(128 * 12)),
+        ("gld_transactions", simt::MetricValue::Count(0)),
+        ("nc_cache_global_hit_rate", simt::MetricValue::Ratio(Some(75.0))),
+        ("tex_cache_hit_rate", simt::MetricValue::Ratio(None)),
+    ] {
+        assert_eq!(value("sim:kepler", name), Some(expected), "{name}");
+        if name != "gld_transactions" {
+            assert_eq!(value("sim:maxwell", name), None, "{name}");
+        }
+    }
+}
