@@ -14,7 +14,7 @@ use crate::device::{Buffer, Device, LaunchConfig, Matrix, OnDevice};
 use crate::error::Result;
 use crate::flag_values::whole_number;
 use crate::random::Random;
-use crate::report::{LabReport, Subject};
+use crate::report::{Cost, LabReport, Subject};
 use crate::units::{as_fast, percent, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 };
@@ -156,16 +156,16 @@ impl Lab for Layout {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let sectors = |name| report.counters(name)?.global.load.sectors_per_request();
-        let used = |name| report.counters(name)?.global.load.percent_of_bytes_used();
+        let loads = |name| Cost::of_loads(report.counters(name)?);
+        let each = |name| Some(three_digits(loads(name)?.per_request));
         let points = || {
+            let direct = loads("points-direct")?;
             Some(format!(
-                "A load of a field touches {} sectors in an array of points, of which {} is used, and {} in three arrays; staged in \
-                 shared memory the points are as good as arrays, with {}.",
-                three_digits(sectors("points-direct")?),
-                percent(used("points-direct")?),
-                three_digits(sectors("points-arrays")?),
-                three_digits(sectors("points-staged")?)
+                "A load of a field takes {direct} in an array of points, of which {} is used, and {} in three arrays; staged in shared \
+                 memory the points are as good as arrays, with {}.",
+                percent(direct.percent_used),
+                each("points-arrays")?,
+                each("points-staged")?
             ))
         };
         let time = || {
@@ -177,9 +177,9 @@ impl Lab for Layout {
         };
         let rows = || {
             Some(format!(
-                "With a row a thread, a load touches {} sectors; with a column a thread, {}.",
-                three_digits(sectors("sums-rows")?),
-                three_digits(sectors("sums-columns")?)
+                "With a row a thread, a load takes {}; with a column a thread, {}.",
+                loads("sums-rows")?,
+                each("sums-columns")?
             ))
         };
         [time(), points(), rows()].into_iter().flatten().collect()

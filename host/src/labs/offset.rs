@@ -15,7 +15,7 @@ use crate::device::{Buffer, Device, LaunchConfig, POISON};
 use crate::error::{Error, Result};
 use crate::flag_values::{each_once, whole_number};
 use crate::random::Random;
-use crate::report::{LabReport, Subject};
+use crate::report::{Cost, LabReport, Subject};
 use crate::units::{percent, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 16 };
@@ -112,24 +112,23 @@ impl Lab for Offset {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let of = |k: usize| report.counters(&format!("read+{k}")).map(|counters| counters.global.load);
+        let of = |k: usize| Cost::of_loads(report.counters(&format!("read+{k}"))?);
         let worst = report.variants.iter().filter(|variant| variant.group == "read").filter_map(|variant| {
             let k = variant.fact("offset")?.as_u64()? as usize;
-            Some((k, of(k)?.sectors_per_request()?))
+            Some((k, of(k)?))
         });
-        let worst = worst.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-        let sectors = || {
+        let worst = worst.max_by(|a, b| a.1.per_request.total_cmp(&b.1.per_request).then(b.0.cmp(&a.0)));
+        let counted = || {
             let (aligned, (k, misaligned)) = (of(0)?, worst?);
             if k == 0 {
                 // No offset is worse.
                 return None;
             }
             Some(format!(
-                "A warp's load touches {} sectors at offset 0 and {} at offset {k}: {} and {} of their bytes are used.",
-                three_digits(aligned.sectors_per_request()?),
-                three_digits(misaligned),
-                percent(aligned.percent_of_bytes_used()?),
-                percent(of(k)?.percent_of_bytes_used()?)
+                "A warp's load takes {aligned} at offset 0 and {} at offset {k}: {} and {} of their bytes are used.",
+                three_digits(misaligned.per_request),
+                percent(aligned.percent_used),
+                percent(misaligned.percent_used)
             ))
         };
         let time = || {
@@ -140,12 +139,12 @@ impl Lab for Offset {
                 return None;
             }
             Some(format!(
-                "The slowest offset, {}, takes {} times as long as offset 0: neighbouring warps share the extra sector in the cache.",
+                "The slowest offset, {}, takes {} times as long as offset 0: neighbouring warps share it in the cache.",
                 variant.name,
                 three_digits(1.0 / speedup)
             ))
         };
-        [time(), sectors()].into_iter().flatten().collect()
+        [time(), counted()].into_iter().flatten().collect()
     }
 }
 

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::flag_values::power_of_two;
 use crate::peers::{self, Peer, Peers};
 use crate::random::Random;
-use crate::report::{LabReport, Subject, Tolerance};
+use crate::report::{Cost, LabReport, Subject, Tolerance};
 use crate::units::{as_fast, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
@@ -208,18 +208,18 @@ impl Lab for Rows {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let sectors = |name| report.counters(name)?.global.load.sectors_per_request();
+        let loads = |name| Cost::of_loads(report.counters(name)?);
         let rows = || {
             Some(format!(
-                "With a thread for each row a load touches {} sectors, with a block for each row {}.",
-                three_digits(sectors("sum-global-linear")?),
-                three_digits(sectors("sum-shared-linear")?)
+                "With a thread for each row a load takes {}, with a block for each row {}.",
+                loads("sum-global-linear")?,
+                three_digits(loads("sum-shared-linear")?.per_request)
             ))
         };
         let columns = || {
             Some(format!(
-                "With a thread for each column it touches {}: reading columns is coalesced without shared memory.",
-                three_digits(sectors("column-means-global-linear")?)
+                "With a thread for each column it takes {}: reading columns is coalesced without shared memory.",
+                three_digits(loads("column-means-global-linear")?.per_request)
             ))
         };
         let time = || {
