@@ -217,6 +217,7 @@ impl Constant {
             move |data| Ok(self.outcome(task, data.output.read()?)),
         )
         .group(name)
+        .axis("task", name)
         .axis("memory", memory)
         .fact("grid", json!(launch.grid))
         .bytes((size * (read + size_of::<f32>())) as u64)
@@ -259,6 +260,7 @@ impl Constant {
             },
         )
         .group("set")
+        .axis("task", name)
         .bytes(size_of_val(&reversed) as u64)
         .computes("the constants", size_of_val(&reversed) as u64)
     }

@@ -231,6 +231,8 @@ impl Dot {
             },
             move |data| self.outcome(data, left, roundings),
         )
+        .axis("memory", memory_name)
+        .axis("layout", place_name)
         .fact("grid", json!(launch.grid))
         .bytes(self.bytes())
         .operations(2 * size as u64)

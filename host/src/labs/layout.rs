@@ -249,6 +249,7 @@ impl Layout {
             },
         )
         .group(group)
+        .axis("data", group)
         .axis("layout", name)
         .bytes(((words + 1) * size * size_of::<f32>()) as u64)
         .computes(format!("the results of {group}"), (size * size_of::<f32>()) as u64)
@@ -321,6 +322,7 @@ impl Layout {
                 },
             )
             .group("particles")
+            .axis("data", "particles")
             .axis("layout", name)
             .bytes((5 * size * size_of::<f64>()) as u64)
             .computes("the results of particles", (size * size_of::<f64>()) as u64)
@@ -371,6 +373,7 @@ impl Layout {
                 },
             )
             .group("matrix")
+            .axis("data", "matrix")
             .axis("layout", name)
             .bytes((2 * elements * size_of::<f32>()) as u64)
             .computes("the copy of the matrix", (elements * size_of::<f32>()) as u64)

@@ -35,9 +35,12 @@ pub struct Options {
     #[arg(long, help_heading = "Variants (default: both)")]
     pub write: bool,
 
-    /// The offsets k in elements, separated by commas [default: 0 to 32 and 128, where below the size]
+    /// The offsets k in elements, separated by commas [default: 0, 1 and 8, where below the size]
     #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = whole_number(0, u64::MAX))]
     pub offset: Vec<u64>,
+    /// All offsets from 0 to 32, and 128
+    #[arg(long, conflicts_with = "offset")]
+    pub all: bool,
     /// Threads of a block
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
     pub block: u32,
@@ -88,7 +91,7 @@ impl Lab for Offset {
         let a: Vec<f32> = options.a.vector(device, SIZE, ROOM, &mut random)?;
         let b =
             second_vector(options.input_b.as_deref(), a.len(), "A and B are added element by element", &mut random)?;
-        let offsets = offsets(&options.offset, a.len())?;
+        let offsets = offsets(&options.offset, options.all, a.len())?;
         Ok(Self { options, a, b, offsets })
     }
 
@@ -168,6 +171,7 @@ impl Offset {
             },
         )
         .group(name)
+        .axis("shifted", name)
         .axis("offset", offset)
         .fact("grid", json!(launch.grid))
         .bytes(3 * bytes)
@@ -196,10 +200,13 @@ impl Side {
     }
 }
 
-/// The offsets of the flag, or the default ones, for vectors of `size` elements.
-fn offsets(named: &[u64], size: usize) -> Result<Vec<usize>> {
-    if named.is_empty() {
+/// The offsets of the flag, all, or the default ones, for vectors of `size` elements.
+fn offsets(named: &[u64], all: bool, size: usize) -> Result<Vec<usize>> {
+    if all {
         return Ok((0..=32).chain([128]).filter(|&offset| offset < size).collect());
+    }
+    if named.is_empty() {
+        return Ok([0, 1, 8].into_iter().filter(|&offset| offset < size).collect());
     }
     let check = |&offset: &u64| {
         usize::try_from(offset).ok().filter(|&offset| offset < size).ok_or_else(|| {
@@ -214,14 +221,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_is_the_sweep_below_the_size() {
-        let all = offsets(&[], 1000).unwrap();
+    fn offsets_are_those_below_the_size() {
+        let all = offsets(&[], true, 1000).unwrap();
         assert_eq!((all.len(), all[0], all[33]), (34, 0, 128));
-        assert_eq!(offsets(&[], 1).unwrap(), [0]);
-        assert_eq!(offsets(&[0, 11, 128], 1000).unwrap(), [0, 11, 128]);
-        assert_eq!(offsets(&[1, 0, 1], 1000).unwrap(), [1, 0]);
+        assert_eq!(offsets(&[], false, 1000).unwrap(), [0, 1, 8]);
+        assert_eq!(offsets(&[], false, 1).unwrap(), [0]);
+        assert_eq!(offsets(&[0, 11, 128], false, 1000).unwrap(), [0, 11, 128]);
+        assert_eq!(offsets(&[1, 0, 1], false, 1000).unwrap(), [1, 0]);
         assert_eq!(
-            offsets(&[128], 100).unwrap_err().to_string(),
+            offsets(&[128], false, 100).unwrap_err().to_string(),
             "--offset: 128 is not below the size of 100 elements; give a smaller offset"
         );
     }

@@ -190,7 +190,7 @@ impl Vector {
             move |data: &mut Data, launcher| copy.launch(launcher, &launch, data),
             |data| self.outcome(data),
         )
-        .axis("word_bytes", bytes)
+        .fact("word_bytes", bytes)
         .fact("words_of_a_thread", json!(words))
         .fact("block", json!(launch.block))
         .fact("grid", json!(launch.grid))

@@ -14,9 +14,9 @@ use crate::units;
 /// A group of columns. A table keeps groups together if they fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
-    /// The variant's name, which is in every table.
+    /// What names the variant, in every table: its name, or its position on the axes of a sweep.
     Name,
-    /// Its position on the axes of a sweep.
+    /// Its position on the axes of a sweep, beside its name.
     Axis,
     /// Whether the result was right.
     Comparison,
@@ -29,6 +29,7 @@ pub(super) enum Section {
 }
 
 /// A column, with its cells.
+#[derive(Clone)]
 pub(super) struct Column {
     /// The group that it belongs to.
     pub section: Section,
@@ -54,8 +55,13 @@ struct Kind {
 
 /// The columns that are not empty for these variants, in order.
 pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<Column> {
-    let mut columns = vec![build(variants, &NAME)];
-    columns.extend(axes(variants));
+    let mut columns = axes(variants);
+    if axes_name_the_rows(variants, &columns) {
+        columns.retain(varies);
+        columns.iter_mut().for_each(|column| column.section = Section::Name);
+    } else {
+        columns.insert(0, build(variants, &NAME));
+    }
     let counters = subjects.iter().flat_map(|&subject| counter_columns(subject));
     // A single series of times needs no name.
     let both = variants.iter().any(|variant| variant.warm_timing.is_some());
@@ -63,6 +69,31 @@ pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<Column
     let kinds = CHECK.iter().chain(times).chain(RATES).chain(counters).chain(MODEL);
     columns.extend(kinds.filter(|kind| is_known(variants, kind)).map(|kind| build(variants, kind)));
     columns
+}
+
+/// The axes that all variants share the position on, as titles and values: the heading has them, where the table names its rows by
+/// the others.
+pub(super) fn common_axes(variants: &[VariantReport]) -> Vec<(String, String)> {
+    let columns = axes(variants);
+    if !axes_name_the_rows(variants, &columns) {
+        return Vec::new();
+    }
+    let common = columns.into_iter().filter(|column| !varies(column));
+    common.map(|column| (column.text(), column.cells[0].clone())).collect()
+}
+
+/// Whether the axes tell the variants apart, so that their names would only repeat them.
+fn axes_name_the_rows(variants: &[VariantReport], axes: &[Column]) -> bool {
+    let mut rows: Vec<Vec<&str>> =
+        (0..variants.len()).map(|row| axes.iter().map(|axis| axis.cells[row].as_str()).collect()).collect();
+    let all_placed = rows.iter().all(|row| row.iter().any(|&cell| cell != "-"));
+    rows.sort_unstable();
+    rows.dedup();
+    variants.len() > 1 && all_placed && rows.len() == variants.len()
+}
+
+fn varies(column: &Column) -> bool {
+    column.cells.iter().any(|cell| *cell != column.cells[0])
 }
 
 fn is_known(variants: &[VariantReport], kind: &Kind) -> bool {

@@ -347,8 +347,8 @@ impl Reduce {
         )
         .group(&what)
         .axis("step", step_name)
-        .fact("operation", operation.name())
-        .fact("type", T::TYPE)
+        .axis("operation", operation.name())
+        .axis("type", T::TYPE)
         // The steps have several launches, each smaller than the one before.
         .fact("grid", (step == Step::Best).then(|| json!(launch.grid)))
         .bytes((self.size * size_of::<T>()) as u64)

@@ -34,22 +34,22 @@ const ROOM: Room = Room { what: "the reduction of a matrix", on_device: 3, on_ho
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// The sum of each row
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub sum: bool,
     /// The mean of each row
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub mean: bool,
     /// The greatest element of each row
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub max: bool,
     /// The least element of each row
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub min: bool,
     /// The sum of the squares of each row
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub squares: bool,
     /// The mean of each column
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub column_means: bool,
     /// A thread for each row or column, from global memory
     #[arg(long, help_heading = "Methods (default: all)")]
@@ -61,12 +61,15 @@ pub struct Options {
     #[arg(long, help_heading = "Methods (default: all)")]
     pub best: bool,
     /// Rows directly after each other
-    #[arg(long, help_heading = "Layouts (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: linear)")]
     pub linear: bool,
     /// Rows that each start at the device's preferred alignment
-    #[arg(long, help_heading = "Layouts (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: linear)")]
     pub pitched: bool,
 
+    /// All statistics and both layouts
+    #[arg(long)]
+    pub all: bool,
     /// The matrix.
     #[command(flatten)]
     pub matrix: MatrixFlags,
@@ -239,13 +242,17 @@ impl Lab for Rows {
 impl Options {
     /// The layouts, each with the index of its matrix.
     fn layouts(&self) -> Vec<(usize, &'static str)> {
-        chosen(&[((0, "linear"), self.linear), ((1, "pitched"), self.pitched)])
+        let linear = self.linear || !self.pitched;
+        chosen(&[((0, "linear"), self.all || linear), ((1, "pitched"), self.all || self.pitched)])
     }
 }
 
 impl Rows {
     fn statistics(&self) -> Vec<Statistic> {
-        let Options { sum, mean, max, min, squares, column_means, .. } = self.options;
+        let Options { sum, mean, max, min, squares, column_means, all, .. } = self.options;
+        let usual = all || ![sum, mean, max, min, squares, column_means].contains(&true);
+        let (sum, column_means) = (sum || usual, column_means || usual);
+        let (mean, max, min, squares) = (mean || all, max || all, min || all, squares || all);
         chosen(&[
             (Statistic::Sum, sum),
             (Statistic::Mean, mean),
@@ -308,6 +315,7 @@ impl Rows {
             },
         )
         .group(name)
+        .axis("statistic", name)
         .axis("memory", way_name)
         .axis("layout", layout)
         .fact("pitch_bytes", pitch as usize * size_of::<f32>())

@@ -27,7 +27,7 @@ pub fn launch() {
 
 /// Four sectors if the offset is a multiple of 8, else five.
 pub fn offset() {
-    let report = run("offset", "--size 65664");
+    let report = run("offset", "--all --size 65664");
     for k in (0..=32).chain([128]) {
         let name = format!("read+{k}");
         let load = counters(&report, &name).global.load;
