@@ -84,7 +84,7 @@ pub struct Data {
 
 impl Lab for Constant {
     const NAME: &'static str = "constant";
-    const ABOUT: &'static str = "Read coefficients and tables from constant and from global memory";
+    const ABOUT: &'static str = "Constant memory: one address for all lanes is fast, 32 addresses are not";
     const SUBJECTS: &'static [Subject] =
         &[Subject::Constants, Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
     type Options = Options;

@@ -96,7 +96,7 @@ pub struct Data {
 
 impl Lab for Dot {
     const NAME: &'static str = "dot";
-    const ABOUT: &'static str = "Multiply two vectors, adding up in global or in shared memory";
+    const ABOUT: &'static str = "A tree in global and in shared memory; a vector off a sector's start";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas];

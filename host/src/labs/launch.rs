@@ -152,7 +152,7 @@ pub struct Data {
 
 impl Lab for Launch {
     const NAME: &'static str = "launch";
-    const ABOUT: &'static str = "Increment a vector by many launches: blocks, grids, words, independent loads";
+    const ABOUT: &'static str = "Bytes in flight: words, independent loads, blocks and grids";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
     type Options = Options;
     type Data = Data;

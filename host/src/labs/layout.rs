@@ -86,8 +86,7 @@ pub struct Data {
 
 impl Lab for Layout {
     const NAME: &'static str = "layout";
-    const ABOUT: &'static str =
-        "Read arrays of structures and structures of arrays, rows and columns, rows by pointers";
+    const ABOUT: &'static str = "Structures of arrays against arrays of structures, and pointers to rows";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::SharedLoads, Subject::Instructions];
     type Options = Options;

@@ -81,7 +81,7 @@ pub struct Data {
 
 impl Lab for Offset {
     const NAME: &'static str = "offset";
-    const ABOUT: &'static str = "Add two vectors with reads or writes that start in the middle of a sector";
+    const ABOUT: &'static str = "Misaligned vectors: a warp takes five sectors, not four";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores, Subject::ActiveLanes];
     type Options = Options;
     type Data = Data;

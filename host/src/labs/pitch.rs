@@ -89,7 +89,7 @@ const MEMORIES: [(usize, &str); 2] = [(0, "linear"), (1, "pitched")];
 
 impl Lab for Pitch {
     const NAME: &'static str = "pitch";
-    const ABOUT: &'static str = "Read a matrix by rows and by columns, linear and pitched, and copy it both ways";
+    const ABOUT: &'static str = "Rows padded to the hardware's alignment, and what padding costs";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores];
     type Options = Options;
     type Data = Data;

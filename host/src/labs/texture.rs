@@ -129,8 +129,7 @@ const U8: TexelFormat = TexelFormat { channels: 1, ty: ChannelType::U8 };
 
 impl Lab for Texture {
     const NAME: &'static str = "texture";
-    const ABOUT: &'static str =
-        "Read textures: linear memory, edges and filters, walks in two dimensions, Morton order";
+    const ABOUT: &'static str = "Textures: locality in two dimensions, edges and filters, Morton order";
     const SUBJECTS: &'static [Subject] = &[Subject::Textures, Subject::GlobalLoads];
     type Options = Options;
     type Data = Data;

@@ -112,7 +112,7 @@ pub struct Data {
 
 impl Lab for Transpose {
     const NAME: &'static str = "transpose";
-    const ABOUT: &'static str = "Transpose a matrix: naive, in 16x16 blocks, through shared memory, padded, in words";
+    const ABOUT: &'static str = "Strided stores coalesced through shared memory; bank conflicts, padding";
     const SUBJECTS: &'static [Subject] = &[
         Subject::GlobalLoads,
         Subject::GlobalStores,

@@ -123,7 +123,7 @@ pub struct Data {
 
 impl Lab for Rows {
     const NAME: &'static str = "rows";
-    const ABOUT: &'static str = "Compute sums, means, extremes and squares of rows, and means of columns";
+    const ABOUT: &'static str = "A thread or a block for each row: reductions along and across the memory";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::ActiveLanes, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas, Peer::Library];

@@ -53,7 +53,7 @@ pub fn offset() {
         [(report, "sectors", (4.0, 1.0), (5.0, 1.25)), (g80, "transactions", (2.0, 1.0), (32.0, 8.0))]
     {
         for (name, expected) in [("read+0", aligned), ("read+1", misaligned)] {
-            let cost = Cost::of_loads(&counters(&report, name)).expect("loads");
+            let cost = Cost::of_loads(counters(&report, name)).expect("loads");
             assert_eq!(cost.unit, unit, "{name}");
             // The last warp has fewer lanes.
             assert!((cost.per_request - expected.0).abs() < 0.02, "{name}: {cost:?}");
