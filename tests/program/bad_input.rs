@@ -52,7 +52,7 @@ fn flags_that_do_not_fit_are_one_line() {
         ("matmul --tiled32 --device sim:g80", &["matmul_tiled32", "1024 threads", "512"]),
         ("transpose --best --device sim:g80", &["transpose_best", "16640 bytes of shared memory", "16384"]),
         // Variants with different results.
-        ("rows --output never.npy --device sim", &["--output", "the results of sum", "the results of mean"]),
+        ("rows --output never.npy --device sim", &["--output", "the results of sum", "the results of column-means"]),
         ("texture --output never.npy --device sim", &["--output", "the doubled image"]),
         ("matmul --output nowhere/x.npy --device sim", &["nowhere"]),
         ("course --seed x", &["--seed", "whole number"]),

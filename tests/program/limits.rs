@@ -130,7 +130,7 @@ fn memory_ends_where_the_flag_says() {
 fn what_needs_too_much_memory_is_in_the_singular() {
     for (lab, what) in [
         ("access", "reading and writing with these patterns needs "),
-        ("pitch", "copying a matrix of 500 x 120 needs "),
+        ("pitch", "copying a matrix of 512 x 120 needs "),
         ("texture", "reading textures of 128 x 128 texels needs "),
     ] {
         fails(host(&format!("{lab} --device sim --memory-limit 64K")), 2, &[what, " (--memory-limit allows 64.0 KiB)"]);

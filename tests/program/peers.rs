@@ -77,7 +77,7 @@ fn the_libraries_rows_are_right_and_timed() {
         ),
         ("dot --best --size 1000", "best-linear", &[("cublas-sdot-linear", CUBLAS), ("cublas-sdot-aligned", CUBLAS)]),
         (
-            "rows --sum --rows 33 --cols 70",
+            "rows --sum --linear --pitched --rows 33 --cols 70",
             "sum-shared-linear",
             &[
                 ("cublas-sgemv-linear", CUBLAS),

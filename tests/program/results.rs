@@ -65,7 +65,7 @@ fn the_worked_example_s_offsets_use_100_80_and_100_percent() {
 
 #[test]
 fn the_offset_sweep_has_both_sides_and_all_offsets() {
-    let report = json("offset --size 4096");
+    let report = json("offset --all --size 4096");
     let names: Vec<_> = report["variants"].as_array().expect("a list").iter().map(|v| v["name"].as_str()).collect();
     assert_eq!(names.len(), 2 * 34);
     assert!(names.contains(&Some("read+32")) && names.contains(&Some("write+128")));

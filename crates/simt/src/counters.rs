@@ -37,6 +37,8 @@ pub struct MemoryCounters {
     pub requests: u64,
     /// 32-byte sectors: the distinct ones of each request, summed.
     pub sectors: u64,
+    /// The fewest sectors that could hold the bytes requested: of each request, summed.
+    pub ideal_sectors: u64,
     /// Bytes requested: the distinct ones of each request, summed.
     pub bytes: u64,
 }
@@ -222,6 +224,8 @@ impl Counters {
             "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
             atomic.bank_conflicts + reduction.bank_conflicts,
         );
+        count("ptx__ideal_sectors_mem_global_op_ld.sum", self.global.load.ideal_sectors);
+        count("ptx__ideal_sectors_mem_global_op_st.sum", self.global.store.ideal_sectors);
         count("ptx__inst_executed_op_ld_constant.sum", self.constant.requests);
         count("ptx__addresses_op_ld_constant.sum", self.constant.addresses);
         count("ptx__inst_executed.sum", self.instructions_executed);
@@ -280,6 +284,12 @@ impl MemoryCounters {
         quotient(self.sectors, self.requests)
     }
 
+    /// The sectors touched, over the fewest that could hold the bytes requested: 1 is perfect, and 8 a column of floats. `None`
+    /// without requests.
+    pub fn sectors_per_ideal(&self) -> Option<f64> {
+        quotient(self.sectors, self.ideal_sectors)
+    }
+
     /// The percentage of the touched sectors' bytes that was requested; `None` without requests.
     pub fn percent_of_bytes_used(&self) -> Option<f64> {
         quotient(self.bytes * 100, self.sectors * 32)
@@ -294,6 +304,12 @@ impl ConstantCounters {
 }
 
 impl SharedCounters {
+    /// The wavefronts, over those without bank conflicts: 1 is perfect, and 32 if all lanes need different words of one bank.
+    /// `None` without requests.
+    pub fn wavefronts_per_ideal(&self) -> Option<f64> {
+        quotient(self.wavefronts, self.wavefronts.saturating_sub(self.bank_conflicts))
+    }
+
     /// The average number of wavefronts of a request: 1 for words without bank conflicts; `None` without requests.
     pub fn wavefronts_per_request(&self) -> Option<f64> {
         quotient(self.wavefronts, self.requests)
@@ -342,6 +358,7 @@ impl AddAssign for MemoryCounters {
     fn add_assign(&mut self, other: Self) {
         self.requests += other.requests;
         self.sectors += other.sectors;
+        self.ideal_sectors += other.ideal_sectors;
         self.bytes += other.bytes;
     }
 }

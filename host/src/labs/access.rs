@@ -116,7 +116,7 @@ struct OnDevice {
 
 impl Lab for Access {
     const NAME: &'static str = "access";
-    const ABOUT: &'static str = "Load and store with the access patterns of a warp, on each memory model";
+    const ABOUT: &'static str = "Coalescing: what each access pattern of a warp costs, from Fermi to Hopper";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores];
     type Options = Options;
     type Data = Data;

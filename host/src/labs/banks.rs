@@ -107,7 +107,7 @@ pub struct Data(Vec<(Buffer<u32>, Buffer<u32>)>);
 
 impl Lab for Banks {
     const NAME: &'static str = "banks";
-    const ABOUT: &'static str = "Read shared memory with many patterns: strides, permutations, words of all widths";
+    const ABOUT: &'static str = "The banks of shared memory: which patterns conflict, and how many ways";
     const SUBJECTS: &'static [Subject] = &[Subject::SharedLoads, Subject::BankConflicts];
     type Options = Options;
     type Data = Data;

@@ -145,7 +145,7 @@ struct Target {
 
 impl Lab for Cache {
     const NAME: &'static str = "cache";
-    const ABOUT: &'static str = "Read with each cache operator, cache configuration and carveout";
+    const ABOUT: &'static str = "What L1 keeps: cache operators, configurations and carveouts";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads];
     type Options = Options;
     type Data = Data;

@@ -84,7 +84,7 @@ pub struct Data {
 
 impl Lab for Constant {
     const NAME: &'static str = "constant";
-    const ABOUT: &'static str = "Read coefficients and tables from constant and from global memory";
+    const ABOUT: &'static str = "Constant memory: one address for all lanes is fast, 32 addresses are not";
     const SUBJECTS: &'static [Subject] =
         &[Subject::Constants, Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
     type Options = Options;
@@ -217,6 +217,7 @@ impl Constant {
             move |data| Ok(self.outcome(task, data.output.read()?)),
         )
         .group(name)
+        .axis("task", name)
         .axis("memory", memory)
         .fact("grid", json!(launch.grid))
         .bytes((size * (read + size_of::<f32>())) as u64)
@@ -259,6 +260,7 @@ impl Constant {
             },
         )
         .group("set")
+        .axis("task", name)
         .bytes(size_of_val(&reversed) as u64)
         .computes("the constants", size_of_val(&reversed) as u64)
     }

@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::flag_values::power_of_two;
 use crate::peers::{self, Peer, Peers};
 use crate::random::Random;
-use crate::report::{LabReport, Subject, Tolerance};
+use crate::report::{Cost, LabReport, Subject, Tolerance};
 use crate::units::{as_fast, three_digits};
 
 /// No multiple of 8, so that the second of two linear vectors starts in the middle of a sector.
@@ -96,7 +96,7 @@ pub struct Data {
 
 impl Lab for Dot {
     const NAME: &'static str = "dot";
-    const ABOUT: &'static str = "Multiply two vectors, adding up in global or in shared memory";
+    const ABOUT: &'static str = "A tree in global and in shared memory; a vector off a sector's start";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
@@ -178,11 +178,11 @@ impl Lab for Dot {
             ))
         };
         let sectors = || {
-            let of = |name| report.counters(name)?.global.load.sectors_per_request().map(three_digits);
+            let of = |name| Cost::of_loads(report.counters(name)?);
             let (linear, aligned) = (of("shared-linear")?, of("shared-aligned")?);
-            match (linear == aligned, self.a.len().is_multiple_of(FLOATS_OF_A_SECTOR)) {
+            match (three_digits(linear.per_request) == three_digits(aligned.per_request), self.a.len().is_multiple_of(FLOATS_OF_A_SECTOR)) {
                 (false, _) => {
-                    Some(format!("A load touches {linear} sectors of linear vectors and {aligned} of aligned ones."))
+                    Some(format!("A load takes {linear} of linear vectors and {} of aligned ones.", three_digits(aligned.per_request)))
                 }
                 (true, true) => Some(
                     "Linear vectors of this length end where a sector does, so aligned ones are no better: try a length that is \
@@ -234,6 +234,8 @@ impl Dot {
             },
             move |data| self.outcome(data, left, roundings),
         )
+        .axis("memory", memory_name)
+        .axis("layout", place_name)
         .fact("grid", json!(launch.grid))
         .bytes(self.bytes())
         .operations(2 * size as u64)

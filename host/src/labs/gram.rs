@@ -157,7 +157,7 @@ pub struct Data {
 
 impl Lab for Gram {
     const NAME: &'static str = "gram";
-    const ABOUT: &'static str = "Multiply a matrix by its transpose: bank conflicts, and the padding that ends them";
+    const ABOUT: &'static str = "Bank conflicts when a tile is read by columns, and the padding that ends them";
     const SUBJECTS: &'static [Subject] =
         &[Subject::SharedLoads, Subject::BankConflicts, Subject::GlobalRequests, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas];

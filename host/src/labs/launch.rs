@@ -18,12 +18,15 @@ use crate::error::Result;
 use crate::flag_values::{each_once, whole_number};
 use crate::random::Random;
 use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
-use crate::units::three_digits;
+use crate::units::{self, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 14 };
 
 /// The vector and its initial values on the device; both and a result on the host.
 const ROOM: Room = Room { what: "incrementing a vector", on_device: 2, on_host: 2 };
+
+/// The fact that the lab is about: the bytes that a full multiprocessor has requested at once.
+const IN_FLIGHT: &str = "bytes_in_flight";
 
 /// The flags of `host launch`.
 ///
@@ -124,12 +127,13 @@ impl Increment {
         }
     }
 
-    /// The threads of a launch that are resident on a multiprocessor at once; `None` on the simulator without a model.
-    fn resident_threads(self, device: &Device, launch: &LaunchConfig) -> Result<Option<u64>> {
+    /// The threads that are resident on a multiprocessor at once: of a grid of `fixed` size its own, otherwise as many as fit, as
+    /// for a vector that keeps the GPU busy.
+    fn resident_threads(self, device: &Device, launch: &LaunchConfig, fixed: bool) -> Result<Option<u64>> {
         match self {
-            Self::F32(kernel) => resident_threads(device, kernel, launch),
-            Self::F32x2(kernel) => resident_threads(device, kernel, launch),
-            Self::F32x4(kernel) => resident_threads(device, kernel, launch),
+            Self::F32(kernel) => resident_threads(device, kernel, launch, fixed),
+            Self::F32x2(kernel) => resident_threads(device, kernel, launch, fixed),
+            Self::F32x4(kernel) => resident_threads(device, kernel, launch, fixed),
         }
     }
 }
@@ -148,7 +152,7 @@ pub struct Data {
 
 impl Lab for Launch {
     const NAME: &'static str = "launch";
-    const ABOUT: &'static str = "Increment a vector by many launches: blocks, grids, words, independent loads";
+    const ABOUT: &'static str = "Bytes in flight: words, independent loads, blocks and grids";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
     type Options = Options;
     type Data = Data;
@@ -194,7 +198,7 @@ impl Lab for Launch {
                     }
                 }
                 plan = plan.grid(Grid {
-                    title: format!("{}, {group}", if on_gpu { "GB/s" } else { "load requests" }),
+                    title: format!("{}, {group}", if on_gpu { "GB/s" } else { "bytes in flight on a multiprocessor" }),
                     rows: "word",
                     columns: "loads",
                     group,
@@ -246,13 +250,13 @@ impl Lab for Launch {
     }
 }
 
-/// GB/s, or the number of requests.
+/// GB/s, or without a clock the bytes in flight on a multiprocessor.
 fn cell(variant: &VariantReport) -> Option<Cell> {
     match variant.gbps {
         Some(gbps) => Some(Cell::ranked(three_digits(gbps), gbps)),
         None => {
-            let requests = variant.counters?.global.load.requests;
-            Some(Cell::ranked(requests.to_string(), -(requests as f64)))
+            let in_flight = variant.fact(IN_FLIGHT)?.as_u64()?;
+            Some(Cell::ranked(units::bytes(in_flight), in_flight as f64))
         }
     }
 }
@@ -272,20 +276,18 @@ impl Launch {
         let mut launch = LaunchConfig::linear(words.div_ceil(loads as usize), block);
         // Elements that do not fill a word have threads of their own, at most three.
         launch.grid[0] = launch.grid[0].max(3_u32.div_ceil(block));
-        let grid_name = match grid {
-            None => "full".to_owned(),
-            Some(blocks) => {
-                launch.grid[0] = blocks.max(3_u32.div_ceil(block));
-                launch.grid[0].to_string()
-            }
-        };
+        let mut name = format!("{loads} x {}, {block} threads", word.name());
+        if let Some(blocks) = grid {
+            launch.grid[0] = blocks.max(3_u32.div_ceil(block));
+            name += &format!(", {} blocks", launch.grid[0]);
+        }
         let bytes = size_of_val(self.elements.as_slice()) as u64;
-        let in_flight = match kernel.resident_threads(device, &launch)? {
+        let in_flight = match kernel.resident_threads(device, &launch, grid.is_some())? {
             Some(threads) => Value::from(threads * u64::from(loads) * word.bytes() as u64),
             None => Value::Null,
         };
         Ok(Variant::new(
-            format!("{}-x{loads}-b{block}-g{grid_name}", word.name()),
+            name,
             move |data: &mut Data, launcher| kernel.launch(launcher, &launch, &mut data.vector),
             move |data| {
                 let found = data.vector.read()?;
@@ -297,23 +299,25 @@ impl Launch {
         .axis("block", block)
         .fact("grid", json!(launch.grid))
         .fact("bytes_in_flight_of_a_thread", loads as usize * word.bytes())
-        .axis("bytes_in_flight", in_flight)
+        .axis(IN_FLIGHT, in_flight)
         .bytes(2 * bytes)
         .computes("the incremented vector", bytes))
     }
 }
 
 /// As [`Increment::resident_threads`].
-fn resident_threads<P>(device: &Device, kernel: &Kernel<P>, launch: &LaunchConfig) -> Result<Option<u64>> {
+fn resident_threads<P>(device: &Device, kernel: &Kernel<P>, launch: &LaunchConfig, fixed: bool) -> Result<Option<u64>> {
     let properties = device.properties();
-    let resident = match properties.simulates.and_then(Model::named) {
+    // The simulator without a model launches for an H200.
+    let simulated = if properties.is_gpu() { None } else { Some(properties.simulates.unwrap_or("hopper")) };
+    let resident = match simulated.and_then(Model::named) {
         Some(model) => {
             let needs = simt::BlockNeeds { threads: launch.block[0], ..simt::BlockNeeds::default() };
             Some(model.occupancy(&needs, None).blocks())
         }
         None => device.occupancy(kernel, launch)?.map(|occupancy| occupancy.blocks),
     };
-    let (Some(resident), Some(multiprocessors)) = (resident, properties.multiprocessors) else { return Ok(None) };
-    let blocks = resident.min(launch.grid[0].div_ceil(multiprocessors));
+    let Some(resident) = resident else { return Ok(None) };
+    let blocks = if fixed { resident.min(launch.grid[0].div_ceil(device.multiprocessors())) } else { resident };
     Ok(Some(u64::from(blocks) * u64::from(launch.block[0])))
 }

@@ -14,7 +14,7 @@ use crate::device::{Buffer, Device, LaunchConfig, Matrix, OnDevice};
 use crate::error::Result;
 use crate::flag_values::whole_number;
 use crate::random::Random;
-use crate::report::{LabReport, Subject};
+use crate::report::{Cost, LabReport, Subject};
 use crate::units::{self, as_fast, percent, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 };
@@ -86,8 +86,7 @@ pub struct Data {
 
 impl Lab for Layout {
     const NAME: &'static str = "layout";
-    const ABOUT: &'static str =
-        "Read arrays of structures and structures of arrays, rows and columns, rows by pointers";
+    const ABOUT: &'static str = "Structures of arrays against arrays of structures, and pointers to rows";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::SharedLoads, Subject::Instructions];
     type Options = Options;
@@ -156,16 +155,16 @@ impl Lab for Layout {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let sectors = |name| report.counters(name)?.global.load.sectors_per_request();
-        let used = |name| report.counters(name)?.global.load.percent_of_bytes_used();
+        let loads = |name| Cost::of_loads(report.counters(name)?);
+        let each = |name| Some(three_digits(loads(name)?.per_request));
         let points = || {
+            let direct = loads("points-direct")?;
             Some(format!(
-                "A load of a field touches {} sectors in an array of points, of which {} is used, and {} in three arrays; staged in \
-                 shared memory the points are as good as arrays, with {}.",
-                three_digits(sectors("points-direct")?),
-                percent(used("points-direct")?),
-                three_digits(sectors("points-arrays")?),
-                three_digits(sectors("points-staged")?)
+                "A load of a field takes {direct} in an array of points, of which {} is used, and {} in three arrays; staged in shared \
+                 memory the points are as good as arrays, with {}.",
+                percent(direct.percent_used),
+                each("points-arrays")?,
+                each("points-staged")?
             ))
         };
         let time = || {
@@ -177,9 +176,9 @@ impl Lab for Layout {
         };
         let rows = || {
             Some(format!(
-                "With a row a thread, a load touches {} sectors; with a column a thread, {}.",
-                three_digits(sectors("sums-rows")?),
-                three_digits(sectors("sums-columns")?)
+                "With a row a thread, a load takes {}; with a column a thread, {}.",
+                loads("sums-rows")?,
+                each("sums-columns")?
             ))
         };
         let read_only = || {
@@ -261,6 +260,7 @@ impl Layout {
             },
         )
         .group(group)
+        .axis("data", group)
         .axis("layout", name)
         .bytes(((words + 1) * size * size_of::<f32>()) as u64)
         .computes(format!("the results of {group}"), (size * size_of::<f32>()) as u64)
@@ -337,6 +337,7 @@ impl Layout {
                 },
             )
             .group("particles")
+            .axis("data", "particles")
             .axis("layout", name)
             .bytes((5 * size * size_of::<f64>()) as u64)
             .computes("the results of particles", (size * size_of::<f64>()) as u64)
@@ -390,6 +391,7 @@ impl Layout {
                 },
             )
             .group("matrix")
+            .axis("data", "matrix")
             .axis("layout", name)
             .bytes((2 * elements * size_of::<f32>()) as u64)
             .computes("the copy of the matrix", (elements * size_of::<f32>()) as u64)

@@ -131,8 +131,7 @@ pub struct Data {
 
 impl Lab for Matmul {
     const NAME: &'static str = "matmul";
-    const ABOUT: &'static str =
-        "Multiply two matrices: from global memory, through tiles in shared memory, in registers";
+    const ABOUT: &'static str = "Tiles in shared memory and registers: how often each element is loaded";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas];

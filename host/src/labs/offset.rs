@@ -15,7 +15,7 @@ use crate::device::{Buffer, Device, LaunchConfig, POISON};
 use crate::error::{Error, Result};
 use crate::flag_values::{each_once, whole_number};
 use crate::random::Random;
-use crate::report::{LabReport, Subject};
+use crate::report::{Cost, LabReport, Subject};
 use crate::units::{percent, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 16 };
@@ -35,9 +35,12 @@ pub struct Options {
     #[arg(long, help_heading = "Variants (default: both)")]
     pub write: bool,
 
-    /// The offsets k in elements, separated by commas [default: 0 to 32 and 128, where below the size]
+    /// The offsets k in elements, separated by commas [default: 0, 1 and 8, where below the size]
     #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = whole_number(0, u64::MAX))]
     pub offset: Vec<u64>,
+    /// All offsets from 0 to 32, and 128
+    #[arg(long, conflicts_with = "offset")]
+    pub all: bool,
     /// Threads of a block
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
     pub block: u32,
@@ -78,7 +81,7 @@ pub struct Data {
 
 impl Lab for Offset {
     const NAME: &'static str = "offset";
-    const ABOUT: &'static str = "Add two vectors with reads or writes that start in the middle of a sector";
+    const ABOUT: &'static str = "Misaligned vectors: a warp takes five sectors, not four";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores, Subject::ActiveLanes];
     type Options = Options;
     type Data = Data;
@@ -88,7 +91,7 @@ impl Lab for Offset {
         let a: Vec<f32> = options.a.vector(device, SIZE, ROOM, &mut random)?;
         let b =
             second_vector(options.input_b.as_deref(), a.len(), "A and B are added element by element", &mut random)?;
-        let offsets = offsets(&options.offset, a.len())?;
+        let offsets = offsets(&options.offset, options.all, a.len())?;
         Ok(Self { options, a, b, offsets })
     }
 
@@ -112,24 +115,23 @@ impl Lab for Offset {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let of = |k: usize| report.counters(&format!("read+{k}")).map(|counters| counters.global.load);
+        let of = |k: usize| Cost::of_loads(report.counters(&format!("read+{k}"))?);
         let worst = report.variants.iter().filter(|variant| variant.group == "read").filter_map(|variant| {
             let k = variant.fact("offset")?.as_u64()? as usize;
-            Some((k, of(k)?.sectors_per_request()?))
+            Some((k, of(k)?))
         });
-        let worst = worst.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-        let sectors = || {
+        let worst = worst.max_by(|a, b| a.1.per_request.total_cmp(&b.1.per_request).then(b.0.cmp(&a.0)));
+        let counted = || {
             let (aligned, (k, misaligned)) = (of(0)?, worst?);
             if k == 0 {
                 // No offset is worse.
                 return None;
             }
             Some(format!(
-                "A warp's load touches {} sectors at offset 0 and {} at offset {k}: {} and {} of their bytes are used.",
-                three_digits(aligned.sectors_per_request()?),
-                three_digits(misaligned),
-                percent(aligned.percent_of_bytes_used()?),
-                percent(of(k)?.percent_of_bytes_used()?)
+                "A warp's load takes {aligned} at offset 0 and {} at offset {k}: {} and {} of their bytes are used.",
+                three_digits(misaligned.per_request),
+                percent(aligned.percent_used),
+                percent(misaligned.percent_used)
             ))
         };
         let time = || {
@@ -140,12 +142,12 @@ impl Lab for Offset {
                 return None;
             }
             Some(format!(
-                "The slowest offset, {}, takes {} times as long as offset 0: neighbouring warps share the extra sector in the cache.",
+                "The slowest offset, {}, takes {} times as long as offset 0: neighbouring warps share it in the cache.",
                 variant.name,
                 three_digits(1.0 / speedup)
             ))
         };
-        [time(), sectors()].into_iter().flatten().collect()
+        [time(), counted()].into_iter().flatten().collect()
     }
 }
 
@@ -169,6 +171,7 @@ impl Offset {
             },
         )
         .group(name)
+        .axis("shifted", name)
         .axis("offset", offset)
         .fact("grid", json!(launch.grid))
         .bytes(3 * bytes)
@@ -197,10 +200,13 @@ impl Side {
     }
 }
 
-/// The offsets of the flag, or the default ones, for vectors of `size` elements.
-fn offsets(named: &[u64], size: usize) -> Result<Vec<usize>> {
-    if named.is_empty() {
+/// The offsets of the flag, all, or the default ones, for vectors of `size` elements.
+fn offsets(named: &[u64], all: bool, size: usize) -> Result<Vec<usize>> {
+    if all {
         return Ok((0..=32).chain([128]).filter(|&offset| offset < size).collect());
+    }
+    if named.is_empty() {
+        return Ok([0, 1, 8].into_iter().filter(|&offset| offset < size).collect());
     }
     let check = |&offset: &u64| {
         usize::try_from(offset).ok().filter(|&offset| offset < size).ok_or_else(|| {
@@ -215,14 +221,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_is_the_sweep_below_the_size() {
-        let all = offsets(&[], 1000).unwrap();
+    fn offsets_are_those_below_the_size() {
+        let all = offsets(&[], true, 1000).unwrap();
         assert_eq!((all.len(), all[0], all[33]), (34, 0, 128));
-        assert_eq!(offsets(&[], 1).unwrap(), [0]);
-        assert_eq!(offsets(&[0, 11, 128], 1000).unwrap(), [0, 11, 128]);
-        assert_eq!(offsets(&[1, 0, 1], 1000).unwrap(), [1, 0]);
+        assert_eq!(offsets(&[], false, 1000).unwrap(), [0, 1, 8]);
+        assert_eq!(offsets(&[], false, 1).unwrap(), [0]);
+        assert_eq!(offsets(&[0, 11, 128], false, 1000).unwrap(), [0, 11, 128]);
+        assert_eq!(offsets(&[1, 0, 1], false, 1000).unwrap(), [1, 0]);
         assert_eq!(
-            offsets(&[128], 100).unwrap_err().to_string(),
+            offsets(&[128], false, 100).unwrap_err().to_string(),
             "--offset: 128 is not below the size of 100 elements; give a smaller offset"
         );
     }

@@ -13,7 +13,7 @@ use crate::device::{Device, LaunchConfig, LoadCaching, Matrix, Model, OnDevice a
 use crate::error::{Error, Result};
 use crate::flag_values::whole_number;
 use crate::random::Random;
-use crate::report::{LabReport, Subject};
+use crate::report::{Cost, LabReport, Subject};
 use crate::units::{as_fast, percent, three_digits};
 
 /// The columns of the lecture's matrix.
@@ -89,7 +89,7 @@ const MEMORIES: [(usize, &str); 2] = [(0, "linear"), (1, "pitched")];
 
 impl Lab for Pitch {
     const NAME: &'static str = "pitch";
-    const ABOUT: &'static str = "Read a matrix by rows and by columns, linear and pitched, and copy it both ways";
+    const ABOUT: &'static str = "Rows padded to the hardware's alignment, and what padding costs";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores];
     type Options = Options;
     type Data = Data;
@@ -156,17 +156,18 @@ impl Lab for Pitch {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let sectors = |name| report.counters(name)?.global.load.sectors_per_request();
+        let loads = |name| Cost::of_loads(report.counters(name)?);
+        let each = |name| Some(three_digits(loads(name)?.per_request));
         let rows = || {
             let extra = report.variant("rows-pitched")?.fact("extra_memory_%")?.as_f64()?;
             let extra = if extra > 0.0 { percent(extra) } else { "no".to_owned() };
-            let (linear, pitched) = (three_digits(sectors("rows-linear")?), three_digits(sectors("rows-pitched")?));
-            let touched = if linear == pitched {
-                format!("{linear} sectors of either matrix")
+            let (linear, pitched) = (loads("rows-linear")?, each("rows-pitched")?);
+            let taken = if three_digits(linear.per_request) == pitched {
+                format!("{linear} of either matrix")
             } else {
-                format!("{linear} sectors of the linear matrix and {pitched} of the pitched one")
+                format!("{linear} of the linear matrix and {pitched} of the pitched one")
             };
-            Some(format!("By rows, a load touches {touched}; the pitched matrix takes {extra} more memory."))
+            Some(format!("By rows, a load takes {taken}; the pitched matrix takes {extra} more memory."))
         };
         let lines = || {
             let of = |memory: &str| {
@@ -182,9 +183,9 @@ impl Lab for Pitch {
         };
         let columns = || {
             Some(format!(
-                "By columns it touches {} either way, and by rows of the transposed copy {}.",
-                three_digits(sectors("columns-pitched")?),
-                three_digits(sectors("transposed-pitched")?)
+                "By columns it takes {} either way, and by rows of the transposed copy {}.",
+                each("columns-pitched")?,
+                each("transposed-pitched")?
             ))
         };
         let time = || {

@@ -70,7 +70,7 @@ pub struct Data {
 
 impl Lab for Shared {
     const NAME: &'static str = "shared";
-    const ABOUT: &'static str = "Reverse chunks in static and dynamic shared memory, up to all that a block can have";
+    const ABOUT: &'static str = "Shared memory against occupancy: up to all that a block can have";
     const SUBJECTS: &'static [Subject] = &[Subject::SharedLoads, Subject::SharedStores, Subject::Instructions];
     type Options = Options;
     type Data = Data;

@@ -65,7 +65,7 @@ pub struct Data {
 
 impl Lab for Table {
     const NAME: &'static str = "table";
-    const ABOUT: &'static str = "Tabulate sin(sqrt(x)) with accurate and with fast math";
+    const ABOUT: &'static str = "Accurate and fast math: instructions and errors of sin(sqrt(x))";
     const SUBJECTS: &'static [Subject] =
         &[Subject::Instructions, Subject::ActiveLanes, Subject::GlobalStores, Subject::LocalMemory];
     type Options = Options;

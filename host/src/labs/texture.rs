@@ -17,7 +17,7 @@ use crate::device::{
 };
 use crate::error::{Error, Result};
 use crate::random::Random;
-use crate::report::{LabReport, Subject, Tolerance};
+use crate::report::{Cost, LabReport, Subject, Tolerance};
 use crate::units::{as_fast, three_digits};
 
 /// The default side of the image.
@@ -129,8 +129,7 @@ const U8: TexelFormat = TexelFormat { channels: 1, ty: ChannelType::U8 };
 
 impl Lab for Texture {
     const NAME: &'static str = "texture";
-    const ABOUT: &'static str =
-        "Read textures: linear memory, edges and filters, walks in two dimensions, Morton order";
+    const ABOUT: &'static str = "Textures: locality in two dimensions, edges and filters, Morton order";
     const SUBJECTS: &'static [Subject] = &[Subject::Textures, Subject::GlobalLoads];
     type Options = Options;
     type Data = Data;
@@ -190,12 +189,13 @@ impl Lab for Texture {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let sectors = |name: &str| report.counters(name)?.global.load.sectors_per_request();
+        let sectors = |name: &str| Some(Cost::of_loads(report.counters(name)?)?.per_request);
         let walks = ["rows", "columns", "diagonals", "windows"];
         let counted = || {
             let of = |order: &str| walks.iter().map(|walk| sectors(&format!("{walk}-{order}"))).sum::<Option<f64>>();
+            let unit = Cost::of_loads(report.counters("columns-row-order")?)?.unit;
             Some(format!(
-                "Over the four walks, a load touches {} sectors in row order and {} in Morton order; down the columns alone, {} and {}.",
+                "Over the four walks, a load takes {} {unit} in row order and {} in Morton order; down the columns alone, {} and {}.",
                 three_digits(of("row-order")? / 4.0),
                 three_digits(of("morton-order")? / 4.0),
                 three_digits(sectors("columns-row-order")?),

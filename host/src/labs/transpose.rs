@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::flag_values::{self, block_shape};
 use crate::peers::{self, Peer, Peers};
 use crate::random::Random;
-use crate::report::{LabReport, Subject};
+use crate::report::{Cost, LabReport, Subject};
 use crate::units::{percent, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
@@ -112,7 +112,7 @@ pub struct Data {
 
 impl Lab for Transpose {
     const NAME: &'static str = "transpose";
-    const ABOUT: &'static str = "Transpose a matrix: naive, in 16x16 blocks, through shared memory, padded, in words";
+    const ABOUT: &'static str = "Strided stores coalesced through shared memory; bank conflicts, padding";
     const SUBJECTS: &'static [Subject] = &[
         Subject::GlobalLoads,
         Subject::GlobalStores,
@@ -197,13 +197,13 @@ impl Lab for Transpose {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let sectors = |name| report.counters(name)?.global.store.sectors_per_request();
+        let stores = |name| Cost::of_stores(report.counters(name)?);
         let wavefronts = |name| report.counters(name)?.shared.load.wavefronts_per_request();
         let tile = || {
+            let (column, through_shared) = (stores("naive-reads")?, stores("padded").or(stores("tiled"))?);
             Some(format!(
-                "A warp's store down a column touches {} sectors; through shared memory, {}.",
-                three_digits(sectors("naive-reads")?),
-                three_digits(sectors("padded").or(sectors("tiled"))?)
+                "A warp's store down a column takes {column}; through shared memory, {}.",
+                three_digits(through_shared.per_request)
             ))
         };
         let padding = || {

@@ -89,7 +89,7 @@ pub struct Data {
 
 impl Lab for Vector {
     const NAME: &'static str = "vector";
-    const ABOUT: &'static str = "Copy a vector with words of 4, 8 and 16 bytes";
+    const ABOUT: &'static str = "Words of 16 bytes: a quarter of the requests for the same sectors";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Library];
     const SHAPED: bool = true;
@@ -193,7 +193,7 @@ impl Vector {
             move |data: &mut Data, launcher| copy.launch(launcher, &launch, data),
             |data| self.outcome(data),
         )
-        .axis("word_bytes", bytes)
+        .fact("word_bytes", bytes)
         .fact("words_of_a_thread", json!(words))
         .fact("block", json!(launch.block))
         .fact("grid", json!(launch.grid))

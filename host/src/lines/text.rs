@@ -14,7 +14,7 @@ use crate::units;
 const NEAR: u32 = 4;
 
 pub(super) const TITLES: &str = concat!(
-    "              warp active\n", //
+    "          PTX warp active\n", //
     "  line instructions  lanes\n",
 );
 

@@ -4,6 +4,7 @@
 use serde_json::Value;
 use simt::Counters;
 
+use super::cost::Cost;
 use super::grid::words;
 use super::lab_report::{VariantReport, plain};
 use super::subject::Subject;
@@ -13,9 +14,9 @@ use crate::units;
 /// A group of columns. A table keeps groups together if they fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
-    /// The variant's name, which is in every table.
+    /// What names the variant, in every table: its name, or its position on the axes of a sweep.
     Name,
-    /// Its position on the axes of a sweep.
+    /// Its position on the axes of a sweep, beside its name.
     Axis,
     /// Whether the result was right.
     Comparison,
@@ -28,6 +29,7 @@ pub(super) enum Section {
 }
 
 /// A column, with its cells.
+#[derive(Clone)]
 pub(super) struct Column {
     /// The group that it belongs to.
     pub section: Section,
@@ -53,8 +55,13 @@ struct Kind {
 
 /// The columns that are not empty for these variants, in order.
 pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<Column> {
-    let mut columns = vec![build(variants, &NAME)];
-    columns.extend(axes(variants));
+    let mut columns = axes(variants);
+    if axes_name_the_rows(variants, &columns) {
+        columns.retain(varies);
+        columns.iter_mut().for_each(|column| column.section = Section::Name);
+    } else {
+        columns.insert(0, build(variants, &NAME));
+    }
     let counters = subjects.iter().flat_map(|&subject| counter_columns(subject));
     // A single series of times needs no name.
     let both = variants.iter().any(|variant| variant.warm_timing.is_some());
@@ -62,6 +69,31 @@ pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<Column
     let kinds = CHECK.iter().chain(times).chain(RATES).chain(counters).chain(MODEL);
     columns.extend(kinds.filter(|kind| is_known(variants, kind)).map(|kind| build(variants, kind)));
     columns
+}
+
+/// The axes that all variants share the position on, as titles and values: the heading has them, where the table names its rows by
+/// the others.
+pub(super) fn common_axes(variants: &[VariantReport]) -> Vec<(String, String)> {
+    let columns = axes(variants);
+    if !axes_name_the_rows(variants, &columns) {
+        return Vec::new();
+    }
+    let common = columns.into_iter().filter(|column| !varies(column));
+    common.map(|column| (column.text(), column.cells[0].clone())).collect()
+}
+
+/// Whether the axes tell the variants apart, so that their names would only repeat them.
+fn axes_name_the_rows(variants: &[VariantReport], axes: &[Column]) -> bool {
+    let mut rows: Vec<Vec<&str>> =
+        (0..variants.len()).map(|row| axes.iter().map(|axis| axis.cells[row].as_str()).collect()).collect();
+    let all_placed = rows.iter().all(|row| row.iter().any(|&cell| cell != "-"));
+    rows.sort_unstable();
+    rows.dedup();
+    variants.len() > 1 && all_placed && rows.len() == variants.len()
+}
+
+fn varies(column: &Column) -> bool {
+    column.cells.iter().any(|cell| *cell != column.cells[0])
 }
 
 fn is_known(variants: &[VariantReport], kind: &Kind) -> bool {
@@ -196,33 +228,53 @@ macro_rules! counter {
     };
 }
 
+const SECTORS: &str = "sectors";
+const TRANSACTIONS: &str = "transactions";
+
+/// The cost of a request, if it is in this unit.
+fn per_request(cost: Cost, unit: &str) -> Option<String> {
+    (cost.unit == unit).then(|| units::three_digits(cost.per_request))
+}
+
+/// What is moved for what was requested, if the cost is in this unit.
+fn per_ideal(cost: Cost, unit: &str) -> Option<String> {
+    (cost.unit == unit).then(|| units::three_digits(cost.per_ideal))
+}
+
 fn counter_columns(subject: Subject) -> &'static [Kind] {
     match subject {
         Subject::GlobalLoads => &[
-            counter!(["loads:", "sectors per", "request"], |counters| {
-                counters.global.load.sectors_per_request().map(units::three_digits)
+            counter!(["loads:", "sectors per", "request"], |counters| per_request(Cost::of_loads(counters)?, SECTORS)),
+            counter!(["loads:", "sectors", "/ ideal"], |counters| per_ideal(Cost::of_loads(counters)?, SECTORS)),
+            counter!(["loads:", "transactions", "per request"], |counters| {
+                per_request(Cost::of_loads(counters)?, TRANSACTIONS)
             }),
-            counter!(["loads:", "bytes", "used %"], |counters| {
-                counters.global.load.percent_of_bytes_used().map(units::three_digits)
+            counter!(["loads:", "bytes moved", "/ asked"], |counters| {
+                per_ideal(Cost::of_loads(counters)?, TRANSACTIONS)
             }),
         ],
         Subject::GlobalStores => &[
-            counter!(["stores:", "sectors per", "request"], |counters| {
-                counters.global.store.sectors_per_request().map(units::three_digits)
+            counter!(["stores:", "sectors per", "request"], |counters| per_request(
+                Cost::of_stores(counters)?,
+                SECTORS
+            )),
+            counter!(["stores:", "sectors", "/ ideal"], |counters| per_ideal(Cost::of_stores(counters)?, SECTORS)),
+            counter!(["stores:", "transactions", "per request"], |counters| {
+                per_request(Cost::of_stores(counters)?, TRANSACTIONS)
             }),
-            counter!(["stores:", "bytes", "used %"], |counters| {
-                counters.global.store.percent_of_bytes_used().map(units::three_digits)
+            counter!(["stores:", "bytes moved", "/ asked"], |counters| {
+                per_ideal(Cost::of_stores(counters)?, TRANSACTIONS)
             }),
         ],
         Subject::GlobalRequests => &[
             counter!(["load", "requests"], |counters| some(counters.global.load.requests)),
             counter!(["store", "requests"], |counters| some(counters.global.store.requests)),
         ],
-        Subject::SharedLoads => &[counter!(["shared loads:", "wavefronts", "per request"], |counters| {
-            counters.shared.load.wavefronts_per_request().map(units::three_digits)
+        Subject::SharedLoads => &[counter!(["shared loads:", "wavefronts", "/ ideal"], |counters| {
+            counters.shared.load.wavefronts_per_ideal().map(units::three_digits)
         })],
-        Subject::SharedStores => &[counter!(["shared stores:", "wavefronts", "per request"], |counters| {
-            counters.shared.store.wavefronts_per_request().map(units::three_digits)
+        Subject::SharedStores => &[counter!(["shared stores:", "wavefronts", "/ ideal"], |counters| {
+            counters.shared.store.wavefronts_per_ideal().map(units::three_digits)
         })],
         Subject::BankConflicts => &[counter!(["bank", "conflicts"], |counters| {
             let shared = &counters.shared;
@@ -234,7 +286,7 @@ fn counter_columns(subject: Subject) -> &'static [Kind] {
             counters.active_lanes_per_instruction().map(units::three_digits)
         })],
         Subject::Instructions => {
-            &[counter!(["warp", "instructions"], |counters| Some(counters.instructions_executed.to_string()))]
+            &[counter!(["PTX warp", "instructions"], |counters| Some(counters.instructions_executed.to_string()))]
         }
         Subject::Atomics => &[
             counter!(["global", "atomics"], |counters| {
@@ -255,6 +307,9 @@ fn counter_columns(subject: Subject) -> &'static [Kind] {
             counter!(["texture", "sectors per", "request"], |counters| {
                 counters.texture.sectors_per_request().map(units::three_digits)
             }),
+            counter!(["texture", "sectors", "/ ideal"], |counters| {
+                counters.texture.sectors_per_ideal().map(units::three_digits)
+            }),
         ],
         Subject::LocalMemory => &[counter!(["local", "sectors"], |counters| {
             some(counters.local.load.sectors + counters.local.store.sectors)
@@ -270,8 +325,6 @@ macro_rules! modelled {
 }
 
 const MODEL: &[Kind] = &[
-    modelled!(["loads:", "transactions"], |counters| transactions(&counters.model?.global_load)),
-    modelled!(["stores:", "transactions"], |counters| transactions(&counters.model?.global_store)),
     modelled!(["L1 hits", "%"], |counters| {
         counters.model?.caches.l1_global_load.hit_percent().map(units::three_digits)
     }),
@@ -286,24 +339,27 @@ const MODEL: &[Kind] = &[
     modelled!(["L2 read", "hits %"], |counters| counters.model?.caches.l2_read.hit_percent().map(units::three_digits)),
     modelled!(["DRAM", "read"], |counters| Some(units::bytes(counters.model?.caches.dram_read_bytes))),
     modelled!(["DRAM", "written"], |counters| Some(units::bytes(counters.model?.caches.dram_write_bytes))),
-    modelled!(["occupancy %,", "limited by"], |counters| {
-        let occupancy = counters.occupancy?;
-        let limiters: Vec<_> = occupancy.limiters().map(simt::Limiter::name).collect();
-        Some(format!("{} {}", units::three_digits(occupancy.percent()), limiters.join(", ")))
+    modelled!(["occup.", "%"], |counters| Some(units::three_digits(counters.occupancy?.percent()))),
+    modelled!(["occupancy", "limited by"], |counters| {
+        let limiters: Vec<_> = counters.occupancy?.limiters().map(simt::Limiter::name).collect();
+        Some(limiters.join(", "))
     }),
 ];
-
-/// Transactions and the share of their bytes that was requested.
-fn transactions(counters: &simt::TransactionCounters) -> Option<String> {
-    Some(format!("{} {:>4}%", counters.transactions, units::three_digits(counters.percent_used()?)))
-}
 
 /// Larger numbers have an exponent.
 const MOST_WRITTEN_OUT: f64 = 1e5;
 
+/// Smaller percentages are not told apart.
+const LEAST_WRITTEN_OUT: f64 = 0.001;
+
 /// A percentage of the allowed error: that of a wrong result may be as large as the error itself.
 fn part(percent: f64) -> String {
-    if percent < MOST_WRITTEN_OUT { units::three_digits(percent) } else { error(percent) }
+    match percent {
+        0.0 => "0".to_owned(),
+        part if part < LEAST_WRITTEN_OUT => format!("<{LEAST_WRITTEN_OUT}"),
+        part if part < MOST_WRITTEN_OUT => units::three_digits(part),
+        part => error(part),
+    }
 }
 
 /// An error in few characters.

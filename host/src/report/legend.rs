@@ -1,17 +1,20 @@
 //! The sentences below a table that explain the terms in it, and no others. `table` and `markdown` call it with what they show. Pure.
 
-use simt::BankRule;
+use simt::{BankRule, TransactionRule};
 
+use super::cost;
 use super::lab_report::{Limit, Tolerance, VariantReport};
 use crate::device::Properties;
 use crate::flag_values::each_once;
 use crate::timing::Timing;
 use crate::units;
 
-const SECTORS: &str = "Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. A warp has 32 lanes.";
+const SECTORS: &str = "Sectors are 32 bytes: a warp of 32 lanes that asks for neighbouring floats needs 4.";
 
-const SECTORS_AS_TRANSACTIONS: &str = "Transactions are sectors of 32 bytes: a warp that asks for 32 neighbouring floats needs 4. \
-                                       A warp has 32 lanes.";
+const IDEAL_SECTORS: &str = "sectors / ideal: the sectors touched, over the fewest that could hold the bytes asked for. 1.00 is perfect, \
+                             8.00 a column of floats.";
+
+const MOVED: &str = "bytes moved / asked: what the transactions move, over what the lanes ask for. 1.00 is perfect.";
 
 /// What wavefronts are; the sentence's begin says of whose banks it is.
 const WAVEFRONTS: &str = "passes over the banks of shared memory: 1 without bank conflicts.";
@@ -21,6 +24,12 @@ const WIDE_WAVEFRONTS: &str = "passes over the banks of shared memory: without b
 
 const HALF_WARP_WAVEFRONTS: &str =
     "passes over the 16 banks of shared memory, for each half warp: 2 without bank conflicts.";
+
+const IDEAL_WAVEFRONTS: &str = "passes over the banks of shared memory; ideal: those without bank conflicts. 1.00 is perfect, 32.0 is \
+                                32 lanes in one bank.";
+
+const IDEAL_HALF_WARP_WAVEFRONTS: &str = "passes over the 16 banks of shared memory, for each half warp; ideal: those without bank \
+                                          conflicts. 1.00 is perfect, 16.0 is a half warp in one bank.";
 
 const CONFLICTS: &str =
     "Bank conflicts are extra passes over the banks of shared memory, for lanes that need different words of one bank.";
@@ -47,13 +56,20 @@ pub(super) fn of(variants: &[VariantReport], shown: &[String]) -> Vec<String> {
     let shows = |term: &str| shown.iter().any(|text| text.contains(term));
     let models = models(variants);
     if counted(&|_| true) {
-        if shows("transactions") && models.is_empty() {
-            legend.push(SECTORS_AS_TRANSACTIONS.into());
-        } else if shows("sectors") {
+        if shows("sectors") {
             legend.push(SECTORS.into());
         }
+        if shows("sectors / ideal") {
+            legend.push(IDEAL_SECTORS.into());
+        }
+        if shows("transactions per request") {
+            legend.extend(transactions(variants));
+        }
+        if shows("bytes moved / asked") {
+            legend.push(MOVED.into());
+        }
         if shows("wavefronts") {
-            legend.extend(wavefronts(variants));
+            legend.extend(wavefronts(variants, shows("wavefronts / ideal")));
         } else if shows("bank conflicts") && variants.iter().any(uses_shared) {
             legend.push(CONFLICTS.into());
         }
@@ -63,11 +79,11 @@ pub(super) fn of(variants: &[VariantReport], shown: &[String]) -> Vec<String> {
         if shows("texture") && counted(&|counters| counters.texture.requests > 0) {
             legend.push(TEXTURES.into());
         }
-        if shows("transactions") && !models.is_empty() {
-            let whose = if models.len() == 1 { "the" } else { "each" };
-            legend.push(format!(
-                "Transactions are as {whose} modelled GPU makes them, with the share of their bytes that was requested."
-            ));
+        if shows("transactions of a warp") && !models.is_empty() {
+            legend.push(
+                "Transactions are as each modelled GPU makes them, with the share of their bytes that was requested."
+                    .into(),
+            );
         }
         if shows("hits")
             && counted(&|counters| counters.model.is_some_and(|model| model.caches.read_only().sectors > 0))
@@ -89,22 +105,44 @@ fn models<'a>(variants: impl IntoIterator<Item = &'a VariantReport>) -> Vec<&'st
     each_once(names.collect())
 }
 
-/// What wavefronts are: a sentence for each kind of banks that variants ran on.
-fn wavefronts(variants: &[VariantReport]) -> Vec<String> {
+/// What transactions are: a sentence for each kind that older models make.
+fn transactions(variants: &[VariantReport]) -> Vec<String> {
+    let models = variants.iter().filter_map(|variant| Some(cost::old_model(variant.counters.as_ref()?)?.model));
+    let sentence = |rule| match rule {
+        TransactionRule::Strict => {
+            "A transaction moves a segment of 32, 64 or 128 bytes: one for a half warp whose lanes ask for neighbouring words in order, \
+             otherwise one for each lane."
+        }
+        TransactionRule::Segments => {
+            "A transaction moves a segment of 32, 64 or 128 bytes, as small as possible, for a half warp."
+        }
+        TransactionRule::LinesAndSectors => "A transaction moves a line of 128 bytes through L1, or 32 bytes past it.",
+        TransactionRule::Sectors => "A transaction moves 32 bytes.",
+    };
+    each_once(models.map(|model| sentence(model.global).to_owned()).collect())
+}
+
+/// What wavefronts are: a sentence for each kind of banks that variants ran on. `ideal`: they are compared with the fewest.
+fn wavefronts(variants: &[VariantReport], ideal: bool) -> Vec<String> {
     let users = variants.iter().filter(|variant| uses_shared(variant));
     let (halves, wholes): (Vec<_>, Vec<_>) = users.partition(|variant| bank_rule(variant) == BankRule::HalfWarps);
     let wide = wholes.iter().filter_map(|variant| variant.counters).any(|counters| {
         let accesses = [counters.shared.load, counters.shared.store];
         accesses.iter().any(|access| access.bank_conflicts + access.requests < access.wavefronts)
     });
-    let of_wholes = if wide { WIDE_WAVEFRONTS } else { WAVEFRONTS };
+    let of_wholes = match (ideal, wide) {
+        (true, _) => IDEAL_WAVEFRONTS,
+        (false, true) => WIDE_WAVEFRONTS,
+        (false, false) => WAVEFRONTS,
+    };
+    let of_halves = if ideal { IDEAL_HALF_WARP_WAVEFRONTS } else { HALF_WARP_WAVEFRONTS };
     match (wholes.is_empty(), halves.is_empty()) {
         (true, true) => Vec::new(),
         (false, true) => vec![format!("Wavefronts are {of_wholes}")],
-        (true, false) => vec![format!("Wavefronts are {HALF_WARP_WAVEFRONTS}")],
+        (true, false) => vec![format!("Wavefronts are {of_halves}")],
         (false, false) => vec![
             format!("With 32 banks, wavefronts are {of_wholes}"),
-            format!("On {}, wavefronts are {HALF_WARP_WAVEFRONTS}", models(halves).join(" and ")),
+            format!("On {}, wavefronts are {of_halves}", models(halves).join(" and ")),
         ],
     }
 }

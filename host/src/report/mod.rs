@@ -4,6 +4,7 @@
 //! arm in [`write()`].
 
 mod columns;
+mod cost;
 mod csv;
 mod format;
 mod grid;
@@ -17,6 +18,7 @@ mod table;
 
 use std::io::Write;
 
+pub use cost::Cost;
 pub use format::Format;
 pub use grid::{Cell, Grid};
 pub use lab_report::{

@@ -90,12 +90,10 @@ pub(super) fn of_launch(
     parts.join("\n")
 }
 
-/// Columns as tables that each fit the width and begin with the variant's name. Groups of columns stay together if they fit, and a
+/// Columns as tables that each fit the width and begin with what names the variants. Groups of columns stay together if they fit, and a
 /// model's counters have tables of their own.
 fn tables(columns: Vec<Column>) -> Vec<Vec<Column>> {
-    let mut columns = columns.into_iter();
-    let Some(name) = columns.next() else { return Vec::new() };
-    let copy_of_name = || Column { section: name.section, title: name.title.clone(), cells: name.cells.clone() };
+    let (names, columns): (Vec<_>, Vec<_>) = columns.into_iter().partition(|column| column.section == Section::Name);
     let mut sections: Vec<Vec<Column>> = Vec::new();
     for column in columns {
         let joins = |before: Section| match (before, column.section) {
@@ -109,22 +107,22 @@ fn tables(columns: Vec<Column>) -> Vec<Vec<Column>> {
             None => sections.push(vec![column]),
         }
     }
-    let mut tables: Vec<Vec<Column>> = vec![vec![copy_of_name()]];
+    let mut tables: Vec<Vec<Column>> = vec![names.clone()];
     let width_of = |columns: &[Column]| columns.iter().map(|column| width(column) + 1).sum::<usize>().saturating_sub(1);
     for section in sections {
         let begins_anew = |table: &[Column]| {
             let apart = table.iter().any(|column| column.section == Section::Time)
                 && section.iter().all(|column| column.section == Section::Counter)
                 || section.iter().all(|column| column.section == Section::Model);
-            table.len() > 1 && (apart || width_of(table) + 1 + width_of(&section) > WIDTH)
+            table.len() > names.len() && (apart || width_of(table) + 1 + width_of(&section) > WIDTH)
         };
         if tables.last().is_some_and(|table| begins_anew(table)) {
-            tables.push(vec![copy_of_name()]);
+            tables.push(names.clone());
         }
         for column in section {
-            let full = |table: &Vec<Column>| table.len() > 1 && width_of(table) + 1 + width(&column) > WIDTH;
+            let full = |table: &Vec<Column>| table.len() > names.len() && width_of(table) + 1 + width(&column) > WIDTH;
             if tables.last().is_some_and(full) {
-                tables.push(vec![copy_of_name()]);
+                tables.push(names.clone());
             }
             if let Some(table) = tables.last_mut() {
                 table.push(column);
@@ -165,7 +163,8 @@ fn lay_out(columns: &[Column], all: bool) -> String {
     let title = |column: &Column| "\n".repeat(height - column.title.len()) + &column.title.join("\n");
     let variants = columns.first().map_or(0, |column| column.cells.len());
     let row = |index: usize| columns.iter().map(|column| column.cells[index].clone()).collect();
-    let known = |index: &usize| all || columns[1..].iter().any(|column| column.cells[*index] != "-");
+    let values = || columns.iter().filter(|column| column.section != Section::Name);
+    let known = |index: &usize| all || values().any(|column| column.cells[*index] != "-");
     let head = columns.iter().map(title).collect();
     let rows = (0..variants).filter(known).map(row);
     lay_out_rows(&std::iter::once(head).chain(rows).collect::<Vec<Vec<String>>>())
@@ -194,8 +193,10 @@ fn lay_out_rows(rows: &[Vec<String>]) -> String {
 /// The lines above the table: the lab and its parameters, the device, the yardstick, and notes on the numbers.
 pub(super) fn heading(report: &LabReport) -> Vec<String> {
     let device = &report.device;
-    let parameters: Vec<_> =
-        report.parameters.iter().map(|(name, value)| format!("{} {}", name.replace('_', " "), plain(value))).collect();
+    let own = report.parameters.iter().map(|(name, value)| format!("{} {}", name.replace('_', " "), plain(value)));
+    let common = columns::common_axes(&report.variants);
+    let common = common.into_iter().filter(|(name, _)| !report.parameters.contains_key(name));
+    let parameters: Vec<_> = own.chain(common.map(|(name, value)| format!("{name} {value}"))).collect();
     let mut lines = vec![format!("{}: {}", report.lab, parameters.join(", "))];
     if device.is_gpu() {
         let mut line = format!("on {}, compute capability {}", device.name, device.compute_capability);

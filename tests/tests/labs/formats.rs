@@ -27,8 +27,8 @@ fn tables_fit_100_columns_and_the_other_formats_have_every_variant() {
             let csv = text(Format::Csv);
             assert_eq!(csv.lines().count(), 1 + count, "{}", row.lab);
             let markdown = text(Format::Markdown);
-            let has = |name: &str| markdown.contains(&format!("\n| {name} |"));
-            assert!(report.variants.iter().all(|variant| has(&variant.name)), "{}: {markdown}", row.lab);
+            let rows = markdown.lines().skip_while(|line| !line.starts_with("| ---")).skip(1);
+            assert_eq!(rows.take_while(|line| line.starts_with("| ")).count(), count, "{}: {markdown}", row.lab);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use ptx::Space;
 
-use crate::coalesce::{Sectors, Wavefronts};
+use crate::coalesce::{SECTOR_BYTES, Sectors, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
 use crate::lanes::{Registers, WideRow, lanes};
 use crate::machine::state::{At, Attempt, Refused, Split, Warp, Worker};
@@ -113,10 +113,12 @@ pub(super) fn by_space(
     Ok(())
 }
 
+/// Counts a request to global or local memory.
 #[inline(always)]
 pub(super) fn count_global(counters: &mut MemoryCounters, found: Sectors) {
     counters.requests += 1;
     counters.sectors += u64::from(found.sectors);
+    counters.ideal_sectors += u64::from(found.bytes.div_ceil(SECTOR_BYTES));
     counters.bytes += u64::from(found.bytes);
 }
 
@@ -141,10 +143,7 @@ pub(super) fn count_distributed(counters: &mut InstructionCounters, access: &Acc
 
 #[inline(always)]
 pub(super) fn count_local(counters: &mut InstructionCounters, warp: &Warp, access: &Access) {
-    let found = warp.local.sectors(access);
-    counters.local.requests += 1;
-    counters.local.sectors += u64::from(found.sectors);
-    counters.local.bytes += u64::from(found.bytes);
+    count_global(&mut counters.local, warp.local.sectors(access));
 }
 
 /// An access, and the worker and warp that make it. `CHECKED`: it is reported to the sanitizer.

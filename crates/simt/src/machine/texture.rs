@@ -3,6 +3,7 @@
 
 use ptx::{Geometry, TextureQuery, Type};
 
+use crate::coalesce::SECTOR_BYTES;
 use crate::counters::MemoryCounters;
 use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
 use crate::machine::observe::Other;
@@ -88,10 +89,11 @@ pub(super) fn count(counters: &mut MemoryCounters, touched: &mut Vec<Touched>, b
     let all = u32::MAX >> (32 - lanes);
     counters.requests += (0..32 / lanes).filter(|group| mask >> (group * lanes) & all != 0).count() as u64;
     touched.sort_unstable();
-    let mut last = None;
-    for element in touched.iter() {
-        counters.sectors += u64::from(last != Some((element.group, element.sector)));
-        last = Some((element.group, element.sector));
+    for group in touched.chunk_by(|one, other| one.group == other.group) {
+        counters.sectors += group.chunk_by(|one, other| one.sector == other.sector).count() as u64;
+        let elements = group.chunk_by(|one, other| one.address == other.address);
+        let elements = elements.filter(|same| same[0].address.is_some()).count() as u32;
+        counters.ideal_sectors += u64::from((elements * bytes).div_ceil(SECTOR_BYTES));
     }
     let mut addresses: Vec<u64> = touched.drain(..).filter_map(|element| element.address).collect();
     addresses.sort_unstable();

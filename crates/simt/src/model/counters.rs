@@ -18,6 +18,11 @@ pub struct TransactionCounters {
 }
 
 impl TransactionCounters {
+    /// Bytes moved for each byte requested: 1 is perfect. `None` without transactions.
+    pub fn moved_per_asked(&self) -> Option<f64> {
+        (self.bytes_asked != 0).then(|| self.bytes_moved as f64 / self.bytes_asked as f64)
+    }
+
     /// Of the bytes moved, the percentage that was requested: the lectures' bus use. `None` without transactions.
     pub fn percent_used(&self) -> Option<f64> {
         (self.bytes_moved != 0).then(|| self.bytes_asked as f64 * 100.0 / self.bytes_moved as f64)

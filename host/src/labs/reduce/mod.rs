@@ -166,7 +166,7 @@ pub struct OnDevice<T> {
 
 impl Lab for Reduce {
     const NAME: &'static str = "reduce";
-    const ABOUT: &'static str = "Reduce a vector to its sum, product, least or greatest value, in six steps";
+    const ABOUT: &'static str = "A sum in six steps: idle lanes, bank conflicts, barriers, shuffles";
     const SUBJECTS: &'static [Subject] =
         &[Subject::ActiveLanes, Subject::BankConflicts, Subject::Instructions, Subject::GlobalRequests];
     const PEERS: &'static [Peer] = &[Peer::Library];
@@ -347,8 +347,8 @@ impl Reduce {
         )
         .group(&what)
         .axis("step", step_name)
-        .fact("operation", operation.name())
-        .fact("type", T::TYPE)
+        .axis("operation", operation.name())
+        .axis("type", T::TYPE)
         // The steps have several launches, each smaller than the one before.
         .fact("grid", (step == Step::Best).then(|| json!(launch.grid)))
         .bytes((self.size * size_of::<T>()) as u64)

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::flag_values::power_of_two;
 use crate::peers::{self, Peer, Peers};
 use crate::random::Random;
-use crate::report::{LabReport, Subject, Tolerance};
+use crate::report::{Cost, LabReport, Subject, Tolerance};
 use crate::units::{as_fast, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
@@ -34,22 +34,22 @@ const ROOM: Room = Room { what: "the reduction of a matrix", on_device: 3, on_ho
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// The sum of each row
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub sum: bool,
     /// The mean of each row
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub mean: bool,
     /// The greatest element of each row
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub max: bool,
     /// The least element of each row
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub min: bool,
     /// The sum of the squares of each row
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub squares: bool,
     /// The mean of each column
-    #[arg(long, help_heading = "Statistics (default: all)")]
+    #[arg(long, help_heading = "Statistics (default: sum and column means)")]
     pub column_means: bool,
     /// A thread for each row or column, from global memory
     #[arg(long, help_heading = "Methods (default: all)")]
@@ -61,12 +61,15 @@ pub struct Options {
     #[arg(long, help_heading = "Methods (default: all)")]
     pub best: bool,
     /// Rows directly after each other
-    #[arg(long, help_heading = "Layouts (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: linear)")]
     pub linear: bool,
     /// Rows that each start at the device's preferred alignment
-    #[arg(long, help_heading = "Layouts (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: linear)")]
     pub pitched: bool,
 
+    /// All statistics and both layouts
+    #[arg(long)]
+    pub all: bool,
     /// The matrix.
     #[command(flatten)]
     pub matrix: MatrixFlags,
@@ -120,7 +123,7 @@ pub struct Data {
 
 impl Lab for Rows {
     const NAME: &'static str = "rows";
-    const ABOUT: &'static str = "Compute sums, means, extremes and squares of rows, and means of columns";
+    const ABOUT: &'static str = "A thread or a block for each row: reductions along and across the memory";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::ActiveLanes, Subject::Instructions];
     const PEERS: &'static [Peer] = &[Peer::Cublas, Peer::Library];
@@ -208,18 +211,18 @@ impl Lab for Rows {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let sectors = |name| report.counters(name)?.global.load.sectors_per_request();
+        let loads = |name| Cost::of_loads(report.counters(name)?);
         let rows = || {
             Some(format!(
-                "With a thread for each row a load touches {} sectors, with a block for each row {}.",
-                three_digits(sectors("sum-global-linear")?),
-                three_digits(sectors("sum-shared-linear")?)
+                "With a thread for each row a load takes {}, with a block for each row {}.",
+                loads("sum-global-linear")?,
+                three_digits(loads("sum-shared-linear")?.per_request)
             ))
         };
         let columns = || {
             Some(format!(
-                "With a thread for each column it touches {}: reading columns is coalesced without shared memory.",
-                three_digits(sectors("column-means-global-linear")?)
+                "With a thread for each column it takes {}: reading columns is coalesced without shared memory.",
+                three_digits(loads("column-means-global-linear")?.per_request)
             ))
         };
         let time = || {
@@ -239,13 +242,17 @@ impl Lab for Rows {
 impl Options {
     /// The layouts, each with the index of its matrix.
     fn layouts(&self) -> Vec<(usize, &'static str)> {
-        chosen(&[((0, "linear"), self.linear), ((1, "pitched"), self.pitched)])
+        let linear = self.linear || !self.pitched;
+        chosen(&[((0, "linear"), self.all || linear), ((1, "pitched"), self.all || self.pitched)])
     }
 }
 
 impl Rows {
     fn statistics(&self) -> Vec<Statistic> {
-        let Options { sum, mean, max, min, squares, column_means, .. } = self.options;
+        let Options { sum, mean, max, min, squares, column_means, all, .. } = self.options;
+        let usual = all || ![sum, mean, max, min, squares, column_means].contains(&true);
+        let (sum, column_means) = (sum || usual, column_means || usual);
+        let (mean, max, min, squares) = (mean || all, max || all, min || all, squares || all);
         chosen(&[
             (Statistic::Sum, sum),
             (Statistic::Mean, mean),
@@ -308,6 +315,7 @@ impl Rows {
             },
         )
         .group(name)
+        .axis("statistic", name)
         .axis("memory", way_name)
         .axis("layout", layout)
         .fact("pitch_bytes", pitch as usize * size_of::<f32>())

@@ -54,8 +54,8 @@ fn counters() -> Counters {
         instructions_executed: 1000,
         thread_instructions_executed: 31_500,
         global: ByKind {
-            load: MemoryCounters { requests: 100, sectors: 500, bytes: 12_800 },
-            store: MemoryCounters { requests: 100, sectors: 3200, bytes: 12_800 },
+            load: MemoryCounters { requests: 100, sectors: 500, ideal_sectors: 400, bytes: 12_800 },
+            store: MemoryCounters { requests: 100, sectors: 3200, ideal_sectors: 400, bytes: 12_800 },
             ..ByKind::default()
         },
         shared: ByKind {

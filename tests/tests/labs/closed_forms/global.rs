@@ -1,5 +1,7 @@
 //! Closed forms of the labs about global memory: requests and sectors, L1, alignment.
 
+use host::report::Cost;
+
 use super::*;
 
 /// A word of `w` floats takes one request for 32 of them, whatever the block, the grid and the number of independent loads.
@@ -25,7 +27,7 @@ pub fn launch() {
 
 /// Four sectors if the offset is a multiple of 8, else five.
 pub fn offset() {
-    let report = run("offset", "--size 65664");
+    let report = run("offset", "--all --size 65664");
     for k in (0..=32).chain([128]) {
         let name = format!("read+{k}");
         let load = counters(&report, &name).global.load;
@@ -44,6 +46,20 @@ pub fn offset() {
         store_sectors(&report, &name.replace("read", "write"), 4.0);
     }
     all_lanes_are_active(&report);
+    // A fifth sector where four would do. On G80, in its own unit: two half warps, and a transaction for each lane.
+    let report = run("offset", "--size 65536 --read --offset 0,1");
+    let g80 = right(run_on(&simulator("sim:g80"), "offset", "--size 65536 --read --offset 0,1"), "on g80");
+    for (report, unit, aligned, misaligned) in
+        [(report, "sectors", (4.0, 1.0), (5.0, 1.25)), (g80, "transactions", (2.0, 1.0), (32.0, 8.0))]
+    {
+        for (name, expected) in [("read+0", aligned), ("read+1", misaligned)] {
+            let cost = Cost::of_loads(counters(&report, name)).expect("loads");
+            assert_eq!(cost.unit, unit, "{name}");
+            // The last warp has fewer lanes.
+            assert!((cost.per_request - expected.0).abs() < 0.02, "{name}: {cost:?}");
+            assert!((cost.per_ideal - expected.1).abs() < 0.01, "{name}: {cost:?}");
+        }
+    }
 }
 
 /// The lectures' table of transactions and bus use, for Fermi's lines, its sectors, and everything later.

@@ -101,7 +101,7 @@ pub fn dot() {
 
 /// A thread for each row reads 32 rows at once. A block for each row, or a thread for each column, reads neighbours.
 pub fn rows() {
-    let report = run("rows", "--rows 64 --cols 256");
+    let report = run("rows", "--rows 64 --cols 256 --all");
     for statistic in ["sum", "mean", "max", "min", "squares"] {
         for layout in ["linear", "pitched"] {
             load_sectors(&report, &format!("{statistic}-global-{layout}"), 32.0);
@@ -111,7 +111,7 @@ pub fn rows() {
     for memory in ["global", "shared"] {
         load_sectors(&report, &format!("column-means-{memory}-linear"), 4.0);
     }
-    let report = run("rows", "--rows 64 --cols 1001 --sum --shared");
+    let report = run("rows", "--rows 64 --cols 1001 --sum --shared --linear --pitched");
     let sectors = |name| counters(&report, name).global.load.sectors_per_request().expect("loads");
     assert!(sectors("sum-shared-linear") > 4.7 && sectors("sum-shared-pitched") < 4.0);
     // The best: words of 16 bytes. A warp reads four rows of 32 floats at once, and a row of 256 in
