@@ -231,6 +231,9 @@ pub fn launch_f32x4_4(mut data: DisjointSlice<f32x4>, mut rest: DisjointSlice<f3
 /// Eight independent loads of 16 bytes at a time.
 #[kernel(linear, launch_bounds(1024))]
 pub fn launch_f32x4_8(mut data: DisjointSlice<f32x4>, mut rest: DisjointSlice<f32>) {
+    if let Some(last) = rest.get_mut(thread::linear_index()) {
+        *last += INCREMENT;
+    }
     for i in thread::grid_stride(data.len()).step_by(8) {
         let mut words = [f32x4::splat(0.0); 8];
         for k in 0..8 {
@@ -243,8 +246,5 @@ pub fn launch_f32x4_8(mut data: DisjointSlice<f32x4>, mut rest: DisjointSlice<f3
                 *word = words[k] + f32x4::splat(INCREMENT);
             }
         }
-    }
-    if let Some(last) = rest.get_mut(thread::linear_index()) {
-        *last += INCREMENT;
     }
 }
