@@ -407,11 +407,12 @@ impl<T: Number> OnDevice<T> {
         let mut left = (0, config.grid[0] as usize);
         while left.1 >= block as usize {
             config = launch(left.1);
+            let (from, to) = match left.0 {
+                0 => (first.first(left.1), &mut *second),
+                _ => (second.first(left.1), &mut *first),
+            };
             // SAFETY: the same.
-            match left.0 {
-                0 => unsafe { launcher.launch_unchecked(kernel, &config, (first.first(left.1), &mut *second))? },
-                _ => unsafe { launcher.launch_unchecked(kernel, &config, (second.first(left.1), &mut *first))? },
-            }
+            unsafe { launcher.launch_unchecked(kernel, &config, (from, to))? };
             left = (1 - left.0, config.grid[0] as usize);
         }
         self.left = left;
