@@ -11,7 +11,7 @@
 //!
 //! The same check can be a question. `x.get(i)` is `Some(element)`, or `None` if there is no such
 //! element, and `y.get_mut(index)` likewise. `unwrap()` takes the element out of the `Some`, and
-//! traps if there is none.
+//! traps on `None`.
 //!
 //! # Task
 //!

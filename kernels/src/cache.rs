@@ -5,7 +5,7 @@
 //!
 //! | kernel | load | asks for |
 //! | --- | --- | --- |
-//! | [`cache_default`] | `ld.global` | what `ptxas` is told: `-dlcm=ca` or `-dlcm=cg` |
+//! | [`cache_default`] | `ld.global` | the default: `ptxas -dlcm=ca` or `ptxas -dlcm=cg` |
 //! | [`cache_ca`] | `ld.global.ca` | all levels, L1 and L2 |
 //! | [`cache_cg`] | `ld.global.cg` | L2 alone |
 //! | [`cache_cs`] | `ld.global.cs` | streaming: evict it first |
@@ -42,7 +42,7 @@ use cuda_std::{DisjointSlice, gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{mem, thread};
 
-/// As `ptxas` is asked to.
+/// The default, which an option of `ptxas` sets.
 #[kernel(linear)]
 pub fn cache_default(data: &[f32], mut output: DisjointSlice<f32>, taps: u32, pattern: Pattern) {
     let i = thread::linear_index();

@@ -19,7 +19,7 @@
 //!
 //! # Shapes
 //!
-//! Blocks and grids are one-dimensional, of any size: each thread goes on in steps of the grid. The
+//! Blocks and grids are one-dimensional, of any size: a thread steps by the size of the grid. The
 //! first threads also increment what is left over behind the last wide word.
 //!
 //! Source: NVIDIA's webinar on global memory (2011), "Launch configuration".

@@ -59,8 +59,8 @@ macro_rules! loads {
 }
 
 loads! {
-    /// Loads as `ptxas` is asked to: through L1 and L2, or through L2 only (`ld.global`). For memory that a `&[T]` may be in, of which
-    /// the compiler knows that nothing writes there.
+    /// Loads by the default of `ptxas`: through L1 and L2, or, with `-dlcm=cg`, through L2 only
+    /// (`ld.global`). An ordinary read of a `&[T]` takes the read-only path instead.
     load;
     /// Loads through L1 and L2 (`ld.global.ca`).
     load_ca;

@@ -75,7 +75,7 @@ pub unsafe fn copy_or_zero<T: Copy>(to: SharedAddress<T>, from: *const T, inside
     }
 }
 
-/// [`copy_or_zero`] for what `get` gives: copies an element, or writes zero if there is none.
+/// [`copy_or_zero`] for an `Option`, as `get` returns it: copies the element, or writes zero for `None`.
 ///
 /// # Safety
 /// `from` is in global memory, `to` is in shared memory, both aligned to the value's size. Until the copy has been waited for, no

@@ -173,20 +173,22 @@ impl Lab for Dot {
         let counted = || {
             let (global, shared) = (requests("global-aligned")?, requests("shared-aligned")?);
             Some(format!(
-                "With the tree in global memory there are {global} requests to it; in shared memory {shared} are left, for the vectors \
-                 and the blocks' sums."
+                "With the tree in global memory there are {global} requests to it; in shared memory {shared} are \
+                 left, for the vectors and the blocks' sums."
             ))
         };
         let sectors = || {
             let of = |name| Cost::of_loads(report.counters(name)?);
             let (linear, aligned) = (of("shared-linear")?, of("shared-aligned")?);
-            match (three_digits(linear.per_request) == three_digits(aligned.per_request), self.a.len().is_multiple_of(FLOATS_OF_A_SECTOR)) {
+            let of_aligned = three_digits(aligned.per_request);
+            let same = three_digits(linear.per_request) == of_aligned;
+            match (same, self.a.len().is_multiple_of(FLOATS_OF_A_SECTOR)) {
                 (false, _) => {
-                    Some(format!("A load takes {linear} of linear vectors and {} of aligned ones.", three_digits(aligned.per_request)))
+                    Some(format!("A load takes {linear} of linear vectors and {of_aligned} of aligned ones."))
                 }
                 (true, true) => Some(
-                    "Linear vectors of this length end where a sector does, so aligned ones are no better: try a length that is \
-                     not a multiple of 8."
+                    "Linear vectors of this length end where a sector does, so aligned ones are no better: try a \
+                     length that is not a multiple of 8."
                         .to_owned(),
                 ),
                 // The vectors are too short to tell.

@@ -120,11 +120,6 @@ impl Step {
             _ => self.kernel().block()[0],
         }
     }
-
-    /// Threads of a block; its shared memory fits every GPU.
-    fn needs(self) -> (u32, u64) {
-        (self.kernel().block().iter().product(), 0)
-    }
 }
 
 /// A kernel of the course.
@@ -214,7 +209,10 @@ impl Lab for Gram {
         // The padding of a pitched matrix is never right to read.
         data.a.poison()?;
         data.a.write(elements)?;
-        let steps = chosen_for(device, &Step::named(&self.options), Step::needs);
+        let steps = chosen_for(device, &Step::named(&self.options), |step| {
+            // The tiles in shared memory fit every GPU.
+            (step.kernel().block().iter().product(), 0)
+        });
         if steps.contains(&Step::Best)
             && let Some(launch) = self.best(device)
         {

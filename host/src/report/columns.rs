@@ -349,7 +349,7 @@ const MODEL: &[Kind] = &[
 /// Larger numbers have an exponent.
 const MOST_WRITTEN_OUT: f64 = 1e5;
 
-/// Smaller percentages are not told apart.
+/// Smaller percentages are shown as smaller than this.
 const LEAST_WRITTEN_OUT: f64 = 0.001;
 
 /// A percentage of the allowed error: that of a wrong result may be as large as the error itself.

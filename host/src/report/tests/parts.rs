@@ -52,7 +52,8 @@ fn axes_are_columns_of_every_format() {
     assert!(text(&report, Format::Csv).starts_with("lab,device,name,rows,cols,pitched,seed,block,load_width,correct,"));
     let value: Value = serde_json::from_str(&text(&report, Format::Json)).unwrap();
     assert_eq!(value["variants"][1]["parameters"]["load_width"], 16);
-    // An axis on which all are in one place is told once, above; one that does not tell the variants apart stays beside the names.
+    // An axis that all rows share is in the heading; one that tells no variants apart stays beside the
+    // names.
     axis(&mut report, "layout", [json!("linear"), json!("linear")]);
     let table = text(&report, Format::Table);
     assert!(table.contains("seed 1, layout linear\n") && table.contains("\nload width right error"), "{table}");
