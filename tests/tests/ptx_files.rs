@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use self::expectations::{Parameter, Test};
 use cuda_std::launch::Arguments;
-use host::device::{self, Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options, TensorMap};
-use host::random::Random;
+use device::random::Random;
+use device::{Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options, TensorMap};
 use simt::{Checks, Finding, LoadCaching, Model};
 
 /// The alignment of a tensor map as a parameter.
@@ -46,7 +46,7 @@ type Output<'t> = (Vec<u8>, &'t [Option<u8>]);
 
 /// Launches a test's kernel. Returns the contents of its outputs.
 fn outputs<'t>(device: &Device, test: &'t Test, checks: Checks) -> Result<Vec<Output<'t>>, String> {
-    let text = |error: host::Error| error.to_string();
+    let text = |error: device::Error| error.to_string();
     let mut arguments = Arguments::new();
     let mut outputs: Vec<(Buffer<u8>, &[Option<u8>])> = Vec::new();
     let mut inputs = Vec::new();

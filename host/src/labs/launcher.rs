@@ -3,11 +3,10 @@
 //! prefers.
 
 use cuda_std::launch::{ArgumentList, Kernel, SafeKernel};
+use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Result};
 use simt::{Checks, LoadCaching};
 
 use super::settings::Settings;
-use crate::device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig};
-use crate::error::Result;
 use crate::faults::Findings;
 use crate::lines::LineCounts;
 
@@ -64,7 +63,7 @@ impl<'a> Launcher<'a> {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Driver`] if the device rejects a preference.
+    /// [`device::Error::Driver`] if the device rejects a preference.
     pub(super) fn new(
         device: &'a Device,
         settings: &Settings,

@@ -15,6 +15,8 @@ mod text;
 use std::cmp::Reverse;
 
 use clap::Args;
+use device::flag_values::whole_number;
+use device::{Device, Error, Result};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use simt::SourceLine;
@@ -23,9 +25,6 @@ pub use counts::LineCounts;
 use counts::{Access, Counted, Kind, Memory};
 pub(crate) use text::legend;
 
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::flag_values::whole_number;
 use crate::report::Format;
 use crate::sources::Sources;
 

@@ -4,6 +4,7 @@
 use std::mem;
 
 use cuda_std::launch::Arguments;
+use device::{Counters, Device, Error, LaunchConfig, Result, memory, names};
 use ptx::Module;
 use simt::{Checks, Printed};
 
@@ -15,12 +16,8 @@ use super::structure::Part;
 use super::times;
 use super::validate::{Launch, Output, Source};
 use super::value::Values;
-use crate::device::{Counters, Device, LaunchConfig};
-use crate::error::{Error, Result};
 use crate::faults::Findings;
 use crate::lines::Lines;
-use crate::memory;
-use crate::names;
 use crate::progress::Progress;
 use crate::report::LaunchTimes;
 
@@ -126,7 +123,7 @@ pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Resu
 }
 
 fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunResult> {
-    device.watch(progress);
+    device.watch(progress.of_launch());
     let mut placed = place(device, plan)?;
     let mut ready = Ready::new(device, &mut placed, plan)?;
     let mut ran = RunResult { launches: Vec::new(), fault: None, values: Vec::new() };
@@ -154,7 +151,7 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
         }
         progress.done();
     }
-    device.watch(&Progress::default());
+    device.watch(None);
     drop(ready);
     if plan.flags.checks.or(Checks::ALL).memory
         && let Some(last) = ran.launches.last_mut()

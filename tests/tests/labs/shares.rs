@@ -4,7 +4,7 @@ use best_kernels::gram;
 use best_kernels::matmul;
 use best_kernels::product::{ROOM, Shares, THREADS, TileSize};
 use coalesce_tests::devices;
-use host::device::{Buffer, Device, LaunchConfig};
+use device::{Buffer, Device, LaunchConfig};
 use simt::Checks;
 
 /// How many tiles have a block of their own, how many blocks share the others, and how many slabs the first half of these takes more.
