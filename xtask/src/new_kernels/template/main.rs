@@ -5,8 +5,8 @@ use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use device::{Counters, Device, DeviceChoice, Error, LaunchConfig, Options, PtxFile, memory};
 use clap::Parser;
+use device::{Counters, Device, DeviceChoice, Error, LaunchConfig, Options, PtxFile, memory};
 use kernels::{axpy, block_sums};
 use simt::{Checks, MetricValue};
 
