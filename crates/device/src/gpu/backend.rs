@@ -4,10 +4,11 @@
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
-use cust::context::{CacheConfig as ContextPreference, CurrentContext};
+use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
 use cust::memory::{LockedBuffer, mem_get_info};
 use cust::stream::StreamWaitEventFlags;
+use cust::sys;
 use simt::{ArrayShape, Counters, LoadCaching, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
 use super::super::array::{Array, TextureSource};
@@ -16,10 +17,9 @@ use super::super::image::Checked;
 use super::super::{CacheConfig, LaunchConfig, Properties};
 use super::Gpu;
 use super::clock::ClockSource;
-use super::result::function::Shape;
-use super::result::rows::DeviceRows;
-use super::result::{self, DriverError};
-use super::safe::function::Function;
+use super::kernel::{Kernel, Shape, preference};
+use super::rows::DeviceRows;
+use super::status::{self, DriverError, to_result};
 use crate::clock::ClockReading;
 use crate::error::{Error, Result};
 use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
@@ -33,7 +33,7 @@ impl Gpu {
     }
 
     /// The result of an allocation of `needed` bytes.
-    pub(super) fn allocated<T>(&self, needed: u64, allocation: result::Result<T>) -> Result<T> {
+    pub(super) fn allocated<T>(&self, needed: u64, allocation: status::Result<T>) -> Result<T> {
         if matches!(allocation, Err(DriverError::OUT_OF_MEMORY)) {
             return Err(Error::OutOfMemory {
                 what: "an allocation".to_owned(),
@@ -47,7 +47,7 @@ impl Gpu {
     }
 
     /// The kernel called `name`, with the settings that the launch asks for.
-    fn configured(&self, name: &str, config: &LaunchConfig) -> Result<Rc<Function>> {
+    fn configured(&self, name: &str, config: &LaunchConfig) -> Result<Rc<Kernel>> {
         let known = match self.functions.borrow().get(name) {
             Some((caching, function)) if *caching == config.load_caching => Some(Rc::clone(function)),
             _ => None,
@@ -63,12 +63,12 @@ impl Gpu {
     }
 
     /// The kernel called `name` from the module whose loads are cached so.
-    fn look_up(&self, name: &str, caching: LoadCaching) -> Result<Rc<Function>> {
+    fn look_up(&self, name: &str, caching: LoadCaching) -> Result<Rc<Kernel>> {
         let mut modules = self.modules.borrow_mut();
         let missing =
             || Error::Launch { kernel: name.to_owned(), problem: format!("is not in {}", self.loaded.shown()) };
         let unit = self.loaded.unit_of(name).ok_or_else(missing)?;
-        let found = modules.compiled(&self.loaded, unit, caching)?.function(name);
+        let found = Kernel::of(modules.compiled(&self.loaded, unit, caching)?, name);
         let function = Rc::new(self.explain(&format!("looking up kernel {name}"), found)?.ok_or_else(missing)?);
         self.functions.borrow_mut().insert(name.to_owned(), (caching, Rc::clone(&function)));
         Ok(function)
@@ -188,18 +188,14 @@ impl Backend for Gpu {
 
     fn prefer(&self, cache: CacheConfig) -> Result<()> {
         self.make_current()?;
-        let preference = match cache {
-            CacheConfig::None => ContextPreference::PreferNone,
-            CacheConfig::Shared => ContextPreference::PreferShared,
-            CacheConfig::L1 => ContextPreference::PreferL1,
-            CacheConfig::Equal => ContextPreference::PreferEqual,
-        };
-        self.explain("setting the context's cache configuration", CurrentContext::set_cache_config(preference))
+        let set = CurrentContext::set_cache_config(preference(cache));
+        self.explain("setting the context's cache configuration", set)
     }
 
     fn reset_l2_priorities(&self) -> Result<()> {
         self.make_current()?;
-        match result::memory::reset_l2_priorities() {
+        // SAFETY: it takes nothing, and changes no data.
+        match to_result(unsafe { sys::cuCtxResetPersistingL2Cache() }) {
             // GPUs before 8.0 keep nothing there.
             Err(DriverError::NOT_SUPPORTED) => Ok(()),
             done => self.explain("resetting priorities in the level-2 cache", done),
@@ -231,8 +227,7 @@ impl Backend for Gpu {
     fn resident_blocks(&self, kernel: &str, config: &LaunchConfig) -> Result<Option<u32>> {
         self.make_current()?;
         let function = self.configured(kernel, config)?;
-        let threads = config.block.iter().product::<u32>();
-        let blocks = function.resident_blocks(threads, config.dynamic_shared);
+        let blocks = function.resident_blocks(config.block, config.dynamic_shared);
         self.explain(&format!("querying the occupancy of kernel {kernel}"), blocks).map(Some)
     }
 

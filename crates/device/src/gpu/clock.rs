@@ -7,8 +7,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use cust::device::Device as CudaDevice;
-use cust::sys::CUdevice_attribute as Attribute;
+use cust::device::{Device as CudaDevice, DeviceAttribute as Attribute};
 
 use super::query::attribute_of;
 use super::shared_library::{SharedLibrary, functions};
@@ -114,9 +113,9 @@ fn throttle(reasons: u64) -> Throttle {
 /// for CUDA, but not for NVML.
 pub(super) fn pci_address(device: CudaDevice, doing: &str) -> Result<String> {
     let ask = |attribute| attribute_of(device, attribute, doing);
-    let domain = ask(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?;
-    let bus = ask(Attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?;
-    let slot = ask(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?;
+    let domain = ask(Attribute::PciDomainId)?;
+    let bus = ask(Attribute::PciBusId)?;
+    let slot = ask(Attribute::PciDeviceId)?;
     Ok(format!("{domain:08x}:{bus:02x}:{slot:02x}.0"))
 }
 

@@ -1,26 +1,40 @@
 //! An NVIDIA GPU as a device. [`super::Device`] calls it through [`Backend`](super::backend::Backend).
 //!
-//! The driver is reached in three layers:
+//! What `cust` has, `cust` does: contexts, streams, events, pinned memory; buffers and their copies ([`memory`]); modules,
+//! kernels, their cache configuration, occupancy and launches ([`module`], [`kernel`]). What it lacks goes through `cust::sys`,
+//! the driver's own functions, which `cust_raw` loads at run time:
 //!
-//! - *raw*: `cust::sys`, the driver's own functions, which `cust_raw` loads at run time;
-//! - *result*: [`result`], one Rust function for each of the driver's, which returns what the driver writes or a `DriverError`;
-//! - *safe*: `cust`'s types for contexts, streams, events and pinned memory, and those of [`safe`] for what `cust` lacks:
-//!   modules with the compiler's log, pitched memory, 2D copies, kernels' attributes, clusters, arrays and textures.
+//! | what | in | because `cust` |
+//! | --- | --- | --- |
+//! | loading PTX | [`module`] | passes the compiler no cache mode, and no room for its log |
+//! | a variable's address | [`module`] | finds only variables of a size that is known when this is compiled |
+//! | pitched memory, 2D copies | [`memory`], [`rows`] | has neither |
+//! | carveout, dynamic shared memory beyond 48 KB | [`kernel`] | does not set a function's attributes |
+//! | cooperative launches; clusters, programmatic dependent launch | [`kernel`] | has only `cuLaunchKernel` |
+//! | arrays with mipmaps, of 16-bit floats | [`array`] | has neither |
+//! | textures and surfaces | [`objects`] | makes them of an array that it takes away, and of no other memory |
+//! | tensor maps | [`tensor`] | is older than they are |
+//! | attributes of a device from number 92 on | [`query`] | ends there |
+//! | priorities in the level-2 cache | `backend` | has no such call |
 //!
 //! [`Gpu`] holds the safe types and implements the backend with them. cuBLAS, CUB and NVML are loaded by name
 //! ([`shared_library`]); their functions are declared once, as raw function pointers and as methods that check the status.
 //!
 //! All `unsafe` code of the host is in this folder, each use with its reason.
 
+mod array;
 mod backend;
 mod clock;
 mod cublas;
+mod kernel;
+mod memory;
 mod module;
+mod objects;
 mod peers;
 mod query;
-mod result;
-mod safe;
+mod rows;
 mod shared_library;
+mod status;
 mod tensor;
 mod texture;
 
@@ -43,14 +57,14 @@ use super::image::{Images, Loaded};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
+use array::GpuArray;
 use clock::ClockSource;
+use kernel::Kernel;
+use memory::Memory;
 use module::Modules;
+use objects::{Surface, Texture};
 use peers::Libraries;
-use result::{DriverError, driver_error};
-use safe::array::GpuArray;
-use safe::function::Function;
-use safe::memory::Memory;
-use safe::texture::{Surface, Texture};
+use status::{DriverError, driver_error};
 
 /// How many GPUs there are, at least one.
 pub(super) fn count() -> Result<u32> {
@@ -74,7 +88,7 @@ pub(super) struct Gpu {
     arrays: RefCell<HashMap<u64, Rc<GpuArray>>>,
     memory: RefCell<Memory>,
     /// The kernels that were launched, each from the module with this caching of loads.
-    functions: RefCell<HashMap<String, (LoadCaching, Rc<Function>)>>,
+    functions: RefCell<HashMap<String, (LoadCaching, Rc<Kernel>)>>,
     modules: RefCell<Modules>,
     start: Event,
     end: Event,

@@ -8,9 +8,9 @@ use std::ptr;
 
 use super::Gpu;
 use super::cublas::Cublas;
-use super::result::DriverError;
-use super::result::rows::DeviceRows;
+use super::rows::DeviceRows;
 use super::shared_library::{LibraryStatus, SharedLibrary, functions};
+use super::status::DriverError;
 use crate::error::{Error, Result};
 use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 

@@ -2,14 +2,13 @@
 //! single attributes. Only reads.
 
 use cust::CudaApiVersion;
-use cust::device::Device as CudaDevice;
-use cust::sys::CUdevice_attribute as Attribute;
+use cust::device::{Device as CudaDevice, DeviceAttribute as Attribute};
+use cust::sys::{self, CUdevice_attribute as Newer};
 use simt::Model;
 
 use super::super::{ComputeCapability, Kind, Properties};
-use super::result::device::attribute;
-use super::result::driver_error;
-use super::safe::memory::Memory;
+use super::memory::Memory;
+use super::status::{driver_error, to_result};
 use crate::error::Result;
 
 /// The properties of a GPU whose context is current. `ptx_target` is left empty.
@@ -17,12 +16,13 @@ pub(super) fn properties(index: u32, device: CudaDevice) -> Result<Properties> {
     let doing = format!("querying the properties of GPU {index}");
     let failed = |error| driver_error(&doing, error);
     let ask = |attribute| attribute_of(device, attribute, &doing);
-    let memory_clock_khz = ask(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?;
-    let bus_bits = ask(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?;
+    let ask_newer = |attribute| newer_attribute_of(device, attribute, &doing);
+    let memory_clock_khz = ask(Attribute::MemoryClockRate)?;
+    let bus_bits = ask(Attribute::GlobalMemoryBusWidth)?;
     let version = CudaApiVersion::get().map_err(failed)?;
     let compute_capability = ComputeCapability {
-        major: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-        minor: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        major: ask(Attribute::ComputeCapabilityMajor)?,
+        minor: ask(Attribute::ComputeCapabilityMinor)?,
     };
     let capability = (compute_capability.major, compute_capability.minor);
     Ok(Properties {
@@ -31,31 +31,29 @@ pub(super) fn properties(index: u32, device: CudaDevice) -> Result<Properties> {
         name: device.name().map_err(failed)?,
         compute_capability,
         ptx_target: String::new(),
-        multiprocessors: Some(ask(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?),
+        multiprocessors: Some(ask(Attribute::MultiprocessorCount)?),
         memory_bytes: device.total_memory().map_err(failed)? as u64,
         memory_bus_bits: known(bus_bits),
-        clock_mhz: known(ask(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?).map(megahertz),
+        clock_mhz: known(ask(Attribute::ClockRate)?).map(megahertz),
         memory_clock_mhz: known(memory_clock_khz).map(megahertz),
         peak_gbps: peak_gbps(memory_clock_khz, bus_bits),
         f32_lanes_per_multiprocessor: compute_capability.f32_lanes(),
-        l2_bytes: known(ask(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?).map(u64::from),
-        shared_per_block: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.into(),
-        shared_per_block_opt_in: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.into(),
-        shared_per_multiprocessor: Some(
-            ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?.into(),
-        ),
-        max_threads_per_block: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-        max_threads_per_multiprocessor: Some(ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?),
+        l2_bytes: known(ask(Attribute::L2CacheSize)?).map(u64::from),
+        shared_per_block: ask(Attribute::MaxSharedMemoryPerBlock)?.into(),
+        shared_per_block_opt_in: ask_newer(Newer::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.into(),
+        shared_per_multiprocessor: Some(ask(Attribute::MaxSharedMemoryPerMultiprocessor)?.into()),
+        max_threads_per_block: ask(Attribute::MaxThreadsPerBlock)?,
+        max_threads_per_multiprocessor: Some(ask(Attribute::MaxThreadsPerMultiprocessor)?),
         pitch_alignment: pitch_alignment(&doing)?,
-        texture_alignment: ask(Attribute::CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)?.into(),
-        texture_pitch_alignment: ask(Attribute::CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT)?.into(),
+        texture_alignment: ask(Attribute::TextureAlignment)?.into(),
+        texture_pitch_alignment: ask(Attribute::TexturePitchAlignment)?.into(),
         cuda_version: Some(format!("{}.{}", version.major(), version.minor())),
         driver: std::fs::read_to_string("/proc/driver/nvidia/version")
             .ok()
             .and_then(|text| kernel_module_version(&text)),
         shared_sizes: Model::shared_sizes(capability).to_vec(),
-        max_blocks_per_multiprocessor: known(ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR)?),
-        registers_per_multiprocessor: known(ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?),
+        max_blocks_per_multiprocessor: known(ask_newer(Newer::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR)?),
+        registers_per_multiprocessor: known(ask(Attribute::MaxRegistersPerMultiprocessor)?),
         l1_bytes: None,
         simulates: None,
         model: None,
@@ -64,7 +62,17 @@ pub(super) fn properties(index: u32, device: CudaDevice) -> Result<Properties> {
 
 /// One attribute of a device.
 pub(super) fn attribute_of(device: CudaDevice, name: Attribute, doing: &str) -> Result<u32> {
-    attribute(device, name).map_err(|error| driver_error(doing, error))
+    let value = device.get_attribute(name).map_err(|error| driver_error(doing, error))?;
+    Ok(u32::try_from(value).unwrap_or(0))
+}
+
+/// One that `cust`, which ends at number 91, lacks.
+fn newer_attribute_of(device: CudaDevice, name: Newer, doing: &str) -> Result<u32> {
+    let mut value = 0;
+    // SAFETY: the device comes from the driver, and the output outlives the call.
+    let status = unsafe { sys::cuDeviceGetAttribute(&mut value, name, device.as_raw()) };
+    to_result(status).map_err(|error| driver_error(doing, error))?;
+    Ok(u32::try_from(value).unwrap_or(0))
 }
 
 /// The alignment of the rows of pitched memory: the pitch of rows of one byte. The driver has no attribute for it.

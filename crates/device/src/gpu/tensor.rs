@@ -1,10 +1,10 @@
 //! Tensor maps of a GPU: the driver encodes them. The backend calls it; no device memory is touched.
 
-use cust::sys::{Columns, TensorDescription};
+use cust::sys::{self, Columns, TensorDescription};
 use simt::{Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, Traversal};
 
 use super::Gpu;
-use super::result::tensor_map;
+use super::status::{DriverError, number_to_result};
 use crate::error::Result;
 
 /// `CUtensorMapDataType`, whose order is not that of PTX.
@@ -59,11 +59,13 @@ impl Gpu {
             },
         };
         let encoded = match map.traversal {
-            Traversal::Tiled { ref box_dimensions } => tensor_map::encode_tiled(&tensor, box_dimensions),
+            Traversal::Tiled { ref box_dimensions } => sys::encode_tiled(&tensor, box_dimensions),
             Traversal::ImageToColumn { ref lower, ref upper, channels, pixels } => {
-                tensor_map::encode_columns(&tensor, Columns { lower, upper, channels, pixels })
+                sys::encode_columns(&tensor, Columns { lower, upper, channels, pixels })
             }
         };
+        let encoded = encoded.map_err(DriverError::Missing);
+        let encoded = encoded.and_then(|(map, status)| number_to_result(status).map(|()| map));
         Ok(self.explain("encoding a tensor map", encoded)?.0)
     }
 }

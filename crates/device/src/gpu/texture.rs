@@ -6,9 +6,9 @@ use simt::{ArrayShape, Sampling};
 
 use super::super::array::{Array, TextureSource};
 use super::Gpu;
-use super::result::DriverError;
-use super::safe::array::GpuArray;
-use super::safe::texture::{Source, Surface, Texture};
+use super::array::GpuArray;
+use super::objects::{Source, Surface, Texture};
+use super::status::DriverError;
 use crate::error::Result;
 
 impl Gpu {

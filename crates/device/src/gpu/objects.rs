@@ -1,5 +1,6 @@
 //! Texture and surface objects. The backend keeps them until the host drops their handles.
 
+use std::ptr;
 use std::rc::Rc;
 
 use cust::sys::{
@@ -8,8 +9,8 @@ use cust::sys::{
 };
 use simt::{AddressMode, Filter, ReadMode, Sampling, TexelFormat};
 
-use super::super::result::{Result, texture};
 use super::array::{GpuArray, RawArray, raw_format};
+use super::status::{Result, to_result};
 
 /// Flags of a texture (`CU_TRSF_*`).
 const READ_AS_INTEGER: u32 = 0x01;
@@ -48,8 +49,10 @@ impl Texture {
     /// A linear or pitched source stays allocated in the context's memory as long as kernels read the texture.
     pub unsafe fn new(source: Source, sampling: &Sampling) -> Result<Self> {
         let (resource, format) = raw_resource(&source);
-        // SAFETY: the array is alive; the rest is the caller's promise.
-        let handle = unsafe { texture::create_texture(&resource, &raw_sampling(sampling, format)) }?;
+        let sampling = raw_sampling(sampling, format);
+        let mut handle = 0;
+        // SAFETY: the array is alive; the structs and the output outlive the call; the rest is the caller's promise.
+        to_result(unsafe { sys::cuTexObjectCreate(&mut handle, &resource, &sampling, ptr::null()) })?;
         let array = match source {
             Source::Array(array, _) => Some(array),
             Source::Linear { .. } | Source::Pitched { .. } => None,
@@ -61,7 +64,7 @@ impl Texture {
 impl Drop for Texture {
     fn drop(&mut self) {
         // SAFETY: this owns the texture.
-        let _ = unsafe { texture::destroy_texture(self.handle) };
+        let _ = unsafe { sys::cuTexObjectDestroy(self.handle) };
     }
 }
 
@@ -70,8 +73,9 @@ impl Surface {
     pub fn new(array: Rc<GpuArray>) -> Result<Self> {
         let mut resource = empty_resource(ResourceType::CU_RESOURCE_TYPE_ARRAY);
         resource.res.array.hArray = array.level(0)?;
-        // SAFETY: the array is alive.
-        let handle = unsafe { texture::create_surface(&resource) }?;
+        let mut handle = 0;
+        // SAFETY: the array is alive; the struct and the output outlive the call.
+        to_result(unsafe { sys::cuSurfObjectCreate(&mut handle, &resource) })?;
         Ok(Self { handle, _array: array })
     }
 }
@@ -79,7 +83,7 @@ impl Surface {
 impl Drop for Surface {
     fn drop(&mut self) {
         // SAFETY: this owns the surface.
-        let _ = unsafe { texture::destroy_surface(self.handle) };
+        let _ = unsafe { sys::cuSurfObjectDestroy(self.handle) };
     }
 }
 

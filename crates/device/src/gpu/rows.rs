@@ -1,12 +1,12 @@
-//! 2D copies: rows that are a pitch apart on the device, and adjacent on the host. `safe/memory.rs`, the backend and
-//! `peers` call it, and check addresses first.
+//! 2D copies: rows that are a pitch apart on the device, and adjacent on the host. `memory` calls it, and checks addresses
+//! first.
 
 use std::ptr;
 
 use cust::stream::Stream;
 use cust::sys::{self, CUDA_MEMCPY2D, CUmemorytype};
 
-use super::{Result, to_result};
+use super::status::{Result, to_result};
 
 /// Rows on the device.
 #[derive(Clone, Copy)]

@@ -1,20 +1,7 @@
-//! The driver's functions as Rust functions: the middle of three layers (see [`super`]).
-//!
-//! Each function here is one call of the driver. It takes references, slices and plain numbers, and returns what the driver
-//! writes or a [`DriverError`]; [`to_result`] is the only place that looks at a status. A function is `unsafe` if a wrong handle
-//! or address makes the call undefined; the safe layer calls it and gives the reason. Functions that `cust` wraps well
-//! (contexts, streams, events, pinned memory) are not repeated.
+//! The driver's statuses as errors: [`to_result`] is the only place that looks at a status, and `cust`'s errors become the
+//! same type.
 //!
 //! Statuses are plain numbers, because a driver may return one that the bindings, which end at CUDA 11.4, do not list.
-
-pub(super) mod array;
-pub(super) mod device;
-pub(super) mod function;
-pub(super) mod memory;
-pub(super) mod module;
-pub(super) mod rows;
-pub(super) mod tensor_map;
-pub(super) mod texture;
 
 use std::fmt;
 
@@ -71,7 +58,7 @@ impl From<CudaError> for DriverError {
 }
 
 /// The one place where a status becomes a result.
-fn to_result(status: CUresult) -> Result<()> {
+pub(super) fn to_result(status: CUresult) -> Result<()> {
     number_to_result(status as u32)
 }
 
