@@ -1,9 +1,7 @@
 //! The trait that the GPU and the simulator implement. [`super::Device`] and the buffers call it; labs never see it.
 
-use std::rc::Rc;
-
 use cuda_std::launch::Arguments;
-use simt::{ArrayShape, Counters, Finding, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
+use simt::{ArrayShape, Finding, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
 use super::array::{Array, TextureSource};
 use super::image::Checked;
@@ -55,9 +53,9 @@ pub trait Backend {
     /// Starts a copy within the device's memory. Work that is started later waits for it.
     fn copy(&self, from: u64, to: u64, length: u64) -> Result<()>;
 
-    /// Starts a kernel. The launch has been checked. The simulator completes it and returns the counters; a GPU completes it by
+    /// Starts a kernel. The launch has been checked. The simulator completes it and returns its report; a GPU completes it by
     /// the next [`Backend::synchronize`], which then reports a fault.
-    fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>>;
+    fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Report>>;
 
     /// Sets the preference of launches without their own.
     fn prefer(&self, cache: CacheConfig) -> Result<()>;
@@ -75,9 +73,6 @@ pub trait Backend {
 
     /// How many blocks of such a launch are resident at once on a multiprocessor. `None` on the simulator.
     fn resident_blocks(&self, kernel: &str, config: &LaunchConfig) -> Result<Option<u32>>;
-
-    /// The counts of the last completed launch, line by line. `None` on a GPU.
-    fn last_report(&self) -> Option<Rc<Report>>;
 
     /// What kernels have allocated and not freed. A GPU does not report it.
     fn leaks(&self) -> Vec<Finding> {

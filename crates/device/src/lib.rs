@@ -93,7 +93,7 @@ pub use on_device::OnDevice;
 pub use properties::{ComputeCapability, Kind, Properties};
 pub use ptx_file::PtxFile;
 pub use simt::{
-    AddressMode, ArrayShape, ChannelType, Counters, Filter, LoadCaching, Model, ReadMode, Sampling, Swizzle,
+    AddressMode, ArrayShape, ChannelType, Counters, Filter, LoadCaching, Model, ReadMode, Report, Sampling, Swizzle,
     TensorElement, TensorMap, TexelFormat,
 };
 pub use symbol::{Variable, VariableBytes};
@@ -365,8 +365,8 @@ impl Device {
         Ok(open(DeviceChoice::Model(model, caching), &self.options)?.shaped_for(self.shaped_for))
     }
 
-    /// Launches a kernel that is a safe function. The simulator runs it to its end and returns the
-    /// counters; a GPU only starts it.
+    /// Launches a kernel that is a safe function. The simulator runs it to its end and reports its
+    /// counts and findings; a GPU only starts it.
     ///
     /// The arguments are a tuple with one host value for each of the kernel's parameters; wrong types
     /// do not compile, nor a buffer that is an input and an output, or an output twice.
@@ -380,7 +380,7 @@ impl Device {
         kernel: &SafeKernel<P>,
         config: &LaunchConfig,
         arguments: A,
-    ) -> Result<Option<Counters>> {
+    ) -> Result<Option<Report>> {
         config.check_positions(kernel.name(), kernel.shape())?;
         // SAFETY: the kernel is safe in every launch of the shape that it declares, which is checked,
         // if its threads' positions differ, which was checked here.
@@ -402,7 +402,7 @@ impl Device {
         kernel: &Kernel<P>,
         config: &LaunchConfig,
         arguments: A,
-    ) -> Result<Option<Counters>> {
+    ) -> Result<Option<Report>> {
         config.check(kernel.name(), kernel.shape(), self.properties())?;
         let mut bytes = Arguments::new();
         arguments.push_all(&mut bytes);
@@ -424,7 +424,7 @@ impl Device {
         kernel: &str,
         config: &LaunchConfig,
         arguments: &Arguments,
-    ) -> Result<Option<Counters>> {
+    ) -> Result<Option<Report>> {
         config.check(kernel, LaunchShape::default(), self.properties())?;
         self.start(kernel, config, arguments)
     }
@@ -463,7 +463,7 @@ impl Device {
     }
 
     /// Checks the arguments and launches.
-    fn start(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
+    fn start(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Report>> {
         let kernel = self.loaded.check(kernel, arguments)?;
         self.backend.launch(kernel, config, arguments)
     }
@@ -486,11 +486,6 @@ impl Device {
     /// [`Error::Flag`] on the simulator, and [`Error::File`] for a library that cannot be used.
     pub fn peers(&self, wanted: PeerLibraries<'_>) -> Result<Peers> {
         Peers::load(&self.backend, wanted)
-    }
-
-    /// The last launch's counts, instruction by instruction and line by line. `None` on a GPU, and before any launch.
-    pub fn last_report(&self) -> Option<Rc<simt::Report>> {
-        self.backend.last_report()
     }
 
     /// What kernels have allocated with `malloc` and not freed: findings, unless a later kernel frees it. Empty on a GPU.

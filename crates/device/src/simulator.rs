@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 
 use cuda_std::launch::Arguments;
 use simt::{
-    ArrayHandle, ArrayShape, Counters, Finding, Launch, LaunchError, LoadCaching, LoadErrorReason, Memory, MemoryError,
-    Model, Output, Printed, Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, Trap, TrapKind,
+    ArrayHandle, ArrayShape, Finding, Launch, LaunchError, LoadCaching, LoadErrorReason, Memory, MemoryError, Model,
+    Output, Printed, Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, Trap, TrapKind,
 };
 
 use super::array::{Array, TextureSource};
@@ -93,7 +93,6 @@ pub(super) struct Simulator {
     /// The preference of launches without their own.
     preferred: Cell<CacheConfig>,
     watch: RefCell<Option<Watch>>,
-    last_report: RefCell<Option<Rc<Report>>>,
     output: Output,
     limits: Limits,
     cancel: Option<&'static AtomicBool>,
@@ -165,7 +164,6 @@ impl Simulator {
             memory: RefCell::new(memory),
             preferred: Cell::default(),
             watch: RefCell::default(),
-            last_report: RefCell::default(),
             output: limits.output_limit.map_or_else(Output::default, |bytes| Output::new(bytes as usize)),
             limits: limits.clone(),
             cancel: options.cancel,
@@ -288,7 +286,7 @@ impl Backend for Simulator {
         self.write(to, &bytes)
     }
 
-    fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
+    fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Report>> {
         let kernel = kernel.name;
         let arguments: Vec<&[u8]> = arguments.iter().collect();
         let watch = self.watch.borrow();
@@ -328,7 +326,7 @@ impl Backend for Simulator {
             )?;
         }
         let program = self.program_of(kernel)?;
-        let report = program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
+        program.launch(&self.memory.borrow(), &launch).map(Some).map_err(|error| match error {
             LaunchError::Trap(trap) => {
                 let mut fault = one_line(&with_shown_names(&trap).to_string());
                 fault += waiting_advice(&trap.kind, config);
@@ -341,10 +339,7 @@ impl Backend for Simulator {
                 Error::Fault { kernel: kernel.to_owned(), fault, trap: Some(trap) }
             }
             other => Error::Simulator { doing: "the launch".to_owned(), problem: one_line(&other.to_string()) },
-        })?;
-        let counters = report.counters();
-        self.last_report.replace(Some(Rc::new(report)));
-        Ok(Some(counters))
+        })
     }
 
     fn prefer(&self, cache: CacheConfig) -> Result<()> {
@@ -367,10 +362,6 @@ impl Backend for Simulator {
 
     fn leaks(&self) -> Vec<Finding> {
         self.memory.borrow().leaks()
-    }
-
-    fn last_report(&self) -> Option<Rc<Report>> {
-        self.last_report.borrow().clone()
     }
 
     fn allocate_array(&self, shape: &ArrayShape) -> Result<u64> {

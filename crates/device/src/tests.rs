@@ -117,7 +117,8 @@ fn launches_on_the_simulator_are_counted_and_not_timed() {
     let input = device.matrix::<f32>(32, 32, true).unwrap();
     let config = LaunchConfig::new([1, 1, 1], [32, 8, 1]);
     let kernel = &kernels::transpose::transpose_padded;
-    let counters = device.launch(kernel, &config, (&input, &mut matrix)).unwrap().unwrap();
+    let report = device.launch(kernel, &config, (&input, &mut matrix)).unwrap().unwrap();
+    let counters = report.counters();
     assert_eq!((counters.global.load.requests, counters.global.load.sectors), (32, 128));
     assert_eq!((counters.shared.load.wavefronts, counters.shared.load.bank_conflicts), (32, 0));
     assert_eq!(device.time(&mut || unreachable!("the simulator has no clock")).unwrap(), None);

@@ -247,12 +247,13 @@ impl Module {
         // SAFETY: the arguments fit the signature. What the kernel does with them is the student's
         // answer, on the simulator first; a GPU gets only what is right there.
         let launched = unsafe { self.device.launch_untyped(kernel, config, &bytes) };
-        let counters = launched.map_err(|error| {
+        let report = launched.map_err(|error| {
             Problem::of(error).map_faults(|faults| faults.into_iter().map(|fault| placed.with_element(fault)).collect())
         })?;
-        if let (Some(counters), Some(report)) = (counters, self.device.last_report()) {
+        if let Some(report) = report {
             let named = |finding| placed.with_element(Fault::found(finding));
             outcome.faults.extend(report.findings().iter().map(named));
+            let counters = report.counters();
             outcome.launches.push(Launched { kernel: kernel.to_owned(), report, counters });
         }
         Ok(())

@@ -161,8 +161,9 @@ impl<'a> Launcher<'a> {
             record.kernels.push(name);
         }
         // SAFETY: the caller's promise.
-        let counters = unsafe { self.device.launch_unchecked(kernel, &config, arguments) }?;
-        if let (Some(mut counters), Some(report)) = (counters, self.device.last_report()) {
+        let report = unsafe { self.device.launch_unchecked(kernel, &config, arguments) }?;
+        if let Some(report) = report {
+            let mut counters = report.counters();
             counters.occupancy = counters.occupancy.filter(|_| has_occupancy);
             record.launches.push((name, counters));
             if self.lines {

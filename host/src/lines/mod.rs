@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 
 use clap::Args;
 use device::flag_values::whole_number;
-use device::{Device, Error, Result};
+use device::{Error, Report, Result};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use simt::SourceLine;
@@ -87,11 +87,12 @@ impl LineFlags {
         self.lines
     }
 
-    /// The lines of the device's last launch, if requested. `ptx` names the PTX file.
-    pub fn of_last_launch(self, device: &Device, ptx: &str) -> Option<Lines> {
-        let report = device.last_report().filter(|_| self.lines)?;
+    /// The lines of this launch, if requested. `ptx` names the PTX file.
+    pub fn of_launch(self, report: &Report, ptx: &str) -> Option<Lines> {
         let mut counts = LineCounts::default();
-        counts.add(&report);
+        if self.lines {
+            counts.add(report);
+        }
         self.of(counts, ptx)
     }
 

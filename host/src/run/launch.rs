@@ -4,7 +4,7 @@
 use std::mem;
 
 use cuda_std::launch::Arguments;
-use device::{Counters, Device, Error, LaunchConfig, Result, memory, names};
+use device::{Counters, Device, Error, LaunchConfig, Report, Result, memory, names};
 use ptx::Module;
 use simt::{Checks, Printed};
 
@@ -131,13 +131,13 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
         let kernel = &launch.function.name;
         progress.begin(|| names::shown(kernel).into_owned());
         ready.prepare(index)?;
-        let launched = ready.launch(index).and_then(|counters| device.synchronize().map(|()| counters));
+        let launched = ready.launch(index).and_then(|report| device.synchronize().map(|()| report));
         match launched {
-            Ok(counters) => ran.launches.push(Launched {
-                counters,
+            Ok(report) => ran.launches.push(Launched {
+                counters: report.as_ref().map(Report::counters),
                 times: None,
-                findings: device.last_report().map(|report| Findings::of(&report)).unwrap_or_default(),
-                lines: plan.flags.lines.of_last_launch(device, plan.file),
+                findings: report.as_ref().map(Findings::of).unwrap_or_default(),
+                lines: report.and_then(|report| plan.flags.lines.of_launch(&report, plan.file)),
                 printed: device.take_printed(),
             }),
             Err(Error::Fault { kernel, fault, trap }) => {
@@ -220,7 +220,7 @@ impl<'a> Ready<'a> {
     }
 
     /// Starts the launch.
-    pub(super) fn launch(&self, index: usize) -> Result<Option<Counters>> {
+    pub(super) fn launch(&self, index: usize) -> Result<Option<Report>> {
         let mut arguments = Arguments::new();
         let all = self.parameters[index].iter().zip(&self.plan.launches[index].flags.arguments);
         let passed = all.filter(|(_, argument)| argument.is_parameter);

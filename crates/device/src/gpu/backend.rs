@@ -9,7 +9,7 @@ use cust::event::{Event, EventFlags};
 use cust::memory::{LockedBuffer, mem_get_info};
 use cust::stream::StreamWaitEventFlags;
 use cust::sys;
-use simt::{ArrayShape, Counters, LoadCaching, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
+use simt::{ArrayShape, LoadCaching, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
 use super::super::array::{Array, TextureSource};
 use super::super::backend::{Backend, Watch};
@@ -151,7 +151,7 @@ impl Backend for Gpu {
         self.explain("copying on the device", self.memory.borrow().copy(from, to, length, &self.stream))
     }
 
-    fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
+    fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Report>> {
         self.make_current()?;
         let Checked { name: kernel, may_begin_early } = kernel;
         let function = self.configured(kernel, config)?;
@@ -229,10 +229,6 @@ impl Backend for Gpu {
         let function = self.configured(kernel, config)?;
         let blocks = function.resident_blocks(config.block, config.dynamic_shared);
         self.explain(&format!("querying the occupancy of kernel {kernel}"), blocks).map(Some)
-    }
-
-    fn last_report(&self) -> Option<Rc<Report>> {
-        None
     }
 
     fn allocate_array(&self, shape: &ArrayShape) -> Result<u64> {
