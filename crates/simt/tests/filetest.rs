@@ -171,7 +171,8 @@ fn judge(test: &Test, launched: &Launched) -> Result<(), String> {
         expectations::compare(index, found, after)?;
     }
     let metrics = report.counters().metrics();
-    for (name, wanted) in &test.counts {
+    let modelled = if report.counters().model.is_some() { test.modelled.as_slice() } else { &[] };
+    for (name, wanted) in test.counts.iter().chain(modelled) {
         let metric = metrics.iter().find(|metric| metric.name == name).ok_or(format!("no counter {name}"))?;
         if metric.value != MetricValue::Count(*wanted) {
             return Err(format!("{name} is {:?}, not {wanted}", metric.value));

@@ -1,5 +1,6 @@
-//! Passes accesses to the model of a GPU, if the launch has one. Instructions call it before each access; without a model, that is
-//! one branch. It changes only the model's caches and counters.
+//! Passes accesses to the model of a GPU, if the launch has one; without a model, that is one branch.
+//! An access is passed on after the sanitizer has seen it, so that lanes which it refuses leave no
+//! trace in the model, and before it is made. Only the model's caches and counters change.
 
 use ptx::Space;
 
@@ -8,7 +9,7 @@ use crate::counters::AccessKind;
 use crate::hopper::tensor_map::Piece;
 use crate::lanes::WideRow;
 use crate::machine::access;
-use crate::machine::state::{At, Split, Warp, Worker, places};
+use crate::machine::state::{At, Block, Modelled, Residence, Warp, Worker, places};
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
 use crate::program::{Atomic, Load, Reach, Store};
@@ -23,41 +24,36 @@ struct Request<'a> {
     kind: AccessKind,
     width: u32,
     wish: CacheWish,
-    counter: u32,
 }
 
-/// A load is about to be made.
+/// A load is about to be made by these lanes. The rest of the worker is borrowed by then.
 #[inline(always)]
-pub(super) fn load(worker: &mut Worker, warp: &Warp, load: &Load, at: At) {
-    let At { split, mask, counter } = at;
-    if worker.modelled.is_some() {
+pub(super) fn load(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &Warp, load: &Load, at: At) {
+    if let Some(modelled) = modelled {
         let width = load.element * load.count;
-        let request = Request { reach: &load.reach, kind: AccessKind::Load, width, wish: load.wish, counter };
-        pass(worker, warp, split, mask, &request);
+        let kind = AccessKind::Load;
+        pass(modelled, block, warp, at, &Request { reach: &load.reach, kind, width, wish: load.wish });
     }
 }
 
-/// A store is about to be made.
+/// A store is about to be made by these lanes.
 #[inline(always)]
-pub(super) fn store(worker: &mut Worker, warp: &Warp, store: &Store, at: At) {
-    let At { split, mask, counter } = at;
-    if worker.modelled.is_some() {
+pub(super) fn store(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &Warp, store: &Store, at: At) {
+    if let Some(modelled) = modelled {
         let width = store.element * store.count;
-        let request = Request { reach: &store.reach, kind: AccessKind::Store, width, wish: CacheWish::None, counter };
-        pass(worker, warp, split, mask, &request);
+        let kind = AccessKind::Store;
+        pass(modelled, block, warp, at, &Request { reach: &store.reach, kind, width, wish: CacheWish::None });
     }
 }
 
-/// An atomic operation is about to be made.
+/// An atomic operation is about to be made by these lanes.
 #[inline(always)]
-pub(super) fn atomic(worker: &mut Worker, warp: &Warp, atomic: &Atomic, at: At) {
-    let At { split, mask, counter } = at;
-    if worker.modelled.is_some() {
+pub(super) fn atomic(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &Warp, atomic: &Atomic, at: At) {
+    if let Some(modelled) = modelled {
         let returns = atomic.elements().any(|(d, _)| d.is_some());
         let kind = if returns { AccessKind::Atomic } else { AccessKind::Reduction };
         let width = atomic.width();
-        let request = Request { reach: &atomic.reach, kind, width, wish: CacheWish::Past, counter };
-        pass(worker, warp, split, mask, &request);
+        pass(modelled, block, warp, at, &Request { reach: &atomic.reach, kind, width, wish: CacheWish::Past });
     }
 }
 
@@ -71,8 +67,8 @@ pub(super) fn touch(
     addresses: &WideRow,
     counter: u32,
 ) {
-    if worker.modelled.is_some() && mask != 0 {
-        pass_at(worker, warp, mask, addresses, &Request { reach, kind, width, wish, counter });
+    if let (Some(modelled), 1..) = (&mut worker.modelled, mask) {
+        pass_at(modelled, &worker.block, warp, mask, addresses, counter, &Request { reach, kind, width, wish });
     }
 }
 
@@ -105,22 +101,37 @@ fn multiprocessor<'w>(worker: &'w mut Worker) -> Option<&'w mut Multiprocessor> 
 
 /// Passes the access to the multiprocessor, for each state space that the lanes reach.
 #[inline(never)]
-fn pass(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, request: &Request) {
-    let addresses = access::addresses(warp, request.reach, split);
-    pass_at(worker, warp, mask, &addresses, request);
+fn pass(modelled: &mut Modelled, block: &Block, warp: &Warp, at: At, request: &Request) {
+    let addresses = access::addresses(warp, request.reach, at.split);
+    pass_at(modelled, block, warp, at.mask, &addresses, at.counter, request);
 }
 
-fn pass_at(worker: &mut Worker, warp: &Warp, mask: u32, addresses: &WideRow, request: &Request) {
+fn pass_at(
+    modelled: &mut Modelled,
+    block: &Block,
+    warp: &Warp,
+    mask: u32,
+    addresses: &WideRow,
+    counter: u32,
+    request: &Request,
+) {
     // No access is rejected here.
-    let _ = access::by_space(request.reach.space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
-        pass_in_space(worker, warp, request, space, &Access::new(mask, addresses, request.width));
+    let _ = access::by_space(request.reach.space, block.rank, mask, addresses, &mut |space, mask, addresses| {
+        let access = Access::new(mask, addresses, request.width);
+        pass_in_space(modelled, block.residence, warp, request, space, &access, counter);
         Ok(())
     });
 }
 
-fn pass_in_space(worker: &mut Worker, warp: &Warp, request: &Request, space: Space, access: &Access) {
-    let Some(modelled) = &mut worker.modelled else { return };
-    let residence = worker.block.residence;
+fn pass_in_space(
+    modelled: &mut Modelled,
+    residence: Residence,
+    warp: &Warp,
+    request: &Request,
+    space: Space,
+    access: &Access,
+    counter: u32,
+) {
     let multiprocessor = &mut modelled.multiprocessors[residence.multiprocessor];
     let &Request { kind, wish, width, .. } = request;
     let number = residence.first_warp + u64::from(warp.index);
@@ -144,7 +155,7 @@ fn pass_in_space(worker: &mut Worker, warp: &Warp, request: &Request, space: Spa
                     _ => coalesce::store_wavefronts(access),
                 };
                 // The access itself counts the standard numbers.
-                let more = &mut modelled.more_wavefronts[request.counter as usize];
+                let more = &mut modelled.more_wavefronts[counter as usize];
                 more.wavefronts += i64::from(found.wavefronts) - i64::from(plain.wavefronts);
                 more.conflicts += i64::from(found.conflicts) - i64::from(plain.conflicts);
             }

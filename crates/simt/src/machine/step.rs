@@ -10,7 +10,7 @@ use crate::lanes::{FULL, WideRow};
 use crate::machine::hopper::{asynchronous, cluster, matrix};
 use crate::machine::state::{At, Fault, Next, Split, Warp, Worker};
 use crate::machine::{
-    atomic, barriers, calls, inspect, load, meeting, modelled, observe, store, surface, system, texture, written,
+    atomic, barriers, calls, inspect, load, meeting, observe, store, surface, system, texture, written,
 };
 use crate::program::{Action, RETURN};
 use crate::trap::TrapKind;
@@ -147,22 +147,9 @@ fn control<'l>(
         }
         _ if mask == 0 => {}
         Action::Lanes(handler, operands) => handler(&mut warp.registers, operands, mask),
-        Action::Load(load) => {
-            modelled::load(worker, warp, load, at);
-            load::load(worker, warp, load, at).map_err(|fault| fault.at(pc))?;
-        }
-        Action::Store(store) => {
-            modelled::store(worker, warp, store, at);
-            store::store(worker, warp, store, at).map_err(|fault| fault.at(pc))?;
-        }
-        Action::Atomic(atomic) => {
-            let mask = observe::atomic(worker, warp, atomic, at);
-            if mask != 0 {
-                let at = at.with_mask(mask);
-                modelled::atomic(worker, warp, atomic, at);
-                atomic::atomic(worker, warp, atomic, at).map_err(|fault| fault.at(pc))?;
-            }
-        }
+        Action::Load(load) => load::load(worker, warp, load, at).map_err(|fault| fault.at(pc))?,
+        Action::Store(store) => store::store(worker, warp, store, at).map_err(|fault| fault.at(pc))?,
+        Action::Atomic(atomic) => atomic::atomic(worker, warp, atomic, at).map_err(|fault| fault.at(pc))?,
         Action::Fetch(fetch) => {
             texture::fetch(worker, warp, fetch, at).map_err(|fault| fault.at(pc))?;
         }

@@ -10,8 +10,8 @@ use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::access::{
     Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, meet_shape, of_other,
 };
-use crate::machine::observe;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::{modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
 use crate::program::{Copied, Store};
 use crate::sanitizer::{Intent, Path, Stored};
@@ -51,6 +51,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
                 found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
             }
         }
+        modelled::store(&mut worker.modelled, &worker.block, warp, store, at.with_mask(mask));
         let done = match found {
             None => false,
             Some(found) => {

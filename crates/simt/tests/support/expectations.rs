@@ -26,6 +26,7 @@
 //! - `blamed: KIND`, once for each kind of finding that the sanitizer reports for a third-party program, for one variant of its PTX
 //!   if named (`blamed: KIND debug`). None means no findings.
 //! - `count: NAME VALUE`: the simulator's counter of that name. Not for GPUs.
+//! - `modelled: NAME VALUE`: the Hopper model's counter of that name. Not for GPUs.
 //! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything), `@3` (the third line of a file beside the
 //!   program that holds its long lists).
 
@@ -46,6 +47,7 @@ pub struct Test {
     pub error: Option<String>,
     pub prints: Vec<String>,
     pub counts: Vec<(String, u64)>,
+    pub modelled: Vec<(String, u64)>,
     pub check: Option<String>,
     pub findings: Vec<String>,
     pub blamed: Vec<String>,
@@ -99,7 +101,7 @@ pub fn parse(text: &str, lists: &str) -> Result<Vec<Test>, String> {
             tests.push(run(index + 1, rest).map_err(|what| fail(&what))?);
             continue;
         }
-        const KNOWN: [&str; 18] = [
+        const KNOWN: [&str; 19] = [
             "in",
             "out",
             "inout",
@@ -115,6 +117,7 @@ pub fn parse(text: &str, lists: &str) -> Result<Vec<Test>, String> {
             "error",
             "prints",
             "count",
+            "modelled",
             "check",
             "finding",
             "blamed",
@@ -130,9 +133,10 @@ pub fn parse(text: &str, lists: &str) -> Result<Vec<Test>, String> {
             "finding" => test.findings.push(rest.to_string()),
             "blamed" => test.blamed.push(rest.to_string()),
             "prints" => test.prints.push(rest.to_string()),
-            "count" => {
+            "count" | "modelled" => {
                 let (name, value) = rest.split_once(' ').ok_or_else(|| fail("a name and a value are needed"))?;
-                test.counts.push((name.into(), value.parse().map_err(|_| fail("not a number"))?));
+                let counts = if directive == "count" { &mut test.counts } else { &mut test.modelled };
+                counts.push((name.into(), value.parse().map_err(|_| fail("not a number"))?));
             }
             _ => {
                 let parameter = with_lists(rest, lists).and_then(|rest| parameter(directive, &rest));
