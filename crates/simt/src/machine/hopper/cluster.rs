@@ -67,9 +67,8 @@ pub(crate) fn complete<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> b
             waited |= pass(warp);
         }
         if waited {
-            worker.switch(rank);
+            worker.select(rank);
             modelled::acquire(worker);
-            worker.switch(rank);
         }
     }
     true

@@ -112,7 +112,8 @@ pub(crate) fn complete(worker: &mut Worker, warp: u32, ends: &[usize; 32], waits
     if ends == &[0; 32] {
         return Ok(());
     }
-    let completed = worker.block.copies[warp as usize].complete(ends, &worker.block.shared);
+    let block = &mut *worker.block;
+    let completed = block.copies[warp as usize].complete(ends, &block.shared);
     // Destinations were checked when the copies began.
     let completed = completed.map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, 4, fault))?;
     if waits == Waits::ItsThread {

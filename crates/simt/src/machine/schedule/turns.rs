@@ -47,22 +47,20 @@ impl<'l> Worker<'l> {
         self.cluster = cluster;
         (self.cluster_arrivals, self.fruitless_waits) = (false, 0);
         self.arrivals.clear();
-        for rank in 0..launched.blocks_per_cluster {
-            self.switch(rank as usize);
-            let block = &mut self.block;
-            block.number = cluster * u64::from(launched.blocks_per_cluster) + u64::from(rank);
-            block.position = launched.block_position(block.number);
+        let first = cluster * u64::from(launched.blocks_per_cluster);
+        for (number, block) in (first..).zip(self.block.all_mut()) {
+            block.number = number;
+            block.position = launched.block_position(number);
             block.shared.reset(launched.shared_bytes);
             block.barriers.reset();
             block.copies.iter_mut().for_each(Copies::clear);
             block.departures.clear();
             block.stage = Stage::Waits;
-            self.switch(rank as usize);
         }
         if let Some(checker) = &mut self.checker
             && self.seat == 0
         {
-            checker.start(cluster * u64::from(launched.blocks_per_cluster));
+            checker.start(first);
         }
         for warp in warps.iter_mut() {
             warp.start(&launched.code.functions[0]);
@@ -73,10 +71,8 @@ impl<'l> Worker<'l> {
     pub fn turn(&mut self, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
         let result = self.turn_of_blocks(warps, quantum);
         if !matches!(result, Ok(false)) {
-            for rank in 0..self.resting.len().max(1) {
-                self.switch(rank);
-                self.launched.keep_output(self.block.number, &mut self.block.output);
-                self.switch(rank);
+            for block in self.block.all_mut() {
+                self.launched.keep_output(block.number, &mut block.output);
             }
         }
         result
@@ -85,7 +81,7 @@ impl<'l> Worker<'l> {
     fn turn_of_blocks(&mut self, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
         let (mut progress, mut done) = (false, true);
         for (rank, warps) in self.by_block(warps) {
-            self.switch(rank);
+            self.select(rank);
             self.block.stage = Stage::Runs;
             let turn = self.turn_of_each(warps, quantum);
             if warps.iter().all(|warp| warp.alive == 0) {
@@ -96,8 +92,8 @@ impl<'l> Worker<'l> {
                 Stage::Ended => transit::finish(self).map_err(|fault| self.stop(fault, &warps[0])),
                 _ => Ok(()),
             };
-            self.switch(rank);
-            let turn = turn.and_then(|turn| finished.map(|()| turn))?;
+            let turn = turn?;
+            finished?;
             progress |= turn.progress;
             done &= turn.done;
         }
@@ -240,7 +236,7 @@ impl<'l> Worker<'l> {
     fn go_on_past_lanes(&mut self, warps: &mut [Warp<'l>]) -> bool {
         let mut any = false;
         for (rank, warps) in self.by_block(warps) {
-            self.switch(rank);
+            self.select(rank);
             for warp in warps {
                 let joined = warp.waits_at_joins(|_| true);
                 let held_up = warp.waiting.iter().find_map(|(split, wait)| {
@@ -253,7 +249,6 @@ impl<'l> Worker<'l> {
                     any |= warp.go_on_apart(|_| true);
                 }
             }
-            self.switch(rank);
         }
         any
     }
@@ -278,9 +273,8 @@ impl<'l> Worker<'l> {
         }
         self.fruitless_waits += 1;
         for (rank, warps) in self.by_block(warps) {
-            self.switch(rank);
+            self.select(rank);
             warps.iter_mut().try_for_each(|warp| self.release_phases(warp, true))?;
-            self.switch(rank);
         }
         Ok(())
     }
@@ -314,7 +308,7 @@ impl<'l> Worker<'l> {
         for (rank, warps) in self.by_block(warps) {
             let mut waits = warps.iter().flat_map(|warp| &warp.waiting);
             if waits.any(|(_, wait)| !matches!(wait, Wait::Barrier(CLUSTER))) {
-                self.switch(rank);
+                self.select(rank);
                 return self.deadlock(warps);
             }
         }

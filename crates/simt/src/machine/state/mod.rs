@@ -24,7 +24,7 @@ mod worker;
 
 pub(crate) use at::At;
 pub(crate) use barrier::{Arrival, Barriers, CLUSTER, NUMBERED_BARRIERS, Outcome, WARPGROUP, WARPS_OF_GROUP};
-pub(crate) use block::{Block, Stage};
+pub(crate) use block::{Block, RunningBlock, Stage};
 pub(crate) use launched::Launched;
 pub(crate) use limits::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
 pub(crate) use local::{LocalMemory, places};
