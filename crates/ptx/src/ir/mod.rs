@@ -2,7 +2,7 @@
 //!
 //! [`Module`] and what it declares are in `module`; a function's body is a list of [`Instruction`]s
 //! (`instruction`), which name an operation with its modifiers (`operation`, `video`, `texture`, `hopper`), types
-//! and state spaces (`types`) and operands (`operand`). `lines` maps bytes to lines and columns. Nothing here
+//! and state spaces (`types`) and operands (`operand`). `sources` lists what an instruction reads. `lines` maps bytes to lines and columns. Nothing here
 //! parses or checks: an operation that exists is one that `typing` has accepted.
 
 mod hopper;
@@ -11,6 +11,7 @@ mod lines;
 mod module;
 mod operand;
 mod operation;
+mod sources;
 mod texture;
 mod types;
 mod video;
@@ -24,6 +25,7 @@ pub(crate) use lines::LineTable;
 pub use module::*;
 pub use operand::*;
 pub use operation::*;
+pub use sources::*;
 pub use texture::*;
 pub use types::*;
 pub use video::*;

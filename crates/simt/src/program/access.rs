@@ -72,6 +72,11 @@ pub(crate) struct Order {
 }
 
 impl Order {
+    /// That of an atomic operation, which is strong in any case.
+    pub fn atomic(ordering: Ordering, scope: Scope) -> Self {
+        Self { strong: true, audience: scope.into(), ..Self::new(ordering, scope) }
+    }
+
     pub fn new(ordering: Ordering, scope: Scope) -> Self {
         let releases =
             matches!(ordering, Ordering::Release | Ordering::AcquireRelease | Ordering::SequentiallyConsistent);

@@ -6,18 +6,20 @@
 
 use ptx::{Instruction, Op};
 
+use super::facts::{Next, facts};
+
 /// The successors of each position of a body; the position after the last stands for the function's end.
 pub(super) fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
     let end = body.len() as u32;
     let mut all: Vec<Vec<u32>> = Vec::with_capacity(body.len());
     for (position, instruction) in body.iter().enumerate() {
         let next = position as u32 + 1;
-        let mut to = match &instruction.op {
-            Op::Branch { target, .. } => vec![*target],
-            Op::BranchIndexed { targets, .. } => targets.clone(),
-            Op::Return => vec![end],
-            Op::Exit | Op::Trap => vec![],
-            _ => vec![next],
+        let mut to = match facts(&instruction.op).next {
+            Next::Following => vec![next],
+            Next::Jump(target) => vec![target],
+            Next::JumpIndexed(targets) => targets.to_vec(),
+            Next::Return => vec![end],
+            Next::Exit | Next::Trap => vec![],
         };
         if instruction.guard.is_some() && !to.contains(&next) {
             to.push(next);

@@ -1,14 +1,19 @@
-//! A module prepared to run: [`Program::load`] decodes kernels and allocates variables, [`Program::launch`] runs one.
+//! A module prepared to run: [`Program::load`] decodes kernels and allocates variables,
+//! [`Program::launch`] validates a launch and runs it.
 //!
-//! `decode` turns PTX into `code`, whose parts are `access`, `texture`, `system`, `inspection` and `hopper`. `blocks`,
-//! `control_flow`, `layout`, `order`, `listing` and `variables` are what loading computes; `request` validates a launch. The host
-//! calls this; running is left to [`crate::machine`].
+//! - `decode` turns PTX into `code`, whose parts are `access`, `texture`, `system`, `inspection` and
+//!   `hopper`.
+//! - `facts` has what passes need to know of each PTX instruction, and `effects` of each decoded step.
+//! - `blocks`, `control_flow`, `layout`, `order`, `listing` and `variables` are what loading computes.
+//! - `request` validates a launch.
 
 mod access;
 mod blocks;
 mod code;
 mod control_flow;
 mod decode;
+mod effects;
+mod facts;
 mod hopper;
 mod inspection;
 mod layout;
@@ -21,6 +26,7 @@ mod variables;
 
 pub(crate) use access::*;
 pub(crate) use code::*;
+pub(crate) use effects::{NextStep, OnMemory, Proxy};
 pub(crate) use hopper::asynchronous::*;
 pub(crate) use hopper::fragment::Fragment;
 pub(crate) use hopper::matrix::*;

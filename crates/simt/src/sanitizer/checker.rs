@@ -18,7 +18,7 @@ use super::{Checks, FindingKind, Findings, Party};
 use crate::memory::{
     AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,
 };
-use crate::program::{Action, Code, Copied, Matrix, Order, SurfaceAction};
+use crate::program::{Code, Copied, Order};
 use crate::site::AccessAction;
 
 /// The sanitizer of one worker.
@@ -401,20 +401,5 @@ impl<'l> Checker<'l> {
 
 /// The width of the kernel's narrowest access to memory that threads share.
 fn narrowest(code: &Code) -> u32 {
-    let widths = code.instructions.iter().map(|instruction| match &instruction.action {
-        Action::Load(load) if load.reach.space != Space::Local => load.element * load.count,
-        Action::Store(store) if store.reach.space != Space::Local => store.element * store.count,
-        Action::Atomic(atomic) => atomic.ty.bytes(),
-        Action::Matrix(matrix) => match &**matrix {
-            Matrix::StoreFragment(tile) => tile.fragment.ty.bits().div_ceil(8),
-            _ => 4,
-        },
-        Action::Surface(access) => match access.action {
-            // As wide as the surface's texels, which are unknown here.
-            SurfaceAction::StoreFormatted => 1,
-            _ => access.ty.bytes() * access.rows.len() as u32,
-        },
-        _ => 4,
-    });
-    widths.min().unwrap_or(4)
+    code.instructions.iter().map(|instruction| instruction.action.effects().width).min().unwrap_or(4)
 }

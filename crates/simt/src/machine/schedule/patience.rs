@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use crate::lanes::ALWAYS;
 use crate::machine::calls::take_results;
 use crate::machine::state::{Split, Warp};
-use crate::program::{Action, Code};
+use crate::program::{Code, NextStep, OnMemory};
 
 /// Instructions that each split of a warp executes in turn after lanes have proceeded separately: most of them poll.
 pub(crate) const QUANTUM: u64 = 1 << 8;
@@ -42,21 +42,18 @@ fn polls(code: &Code, (from, end): (u32, u32)) -> bool {
             continue;
         }
         let Some(instruction) = code.instructions.get(position as usize) else { continue };
-        let goes_on = instruction.guard != ALWAYS;
-        match &instruction.action {
-            Action::Atomic(_) | Action::Call(_) => return true,
-            Action::Load(load) if load.order.strong => return true,
-            Action::Branch { target, .. } => {
-                next.push(*target);
-                next.extend(goes_on.then_some(position + 1));
-            }
-            Action::BranchIndexed(branch) => {
-                next.extend(&branch.targets);
-                next.extend(goes_on.then_some(position + 1));
-            }
-            Action::Return { .. } | Action::Exit | Action::Trap => next.extend(goes_on.then_some(position + 1)),
-            _ => next.push(position + 1),
+        let effects = instruction.action.effects();
+        if effects.memory == OnMemory::Polls {
+            return true;
         }
+        let falls_through = instruction.guard != ALWAYS || matches!(effects.next, NextStep::Following);
+        match effects.next {
+            NextStep::Callee => return true,
+            NextStep::Following | NextStep::End => {}
+            NextStep::Jump(target) => next.push(target),
+            NextStep::JumpIndexed(targets) => next.extend(targets),
+        }
+        next.extend(falls_through.then_some(position + 1));
     }
     false
 }

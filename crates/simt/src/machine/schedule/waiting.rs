@@ -6,7 +6,7 @@
 //! instructions pass without a change, and that each block polls meanwhile.
 
 use crate::counters::InstructionCounters;
-use crate::program::{Action, Code, Matrix, SurfaceAction};
+use crate::program::{Code, OnMemory};
 
 /// The counters of a kernel's instructions that matter for waiting.
 pub(crate) struct Watch {
@@ -24,27 +24,18 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub fn new(code: &Code) -> Self {
-        let places_of = |wanted: &dyn Fn(&Action) -> bool| {
-            let found = code.instructions.iter().filter(|instruction| wanted(&instruction.action));
+        let places_of = |wanted: OnMemory| {
+            let found = code.instructions.iter().filter(|step| step.action.effects().memory == wanted);
             let mut places: Vec<u32> = found.map(|instruction| instruction.counter).collect();
             places.sort_unstable();
             places.dedup();
             places.retain(|&place| (place as usize) < code.places.len());
             places
         };
-        let polls = places_of(&|action| match action {
-            Action::Load(load) => load.order.strong,
-            Action::Atomic(_) => true,
-            _ => false,
-        });
+        let polls = places_of(OnMemory::Polls);
         Self {
-            stores: places_of(&|action| matches!(action, Action::Store(_))),
-            others: places_of(&|action| match action {
-                Action::CallSystem(_) | Action::Asynchronous(_) => true,
-                Action::Surface(access) => !matches!(access.action, SurfaceAction::Load),
-                Action::Matrix(matrix) => matches!(**matrix, Matrix::StoreFragment(_)),
-                _ => false,
-            }),
+            stores: places_of(OnMemory::Stores),
+            others: places_of(OnMemory::MayStore),
             changes: 0,
             polled: vec![0; polls.len()],
             polls,

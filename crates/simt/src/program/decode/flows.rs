@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ptx::{
-    Address, AddressBase, BinaryOp, CallOperand, Callee, FenceProxies, Function, Handle, Instruction, Module, Op,
-    Operand, Space, TernaryOp, Type, Variable,
+    Address, AddressBase, BinaryOp, CallOperand, Callee, Function, Handle, Instruction, Module, Op, Operand, Space,
+    TernaryOp, Type, Variable,
 };
 
 use super::function::{FunctionDecoder, Storage};
@@ -353,9 +353,58 @@ impl Flows<'_> {
             }
             Op::Load { .. } => used(RegisterUse::Address),
             Op::BranchIndexed { .. } => used(RegisterUse::Condition),
-            op => {
-                let bases = addresses(op);
-                let to = |register| match bases.contains(&Some(register)) {
+            Op::CreatePolicy { .. }
+            | Op::Atomic { .. }
+            | Op::AtomicVector { .. }
+            | Op::Fence { .. }
+            | Op::TextureFetch(_)
+            | Op::TextureQuery { .. }
+            | Op::SurfaceLoad { .. }
+            | Op::SurfaceStore { .. }
+            | Op::SurfaceReduce { .. }
+            | Op::CopyAsync(_)
+            | Op::CommitCopies
+            | Op::WaitForCopies { .. }
+            | Op::ArriveAfterCopies { .. }
+            | Op::BulkCopy(_)
+            | Op::CommitBulkCopies
+            | Op::WaitForBulkCopies { .. }
+            | Op::StoreAsync(_)
+            | Op::TensorCopy(_)
+            | Op::ReplaceTensorField { .. }
+            | Op::CopyTensorMap { .. }
+            | Op::Mbarrier { .. }
+            | Op::PendingCount { .. }
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::MatrixMultiply(_)
+            | Op::LoadFragment { .. }
+            | Op::StoreFragment { .. }
+            | Op::WarpgroupMultiply(_)
+            | Op::WarpgroupFence
+            | Op::CommitProducts
+            | Op::WaitForProducts { .. }
+            | Op::Vote { .. }
+            | Op::Match { .. }
+            | Op::WarpReduce { .. }
+            | Op::ActiveMask { .. }
+            | Op::Elect { .. }
+            | Op::Barrier { .. }
+            | Op::WarpBarrier { .. }
+            | Op::ClusterBarrier { .. }
+            | Op::WaitForEarlierGrids
+            | Op::NoEffect
+            | Op::Branch { .. }
+            | Op::StackAllocate { .. }
+            | Op::StackSave { .. }
+            | Op::StackRestore { .. }
+            | Op::Return
+            | Op::Exit
+            | Op::Trap
+            | Op::Breakpoint => {
+                let bases: Vec<usize> = op.sources().addresses.into_iter().filter_map(base).collect();
+                let to = |register| match bases.contains(&register) {
                     true => RegisterUse::Address,
                     false => RegisterUse::Operand,
                 };
@@ -383,24 +432,5 @@ fn base(address: &Address) -> Option<usize> {
     match address.base {
         AddressBase::Register(register) => Some(register.index()),
         AddressBase::Variable(_) | AddressBase::Absolute => None,
-    }
-}
-
-/// The registers that an instruction's addresses start from.
-fn addresses(op: &Op) -> [Option<usize>; 2] {
-    match op {
-        Op::Atomic { address, .. }
-        | Op::AtomicVector { address, .. }
-        | Op::ArriveAfterCopies { address, .. }
-        | Op::Mbarrier { address, .. }
-        | Op::LoadMatrix { address, .. }
-        | Op::StoreMatrix { address, .. } => [base(address), None],
-        Op::LoadFragment { tile, .. } | Op::StoreFragment { tile, .. } => [base(&tile.address), None],
-        Op::CopyAsync(copy) => [base(&copy.dst), base(&copy.src)],
-        Op::TensorCopy(copy) => [base(&copy.map), None],
-        Op::ReplaceTensorField { address, .. } => [base(address), None],
-        Op::CopyTensorMap { dst, src, .. } => [base(dst), base(src)],
-        Op::Fence { proxies: Some(FenceProxies::AcquireTensorMap(map)), .. } => [base(map), None],
-        _ => [None, None],
     }
 }

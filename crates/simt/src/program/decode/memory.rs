@@ -1,9 +1,9 @@
-//! Decodes loads, stores and atomic operations, and accesses to the rows that hold `.param` variables of functions. `arithmetic`
-//! calls it with all instructions that are not arithmetic; it passes on textures, Hopper's and control flow. Emits steps.
+//! Decodes loads, stores, atomic operations and fences, and accesses to the rows that hold `.param`
+//! variables of functions.
 
 use ptx::{
-    Address, AddressBase, AtomicOp, CacheOperator, Destination, FenceProxies, Kind, Mode, Op, Operand, Ordering, Space,
-    Type,
+    Address, AddressBase, AtomicOp, CacheOperator, Destination, FenceProxies, Kind, Mode, Operand, Ordering, Scope,
+    Space, Type,
 };
 
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
@@ -24,105 +24,43 @@ enum Target {
 }
 
 impl FunctionDecoder<'_, '_> {
-    pub(super) fn memory_or_control(&mut self, op: &Op) -> Decoded<()> {
-        match op {
-            Op::Load { space, ordering, scope, cache, non_coherent, uniform, ty, dsts, address } => {
-                let volatile = *ordering == Ordering::Weak && *cache == CacheOperator::Volatile;
-                let order = Order::new(if volatile { Ordering::Volatile } else { *ordering }, *scope);
-                let order = Order { read_only: *non_coherent || *uniform, ..order };
-                self.load(*space, *ty, dsts, *address, (order, wish(*ordering, *cache, *non_coherent)))?;
-                if *uniform && let Some(Action::Load(load)) = self.builder.instructions.last().map(|last| &last.action)
-                {
-                    let rule = Rule::UniformAddress { reach: load.reach };
-                    self.inspect(rule);
-                }
-                Ok(())
-            }
-            Op::Store { space, ordering, scope, ty, srcs, address, .. } => {
-                self.store(*space, *ty, srcs, *address, Order::new(*ordering, *scope))
-            }
-            Op::Atomic { space, op, ordering, scope, ty, flush_subnormals, dst, address, a, b, .. } => {
-                let order = Order { strong: true, audience: (*scope).into(), ..Order::new(*ordering, *scope) };
-                self.atomic((*space, *op, *ty, *flush_subnormals), *dst, *address, *a, *b, order)
-            }
-            Op::AtomicVector {
-                space, op, ordering, scope, ty, flush_subnormals: flush, dsts, address, srcs, ..
-            } => {
-                let order = Order { strong: true, audience: (*scope).into(), ..Order::new(*ordering, *scope) };
-                let Target::Memory(reach) = self.target(*space, *address)? else {
-                    return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
-                };
-                let mut elements = Vec::with_capacity(srcs.len());
-                for (index, &src) in srcs.iter().enumerate() {
-                    let d = match dsts.get(index) {
-                        Some(&Some(register)) => Some(self.destination(Some(register), *ty)?),
-                        _ => None,
-                    };
-                    elements.push((d, self.value(src, *ty)?));
-                }
-                let rest = elements.split_off(1.min(elements.len())).into();
-                let Some(&(d, a)) = elements.first() else { return Ok(()) };
-                let (op, ty, flush) = (*op, *ty, *flush);
-                let atomic = Atomic { reach, op, ty, flush, d, a, b: a, order, overwrites: false, rest };
-                self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
-                Ok(())
-            }
-            Op::Fence { proxies: Some(FenceProxies::AcquireTensorMap(_)), .. } => self.asynchronous(op),
-            Op::Fence { scope, proxies, .. } => {
-                let is_of = |space| matches!(*proxies, Some(FenceProxies::Async(named)) if named == Space::Generic || named == space);
-                self.emit(
-                    COUNTED,
-                    Action::Fence(Fence {
-                        audience: (*scope).into(),
-                        shared_to_async: is_of(Space::Shared) || is_of(Space::ClusterShared),
-                        global_to_async: is_of(Space::Global),
-                        releases_maps: *proxies == Some(FenceProxies::ReleaseTensorMaps),
-                    }),
-                );
-                Ok(())
-            }
-            Op::CreatePolicy { dst } => {
-                // The hardware's encoding is undocumented; any policy may be zero.
-                let a = self.wide(Operand::Integer(0), Type::B64)?;
-                let d = self.destination(*dst, Type::B64)?;
-                self.lanes(lanes::copy(Type::B64), Operands { d, a, ..Operands::default() });
-                Ok(())
-            }
-            // Grids run one after the other.
-            Op::Prefetch { .. } | Op::NanoSleep { .. } | Op::WaitForEarlierGrids | Op::NoEffect => {
-                self.emit(COUNTED, Action::Nothing);
-                Ok(())
-            }
-            Op::TextureFetch(_)
-            | Op::TextureQuery { .. }
-            | Op::SurfaceLoad { .. }
-            | Op::SurfaceStore { .. }
-            | Op::SurfaceReduce { .. } => self.texture(op),
-            Op::CopyAsync(..)
-            | Op::BulkCopy(..)
-            | Op::CommitBulkCopies
-            | Op::WaitForBulkCopies { .. }
-            | Op::StoreAsync(..)
-            | Op::TensorCopy(..)
-            | Op::ReplaceTensorField { .. }
-            | Op::CopyTensorMap { .. }
-            | Op::CommitCopies
-            | Op::WaitForCopies { .. }
-            | Op::ArriveAfterCopies { .. }
-            | Op::Mbarrier { .. }
-            | Op::PendingCount { .. } => self.asynchronous(op),
-            Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::TransposeMatrix { .. }
-            | Op::MatrixMultiply(_)
-            | Op::WarpgroupMultiply(_)
-            | Op::WarpgroupFence
-            | Op::CommitProducts
-            | Op::WaitForProducts { .. }
-            | Op::LoadFragment { .. }
-            | Op::StoreFragment { .. } => self.matrix(op),
-            other => self.control(other),
+    pub(super) fn atomic_vector(
+        &mut self,
+        (space, op, ty, flush): (Space, AtomicOp, Type, bool),
+        dsts: &[Destination],
+        address: Address,
+        srcs: &[Operand],
+        order: Order,
+    ) -> Decoded<()> {
+        let Target::Memory(reach) = self.target(space, address)? else {
+            return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
+        };
+        let mut elements = Vec::with_capacity(srcs.len());
+        for (index, &src) in srcs.iter().enumerate() {
+            let d = match dsts.get(index) {
+                Some(&Some(register)) => Some(self.destination(Some(register), ty)?),
+                _ => None,
+            };
+            elements.push((d, self.value(src, ty)?));
         }
+        let rest = elements.split_off(1.min(elements.len())).into();
+        let Some(&(d, a)) = elements.first() else { return Ok(()) };
+        let atomic = Atomic { reach, op, ty, flush, d, a, b: a, order, overwrites: false, rest };
+        self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
+        Ok(())
+    }
+
+    pub(super) fn fence(&mut self, scope: Scope, proxies: Option<FenceProxies>) -> Decoded<()> {
+        let orders_async =
+            |space| matches!(proxies, Some(FenceProxies::Async(named)) if named == Space::Generic || named == space);
+        let fence = Fence {
+            audience: scope.into(),
+            shared_to_async: orders_async(Space::Shared) || orders_async(Space::ClusterShared),
+            global_to_async: orders_async(Space::Global),
+            releases_maps: proxies == Some(FenceProxies::ReleaseTensorMaps),
+        };
+        self.emit(COUNTED, Action::Fence(fence));
+        Ok(())
     }
 
     /// An address in memory, not of a parameter in rows.
@@ -181,13 +119,14 @@ impl FunctionDecoder<'_, '_> {
         register.map_or(ty.bits(), |register| self.type_of(register).bits()) >= 64
     }
 
-    fn load(
+    /// `ld` and `ldu`, which `is_uniform`.
+    pub(super) fn load(
         &mut self,
-        space: Space,
+        (space, address): (Space, Address),
         ty: Type,
         dsts: &[Destination],
-        address: Address,
         (order, wish): (Order, CacheWish),
+        is_uniform: bool,
     ) -> Decoded<()> {
         let vector = || LoadErrorReason::Unsupported { what: format!("loads of {} times .{}", dsts.len(), ty.name()) };
         let wide = self.has_wide(dsts.iter().copied(), ty);
@@ -230,6 +169,9 @@ impl FunctionDecoder<'_, '_> {
                         wish,
                     })),
                 );
+                if is_uniform {
+                    self.inspect(Rule::UniformAddress { reach });
+                }
             }
             Target::Kernel(start) => {
                 for (index, d) in destinations.into_iter().enumerate() {
@@ -285,7 +227,14 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    fn store(&mut self, space: Space, ty: Type, srcs: &[Operand], address: Address, order: Order) -> Decoded<()> {
+    pub(super) fn store(
+        &mut self,
+        space: Space,
+        ty: Type,
+        srcs: &[Operand],
+        address: Address,
+        order: Order,
+    ) -> Decoded<()> {
         let target = self.target(space, address)?;
         let mut sources = Vec::new();
         self.uses.moving = true;
@@ -345,7 +294,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    fn atomic(
+    pub(super) fn atomic(
         &mut self,
         (space, op, ty, flush): (Space, AtomicOp, Type, bool),
         dst: Destination,
@@ -416,7 +365,7 @@ fn place(rows: Rows, offset: u64, bytes: u32) -> Decoded<BitPosition> {
 }
 
 /// Which caches a load asks for.
-fn wish(ordering: Ordering, cache: CacheOperator, non_coherent: bool) -> CacheWish {
+pub(super) fn wish(ordering: Ordering, cache: CacheOperator, non_coherent: bool) -> CacheWish {
     match cache {
         _ if ordering != Ordering::Weak => CacheWish::Past,
         _ if non_coherent => CacheWish::ReadOnly,

@@ -1,6 +1,7 @@
-//! Decodes a kernel's PTX into [`Code`]: each PTX instruction into steps (`arithmetic`, `control`, `memory`, `moves`, `addresses`,
-//! `texture`, `hopper`), with operands as rows (`operands`). `copied`, `expected`, `flows`, `unwritten` and `uses` find what the
-//! sanitizer needs to know. [`Program::load`](super::Program::load) calls this once for each kernel. Reads the module; produces data.
+//! Decodes a kernel's PTX into [`Code`]. `instruction` sends each PTX instruction to its family, which
+//! turns it into steps (`moves`, `addresses`, `arithmetic`, `memory`, `texture`, `hopper`, `control`),
+//! with operands as rows (`operands`). `copied`, `expected`, `flows`, `unwritten` and `uses` find what
+//! the sanitizer needs to know.
 
 mod addresses;
 mod arithmetic;
@@ -10,6 +11,7 @@ mod expected;
 mod flows;
 mod function;
 mod hopper;
+mod instruction;
 mod memory;
 mod moves;
 mod operands;
@@ -157,18 +159,9 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
             at => *position = starts[at as usize],
         };
         for instruction in &mut self.builder.instructions[first..] {
-            match &mut instruction.action {
-                Action::Branch { target: to, meet } => {
-                    target(to);
-                    meeting(meet);
-                }
-                Action::BranchIndexed(branch) => {
-                    branch.targets.iter_mut().for_each(target);
-                    meeting(&mut branch.meet);
-                }
-                Action::Return { meet } => meeting(meet),
-                _ => {}
-            }
+            let (targets, meet) = instruction.action.targets_mut();
+            targets.iter_mut().for_each(target);
+            meet.into_iter().for_each(meeting);
         }
         self.builder.functions.push(self.frame);
         Ok(searched)

@@ -9,7 +9,7 @@
 //! Only writes count, and only by threads of the same cluster: copies commonly overwrite what threads have *read* without a
 //! fence. The data of a copy is visible to all that have waited for it. Writes by `cp.async` do not count either.
 
-use crate::program::{Action, Asynchronous, Code, Matrix};
+use crate::program::{Code, Proxy};
 use crate::sanitizer::stamp::Stamp;
 
 /// Which instructions write through the generic proxy.
@@ -21,21 +21,15 @@ pub(in crate::sanitizer) struct Proxies {
 
 impl Proxies {
     pub fn new(code: &Code) -> Self {
-        let actions = || code.instructions.iter().map(|instruction| (instruction.counter, &instruction.action));
-        let is_async = |action: &Action| match action {
-            Action::Asynchronous(action) => matches!(**action, Asynchronous::Bulk(_) | Asynchronous::Tensor(_)),
-            Action::Matrix(operation) => matches!(**operation, Matrix::MultiplyTogether(_)),
-            _ => false,
-        };
-        if !actions().any(|(_, action)| is_async(action)) {
+        let proxies = || code.instructions.iter().map(|step| (step.counter, step.action.effects().proxy));
+        if !proxies().any(|(_, proxy)| proxy == Some(Proxy::Async)) {
             return Self::default();
         }
         let mut places = vec![false; code.places.len()];
-        for (place, action) in actions() {
-            let is_generic = matches!(action, Action::Store(_) | Action::Atomic(_) | Action::Matrix(_));
+        for (place, proxy) in proxies() {
             // Helpers of an instruction have no place.
-            if let Some(known) = places.get_mut(place as usize) {
-                *known |= is_generic && !is_async(action);
+            if let Some(is_generic) = places.get_mut(place as usize) {
+                *is_generic |= proxy == Some(Proxy::Generic);
             }
         }
         Self { places }

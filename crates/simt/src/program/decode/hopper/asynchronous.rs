@@ -1,8 +1,8 @@
-//! Decodes asynchronous copies and mbarriers into [`program::hopper`](crate::program::hopper). `memory` calls it. Emits
-//! steps.
+//! Decodes asynchronous copies and mbarriers into [`program::hopper`](crate::program::hopper).
 
 use ptx::{
-    FenceProxies, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, TensorField, TensorMode, Type,
+    Address, Destination, MbarrierArrival, MbarrierPhase, MbarrierTest, Operand, Scope, Space, TensorField, TensorMode,
+    Type,
 };
 
 use crate::LoadErrorReason;
@@ -16,94 +16,101 @@ use crate::program::hopper::asynchronous::{
 use crate::program::inspection::Rule;
 
 impl FunctionDecoder<'_, '_> {
-    pub(in crate::program) fn asynchronous(&mut self, op: &Op) -> Decoded<()> {
-        let mut rule = None;
-        let action = match op {
-            Op::CopyAsync(copy) => {
-                let given = copy.source_bytes.is_some();
-                let source_bytes = copy.source_bytes.unwrap_or(Operand::Integer(copy.bytes.into()));
-                let row = self.word(source_bytes, Type::U32)?;
-                let operand = "the number of bytes that `cp.async` reads";
-                rule = given.then_some(Rule::AtMost { row, limit: copy.bytes, operand });
-                Asynchronous::Copy(AsyncCopy {
-                    from: self.reach(Space::Global, copy.src)?,
-                    to: self.reach(Space::Shared, copy.dst)?,
-                    bytes: copy.bytes,
-                    at_l2_only: copy.at_l2_only,
-                    source_bytes: row,
-                    ignore_source: match copy.ignore_source {
-                        Some(predicate) => self.predicate(predicate)?,
-                        None => NEVER,
-                    },
-                })
-            }
-            Op::BulkCopy(copy) => Asynchronous::Bulk(self.bulk_copy(copy)?),
-            Op::CommitBulkCopies => Asynchronous::CommitBulk,
-            Op::WaitForBulkCopies { groups_left, reads_only } => {
-                Asynchronous::WaitBulk { groups_left: *groups_left, reads_only: *reads_only }
-            }
-            Op::StoreAsync(store) => {
-                let rows = store.srcs.iter().map(|&src| self.value(src, store.ty)).collect::<Decoded<_>>()?;
-                let to = self.reach(store.space, store.address)?;
-                let barrier = self.reach(store.space, store.barrier)?;
-                Asynchronous::RemoteStore(RemoteStore { to, barrier, op: store.op, ty: store.ty, rows })
-            }
-            Op::TensorCopy(copy) => Asynchronous::Tensor(self.tensor_copy(copy)?),
-            Op::ReplaceTensorField { space, address, field, value } => {
-                let wide = matches!(field, TensorField::GlobalAddress | TensorField::GlobalStride(_));
-                let reach = self.reach(*space, *address)?;
-                let value = if wide { self.wide(*value, Type::B64)? } else { self.word(*value, Type::B32)? };
-                Asynchronous::ReplaceTensorField { reach, field: *field, wide, value }
-            }
-            Op::CopyTensorMap { dst, src, scope } => Asynchronous::CopyTensorMap {
-                to: self.reach(Space::Global, *dst)?,
-                from: self.reach(Space::Shared, *src)?,
-                audience: (*scope).into(),
-            },
-            Op::Fence { scope, proxies: Some(FenceProxies::AcquireTensorMap(map)), .. } => {
-                Asynchronous::AcquireTensorMap { map: self.reach(Space::Generic, *map)?, audience: (*scope).into() }
-            }
-            Op::CommitCopies => Asynchronous::Commit,
-            Op::WaitForCopies { groups_left } => Asynchronous::Wait { groups_left: *groups_left },
-            Op::ArriveAfterCopies { space, counted_before, address } => Asynchronous::ArriveAfterCopies {
-                reach: self.reach(*space, *address)?,
-                counted_before: *counted_before,
-            },
-            Op::Mbarrier { action, space, address } => {
-                let reach = self.reach(*space, *address)?;
-                rule = match action {
-                    ptx::MbarrierAction::Initialize { .. } => Some(Rule::Mbarrier { reach, ends: false }),
-                    ptx::MbarrierAction::Invalidate => Some(Rule::Mbarrier { reach, ends: true }),
-                    _ => None,
-                };
-                Asynchronous::Mbarrier { reach, action: self.mbarrier(action)? }
-            }
-            Op::PendingCount { dst, state } => {
-                let operands = Operands {
-                    d: self.destination(*dst, Type::U32)?,
-                    a: self.wide(*state, Type::B64)?,
-                    ..Operands::default()
-                };
-                self.lanes(lanes!(|state: u64| -> u32 { pending_count(state) }), operands);
-                return Ok(());
-            }
-            _ => return Err(LoadErrorReason::Unsupported { what: "this asynchronous instruction".into() }),
-        };
+    /// Emits the instruction itself.
+    pub(in crate::program) fn asynchronous(&mut self, action: Asynchronous) -> Decoded<()> {
         self.emit(COUNTED, Action::Asynchronous(Box::new(action)));
+        Ok(())
+    }
+
+    pub(in crate::program) fn copy_async(&mut self, copy: &ptx::AsyncCopy) -> Decoded<()> {
+        let source_bytes = copy.source_bytes.unwrap_or(Operand::Integer(copy.bytes.into()));
+        let row = self.word(source_bytes, Type::U32)?;
+        let decoded = AsyncCopy {
+            from: self.reach(Space::Global, copy.src)?,
+            to: self.reach(Space::Shared, copy.dst)?,
+            bytes: copy.bytes,
+            at_l2_only: copy.at_l2_only,
+            source_bytes: row,
+            ignore_source: match copy.ignore_source {
+                Some(predicate) => self.predicate(predicate)?,
+                None => NEVER,
+            },
+        };
+        self.asynchronous(Asynchronous::Copy(decoded))?;
+        if copy.source_bytes.is_some() {
+            let operand = "the number of bytes that `cp.async` reads";
+            self.inspect(Rule::AtMost { row, limit: copy.bytes, operand });
+        }
+        Ok(())
+    }
+
+    pub(in crate::program) fn store_async(&mut self, store: &ptx::AsyncStore) -> Decoded<()> {
+        let rows = store.srcs.iter().map(|&src| self.value(src, store.ty)).collect::<Decoded<_>>()?;
+        let to = self.reach(store.space, store.address)?;
+        let barrier = self.reach(store.space, store.barrier)?;
+        self.asynchronous(Asynchronous::RemoteStore(RemoteStore { to, barrier, op: store.op, ty: store.ty, rows }))
+    }
+
+    pub(in crate::program) fn replace_tensor_field(
+        &mut self,
+        space: Space,
+        address: Address,
+        field: TensorField,
+        value: Operand,
+    ) -> Decoded<()> {
+        let wide = matches!(field, TensorField::GlobalAddress | TensorField::GlobalStride(_));
+        let reach = self.reach(space, address)?;
+        let value = if wide { self.wide(value, Type::B64)? } else { self.word(value, Type::B32)? };
+        self.asynchronous(Asynchronous::ReplaceTensorField { reach, field, wide, value })
+    }
+
+    pub(in crate::program) fn copy_tensor_map(&mut self, dst: Address, src: Address, scope: Scope) -> Decoded<()> {
+        let (to, from) = (self.reach(Space::Global, dst)?, self.reach(Space::Shared, src)?);
+        self.asynchronous(Asynchronous::CopyTensorMap { to, from, audience: scope.into() })
+    }
+
+    pub(in crate::program) fn acquire_tensor_map(&mut self, map: Address, scope: Scope) -> Decoded<()> {
+        let map = self.reach(Space::Generic, map)?;
+        self.asynchronous(Asynchronous::AcquireTensorMap { map, audience: scope.into() })
+    }
+
+    pub(in crate::program) fn mbarrier(
+        &mut self,
+        action: &ptx::MbarrierAction,
+        space: Space,
+        address: Address,
+    ) -> Decoded<()> {
+        let reach = self.reach(space, address)?;
+        let rule = match action {
+            ptx::MbarrierAction::Initialize { .. } => Some(Rule::Mbarrier { reach, ends: false }),
+            ptx::MbarrierAction::Invalidate => Some(Rule::Mbarrier { reach, ends: true }),
+            ptx::MbarrierAction::Expect { .. }
+            | ptx::MbarrierAction::Complete { .. }
+            | ptx::MbarrierAction::Arrive(_)
+            | ptx::MbarrierAction::Test(_) => None,
+        };
+        let action = self.mbarrier_action(action)?;
+        self.asynchronous(Asynchronous::Mbarrier { reach, action })?;
         if let Some(rule) = rule {
             self.inspect(rule);
         }
         Ok(())
     }
 
-    fn bulk_copy(&mut self, copy: &ptx::BulkCopy) -> Decoded<BulkCopy> {
+    pub(in crate::program) fn pending_count(&mut self, dst: Destination, state: Operand) -> Decoded<()> {
+        let (d, a) = (self.destination(dst, Type::U32)?, self.wide(state, Type::B64)?);
+        let handler = lanes!(|state: u64| -> u32 { pending_count(state) });
+        self.arithmetic(handler, Operands { d, a, ..Operands::default() })
+    }
+
+    pub(in crate::program) fn bulk_copy(&mut self, copy: &ptx::BulkCopy) -> Decoded<()> {
         if let Some((op, ty)) = copy.reduction
             && !crate::machine::has_atomic(op, ty)
         {
             let what = format!("cp.reduce.async.bulk {op:?} of type .{}", ty.name());
             return Err(LoadErrorReason::Unsupported { what });
         }
-        Ok(BulkCopy {
+        let decoded = BulkCopy {
             from: self.reach(copy.from, copy.src)?,
             to: self.reach(copy.to, copy.dst)?,
             bytes: self.word(copy.bytes, Type::U32)?,
@@ -116,14 +123,15 @@ impl FunctionDecoder<'_, '_> {
                 None => None,
             },
             reduction: copy.reduction,
-        })
+        };
+        self.asynchronous(Asynchronous::Bulk(decoded))
     }
 
-    fn tensor_copy(&mut self, copy: &ptx::TensorCopy) -> Decoded<TensorCopy> {
+    pub(in crate::program) fn tensor_copy(&mut self, copy: &ptx::TensorCopy) -> Decoded<()> {
         let rows = |decoder: &mut Self, list: &[Operand], ty| {
             list.iter().map(|&operand| decoder.word(operand, ty)).collect::<Decoded<Vec<u32>>>()
         };
-        Ok(TensorCopy {
+        let decoded = TensorCopy {
             map: self.reach(Space::Generic, copy.map)?,
             coordinates: rows(self, &copy.coordinates, Type::S32)?,
             offsets: match &copy.mode {
@@ -143,10 +151,11 @@ impl FunctionDecoder<'_, '_> {
                     TensorTransfer::Store { from: self.reach(Space::Shared, src)?, reduction }
                 }
             },
-        })
+        };
+        self.asynchronous(Asynchronous::Tensor(decoded))
     }
 
-    fn mbarrier(&mut self, action: &ptx::MbarrierAction) -> Decoded<MbarrierAction> {
+    fn mbarrier_action(&mut self, action: &ptx::MbarrierAction) -> Decoded<MbarrierAction> {
         Ok(match *action {
             ptx::MbarrierAction::Initialize { count } => {
                 MbarrierAction::Initialize { count: self.word(count, Type::U32)? }

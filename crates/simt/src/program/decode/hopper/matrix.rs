@@ -1,9 +1,8 @@
-//! Decodes instructions on matrices into [`program::hopper`](crate::program::hopper). `memory` calls it. Emits one step for
-//! each.
+//! Decodes instructions on matrices into [`program::hopper`](crate::program::hopper), one step for each.
 
 use ptx::{
-    Destination, MatrixMultiply, MatrixRole, MatrixShape, MatrixTile, MatrixType, Op, Operand, Sparsity, Type,
-    WarpgroupMultiply,
+    Address, Destination, MatrixMultiply, MatrixRole, MatrixShape, MatrixTile, MatrixType, Operand, Space, Sparsity,
+    Type, WarpgroupMultiply,
 };
 
 use crate::LoadErrorReason;
@@ -18,38 +17,59 @@ fn register_type(ty: MatrixType) -> Type {
 }
 
 impl FunctionDecoder<'_, '_> {
-    pub(in crate::program) fn matrix(&mut self, op: &Op) -> Decoded<()> {
-        let matrix = match op {
-            Op::LoadMatrix { space, transposed, dsts, address } => Matrix::Load {
-                reach: self.reach(*space, *address)?,
-                transposed: *transposed,
-                rows: self.destinations(dsts, Type::B32)?,
-            },
-            Op::StoreMatrix { space, transposed, address, srcs } => Matrix::Store {
-                reach: self.reach(*space, *address)?,
-                transposed: *transposed,
-                rows: self.sources(srcs, Type::B32)?,
-            },
-            Op::TransposeMatrix { dst, src } => {
-                Matrix::Transpose { d: self.destination(*dst, Type::B32)?, source: self.word(*src, Type::B32)? }
-            }
-            Op::LoadFragment { tile, dsts } => {
-                let registers = self.destinations(dsts, register_type(tile.ty))?;
-                Matrix::LoadFragment(self.tile(tile, registers)?)
-            }
-            Op::StoreFragment { tile, srcs } => {
-                let registers = self.sources(srcs, register_type(tile.ty))?;
-                Matrix::StoreFragment(self.tile(tile, registers)?)
-            }
-            Op::MatrixMultiply(multiply) => Matrix::Multiply(self.product(multiply)?),
-            Op::WarpgroupMultiply(multiply) => Matrix::MultiplyTogether(self.warpgroup_product(multiply)?),
-            Op::WarpgroupFence => Matrix::Await,
-            Op::CommitProducts => Matrix::CommitProducts,
-            Op::WaitForProducts { groups_left } => Matrix::WaitForProducts { groups_left: *groups_left },
-            _ => return Err(LoadErrorReason::Unsupported { what: "this instruction on matrices".into() }),
-        };
+    /// Emits the instruction itself.
+    pub(in crate::program) fn matrix(&mut self, matrix: Matrix) -> Decoded<()> {
         self.emit(COUNTED, Action::Matrix(Box::new(matrix)));
         Ok(())
+    }
+
+    pub(in crate::program) fn load_matrix(
+        &mut self,
+        space: Space,
+        transposed: bool,
+        dsts: &[Destination],
+        address: Address,
+    ) -> Decoded<()> {
+        let (reach, rows) = (self.reach(space, address)?, self.destinations(dsts, Type::B32)?);
+        self.matrix(Matrix::Load { reach, transposed, rows })
+    }
+
+    pub(in crate::program) fn store_matrix(
+        &mut self,
+        space: Space,
+        transposed: bool,
+        address: Address,
+        srcs: &[Operand],
+    ) -> Decoded<()> {
+        let (reach, rows) = (self.reach(space, address)?, self.sources(srcs, Type::B32)?);
+        self.matrix(Matrix::Store { reach, transposed, rows })
+    }
+
+    pub(in crate::program) fn transpose_matrix(&mut self, dst: Destination, src: Operand) -> Decoded<()> {
+        let (d, source) = (self.destination(dst, Type::B32)?, self.word(src, Type::B32)?);
+        self.matrix(Matrix::Transpose { d, source })
+    }
+
+    pub(in crate::program) fn load_fragment(&mut self, tile: &MatrixTile, dsts: &[Destination]) -> Decoded<()> {
+        let registers = self.destinations(dsts, register_type(tile.ty))?;
+        let tile = self.tile(tile, registers)?;
+        self.matrix(Matrix::LoadFragment(tile))
+    }
+
+    pub(in crate::program) fn store_fragment(&mut self, tile: &MatrixTile, srcs: &[Operand]) -> Decoded<()> {
+        let registers = self.sources(srcs, register_type(tile.ty))?;
+        let tile = self.tile(tile, registers)?;
+        self.matrix(Matrix::StoreFragment(tile))
+    }
+
+    pub(in crate::program) fn matrix_multiply(&mut self, multiply: &MatrixMultiply) -> Decoded<()> {
+        let product = self.product(multiply)?;
+        self.matrix(Matrix::Multiply(product))
+    }
+
+    pub(in crate::program) fn warpgroup_multiply(&mut self, multiply: &WarpgroupMultiply) -> Decoded<()> {
+        let product = self.warpgroup_product(multiply)?;
+        self.matrix(Matrix::MultiplyTogether(product))
     }
 
     fn destinations(&mut self, dsts: &[Destination], ty: Type) -> Decoded<Vec<u32>> {
