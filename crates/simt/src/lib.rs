@@ -48,7 +48,7 @@
 //! - A launch's [`Checks`] look for faults that do not stop it: the report's [`Finding`]s.
 //!
 //! Modules: `program` decodes, `machine` executes, with `lanes` for arithmetic, `memory`, `texture` and `output`; `coalesce` and
-//! `model` count; `sanitizer` looks for faults. `hopper` has values that the memory course never meets. The other files are
+//! `model` count; `sanitizer` looks for faults. `tensor_core` rounds, and `tensor_map` describes boxes of tensors. The other files are
 //! what callers see: launches, counters, reports, errors, traps.
 //!
 //! # What results depend on
@@ -66,7 +66,6 @@
 mod coalesce;
 mod counters;
 mod error;
-mod hopper;
 mod lanes;
 mod launch;
 mod machine;
@@ -78,6 +77,8 @@ mod program;
 mod report;
 mod sanitizer;
 mod site;
+mod tensor_core;
+mod tensor_map;
 mod texture;
 mod trap;
 
@@ -86,10 +87,6 @@ pub use counters::{
     SharedCounters,
 };
 pub use error::{LoadError, LoadErrorReason};
-pub use hopper::tensor_map::{
-    Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
-    Traversal,
-};
 pub use launch::{DEFAULT_FAULT_LIMIT, DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
 pub use memory::{
     AccessFaultKind, AllocationSpan, DEFAULT_HEAP_LIMIT, FreeFault, GLOBAL_BASE, HeapAllocation, LOCAL_WINDOW, Memory,
@@ -105,6 +102,10 @@ pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime
 pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
 pub use sanitizer::{Checks, Finding, FindingKind, MapFence, ProductPart, RaceScope};
 pub use site::{AccessAction, Site, SourcePosition};
+pub use tensor_map::{
+    Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
+    Traversal,
+};
 pub use texture::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
     TextureFault, TextureSource,

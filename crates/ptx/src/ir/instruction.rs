@@ -1,6 +1,6 @@
 //! Instructions: typed, with every modifier that changes what they do.
 //!
-//! [`Op`] has a variant for each kind of operation; what is particular to a family (textures, video, Hopper) is in
+//! [`Op`] has a variant for each kind of operation; what is particular to a family (textures, video, matrices, copies) is in
 //! that family's file. Operations of one shape share one variant ([`Op::Unary`], [`Op::Binary`], [`Op::Ternary`]),
 //! and the modifiers of arithmetic are one [`Mode`]. `typing` makes the operations, the parser puts them into
 //! function bodies, and `simt` executes them. Plain data.

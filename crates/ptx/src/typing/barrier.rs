@@ -1,5 +1,5 @@
-//! Types waiting for other threads: `bar`, `barrier`, `nanosleep`. [`operation`](super::operation) calls it;
-//! barriers of clusters are in `hopper/cluster.rs`.
+//! Types waiting for other threads: `bar`, `barrier`, `nanosleep`. The barriers of
+//! clusters are in `cluster`.
 
 use super::context::Context;
 use crate::Type::*;

@@ -1,5 +1,5 @@
-//! Types loads, stores, prefetches and fences. [`operation`](super::operation) calls it; `hopper` shares its state
-//! spaces, scopes and cache hints. It reads through the [`Context`] and returns the operation.
+//! Types loads, stores, prefetches and fences. [`operation`](super::operation) calls it.
+//! Copies share its state spaces, scopes and cache hints.
 
 use super::context::Context;
 use super::names::Width;

@@ -15,11 +15,13 @@ mod arithmetic;
 mod atomic;
 mod barrier;
 mod carry;
+mod cluster;
 mod compare;
 mod context;
 mod control;
 mod convert;
-mod hopper;
+mod copy;
+mod matrix;
 mod memory;
 mod mode;
 mod modifiers;
@@ -40,7 +42,8 @@ mod warp;
 pub(crate) use unsupported::refuse;
 
 use context::Context;
-use hopper::{asynchronous, bulk, cluster, matrix, multiply, tensor, warpgroup, wmma};
+use copy::{asynchronous, bulk, tensor};
+use matrix::{fragments, multiply, warpgroup, wmma};
 use needs::needs_nothing;
 
 use crate::environment::Environment;
@@ -85,9 +88,9 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "cp" => asynchronous::copy(c),
         "tensormap" => tensor::map(c),
         "mbarrier" => asynchronous::mbarrier(c),
-        "ldmatrix" => matrix::load(c),
-        "stmatrix" => matrix::store(c),
-        "movmatrix" => matrix::transpose(c),
+        "ldmatrix" => fragments::load(c),
+        "stmatrix" => fragments::store(c),
+        "movmatrix" => fragments::transpose(c),
         "mma" => multiply::multiply(c),
         "wmma" => wmma::wmma(c),
         "wgmma" => warpgroup::wgmma(c),

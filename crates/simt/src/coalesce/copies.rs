@@ -1,5 +1,4 @@
 //! The cost of `cp.async`: the sectors that it reads, and the wavefronts of writing them to shared memory. Pure;
-//! `machine/hopper/copy.rs` calls it.
 //!
 //! Measured on an H200 with 16 patterns (2026-11-21; all are tests below). A copy through L1 (`.ca`) reads
 //! like a load and writes like a store, but data from different 128-byte lines never shares a wavefront. A copy past L1

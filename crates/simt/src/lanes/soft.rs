@@ -1,6 +1,6 @@
 //! Floating point in software: any binary format, any rounding, exact. Pure, slow and simple.
 //!
-//! The other files of this folder and `hopper/tensor_core.rs` use it for roundings that the host lacks, for the 16-bit and
+//! The other files of this folder and `tensor_core.rs` use it for roundings that the host lacks, for the 16-bit and
 //! 8-bit formats, and for conversions. Common operations run on the host's arithmetic, and tests compare the two.
 
 use ptx::Rounding;

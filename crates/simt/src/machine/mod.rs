@@ -12,19 +12,24 @@
 //! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] track uninitialised values. If a launch
 //! has a model of a GPU, they report to it through [`modelled`].
 //!
-//! [`hopper`] has tensor cores, asynchronous copies, mbarriers and clusters. The memory course needs none of it.
+//! [`matrix`] has tensor cores. [`asynchronous`] dispatches copies, to [`copy`], and mbarriers, to [`mbarrier`]. [`cluster`] is
+//! the barrier of a cluster.
 //!
 //! A program's launch calls in through [`state::Launched`], which `schedule` runs.
 
 mod access;
 mod across;
+mod asynchronous;
 mod atomic;
 mod barriers;
 mod calls;
+mod cluster;
+mod copy;
 mod heap;
-mod hopper;
 mod inspect;
 mod load;
+mod matrix;
+mod mbarrier;
 mod meeting;
 mod modelled;
 mod observe;
@@ -38,7 +43,7 @@ mod texture;
 mod written;
 
 pub(crate) use atomic::has_atomic;
-pub(crate) use hopper::mbarrier::pending_count;
+pub(crate) use mbarrier::value::pending_count;
 pub(crate) use schedule::rehearsal::checked_on_model;
 pub(crate) use schedule::resident::Placement;
 pub(crate) use state::LOCAL_LIMIT;

@@ -6,13 +6,13 @@ use ptx::Space;
 
 use crate::coalesce;
 use crate::counters::AccessKind;
-use crate::hopper::tensor_map::Piece;
 use crate::lanes::WideRow;
 use crate::machine::access;
 use crate::machine::state::{At, Block, Modelled, Residence, Warp, Worker, places};
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
 use crate::program::{Atomic, Load, Reach, Store};
+use crate::tensor_map::Piece;
 use crate::texture::Touched;
 
 /// In the chip's memory, local memory is below all allocations.

@@ -7,10 +7,11 @@
 use ptx::Special;
 
 use crate::lanes::{FULL, WideRow};
-use crate::machine::hopper::{asynchronous, cluster, matrix};
+use crate::machine::matrix::tiles;
 use crate::machine::state::{At, Fault, Next, Split, Warp, Worker};
 use crate::machine::{
-    atomic, barriers, calls, inspect, load, meeting, observe, store, surface, system, texture, written,
+    asynchronous, atomic, barriers, calls, cluster, inspect, load, meeting, observe, store, surface, system, texture,
+    written,
 };
 use crate::program::{Action, RETURN};
 use crate::trap::TrapKind;
@@ -190,7 +191,7 @@ fn control<'l>(
         }
         Action::Nothing => {}
         Action::Matrix(operation) => {
-            if !matrix::execute(worker, warp, operation, at)? {
+            if !tiles::execute(worker, warp, operation, at)? {
                 return Ok(Next::Gone);
             }
         }

@@ -11,9 +11,9 @@ use ptx::{AtomicOp, BarrierReduction, Function, Handle, ShuffleMode, Special, Ty
 
 use super::SystemFunction;
 use super::access::{Atomic, Fence, Load, Store};
-use super::hopper::asynchronous::Asynchronous;
-use super::hopper::matrix::Matrix;
+use super::asynchronous::Asynchronous;
 use super::inspection::Inspections;
+use super::matrix::Matrix;
 use super::texture::{Fetch, Query, SurfaceAccess};
 use crate::InstructionInfo;
 use crate::lanes::{ALWAYS, Handler, Operands};

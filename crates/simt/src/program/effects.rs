@@ -4,9 +4,9 @@
 
 use ptx::Space;
 
+use super::asynchronous::Asynchronous;
 use super::code::Action;
-use super::hopper::asynchronous::Asynchronous;
-use super::hopper::matrix::Matrix;
+use super::matrix::Matrix;
 use super::texture::SurfaceAction;
 
 /// The row of a step.

@@ -1,23 +1,25 @@
 //! A module prepared to run: [`Program::load`] decodes kernels and allocates variables,
 //! [`Program::launch`] validates a launch and runs it.
 //!
-//! - `decode` turns PTX into `code`, whose parts are `access`, `texture`, `system`, `inspection` and
-//!   `hopper`.
+//! - `decode` turns PTX into `code`, whose parts are `access`, `texture`, `matrix` with `fragment`,
+//!   `asynchronous`, `system` and `inspection`.
 //! - `facts` has what passes need to know of each PTX instruction, and `effects` of each decoded step.
 //! - `blocks`, `control_flow`, `layout`, `order`, `listing` and `variables` are what loading computes.
 //! - `request` validates a launch.
 
 mod access;
+mod asynchronous;
 mod blocks;
 mod code;
 mod control_flow;
 mod decode;
 mod effects;
 mod facts;
-mod hopper;
+mod fragment;
 mod inspection;
 mod layout;
 mod listing;
+mod matrix;
 mod order;
 mod request;
 mod system;
@@ -25,14 +27,14 @@ mod texture;
 mod variables;
 
 pub(crate) use access::*;
+pub(crate) use asynchronous::*;
 pub(crate) use code::*;
 pub(crate) use effects::{NextStep, OnMemory, Proxy};
-pub(crate) use hopper::asynchronous::*;
-pub(crate) use hopper::fragment::Fragment;
-pub(crate) use hopper::matrix::*;
+pub(crate) use fragment::Fragment;
 pub use inspection::RegisterUse;
 pub(crate) use inspection::{CallFlow, Held, HeldRegisters, Inspection, Merge, RegisterFlow, Rule};
 pub(crate) use listing::source;
+pub(crate) use matrix::*;
 pub(crate) use system::SystemFunction;
 pub use system::is_of_device_runtime;
 pub(crate) use texture::*;

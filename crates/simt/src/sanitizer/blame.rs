@@ -3,8 +3,8 @@
 
 use ptx::Space;
 
+use super::asynchronous::copies::Copies;
 use super::finding::MapFence;
-use super::hopper::copies::Copies;
 use super::race::{Conflict, Races};
 use super::touch::{Path, Target, Touch};
 use super::{FindingKind, Findings, Party, RaceScope};

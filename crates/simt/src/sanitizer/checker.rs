@@ -7,10 +7,10 @@ use std::collections::HashSet;
 
 use ptx::Space;
 
+use super::asynchronous::copies::Copies;
+use super::asynchronous::proxies::Proxies;
+use super::asynchronous::underway::Underway;
 use super::blame::{report_map, report_race, report_unseen};
-use super::hopper::copies::Copies;
-use super::hopper::proxies::Proxies;
-use super::hopper::underway::Underway;
 use super::race::{Conflict, Races};
 use super::read_only::ReadOnly;
 use super::touch::{Intent, Path, Reached, Stored, Target, Touch, is_tolerable};

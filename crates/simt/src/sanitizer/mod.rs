@@ -11,7 +11,7 @@
 //!   operations, also between blocks; `history` for blocks that have ended), `shadow` (who accessed each cell last: a `stamp` each, or
 //!   one mark for a row), `interval` (shared memory between two barriers) and `quick` (fast paths for accesses that race with nothing, by what
 //!   all threads know: `now`).
-//! - `hopper`: what the memory course does not need. `copies`: what `cp.async` has begun and no thread has waited for; `underway`:
+//! - `asynchronous`: `copies`: what `cp.async` has begun and no thread has waited for; `underway`:
 //!   bulk copies and `wgmma`; `proxies`: writes that these may not see; `maps`: writes to tensor maps that
 //!   copies may not see, and `acquisitions` of such maps.
 //! - `read_only`: loads of memory that the launch also writes.
@@ -29,6 +29,7 @@
 //!
 //! In the machine, only `observe`, `inspect` and `written` know the sanitizer, and each hook is one branch when checks are off.
 
+mod asynchronous;
 mod blame;
 mod checker;
 mod checks;
@@ -36,7 +37,6 @@ mod clocks;
 mod finding;
 mod findings;
 mod history;
-mod hopper;
 mod interval;
 mod leak;
 mod message;
@@ -53,12 +53,12 @@ mod shadow;
 mod stamp;
 mod touch;
 
+pub(crate) use asynchronous::copies::TrackedCopy;
+pub(crate) use asynchronous::underway::{Operation, Run, Underway};
 pub(crate) use checker::Checker;
 pub use checks::Checks;
 pub use finding::{Finding, FindingKind, MapFence, ProductPart, RaceScope};
 pub(crate) use findings::{Findings, Found, Party};
-pub(crate) use hopper::copies::TrackedCopy;
-pub(crate) use hopper::underway::{Operation, Run, Underway};
 pub(crate) use race::Races;
 pub(crate) use stamp::MOST_RACING;
 pub(crate) use touch::{Intent, Path, Stored, Touch};

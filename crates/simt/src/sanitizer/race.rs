@@ -18,8 +18,8 @@
 
 mod meetings;
 
+use super::asynchronous::acquisitions::MapAcquisitions;
 use super::clocks::{Clocks, Meeting};
-use super::hopper::acquisitions::MapAcquisitions;
 use super::interval::Interval;
 use super::now::Now;
 use super::releases::{Location, Proxied, Releases};

@@ -18,7 +18,7 @@
 //!   `unwritten` and `freed`, too. These four are not for GPUs.
 //! - `tensor: MAP VALUES` is a tensor in a buffer of these values, and the argument its map, by value; `tensor: MAP VALUES -> VALUES`
 //!   says what the buffer must hold at the end. `tensor_at: ...` passes the address of a map in device memory. MAP is as
-//!   `f32[64x32],box:32x8`: see `crates/simt/src/hopper/tensor_map/text.rs`.
+//!   `f32[64x32],box:32x8`: see `crates/simt/src/tensor_map/text.rs`.
 //! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it rejects it. Not for GPUs.
 //! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not for GPUs.
 //! - `check: NAMES`: the checks to enable (`all`, or names separated by commas), and one `finding: TEXT` for each expected

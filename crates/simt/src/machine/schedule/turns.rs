@@ -10,11 +10,12 @@
 
 use crate::FindingKind;
 use crate::lanes::lanes;
-use crate::machine::hopper::copies::Copies;
-use crate::machine::hopper::{cluster, phases, transit};
+use crate::machine::copy::transit;
+use crate::machine::mbarrier::phases;
 use crate::machine::schedule::patience;
+use crate::machine::state::copies::Copies;
 use crate::machine::state::{Barriers, CLUSTER, Fault, NUMBERED_BARRIERS, Split, Stage, Stop, Wait, Warp, Worker};
-use crate::machine::{barriers, meeting, written};
+use crate::machine::{barriers, cluster, meeting, written};
 use crate::program::{Action, Code};
 use crate::trap::{Absence, TrapKind};
 

@@ -4,8 +4,8 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::machine::hopper::copies::Copies;
-use crate::machine::hopper::underway::Departures;
+use crate::machine::state::copies::Copies;
+use crate::machine::state::underway::Departures;
 use crate::machine::state::{Barriers, Residence};
 use crate::memory::SharedMemory;
 use crate::output::BlockOutput;

@@ -7,17 +7,21 @@
 //! - `at`: where an instruction is executed, and by which lanes.
 //! - `on_model`: where a block runs on a model.
 //! - `tracked`, `unwritten`: what the sanitizer knows of unwritten registers and unwritten local memory.
+//! - `copies`, `underway`: copies that run beside the threads; `held`: registers that products hold.
 //! - `limits`: how many blocks can run side by side.
 
 mod at;
 mod barrier;
 mod block;
+pub(crate) mod copies;
+pub(crate) mod held;
 mod launched;
 mod limits;
 mod local;
 mod on_model;
 mod outcome;
 mod tracked;
+pub(crate) mod underway;
 mod unwritten;
 mod warp;
 mod worker;

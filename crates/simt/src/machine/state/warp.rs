@@ -20,7 +20,7 @@ use split::{ALONE, JOIN_PATIENCE, Join};
 pub(crate) use split::{Split, Wait};
 
 use crate::lanes::{Base, Constants, Registers, Row, WideRow};
-use crate::machine::hopper::held::HeldByProducts;
+use crate::machine::state::held::HeldByProducts;
 use crate::machine::state::tracked::new_registers;
 use crate::machine::state::{Incomplete, LocalMemory, TrackedRegister, UnwrittenLoads};
 use crate::program::{FunctionCode, NEVER_MEET};

@@ -7,8 +7,8 @@ use ptx::Special;
 
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
-use crate::machine::hopper::copies::Copies;
-use crate::machine::hopper::underway::Arrivals;
+use crate::machine::state::copies::Copies;
+use crate::machine::state::underway::Arrivals;
 use crate::machine::state::{Barriers, Block, Fault, Launched, Modelled, Residence, RunningBlock, Stage, Stop, Warp};
 use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
 use crate::sanitizer::Checker;

@@ -6,9 +6,9 @@ use ptx::{CacheOperator, FenceProxies, Op, Operand, Ordering, Type};
 use super::function::{COUNTED, Decoded, FunctionDecoder};
 use crate::lanes::{self, Operands};
 use crate::program::access::Order;
+use crate::program::asynchronous::Asynchronous;
 use crate::program::code::Action;
-use crate::program::hopper::asynchronous::Asynchronous;
-use crate::program::hopper::matrix::Matrix;
+use crate::program::matrix::Matrix;
 use crate::program::texture::SurfaceAction;
 
 impl FunctionDecoder<'_, '_> {

@@ -1,17 +1,19 @@
 //! Decodes a kernel's PTX into [`Code`]. `instruction` sends each PTX instruction to its family, which
-//! turns it into steps (`moves`, `addresses`, `arithmetic`, `memory`, `texture`, `hopper`, `control`),
-//! with operands as rows (`operands`). `copied`, `expected`, `flows`, `unwritten` and `uses` find what
+//! turns it into steps (`moves`, `addresses`, `arithmetic`, `memory`, `texture`, `matrix`, `asynchronous`, `control`),
+//! with operands as rows (`operands`). `copied`, `expected`, `flows`, `unwritten`, `uses` and `held` find what
 //! the sanitizer needs to know.
 
 mod addresses;
 mod arithmetic;
+mod asynchronous;
 mod control;
 mod copied;
 mod expected;
 mod flows;
 mod function;
-mod hopper;
+mod held;
 mod instruction;
+mod matrix;
 mod memory;
 mod moves;
 mod operands;
@@ -142,7 +144,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
                 })
                 .map_err(|reason| fail(instruction.span, reason))?;
         }
-        hopper::held::track(&mut self, body, &starts);
+        held::track(&mut self, body, &starts);
         self.uses.mark_loads(&mut self.builder.instructions);
         copied::mark(&mut self, body, &ways, &starts);
         let searched = Searched::new(&mut self, body, &ways, &starts);

@@ -6,8 +6,8 @@ use ptx::Space;
 
 use super::Checker;
 use crate::memory::Lanes;
-use crate::sanitizer::hopper::copies::{Met, TrackedCopy};
-use crate::sanitizer::hopper::underway::{Ahead, Operation, Run, Underway};
+use crate::sanitizer::asynchronous::copies::{Met, TrackedCopy};
+use crate::sanitizer::asynchronous::underway::{Ahead, Operation, Run, Underway};
 use crate::sanitizer::touch::{Intent, Target, Touch};
 use crate::sanitizer::{FindingKind, Party};
 use crate::site::AccessAction;
