@@ -2,6 +2,7 @@
 //! it.
 
 use crate::counters::InstructionCounters;
+use crate::machine::schedule::turns;
 use crate::machine::state::{Launched, Modelled, Stop, Warp, Worker};
 use crate::sanitizer::Checker;
 
@@ -36,7 +37,7 @@ impl<'l> Slot<'l> {
     /// Starts a cluster.
     pub fn begin(&mut self, shared: &mut TurnState<'l>, cluster: u64) {
         self.swap(shared);
-        self.worker.begin(&mut self.warps, cluster);
+        turns::begin(&mut self.worker, &mut self.warps, cluster);
         self.swap(shared);
         self.runs = true;
     }
@@ -45,7 +46,7 @@ impl<'l> Slot<'l> {
     pub fn turn(&mut self, shared: &mut TurnState<'l>, quantum: u64) -> Result<bool, Stop> {
         self.swap(shared);
         self.worker.take_seat();
-        let outcome = self.worker.turn(&mut self.warps, quantum);
+        let outcome = turns::turn(&mut self.worker, &mut self.warps, quantum);
         self.swap(shared);
         match outcome {
             Ok(done) => {
