@@ -21,7 +21,7 @@ pub struct Module {
     /// The letter after the number, if the module is for that architecture only (`sm_90a`) or its family (`sm_100f`).
     pub target_suffix: Option<char>,
     /// `.target ..., debug`: compiled for a debugger, without optimisation.
-    pub is_for_debugger: bool,
+    pub debug: bool,
     /// All variables: the module's own and those of its functions.
     pub variables: Arena<Variable>,
     /// All functions, in the order of their first mention.

@@ -27,7 +27,7 @@ pub struct ScalarVideo {
     /// `.sat`: saturates to the range of the result's type, and of the part of the destination that it goes to.
     pub saturate: bool,
     /// What is done with the result.
-    pub then: VideoThen,
+    pub then: SecondaryOp,
     /// The result.
     pub dst: Destination,
     /// The first source.
@@ -86,7 +86,7 @@ pub struct VideoMultiply {
 /// What a scalar video instruction does with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum VideoThen {
+pub enum SecondaryOp {
     /// The result is not modified.
     Keep,
     Add,

@@ -106,7 +106,7 @@ impl<'t> Cursor<'t> {
 
     /// Takes the type here, if there is one.
     pub fn accept_type(&mut self) -> Option<Type> {
-        let ty = Type::from_name(self.dot()?).filter(|ty| !ty.is_of_instructions_only())?;
+        let ty = Type::from_name(self.dot()?).filter(|ty| !ty.is_instruction_type())?;
         self.advance();
         Some(ty)
     }

@@ -57,7 +57,7 @@ pub(crate) fn parse_parts(
         version: (0, 0),
         target: 0,
         target_suffix: None,
-        is_for_debugger: false,
+        debug: false,
         variables: Arena::default(),
         functions: Arena::default(),
         files: Arena::default(),
@@ -196,7 +196,7 @@ impl<'t> Parser<'t> {
                     _ => return fault(word.span, DeclarationError::UnknownTarget(word.text.to_owned())),
                 }
             } else if word.text == "debug" {
-                self.environment.module.is_for_debugger = true;
+                self.environment.module.debug = true;
             } else if !matches!(word.text, "texmode_unified" | "texmode_independent" | "map_f64_to_f32") {
                 return fault(word.span, DeclarationError::UnknownTarget(word.text.to_owned()));
             }

@@ -44,7 +44,7 @@ pub(crate) use unsupported::refuse;
 use context::Context;
 use copy::{asynchronous, bulk, tensor};
 use matrix::{fragments, multiply, warpgroup, wmma};
-use needs::needs_nothing;
+use needs::check_supported;
 
 use crate::environment::Environment;
 use crate::errors::{InstructionError, Parsed, fault};
@@ -63,7 +63,7 @@ pub(crate) fn instruction<'t>(
     };
     let op = operation(&mut context)?;
     let needed = (targets::missing(&context, &op), versions::missing(&context, &op));
-    needs_nothing(needed, context.name_span(), || context.name())?;
+    check_supported(needed, context.name_span(), || context.name())?;
     Ok((guard, op))
 }
 

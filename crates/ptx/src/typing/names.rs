@@ -3,7 +3,7 @@
 //! named; nothing else changes.
 
 use super::context::Context;
-use super::needs::needs_nothing;
+use super::needs::check_supported;
 use super::special::{Named, special};
 use super::{targets, versions};
 use crate::environment::Entity;
@@ -43,7 +43,7 @@ impl<'t> Context<'_, 't> {
                             targets::missing_register(special, module.target),
                             versions::missing_register(special, module.version),
                         );
-                        needs_nothing(needed, name.span, || name.text.to_owned())?;
+                        check_supported(needed, name.span, || name.text.to_owned())?;
                         Ok(Resolved::Special(special))
                     }
                     Named::NeedsPart => fault(name.span, NameError::NeedsPart(name.text.to_owned())),

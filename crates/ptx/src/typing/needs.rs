@@ -6,7 +6,7 @@ use crate::Span;
 use crate::errors::{InstructionError, Parsed, fault};
 
 /// Fails if a newer target or a newer version is needed.
-pub(super) fn needs_nothing(
+pub(super) fn check_supported(
     (target, version): (Option<u32>, Option<Version>),
     span: Span,
     name: impl FnOnce() -> String,

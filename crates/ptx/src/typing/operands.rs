@@ -4,7 +4,7 @@
 
 use super::context::Context;
 use super::names::{Resolved, Width};
-use super::special::{once_was_narrow, special_type};
+use super::special::{special_type, was_16_bit};
 use crate::environment::Entity;
 use crate::errors::{NameError, NameKind, OperandError, Parsed, counted, fault};
 use crate::parser::Constant;
@@ -89,8 +89,7 @@ impl<'s, 't> Context<'s, 't> {
                     if self.reads_special_registers() && name.offset.is_none() && !name.negated =>
                 {
                     let found = special_type(special);
-                    let low =
-                        ty.bits() == 16 && once_was_narrow(special) || special == Special::GridId && ty.bits() == 32;
+                    let low = ty.bits() == 16 && was_16_bit(special) || special == Special::GridId && ty.bits() == 32;
                     let number = matches!(ty.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed);
                     if (found.bits() == ty.bits() || low) && (number || found == ty) {
                         return Ok(Operand::Special(special));

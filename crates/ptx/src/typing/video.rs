@@ -6,7 +6,7 @@ use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 use crate::parser::operands::{Name, Raw, RawOperand};
 use crate::{
-    Comparison, Op, Part, ScalarVideo, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoSource, VideoThen,
+    Comparison, Op, Part, ScalarVideo, SecondaryOp, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoSource,
 };
 
 const COMPARISONS: [(&str, Comparison); 6] = [
@@ -76,7 +76,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
     };
     let (multiplies, compares) = (opcode == "vmad", opcode == "vset");
     let saturate = !compares && c.accept("sat");
-    let seconds = [("add", VideoThen::Add), ("min", VideoThen::Minimum), ("max", VideoThen::Maximum)];
+    let seconds = [("add", SecondaryOp::Add), ("min", SecondaryOp::Minimum), ("max", SecondaryOp::Maximum)];
     let second = if multiplies { None } else { c.choose(&seconds) };
     let result_signed = !compares && signed(c)?;
     let a_signed = signed(c)?;
@@ -125,7 +125,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if let VideoOp::MultiplyAdd(rest) = &mut op {
         (rest.negate_product, rest.negate_addend) = (minus_a != minus_b, minus_c);
     }
-    let then = if merges { VideoThen::Merge(to) } else { second.unwrap_or(VideoThen::Keep) };
+    let then = if merges { SecondaryOp::Merge(to) } else { second.unwrap_or(SecondaryOp::Keep) };
     let c = addend;
     Ok(Op::ScalarVideo(Box::new(ScalarVideo { op, signed: result_signed, saturate, then, dst, a, b, c })))
 }

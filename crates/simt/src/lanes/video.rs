@@ -10,7 +10,7 @@
 //!
 //! The form of an instruction does not fit operand `e`, so `e` names a constant row of 64 bits that holds it.
 
-use ptx::{Comparison, Part, ScalarVideo, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoThen};
+use ptx::{Comparison, Part, ScalarVideo, SecondaryOp, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp};
 
 use super::{Handler, Operands, Registers};
 
@@ -106,11 +106,11 @@ pub(crate) fn scalar_video(video: &ScalarVideo) -> (Handler, u64) {
     put_part(&mut fields, video.a.part);
     put_part(&mut fields, video.b.part);
     let (then, merged) = match video.then {
-        VideoThen::Keep => (0, Part::WORD),
-        VideoThen::Add => (1, Part::WORD),
-        VideoThen::Minimum => (2, Part::WORD),
-        VideoThen::Maximum => (3, Part::WORD),
-        VideoThen::Merge(part) => (4, part),
+        SecondaryOp::Keep => (0, Part::WORD),
+        SecondaryOp::Add => (1, Part::WORD),
+        SecondaryOp::Minimum => (2, Part::WORD),
+        SecondaryOp::Maximum => (3, Part::WORD),
+        SecondaryOp::Merge(part) => (4, part),
     };
     fields.put(then, 3);
     put_part(&mut fields, merged);

@@ -9,12 +9,12 @@ use crate::lanes::{Registers, WideRow, lanes};
 use crate::machine::state::{At, Attempt, Refused, Split, Warp, Worker};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Shape, SharedMemory, rank_of, space_of};
 use crate::program;
-use crate::program::Reach;
+use crate::program::AddressOperand;
 use crate::site::AccessAction;
 
 /// The address of each lane.
 #[inline(always)]
-pub(super) fn addresses(warp: &Warp, reach: &Reach, split: &Split) -> WideRow {
+pub(super) fn addresses(warp: &Warp, reach: &AddressOperand, split: &Split) -> WideRow {
     let mut addresses: WideRow = [0; 32];
     if reach.wide {
         let offset = if reach.frame { reach.offset.wrapping_add(warp.frame(split).local) } else { reach.offset };
@@ -38,7 +38,7 @@ pub(super) fn addresses(warp: &Warp, reach: &Reach, split: &Split) -> WideRow {
 pub(super) fn meet_shape<'s>(
     shapes: &'s mut [Option<Box<Shape>>],
     registers: &Registers<'_>,
-    reach: &Reach,
+    reach: &AddressOperand,
     mask: u32,
     width: u32,
 ) -> Option<(&'s mut Shape, Space, u64)> {

@@ -6,7 +6,7 @@ use crate::machine::copy::{bulk, by_threads, tensor, transit};
 use crate::machine::mbarrier::access::{barrier_addresses, update};
 use crate::machine::mbarrier::phases;
 use crate::machine::mbarrier::value::Mbarrier;
-use crate::machine::observe::Other;
+use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Fault, Refused, Warp, Worker};
 use crate::machine::{access, observe};
 use crate::program::{Asynchronous, Fence, MbarrierAction};
@@ -32,13 +32,13 @@ pub(crate) fn execute<'l>(
             };
             tensor::replace_field(worker, warp, reach, (*field, &value), at).map_err(fault)?;
         }
-        Asynchronous::CopyTensorMap { to, from, audience } => {
-            tensor::copy_map(worker, warp, (to, from), *audience, at).map_err(fault)?;
+        Asynchronous::CopyTensorMap { to, from, scope } => {
+            tensor::copy_map(worker, warp, (to, from), *scope, at).map_err(fault)?;
         }
-        Asynchronous::AcquireTensorMap { map, audience } => {
+        Asynchronous::AcquireTensorMap { map, scope } => {
             let addresses = access::addresses(warp, map, split);
             observe::acquire_maps(worker, warp, mask, (map.space, &addresses));
-            observe::fence(worker, warp, mask, &Fence::of(*audience));
+            observe::fence(worker, warp, mask, &Fence::of(*scope));
         }
         Asynchronous::CommitBulk => transit::commit(worker, warp, mask),
         Asynchronous::WaitBulk { groups_left, reads_only } => {
@@ -52,7 +52,7 @@ pub(crate) fn execute<'l>(
         Asynchronous::ArriveAfterCopies { reach, counted_before } => {
             let pending = worker.block.copies[warp.index as usize].pending(mask);
             observe::copies_settle(worker, &pending);
-            let mask = observe::touch(worker, warp, reach, Other::Mbarrier, at);
+            let mask = observe::touch(worker, warp, reach, SideAccess::Mbarrier, at);
             let addresses = barrier_addresses(worker, warp, reach, split, mask, false).map_err(fault)?;
             for lane in lanes(mask) {
                 let change = |barrier: &mut Mbarrier| match counted_before {
@@ -67,7 +67,7 @@ pub(crate) fn execute<'l>(
             if matches!(action, MbarrierAction::TestState { .. } | MbarrierAction::TestParity { .. }) {
                 return phases::test(worker, warp, split, mask, false);
             }
-            let mask = observe::touch(worker, warp, reach, Other::Mbarrier, at);
+            let mask = observe::touch(worker, warp, reach, SideAccess::Mbarrier, at);
             let addresses =
                 barrier_addresses(worker, warp, reach, split, mask, phases::reaches_others(action)).map_err(fault)?;
             for lane in lanes(mask) {

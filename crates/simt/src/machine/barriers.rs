@@ -4,7 +4,9 @@
 use ptx::BarrierReduction;
 
 use crate::machine::observe;
-use crate::machine::state::{Arrival, Fault, Launched, NUMBERED_BARRIERS, Next, Outcome, Split, Wait, Warp, Worker};
+use crate::machine::state::{
+    Arrival, Fault, NUMBERED_BARRIERS, Next, Outcome, RunningLaunch, Split, Wait, Warp, Worker,
+};
 use crate::program::{Action, Barrier};
 use crate::trap::{Absence, TrapKind};
 
@@ -67,7 +69,7 @@ fn before_others_end(
     let ending = missing & warp.waits_at_joins(ends);
     if ending != 0 {
         observe::left_in_warp(worker, warp, split, (barrier, ending));
-        warp.go_on_apart(ends);
+        warp.release_joins(ends);
         return Some(Next::Later);
     }
     let waits_at_barrier = |other: &Split| {
@@ -79,7 +81,7 @@ fn before_others_end(
 }
 
 /// Gives a split that has waited at a barrier the result of its reduction.
-pub(super) fn pass(launched: &Launched, warp: &mut Warp, split: &Split, outcome: &Outcome) {
+pub(super) fn pass(launched: &RunningLaunch, warp: &mut Warp, split: &Split, outcome: &Outcome) {
     let Some(Action::Barrier(barrier)) =
         launched.code.instructions.get(split.pc as usize).map(|instruction| &instruction.action)
     else {

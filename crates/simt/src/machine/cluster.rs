@@ -93,10 +93,10 @@ fn pass(warp: &mut Warp) -> bool {
 
 /// Called when nothing can proceed and the barrier is not complete: lanes that wait to reconverge with others of their warp proceed
 /// without them. Usually they are about to exit. Returns whether there were any.
-pub(crate) fn go_on_apart(warps: &mut [Warp]) -> bool {
+pub(crate) fn release_joins(warps: &mut [Warp]) -> bool {
     let mut any = false;
     for warp in warps.iter_mut().filter(|warp| warp.alive & !warp.arrived != 0) {
-        any |= warp.go_on_apart(|_| true);
+        any |= warp.release_joins(|_| true);
     }
     any
 }

@@ -66,7 +66,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
                     false => &mut worker.rows,
                 };
                 let counters = &mut worker.counters[counter as usize];
-                load_together(worker.launched.memory, &worker.block.shared, counters, found, rows)
+                load_fast(worker.launched.memory, &worker.block.shared, counters, found, rows)
             }
         };
         if done && is_word {
@@ -74,7 +74,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
         }
         if !done {
             let addresses = addresses(warp, &load.reach, split);
-            load_apart(worker, warp, load.reach.space, mask, &addresses, width, counter)?;
+            load_per_lane(worker, warp, load.reach.space, mask, &addresses, width, counter)?;
         }
         let registers = &mut warp.registers;
         let rows = &worker.rows;
@@ -138,7 +138,7 @@ fn extract(registers: &mut Registers<'_>, load: &Load, rows: &[Row; 4], element:
 /// The fast path: all lanes access one allocation of global or constant memory, or shared memory. Returns whether the load was
 /// done.
 #[inline(always)]
-fn load_together(
+fn load_fast(
     memory: &Memory,
     shared: &SharedMemory,
     counters: &mut InstructionCounters,
@@ -163,7 +163,7 @@ fn load_together(
 
 /// Any other load.
 #[cold]
-pub(super) fn load_apart(
+pub(super) fn load_per_lane(
     worker: &mut Worker,
     warp: &Warp,
     space: Space,

@@ -15,7 +15,7 @@
 //! [`matrix`] has tensor cores. [`asynchronous`] dispatches copies, to [`copy`], and mbarriers, to [`mbarrier`]. [`cluster`] is
 //! the barrier of a cluster.
 //!
-//! A program creates a [`state::Launched`], and `schedule` runs it. The schedule's functions take a worker; the worker
+//! A program creates a [`state::RunningLaunch`], and `schedule` runs it. The schedule's functions take a worker; the worker
 //! has none of them as methods, so that no instruction can call one.
 
 mod access;
@@ -49,5 +49,5 @@ pub(crate) use schedule::rehearsal::checked_on_model;
 pub(crate) use schedule::resident::Placement;
 pub(crate) use schedule::run::run as run_launch;
 pub(crate) use state::LOCAL_LIMIT;
-pub(crate) use state::Launched;
+pub(crate) use state::RunningLaunch;
 pub(crate) use state::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};

@@ -10,8 +10,8 @@ use crate::lanes::WideRow;
 use crate::machine::access;
 use crate::machine::state::{At, Block, Modelled, Residence, Warp, Worker, places};
 use crate::memory::Access;
-use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
-use crate::program::{Atomic, Load, Reach, Store};
+use crate::model::{AccessOrigin, CacheHint, Multiprocessor};
+use crate::program::{AddressOperand, Atomic, Load, Store};
 use crate::tensor_map::Piece;
 use crate::texture::Touched;
 
@@ -20,10 +20,10 @@ const LOCAL_BASE: u64 = 1 << 40;
 
 /// An access, as the multiprocessor needs it.
 struct Request<'a> {
-    reach: &'a Reach,
+    reach: &'a AddressOperand,
     kind: AccessKind,
     width: u32,
-    wish: CacheWish,
+    hint: CacheHint,
 }
 
 /// A load is about to be made by these lanes. The rest of the worker is borrowed by then.
@@ -32,7 +32,7 @@ pub(super) fn load(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &W
     if let Some(modelled) = modelled {
         let width = load.element * load.count;
         let kind = AccessKind::Load;
-        pass(modelled, block, warp, at, &Request { reach: &load.reach, kind, width, wish: load.wish });
+        pass(modelled, block, warp, at, &Request { reach: &load.reach, kind, width, hint: load.hint });
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn store(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &
     if let Some(modelled) = modelled {
         let width = store.element * store.count;
         let kind = AccessKind::Store;
-        pass(modelled, block, warp, at, &Request { reach: &store.reach, kind, width, wish: CacheWish::None });
+        pass(modelled, block, warp, at, &Request { reach: &store.reach, kind, width, hint: CacheHint::None });
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn atomic(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: 
         let returns = atomic.elements().any(|(d, _)| d.is_some());
         let kind = if returns { AccessKind::Atomic } else { AccessKind::Reduction };
         let width = atomic.width();
-        pass(modelled, block, warp, at, &Request { reach: &atomic.reach, kind, width, wish: CacheWish::Past });
+        pass(modelled, block, warp, at, &Request { reach: &atomic.reach, kind, width, hint: CacheHint::Bypass });
     }
 }
 
@@ -61,14 +61,14 @@ pub(super) fn atomic(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: 
 pub(super) fn touch(
     worker: &mut Worker,
     warp: &Warp,
-    reach: &Reach,
-    (kind, width, wish): (AccessKind, u32, CacheWish),
+    reach: &AddressOperand,
+    (kind, width, hint): (AccessKind, u32, CacheHint),
     mask: u32,
     addresses: &WideRow,
     counter: u32,
 ) {
     if let (Some(modelled), 1..) = (&mut worker.modelled, mask) {
-        pass_at(modelled, &worker.block, warp, mask, addresses, counter, &Request { reach, kind, width, wish });
+        pass_at(modelled, &worker.block, warp, mask, addresses, counter, &Request { reach, kind, width, hint });
     }
 }
 
@@ -133,19 +133,19 @@ fn pass_in_space(
     counter: u32,
 ) {
     let multiprocessor = &mut modelled.multiprocessors[residence.multiprocessor];
-    let &Request { kind, wish, width, .. } = request;
+    let &Request { kind, hint, width, .. } = request;
     let number = residence.first_warp + u64::from(warp.index);
     match space {
-        Space::Global if wish == CacheWish::ReadOnly && multiprocessor.has_read_only_cache() => {
+        Space::Global if hint == CacheHint::ReadOnly && multiprocessor.has_read_only_cache() => {
             multiprocessor.read_only_load(number, access);
         }
-        Space::Global => multiprocessor.access(kind, AccessOrigin::Global, wish, access),
+        Space::Global => multiprocessor.access(kind, AccessOrigin::Global, hint, access),
         Space::Local => {
-            let base = LOCAL_BASE + number * modelled.local_of_a_warp;
+            let base = LOCAL_BASE + number * modelled.local_bytes_per_warp;
             for word in 0..u64::from(width.div_ceil(4)) {
                 let places = places(access, word).map(|place| base.wrapping_add(place));
                 let access = Access::new(access.mask, &places, width.min(4));
-                multiprocessor.access(kind, AccessOrigin::Local, wish, &access);
+                multiprocessor.access(kind, AccessOrigin::Local, hint, &access);
             }
         }
         Space::Shared => {
@@ -155,7 +155,7 @@ fn pass_in_space(
                     _ => coalesce::store_wavefronts(access),
                 };
                 // The access itself counts the standard numbers.
-                let more = &mut modelled.more_wavefronts[counter as usize];
+                let more = &mut modelled.wavefront_deltas[counter as usize];
                 more.wavefronts += i64::from(found.wavefronts) - i64::from(plain.wavefronts);
                 more.conflicts += i64::from(found.conflicts) - i64::from(plain.conflicts);
             }

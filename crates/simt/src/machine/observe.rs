@@ -9,7 +9,7 @@ mod accesses;
 mod asynchronous;
 mod meetings;
 
-pub(super) use accesses::{Other, apart, atomic, together, touch, touch_at};
+pub(super) use accesses::{SideAccess, apart, atomic, together, touch, touch_at};
 pub(super) use asynchronous::{
     acquire_maps, arrive_with_products, begins, copies_end, copies_settle, copy_begins, ends, has_read, product_begins,
     products_awaited, products_committed,

@@ -60,7 +60,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
                     false => &worker.rows,
                 };
                 let counters = &mut worker.counters[counter as usize];
-                store_together(worker.launched.memory, &worker.block.shared, counters, found, rows)
+                store_fast(worker.launched.memory, &worker.block.shared, counters, found, rows)
             }
         };
         if done {
@@ -70,7 +70,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
             collect(&warp.registers, store, &mut worker.rows);
         }
         let addresses = addresses(warp, &store.reach, split);
-        store_apart(worker, warp, store.reach.space, mask, &addresses, width, counter)
+        store_per_lane(worker, warp, store.reach.space, mask, &addresses, width, counter)
     }
 }
 
@@ -116,7 +116,7 @@ fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element
 
 /// The fast path: all lanes access one allocation of global memory, or shared memory. Returns whether the store was done.
 #[inline(always)]
-fn store_together(
+fn store_fast(
     memory: &Memory,
     shared: &SharedMemory,
     counters: &mut InstructionCounters,
@@ -139,7 +139,7 @@ fn store_together(
 
 /// Any other store.
 #[cold]
-pub(super) fn store_apart(
+pub(super) fn store_per_lane(
     worker: &mut Worker,
     warp: &mut Warp,
     space: Space,

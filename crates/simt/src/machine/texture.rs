@@ -6,7 +6,7 @@ use ptx::{Geometry, TextureQuery, Type};
 use crate::coalesce::SECTOR_BYTES;
 use crate::counters::MemoryCounters;
 use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
-use crate::machine::observe::Other;
+use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{modelled, observe};
 use crate::memory::AccessFault;
@@ -222,7 +222,7 @@ fn report(worker: &mut Worker<'_>, warp: &mut Warp<'_>, texels: &[SeenTexel], co
         }
     }
     for (width, mask, addresses) in &rounds {
-        observe::touch_at(worker, warp, ptx::Space::Global, Other::Fetch(*width), *mask, addresses, counter);
+        observe::touch_at(worker, warp, ptx::Space::Global, SideAccess::Fetch(*width), *mask, addresses, counter);
     }
 }
 

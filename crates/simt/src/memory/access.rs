@@ -97,7 +97,7 @@ pub enum AccessFaultKind {
         allocation: AllocationSpan,
     },
     /// In the shared memory of a block of the cluster that is not running.
-    BlockNotThere {
+    BlockNotRunning {
         /// Its rank.
         rank: u32,
         /// Whether it has exited; otherwise it has not begun.
@@ -117,7 +117,7 @@ impl AccessFaultKind {
             Self::Misaligned { .. } => "misaligned",
             Self::OutOfBounds { .. } => "out_of_bounds",
             Self::Freed { .. } => "use_after_free",
-            Self::BlockNotThere { .. } => "block_not_there",
+            Self::BlockNotRunning { .. } => "block_not_there",
             Self::ReadOnly { .. } => "read_only",
         }
     }
@@ -125,7 +125,7 @@ impl AccessFaultKind {
     /// The allocation in question; the nearest one if the address is in none.
     pub fn allocation(&self) -> Option<AllocationSpan> {
         match *self {
-            Self::Misaligned { .. } | Self::BlockNotThere { .. } => None,
+            Self::Misaligned { .. } | Self::BlockNotRunning { .. } => None,
             Self::OutOfBounds { nearest } => nearest,
             Self::Freed { allocation } | Self::ReadOnly { allocation } => Some(allocation),
         }
@@ -212,7 +212,7 @@ impl fmt::Display for RefusedAccess<'_> {
             AccessFaultKind::Freed { allocation } => {
                 write!(formatter, "use after free: {what}, {} an {allocation} that was freed", place(allocation))
             }
-            AccessFaultKind::BlockNotThere { rank, exited } => {
+            AccessFaultKind::BlockNotRunning { rank, exited } => {
                 let why = if exited { "has exited" } else { "has not begun" };
                 write!(formatter, "{what}, of block {rank} of the cluster, which {why}")
             }

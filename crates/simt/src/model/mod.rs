@@ -30,7 +30,7 @@ pub use counters::{CacheCounters, ModelCounters, SectorCounters, TransactionCoun
 pub use occupancy::{BlockNeeds, Limiter, Occupancy};
 
 pub(crate) use chip::Chip;
-pub(crate) use multiprocessor::{AccessOrigin, CacheWish, Multiprocessor, Position};
+pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, Position};
 pub(crate) use seats::Neighbourhood;
 
 /// A GPU's memory system and limits.

@@ -19,15 +19,15 @@ const BULK_BYTES: u32 = 128;
 
 /// Which caches an instruction asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum CacheWish {
+pub(crate) enum CacheHint {
     /// No preference.
     #[default]
     None,
     /// Through L1: `ca`, `cs`.
-    Through,
+    Cached,
     /// Past L1: `cg`, `lu`, `cv`, and loads that are ordered with those of other threads. (`lu` may use L1, but on an H200 what
     /// `lu` has loaded never hits.)
-    Past,
+    Bypass,
     /// Through the read-only path, `nc`: a separate cache on Kepler ([`Multiprocessor::read_only_load`]), L1 on all later GPUs.
     ReadOnly,
 }
@@ -110,11 +110,11 @@ impl Multiprocessor {
     }
 
     /// A warp's access to global or local memory.
-    pub fn access(&mut self, kind: AccessKind, origin: AccessOrigin, wish: CacheWish, access: &Access) {
+    pub fn access(&mut self, kind: AccessKind, origin: AccessOrigin, hint: CacheHint, access: &Access) {
         if access.mask == 0 {
             return;
         }
-        let through = origin == AccessOrigin::Local || self.goes_through_l1(wish);
+        let through = origin == AccessOrigin::Local || self.goes_through_l1(hint);
         self.count(kind, origin, through, access);
         if self.model.l2.is_none() {
             self.past_caches(kind, transactions::load(self.model.global, access, false).bytes.into());
@@ -215,12 +215,12 @@ impl Multiprocessor {
         }
     }
 
-    fn goes_through_l1(&self, wish: CacheWish) -> bool {
-        self.model.l1.is_some_and(|l1| match wish {
-            CacheWish::None => self.caches_global_loads,
-            CacheWish::Through => l1.caches_global_loads || l1.can_cache_global_loads,
-            CacheWish::Past => false,
-            CacheWish::ReadOnly => self.model.compute_capability >= (5, 0) || self.caches_global_loads,
+    fn goes_through_l1(&self, hint: CacheHint) -> bool {
+        self.model.l1.is_some_and(|l1| match hint {
+            CacheHint::None => self.caches_global_loads,
+            CacheHint::Cached => l1.caches_global_loads || l1.can_cache_global_loads,
+            CacheHint::Bypass => false,
+            CacheHint::ReadOnly => self.model.compute_capability >= (5, 0) || self.caches_global_loads,
         })
     }
 

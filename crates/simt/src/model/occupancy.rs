@@ -115,11 +115,11 @@ impl Occupancy {
 }
 
 impl Model {
-    /// What a multiprocessor holds of a launch with such blocks. `wish` is the share of the unified memory that should
+    /// What a multiprocessor holds of a launch with such blocks. `hint` is the share of the unified memory that should
     /// be shared memory, in percent; by default, the driver takes the smallest carveout that allows the most blocks.
     ///
     /// If a block does not fit at all, there are 0 blocks.
-    pub fn occupancy(&self, needs: &BlockNeeds, wish: Option<u8>) -> Occupancy {
+    pub fn occupancy(&self, needs: &BlockNeeds, hint: Option<u8>) -> Occupancy {
         let shared = &self.shared;
         let each = if needs.shared == 0 && shared.reserved == 0 {
             0
@@ -140,13 +140,13 @@ impl Model {
             carveout: 0,
         };
         let most = shared.carveouts[shared.carveouts.len() - 1];
-        // A wish is ignored if not even one block would fit.
-        let wanted = match wish {
+        // A hint is ignored if not even one block would fit.
+        let wanted = match hint {
             Some(percent) => (u64::from(most) * u64::from(percent.min(100))).div_ceil(100).max(each.into()),
             None => u64::from(found.blocks()) * u64::from(each),
         };
         let enough = shared.carveouts.iter().copied().find(|&carveout| u64::from(carveout) >= wanted);
-        found.carveout = match (wish, enough) {
+        found.carveout = match (hint, enough) {
             (_, Some(carveout)) => carveout,
             (Some(_), None) => most,
             // Not all the blocks fit; the smallest carveout that holds as many as the largest does.

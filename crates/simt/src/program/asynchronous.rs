@@ -2,7 +2,7 @@
 
 use ptx::{AtomicOp, TensorField, Type};
 
-use crate::program::access::{Audience, Reach};
+use crate::program::access::{AddressOperand, SyncScope};
 
 /// Copies that run beside the threads, and mbarriers.
 #[derive(Clone, Debug)]
@@ -14,11 +14,11 @@ pub(crate) enum Asynchronous {
     /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`.
     Tensor(TensorCopy),
     /// `tensormap.replace`; the value is a row, of 64 bits if `wide`.
-    ReplaceTensorField { reach: Reach, field: TensorField, wide: bool, value: u32 },
+    ReplaceTensorField { reach: AddressOperand, field: TensorField, wide: bool, value: u32 },
     /// `tensormap.cp_fenceproxy`.
-    CopyTensorMap { to: Reach, from: Reach, audience: Audience },
+    CopyTensorMap { to: AddressOperand, from: AddressOperand, scope: SyncScope },
     /// `fence.proxy.tensormap::generic.acquire`.
-    AcquireTensorMap { map: Reach, audience: Audience },
+    AcquireTensorMap { map: AddressOperand, scope: SyncScope },
     /// `cp.async.bulk.commit_group`.
     CommitBulk,
     /// `cp.async.bulk.wait_group`.
@@ -30,16 +30,16 @@ pub(crate) enum Asynchronous {
     /// `cp.async.wait_group` and `wait_all`.
     Wait { groups_left: Option<u32> },
     /// `cp.async.mbarrier.arrive`.
-    ArriveAfterCopies { reach: Reach, counted_before: bool },
+    ArriveAfterCopies { reach: AddressOperand, counted_before: bool },
     /// An `mbarrier` instruction.
-    Mbarrier { reach: Reach, action: MbarrierAction },
+    Mbarrier { reach: AddressOperand, action: MbarrierAction },
 }
 
 /// `cp.async`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AsyncCopy {
-    pub from: Reach,
-    pub to: Reach,
+    pub from: AddressOperand,
+    pub to: AddressOperand,
     pub bytes: u32,
     /// Whether it goes past L1 (`.cg`).
     pub at_l2_only: bool,
@@ -52,11 +52,11 @@ pub(crate) struct AsyncCopy {
 /// `cp.async.bulk` and `cp.reduce.async.bulk`; the operands are rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BulkCopy {
-    pub from: Reach,
-    pub to: Reach,
+    pub from: AddressOperand,
+    pub to: AddressOperand,
     pub bytes: u32,
     /// `None`: the thread waits for its groups instead.
-    pub barrier: Option<Reach>,
+    pub barrier: Option<AddressOperand>,
     /// The blocks of the cluster that receive the bytes.
     pub blocks: Option<u32>,
     pub reduction: Option<(AtomicOp, Type)>,
@@ -65,7 +65,7 @@ pub(crate) struct BulkCopy {
 /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`; the operands are rows.
 #[derive(Clone, Debug)]
 pub(crate) struct TensorCopy {
-    pub map: Reach,
+    pub map: AddressOperand,
     /// One for each dimension.
     pub coordinates: Vec<u32>,
     /// `.im2col`: one for each dimension of an image, or none.
@@ -77,13 +77,13 @@ pub(crate) struct TensorCopy {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TensorTransfer {
     Load {
-        to: Reach,
-        barrier: Reach,
+        to: AddressOperand,
+        barrier: AddressOperand,
         /// The blocks of the cluster that receive the box.
         blocks: Option<u32>,
     },
     Store {
-        from: Reach,
+        from: AddressOperand,
         reduction: Option<AtomicOp>,
     },
 }
@@ -91,8 +91,8 @@ pub(crate) enum TensorTransfer {
 /// `st.async` and `red.async`.
 #[derive(Clone, Debug)]
 pub(crate) struct RemoteStore {
-    pub to: Reach,
-    pub barrier: Reach,
+    pub to: AddressOperand,
+    pub barrier: AddressOperand,
     pub op: Option<AtomicOp>,
     /// The type of an element.
     pub ty: Type,

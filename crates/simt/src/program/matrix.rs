@@ -2,16 +2,16 @@
 
 use ptx::{BitProduct, MatrixType, Rounding};
 
-use crate::program::Reach;
+use crate::program::AddressOperand;
 use crate::program::fragment::Fragment;
 
 /// Instructions that the lanes of a warp execute together on a matrix.
 #[derive(Clone, Debug)]
 pub(crate) enum Matrix {
     /// `ldmatrix`: a row of words for each matrix of 8 x 8.
-    Load { reach: Reach, transposed: bool, rows: Vec<u32> },
+    Load { reach: AddressOperand, transposed: bool, rows: Vec<u32> },
     /// `stmatrix`.
-    Store { reach: Reach, transposed: bool, rows: Vec<u32> },
+    Store { reach: AddressOperand, transposed: bool, rows: Vec<u32> },
     /// `movmatrix`.
     Transpose { d: u32, source: u32 },
     /// `wmma.load`.
@@ -33,7 +33,7 @@ pub(crate) enum Matrix {
 /// A matrix in memory, and its fragment in registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Tile {
-    pub reach: Reach,
+    pub reach: AddressOperand,
     pub fragment: Fragment,
     /// Whether the elements of a row are contiguous.
     pub in_rows: bool,

@@ -45,7 +45,7 @@ use std::sync::Arc;
 
 use ptx::{Function, Handle, Kind, Module, Space};
 
-use crate::machine::{Launched, checked_on_model, run_launch};
+use crate::machine::{RunningLaunch, checked_on_model, run_launch};
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, LoadErrorReason, Memory, Report};
 
 use request::{check, cluster, cooperative, placement};
@@ -202,7 +202,7 @@ impl Program {
         }
         let run = |launch: &Launch, placement| {
             let parameters = (offsets.as_slice(), *bytes);
-            let launched = Launched::new(code, &self.module, memory, launch, parameters, cluster, workspace);
+            let launched = RunningLaunch::new(code, &self.module, memory, launch, parameters, cluster, workspace);
             run_launch(launched, launch.threads, placement)
         };
         let result = match placement {

@@ -26,7 +26,7 @@ use super::releases::{Location, Proxied, Releases};
 use super::shadow::{READS, Shadow, WRITE};
 use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use crate::memory::BLOCK_WINDOW_BYTES;
-use crate::program::{Audience, Order};
+use crate::program::{Order, SyncScope};
 use crate::sanitizer::touch::Reached;
 use crate::site::AccessAction;
 use crate::trap::BARRIER_NUMBERS;
@@ -283,8 +283,8 @@ impl Races {
         let shift = self.cell_shift;
         let flags = match *reached.intent.order {
             Order { volatile: true, .. } => STRONG | VOLATILE,
-            Order { strong: true, audience: Audience::Block, .. } => STRONG | IN_BLOCK,
-            Order { strong: true, audience: Audience::Cluster, .. } => STRONG | IN_CLUSTER,
+            Order { strong: true, scope: SyncScope::Block, .. } => STRONG | IN_BLOCK,
+            Order { strong: true, scope: SyncScope::Cluster, .. } => STRONG | IN_CLUSTER,
             Order { strong: true, .. } => STRONG,
             _ => 0,
         };
@@ -368,10 +368,10 @@ impl Races {
         let excused = before.is_strong()
             && now.is_strong()
             && !(self.strict && doubtful)
-            && match before.audience().min(now.audience()) {
-                Audience::Block => same_block,
-                Audience::Cluster => same_cluster,
-                Audience::All => true,
+            && match before.scope().min(now.scope()) {
+                SyncScope::Block => same_block,
+                SyncScope::Cluster => same_cluster,
+                SyncScope::All => true,
             };
         excused || self.happened_before(before, now)
     }

@@ -19,16 +19,16 @@ use std::sync::Arc;
 
 use super::clocks::{Clocks, Meeting};
 use super::history::{History, List};
-use crate::program::{Audience, Fence};
+use crate::program::{Fence, SyncScope};
 
 /// The location of a synchronising operation: an allocation (`None`: shared memory), and a cell of it.
 pub(super) type Location = (Option<usize>, usize);
 
-/// The purposes of a fence: an [`Audience`], or accesses through another proxy ([`Proxied`]).
+/// The purposes of a fence: an [`SyncScope`], or accesses through another proxy ([`Proxied`]).
 pub(super) const PURPOSES: usize = 6;
-/// The first purposes are audiences: [`Audience`] as a number.
-const AUDIENCES: usize = 3;
-pub(super) const FOR_ALL: usize = Audience::All as usize;
+/// The first purposes are audiences: [`SyncScope`] as a number.
+const SCOPES: usize = 3;
+pub(super) const FOR_ALL: usize = SyncScope::All as usize;
 /// What a proxy fence orders generic accesses before: async accesses to a state space, or uses of tensor maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proxied {
@@ -152,24 +152,24 @@ impl Releases {
         }
     }
 
-    /// A thread's strong write to a location. `releases`: the operation is itself a release to this audience.
+    /// A thread's strong write to a location. `releases`: the operation is itself a release to this scope.
     pub fn publish(
         &mut self,
         clocks: &mut Clocks,
         thread: u32,
         location: Location,
         reads_too: bool,
-        releases: Option<Audience>,
+        releases: Option<SyncScope>,
     ) {
-        if let Some(audience) = releases {
-            self.fence(clocks, thread / 32, 1 << (thread % 32), &Fence::of(audience));
+        if let Some(scope) = releases {
+            self.fence(clocks, thread / 32, 1 << (thread % 32), &Fence::of(scope));
         }
         if !self.fences && (reads_too || self.published.is_empty()) {
             return;
         }
         let found = self.find(location);
-        let has_fenced = (0..AUDIENCES)
-            .any(|purpose| self.met[purpose].is_some() || self.fenced[purpose][thread as usize].is_some());
+        let has_fenced =
+            (0..SCOPES).any(|purpose| self.met[purpose].is_some() || self.fenced[purpose][thread as usize].is_some());
         if !has_fenced {
             if !reads_too && found.is_some() {
                 self.published.remove(&location);
@@ -191,7 +191,7 @@ impl Releases {
                 let old = &self.present[at as usize];
                 let times = std::array::from_fn(|purpose| match &old.times[purpose] {
                     // A release to another block's threads is not passed on by this one.
-                    _ if purpose == Audience::Block as usize && old.rank != rank => own[purpose].clone(),
+                    _ if purpose == SyncScope::Block as usize && old.rank != rank => own[purpose].clone(),
                     old => join(old, &own[purpose]),
                 });
                 Released { rank, times, before: with(&old.before, acquired) }
@@ -237,10 +237,10 @@ impl Releases {
             Found::Present { at, .. } => {
                 let Released { rank, times, before } = &self.present[at as usize];
                 let same_block = *rank == thread / self.threads_of_block;
-                let audience = if same_block { Audience::Block } else { Audience::Cluster };
-                let Some(row) = &times[audience as usize] else { return };
+                let scope = if same_block { SyncScope::Block } else { SyncScope::Cluster };
+                let Some(row) = &times[scope as usize] else { return };
                 clocks.learn(thread, row);
-                for (fenced, times) in self.fenced.iter_mut().zip(times).skip(AUDIENCES) {
+                for (fenced, times) in self.fenced.iter_mut().zip(times).skip(SCOPES) {
                     let fenced = &mut fenced[thread as usize];
                     *fenced = join(fenced, times);
                 }
@@ -307,10 +307,10 @@ impl Releases {
         }
     }
 
-    /// What a strong operation of a thread, without a release of its own, makes known to an audience through earlier fences: one row of
+    /// What a strong operation of a thread, without a release of its own, makes known to a scope through earlier fences: one row of
     /// times for each fence.
-    pub fn fenced_by(&self, thread: u32, audience: Audience) -> impl Iterator<Item = &[u32]> {
-        let purpose = audience as usize;
+    pub fn fenced_by(&self, thread: u32, scope: SyncScope) -> impl Iterator<Item = &[u32]> {
+        let purpose = scope as usize;
         [&self.met[purpose], &self.fenced[purpose][thread as usize]].into_iter().flatten().map(|row| &**row)
     }
 
@@ -398,6 +398,6 @@ fn serves(fence: &Fence, purpose: usize) -> bool {
         SHARED => fence.shared_to_async,
         GLOBAL => fence.global_to_async,
         MAP => fence.releases_maps,
-        audience => audience <= fence.audience as usize,
+        scope => scope <= fence.scope as usize,
     }
 }

@@ -11,7 +11,7 @@ use crate::machine::copy::reports::{
 use crate::machine::copy::transit;
 use crate::machine::copy::transit::{Delivery, check_pieces, send};
 use crate::machine::mbarrier::access::barrier_addresses;
-use crate::machine::observe::Other;
+use crate::machine::observe::SideAccess;
 use crate::machine::state::underway::{Arriving, Departing, UNIT};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe};
@@ -87,9 +87,9 @@ pub(crate) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &Re
             row[lane] = little_endian(word) as u32;
         }
     }
-    let what = if store.op.is_some() { Other::Combine(width) } else { Other::Write(width, &words) };
+    let what = if store.op.is_some() { SideAccess::Combine(width) } else { SideAccess::Write(width, &words) };
     let mask = observe::touch(worker, warp, &store.to, what, at);
-    let mask = observe::touch(worker, warp, &store.barrier, Other::Mbarrier, at.with_mask(mask));
+    let mask = observe::touch(worker, warp, &store.barrier, SideAccess::Mbarrier, at.with_mask(mask));
     // Both are in shared memory.
     let to = barrier_addresses(worker, warp, &store.to, split, mask, true)?;
     let barriers = barrier_addresses(worker, warp, &store.barrier, split, mask, true)?;

@@ -6,11 +6,11 @@ use ptx::Space;
 use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow, lanes};
 use crate::machine::mbarrier::access::update;
-use crate::machine::observe::Other;
+use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
-use crate::model::CacheWish;
+use crate::model::CacheHint;
 use crate::program::AsyncCopy;
 use crate::site::AccessAction;
 use crate::{coalesce, sanitizer};
@@ -31,10 +31,10 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     });
     let refused = |fault| Refused::new(AccessAction::Read, Space::Global, bytes, fault);
     let mut words: [Row; 4] = [[0; 32]; 4];
-    let whole = observe::touch_at(worker, warp, Space::Global, Other::Read(bytes), whole, &from, counter);
+    let whole = observe::touch_at(worker, warp, Space::Global, SideAccess::Read(bytes), whole, &from, counter);
     worker.launched.memory.load_each(&Access::new(whole, &from, bytes), &mut words).map_err(refused)?;
     load_parts(worker, warp, &from, (&partly, bytes), counter, &mut words).map_err(refused)?;
-    let what = Other::Write(bytes, &words);
+    let what = SideAccess::Write(bytes, &words);
     let mask = observe::touch_at(worker, warp, Space::Shared, what, mask, &to, counter);
     let to_access = Access::new(mask, &to, bytes);
     let shared = &worker.block.shared;
@@ -53,8 +53,8 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
         access::count_global(&mut counters.global, sectors);
     }
     access::count_shared(counters, wavefronts);
-    let wish = if copy.at_l2_only { CacheWish::Past } else { CacheWish::None };
-    modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, wish), mask & reading, &from, counter);
+    let hint = if copy.at_l2_only { CacheHint::Bypass } else { CacheHint::None };
+    modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, hint), mask & reading, &from, counter);
     let number = observe::copy_begins(worker, || {
         let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });
         sanitizer::TrackedCopy { place: counter, warp: warp.index, mask, settled: 0, to, bytes, words, from, read }
@@ -77,7 +77,7 @@ fn load_parts(
     let mut left = lanes(u32::MAX).filter(|&lane| partly[lane] > 0).fold(0u32, |mask, lane| mask | 1 << lane);
     let askew =
         lanes(left).filter(|&lane| !from[lane].is_multiple_of(bytes.into())).fold(0, |mask, lane| mask | 1 << lane);
-    left &= !askew | observe::touch_at(worker, warp, Space::Global, Other::Read(bytes), askew, from, counter);
+    left &= !askew | observe::touch_at(worker, warp, Space::Global, SideAccess::Read(bytes), askew, from, counter);
     if let Some(lane) = lanes(left & askew).next() {
         let kind = AccessFaultKind::Misaligned { width: bytes };
         return Err(AccessFault { lane: lane as u32, address: from[lane], kind });
@@ -89,7 +89,7 @@ fn load_parts(
             break;
         }
         let addresses = from.map(|address| address.wrapping_add(index.into()));
-        left = observe::touch_at(worker, warp, Space::Global, Other::Read(1), left, &addresses, counter);
+        left = observe::touch_at(worker, warp, Space::Global, SideAccess::Read(1), left, &addresses, counter);
         worker.launched.memory.load_each(&Access::new(left, &addresses, 1), &mut byte)?;
         for lane in lanes(left) {
             words[index as usize / 4][lane] |= (byte[0][lane] & 0xff) << (8 * (index % 4));

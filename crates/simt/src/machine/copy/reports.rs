@@ -4,7 +4,7 @@
 use ptx::Space;
 
 use crate::machine::observe;
-use crate::machine::observe::Other;
+use crate::machine::observe::SideAccess;
 use crate::machine::state::underway::{Reduction, UNIT};
 use crate::machine::state::{Warp, Worker};
 use crate::sanitizer::{Operation, Run};
@@ -39,19 +39,19 @@ pub(crate) fn report_part<'l>(
     let mut words = [[0; 32]; 4];
     let is_async = matches!(what, Reported::Reads | Reported::Writes(_) | Reported::Combines);
     let what = match what {
-        Reported::Reads | Reported::ReadsMap => Other::Read(width),
-        Reported::UsesMap => Other::UseMap(width),
+        Reported::Reads | Reported::ReadsMap => SideAccess::Read(width),
+        Reported::UsesMap => SideAccess::UseMap(width),
         Reported::Writes(data) | Reported::WritesMap(data) => {
             let data = data.get(offset as usize..(offset + width) as usize).unwrap_or_default();
             for (row, word) in words.iter_mut().zip(data.chunks(4)) {
                 row[lane] = little_endian(word) as u32;
             }
-            Other::Write(width, &words)
+            SideAccess::Write(width, &words)
         }
-        Reported::Combines => Other::Combine(width),
-        Reported::Mbarrier => Other::Mbarrier,
+        Reported::Combines => SideAccess::Combine(width),
+        Reported::Mbarrier => SideAccess::Mbarrier,
     };
-    let what = if is_async { Other::Async(&what) } else { what };
+    let what = if is_async { SideAccess::Async(&what) } else { what };
     observe::touch_at(worker, warp, space, what, 1 << lane, &[address; 32], counter) != 0
 }
 

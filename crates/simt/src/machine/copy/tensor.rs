@@ -18,7 +18,7 @@ use crate::machine::state::underway::{Arriving, Departing, Reduction, UNIT};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe};
 use crate::memory::space_name;
-use crate::program::{Audience, Fence, Reach, TensorCopy, TensorTransfer};
+use crate::program::{AddressOperand, Fence, SyncScope, TensorCopy, TensorTransfer};
 use crate::site::AccessAction;
 use crate::tensor_map::{
     Corner, Piece, RowLayout, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
@@ -236,7 +236,7 @@ fn put_map<'l>(
 pub(crate) fn replace_field<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
-    reach: &Reach,
+    reach: &AddressOperand,
     (field, value): (TensorField, &WideRow),
     at: At,
 ) -> Attempt {
@@ -264,8 +264,8 @@ pub(crate) fn replace_field<'l>(
 pub(crate) fn copy_map<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
-    (to, from): (&Reach, &Reach),
-    audience: Audience,
+    (to, from): (&AddressOperand, &AddressOperand),
+    scope: SyncScope,
     at: At,
 ) -> Attempt {
     let At { split, mask, counter } = at;
@@ -283,6 +283,6 @@ pub(crate) fn copy_map<'l>(
     if let Some(bytes) = map_bytes(worker, warp, Space::Shared, from[first], Reported::ReadsMap, thread)? {
         put_map(worker, warp, Space::Global, to[first], &bytes, thread)?;
     }
-    observe::fence(worker, warp, mask, &Fence { releases_maps: true, ..Fence::of(audience) });
+    observe::fence(worker, warp, mask, &Fence { releases_maps: true, ..Fence::of(scope) });
     Ok(())
 }

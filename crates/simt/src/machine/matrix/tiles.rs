@@ -8,12 +8,12 @@ use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow, lanes};
 use crate::machine::matrix::multiply::multiply;
 use crate::machine::matrix::warpgroup;
-use crate::machine::observe::Other;
+use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Fault, Refused, Split, Warp, Worker};
 use crate::machine::{access, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
-use crate::model::CacheWish;
-use crate::program::{Matrix, Reach, Tile};
+use crate::model::CacheHint;
+use crate::program::{AddressOperand, Matrix, Tile};
 use crate::site::AccessAction;
 use crate::trap::TrapKind;
 use crate::{coalesce, program};
@@ -66,7 +66,7 @@ fn givers(count: usize) -> u32 {
 /// The addresses of `reach`, which must be in shared memory.
 fn shared_addresses(
     warp: &Warp,
-    reach: &Reach,
+    reach: &AddressOperand,
     split: &Split,
     mask: u32,
     action: AccessAction,
@@ -108,13 +108,13 @@ fn holder(row: usize, column: usize, transposed: bool) -> (usize, u32) {
 fn load<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
-    reach: &Reach,
+    reach: &AddressOperand,
     transposed: bool,
     rows: &[u32],
     at: At,
 ) -> Attempt {
     let all = givers(rows.len());
-    let mask = observe::touch(worker, warp, reach, Other::Read(16), at.with_mask(all));
+    let mask = observe::touch(worker, warp, reach, SideAccess::Read(16), at.with_mask(all));
     let addresses = shared_addresses(warp, reach, at.split, mask, AccessAction::Read)?;
     let access = Access::new(mask, &addresses, 16);
     let mut words = [[0; 32]; 4];
@@ -139,7 +139,7 @@ fn load<'l>(
 fn store<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
-    reach: &Reach,
+    reach: &AddressOperand,
     transposed: bool,
     rows: &[u32],
     at: At,
@@ -155,7 +155,7 @@ fn store<'l>(
             }
         }
     }
-    let mask = observe::touch(worker, warp, reach, Other::Write(16, &words), at.with_mask(all));
+    let mask = observe::touch(worker, warp, reach, SideAccess::Write(16, &words), at.with_mask(all));
     let addresses = shared_addresses(warp, reach, at.split, mask, AccessAction::Write)?;
     let access = Access::new(mask, &addresses, 16);
     let refused = |fault| Refused::new(AccessAction::Write, Space::Shared, 16, fault);
@@ -214,12 +214,19 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
     let bits = fragment.ty.bits();
     let mut values: Vec<[Row; 2]> = vec![[[0; 32]; 2]; fragment.registers.len()];
     for (register, within, width, addresses) in pieces(warp, tile, at.split) {
-        let mask =
-            observe::touch_at(worker, warp, tile.reach.space, Other::Read(width), u32::MAX, &addresses, at.counter);
-        let what = (AccessKind::Load, width, CacheWish::None);
+        let mask = observe::touch_at(
+            worker,
+            warp,
+            tile.reach.space,
+            SideAccess::Read(width),
+            u32::MAX,
+            &addresses,
+            at.counter,
+        );
+        let what = (AccessKind::Load, width, CacheHint::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, at.counter);
         worker.rows = [[0; 32]; 4];
-        crate::machine::load::load_apart(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
+        crate::machine::load::load_per_lane(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
         let [low, high] = &mut values[register];
         for lane in lanes(mask) {
             low[lane] |= worker.rows[0][lane] << (within as u32 * bits);
@@ -255,14 +262,14 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
             worker,
             warp,
             tile.reach.space,
-            Other::Write(width, &words),
+            SideAccess::Write(width, &words),
             u32::MAX,
             &addresses,
             at.counter,
         );
-        let what = (AccessKind::Store, width, CacheWish::None);
+        let what = (AccessKind::Store, width, CacheHint::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, at.counter);
-        crate::machine::store::store_apart(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
+        crate::machine::store::store_per_lane(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use crate::machine::matrix::descriptor::SharedMatrix;
 use crate::machine::matrix::multiply::{gather, scatter};
 use crate::machine::matrix::products::{Arithmetic, with_zeros};
 use crate::machine::observe;
-use crate::machine::observe::Other;
+use crate::machine::observe::SideAccess;
 use crate::machine::state::{Arrival, At, Attempt, Refused, Split, WARPGROUP, WARPS_OF_GROUP, Wait, Warp, Worker};
 use crate::memory::Access;
 use crate::program::{WarpgroupFactor, WarpgroupProduct};
@@ -142,7 +142,7 @@ fn read<'l>(
             *address = matrix.address(line as u64, piece as u64);
         }
         let all = u32::MAX >> (32 - places.len());
-        let what = Other::Async(&Other::Read(16));
+        let what = SideAccess::Async(&SideAccess::Read(16));
         let mask = observe::touch_at(worker, warp, Space::Shared, what, all, &addresses, at.counter);
         if worker.checker.is_some() {
             read.extend(lanes(mask).map(|lane| addresses[lane]));

@@ -8,7 +8,7 @@ use crate::machine::access;
 use crate::machine::mbarrier::value::Mbarrier;
 use crate::machine::state::{Refused, Split, Warp, Worker};
 use crate::memory::{AccessFault, AccessFaultKind};
-use crate::program::Reach;
+use crate::program::AddressOperand;
 use crate::site::AccessAction;
 use crate::trap::{MbarrierFault, TrapKind};
 
@@ -16,7 +16,7 @@ use crate::trap::{MbarrierFault, TrapKind};
 pub(crate) fn barrier_addresses(
     worker: &Worker,
     warp: &Warp,
-    reach: &Reach,
+    reach: &AddressOperand,
     split: &Split,
     mask: u32,
     others: bool,

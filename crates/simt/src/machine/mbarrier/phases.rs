@@ -12,7 +12,7 @@ use crate::machine::copy::transit;
 use crate::machine::mbarrier::access::{barrier_addresses, exchange, invalid, update};
 use crate::machine::mbarrier::value::{Mbarrier, parity_of};
 use crate::machine::observe;
-use crate::machine::observe::Other;
+use crate::machine::observe::SideAccess;
 use crate::machine::state::{Attempt, Fault, Refused, Split, Wait, Warp, Worker};
 use crate::program::{Action, Asynchronous, MbarrierAction};
 use crate::trap::{MbarrierFault, TrapKind};
@@ -119,7 +119,7 @@ pub(crate) fn test<'l>(
         complete |= u32::from(is_complete(worker)?) << lane;
     }
     if complete == mask {
-        worker.fruitless_waits = 0;
+        worker.failed_phase_waits = 0;
     } else if !last {
         let rest = split.mask & !mask;
         let waits = if rest == 0 { *split } else { warp.part(*split, mask, &[(split.pc + 1, rest)], split.pc + 1) };
@@ -128,7 +128,7 @@ pub(crate) fn test<'l>(
     }
     // A thread that has seen the completed phase has seen what came before the arrivals.
     let counter = code.instructions[split.pc as usize].counter;
-    observe::touch_at(worker, warp, Space::Shared, Other::Mbarrier, complete, &addresses, counter);
+    observe::touch_at(worker, warp, Space::Shared, SideAccess::Mbarrier, complete, &addresses, counter);
     if let MbarrierAction::TestState { d, .. } | MbarrierAction::TestParity { d, .. } = *action {
         warp.registers.set_predicate(d, mask, complete);
     }

@@ -10,19 +10,18 @@ use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::state::{At, Block, Split, Warp, Worker};
 use crate::machine::{access, written};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
-use crate::program::{Atomic, Audience, Copied, Order, Reach};
+use crate::program::{AddressOperand, Atomic, Copied, Order, SyncScope};
 use crate::sanitizer::{Checker, Intent, Path, Stored, Touch};
 use crate::site::AccessAction;
 
-const PLAIN: Order =
-    Order { strong: false, volatile: false, read_only: false, audience: Audience::All, releases: None };
+const PLAIN: Order = Order { strong: false, volatile: false, read_only: false, scope: SyncScope::All, releases: None };
 const STRONG: Order = Order { strong: true, ..PLAIN };
 /// An arrival at an mbarrier releases to the whole cluster: threads of other blocks may wait for it.
-const RELEASES: Order = Order { releases: Some(Audience::Cluster), ..STRONG };
+const RELEASES: Order = Order { releases: Some(SyncScope::Cluster), ..STRONG };
 
 /// What an instruction does to memory other than a plain load or store.
 #[derive(Clone, Copy)]
-pub(in crate::machine) enum Other<'a> {
+pub(in crate::machine) enum SideAccess<'a> {
     /// Reads this many bytes in each lane.
     Read(u32),
     /// Writes this many bytes of these words in each lane.
@@ -34,26 +33,26 @@ pub(in crate::machine) enum Other<'a> {
     /// Reads this many bytes of the tensor map that describes a copy.
     UseMap(u32),
     /// One of the first three, through the async proxy.
-    Async(&'a Other<'a>),
+    Async(&'a SideAccess<'a>),
     /// An operation on an mbarrier, which releases and acquires.
     Mbarrier,
 }
 
-fn other(what: Other<'_>, place: u32) -> Intent<'_> {
+fn other(what: SideAccess<'_>, place: u32) -> Intent<'_> {
     let (what, path) = match what {
-        Other::Async(what) => (*what, Path::Async),
-        Other::Fetch(_) => (what, Path::Texture),
-        Other::UseMap(_) => (what, Path::TensorMap),
-        Other::Mbarrier => (what, Path::Mbarrier),
+        SideAccess::Async(what) => (*what, Path::Async),
+        SideAccess::Fetch(_) => (what, Path::Texture),
+        SideAccess::UseMap(_) => (what, Path::TensorMap),
+        SideAccess::Mbarrier => (what, Path::Mbarrier),
         _ => (what, Path::Generic),
     };
     let (action, width, stored, order) = match what {
-        Other::Read(width) | Other::Fetch(width) | Other::UseMap(width) => {
+        SideAccess::Read(width) | SideAccess::Fetch(width) | SideAccess::UseMap(width) => {
             (AccessAction::Read, width, Stored::Unknown, &PLAIN)
         }
-        Other::Write(width, words) => (AccessAction::Write, width, Stored::Words(words), &PLAIN),
-        Other::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown, &STRONG),
-        Other::Mbarrier | Other::Async(_) => (AccessAction::Atomic, 8, Stored::Unknown, &RELEASES),
+        SideAccess::Write(width, words) => (AccessAction::Write, width, Stored::Words(words), &PLAIN),
+        SideAccess::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown, &STRONG),
+        SideAccess::Mbarrier | SideAccess::Async(_) => (AccessAction::Atomic, 8, Stored::Unknown, &RELEASES),
     };
     Intent {
         action,
@@ -102,7 +101,13 @@ pub(in crate::machine) fn atomic(worker: &mut Worker, warp: &mut Warp, atomic: &
 }
 
 /// An access by any other instruction. Returns the lanes whose access is possible.
-pub(in crate::machine) fn touch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, what: Other, at: At) -> u32 {
+pub(in crate::machine) fn touch(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    reach: &AddressOperand,
+    what: SideAccess,
+    at: At,
+) -> u32 {
     let At { split, mask, counter } = at;
     if worker.checker.is_none() || mask == 0 {
         return mask;
@@ -115,7 +120,7 @@ pub(in crate::machine) fn touch_at(
     worker: &mut Worker,
     warp: &mut Warp,
     space: Space,
-    what: Other,
+    what: SideAccess,
     mask: u32,
     addresses: &WideRow,
     counter: u32,
@@ -128,7 +133,14 @@ pub(in crate::machine) fn touch_at(
 
 /// Reports an access to the sanitizer, for each state space that its lanes reach.
 #[inline(never)]
-fn watch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, split: &Split, mask: u32, intent: &Intent) -> u32 {
+fn watch(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    reach: &AddressOperand,
+    split: &Split,
+    mask: u32,
+    intent: &Intent,
+) -> u32 {
     warp.registers.arch().dispatch(Watch { worker, warp, reach, split, mask, intent })
 }
 
@@ -136,7 +148,7 @@ fn watch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, split: &Split, mas
 struct Watch<'a, 'l, 'w> {
     worker: &'a mut Worker<'l>,
     warp: &'a mut Warp<'w>,
-    reach: &'a Reach,
+    reach: &'a AddressOperand,
     split: &'a Split,
     mask: u32,
     intent: &'a Intent<'a>,
@@ -183,7 +195,7 @@ pub(in crate::machine) fn together(
 pub(in crate::machine) fn apart(
     worker: &mut Worker,
     warp: &mut Warp,
-    reach: &Reach,
+    reach: &AddressOperand,
     split: &Split,
     mask: u32,
     intent: &Intent,

@@ -25,7 +25,7 @@ pub(crate) fn look(code: &Code, warp: &mut Warp) {
             |split: &Split| warp.ways_to(split, join).is_some_and(|ways| ways.iter().any(|way| polls(code, *way)));
         if warp.ready.iter().any(polls) {
             warp.apart = true;
-            if let Some((frame, caller)) = warp.go_on_without_others(join) {
+            if let Some((frame, caller)) = warp.abandon_join(join) {
                 take_results(code, warp, &frame, &caller);
             }
         }

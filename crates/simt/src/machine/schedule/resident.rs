@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::slot::{Slot, TurnState};
-use crate::machine::state::{Launched, Modelled, MoreWavefronts, Residence, Stop};
+use crate::machine::state::{Modelled, Residence, RunningLaunch, Stop, WavefrontDelta};
 use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy};
 
 /// Instructions of each warp in a round.
@@ -34,7 +34,7 @@ struct Resident<'l> {
 /// Runs all blocks of a launch, on several threads if `workers` is more than one. If a block faults or the launch is cancelled, the
 /// rest do not run.
 pub(crate) fn run(
-    launched: &Launched,
+    launched: &RunningLaunch,
     placement: &Placement,
     workers: usize,
 ) -> (Vec<InstructionCounters>, ModelCounters) {
@@ -72,7 +72,7 @@ pub(crate) fn run(
     for mut resident in residents {
         let Some(modelled) = resident.shared.modelled.take() else { continue };
         modelled.multiprocessors.iter().for_each(|multiprocessor| total.add(&multiprocessor.counters));
-        let parts = resident.shared.counters.iter_mut().zip(modelled.more_wavefronts);
+        let parts = resident.shared.counters.iter_mut().zip(modelled.wavefront_deltas);
         for (sum, (part, more)) in counted.iter_mut().zip(parts) {
             more.add_to(&mut part.shared);
             *sum += *part;
@@ -85,7 +85,7 @@ pub(crate) fn run(
 }
 
 /// The multiprocessors that blocks will run on, by neighbourhood, all empty.
-fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resident<'l>> {
+fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<Resident<'l>> {
     let Placement { model, occupancy, caching } = *placement;
     let blocks = launched.blocks_per_cluster;
     let neighbourhoods = model.neighbourhoods(occupancy.blocks(), blocks, launched.clusters());
@@ -107,8 +107,8 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
             modelled: Some(Box::new(Modelled {
                 multiprocessors: multiprocessors.iter().map(multiprocessor).collect(),
-                local_of_a_warp: local * 32,
-                more_wavefronts: vec![MoreWavefronts::default(); launched.code.places.len() + 1],
+                local_bytes_per_warp: local * 32,
+                wavefront_deltas: vec![WavefrontDelta::default(); launched.code.places.len() + 1],
             })),
             checker: None,
         };

@@ -8,14 +8,14 @@ use std::sync::{Arc, Mutex};
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::resident::Placement;
 use crate::machine::schedule::{resident, together, turns};
-use crate::machine::state::{Launched, Stop, Worker};
+use crate::machine::state::{RunningLaunch, Stop, Worker};
 use crate::memory::Caller;
 use crate::sanitizer::Party;
 use crate::{LaunchError, Report};
 
 /// Runs all blocks.
 pub(crate) fn run(
-    launched: Launched,
+    launched: RunningLaunch,
     threads: Option<usize>,
     placement: Option<Placement>,
 ) -> Result<Report, LaunchError> {
@@ -65,7 +65,7 @@ pub(crate) fn run(
 }
 
 /// Runs all blocks in parallel, in any order.
-fn run_in_parallel(launched: &Launched, threads: Option<usize>, workers: usize) -> Vec<InstructionCounters> {
+fn run_in_parallel(launched: &RunningLaunch, threads: Option<usize>, workers: usize) -> Vec<InstructionCounters> {
     let total = Mutex::new(vec![InstructionCounters::default(); launched.code.places.len()]);
     let work = || {
         let counted = work(launched, workers as u64);
@@ -88,7 +88,7 @@ fn run_in_parallel(launched: &Launched, threads: Option<usize>, workers: usize) 
 }
 
 /// The work of one worker: takes clusters, usually single blocks, until there are none.
-fn work(launched: &Launched, workers: u64) -> Vec<InstructionCounters> {
+fn work(launched: &RunningLaunch, workers: u64) -> Vec<InstructionCounters> {
     let mut worker = Worker::new(launched, None);
     let mut warps = worker.warps();
     let clusters = launched.clusters();

@@ -3,7 +3,7 @@
 
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::turns;
-use crate::machine::state::{Launched, Modelled, Stop, Warp, Worker};
+use crate::machine::state::{Modelled, RunningLaunch, Stop, Warp, Worker};
 use crate::sanitizer::Checker;
 
 /// What the slots of a thread share, passed to the slot whose turn it is. The checker is included if slots share one.
@@ -24,7 +24,7 @@ pub(crate) struct Slot<'l> {
 
 impl<'l> Slot<'l> {
     /// An empty slot, with this number among those that share a checker; `None`: it has its own checker.
-    pub fn new(launched: &'l Launched<'l>, seat: Option<u32>) -> Self {
+    pub fn new(launched: &'l RunningLaunch<'l>, seat: Option<u32>) -> Self {
         let checks = launched.checks.any() && seat.is_none();
         let checker = checks.then(|| Box::new(launched.checker(launched.blocks_per_cluster)));
         let mut worker = Worker::new(launched, checker);

@@ -22,7 +22,7 @@ use crate::counters::InstructionCounters;
 use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::schedule::turns::QUANTUM;
 use crate::machine::schedule::waiting::Watch;
-use crate::machine::state::{Launched, Stop};
+use crate::machine::state::{RunningLaunch, Stop};
 use crate::trap::TrapKind;
 
 /// Instructions of each warp in a turn, where there are several clusters.
@@ -38,7 +38,7 @@ const STUCK_PART: u64 = 64;
 
 /// A running launch.
 struct Together<'l> {
-    launched: &'l Launched<'l>,
+    launched: &'l RunningLaunch<'l>,
     shared: TurnState<'l>,
     slots: Vec<Slot<'l>>,
     /// For each slot, the instruction with which its cluster has polled since memory last changed.
@@ -52,7 +52,7 @@ struct Together<'l> {
 }
 
 /// Runs all blocks of a launch. If one faults or the launch is cancelled, the rest do not run.
-pub(crate) fn run(launched: &Launched) -> Vec<InstructionCounters> {
+pub(crate) fn run(launched: &RunningLaunch) -> Vec<InstructionCounters> {
     let shared = TurnState {
         counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
         modelled: None,
@@ -151,7 +151,7 @@ impl<'l> Together<'l> {
         if quiet < patience || !all_poll() {
             return Ok(());
         }
-        let room = self.launched.room().saturating_sub(running);
+        let room = self.launched.cluster_capacity().saturating_sub(running);
         if room > 0 && self.next < self.launched.clusters() {
             self.take_up(running.min(room));
             return Ok(());

@@ -45,7 +45,7 @@ pub fn run<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) ->
 pub fn begin<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) {
     let launched = worker.launched;
     worker.cluster = cluster;
-    (worker.cluster_arrivals, worker.fruitless_waits) = (false, 0);
+    (worker.cluster_arrivals, worker.failed_phase_waits) = (false, 0);
     worker.arrivals.clear();
     let first = cluster * u64::from(launched.blocks_per_cluster);
     for (number, block) in (first..).zip(worker.block.all_mut()) {
@@ -98,7 +98,7 @@ fn turn_of_blocks<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: 
         done &= turn.done;
     }
     progress |= worker.cluster_arrivals && cluster::complete(worker, warps);
-    progress |= !progress && worker.cluster_arrivals && cluster::go_on_apart(warps);
+    progress |= !progress && worker.cluster_arrivals && cluster::release_joins(warps);
     progress |= !progress && !done && go_on_past_lanes(worker, warps);
     progress |= !progress && !done && end_past_barriers(worker, warps);
     if !progress && !done {
@@ -244,7 +244,7 @@ fn go_on_past_lanes<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> bool
             });
             if let Some((split, members, missing)) = held_up {
                 observe::lanes_absent(worker, warp, &split, members, missing);
-                any |= warp.go_on_apart(|_| true);
+                any |= warp.release_joins(|_| true);
             }
         }
     }
@@ -258,17 +258,17 @@ fn end_past_barriers<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> boo
     let at_barrier = |(_, wait): &(Split, Wait)| matches!(wait, Wait::Barrier(number) if *number < NUMBERED_BARRIERS);
     let mut any = false;
     for warp in warps.iter_mut().filter(|warp| warp.waiting.iter().any(at_barrier)) {
-        any |= warp.go_on_apart(|pc| code.ends_at(pc));
+        any |= warp.release_joins(|pc| code.ends_at(pc));
     }
     any
 }
 
 /// Called when no split can proceed: lets waits for phases fail, up to a limit, then stops the launch.
 fn wake_or_stop<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> Result<(), Stop> {
-    if worker.fruitless_waits >= PHASE_PATIENCE || !warps.iter().any(waits_for_phase) {
+    if worker.failed_phase_waits >= PHASE_PATIENCE || !warps.iter().any(waits_for_phase) {
         return Err(deadlock::report(worker, warps));
     }
-    worker.fruitless_waits += 1;
+    worker.failed_phase_waits += 1;
     for (rank, warps) in worker.by_block(warps) {
         worker.select(rank);
         warps.iter_mut().try_for_each(|warp| release_phases(worker, warp, true))?;

@@ -1,7 +1,7 @@
 //! The state of a launch, a worker, a block and a warp, and how an instruction can end. Nothing here executes one: instructions and
 //! the schedule import this layer, never the other way round.
 //!
-//! - `launched`: a running launch, which all workers share; `worker`: what one thread of the host runs; `block`, `warp`,
+//! - `running_launch`: a running launch, which all workers share; `worker`: what one thread of the host runs; `block`, `warp`,
 //!   `barrier`, `local` memory: its parts.
 //! - `outcome`: what comes after an instruction, faults, and why a worker stops.
 //! - `at`: where an instruction is executed, and by which lanes.
@@ -15,11 +15,11 @@ mod barrier;
 mod block;
 pub(crate) mod copies;
 pub(crate) mod held;
-mod launched;
 mod limits;
 mod local;
 mod on_model;
 mod outcome;
+mod running_launch;
 mod tracked;
 pub(crate) mod underway;
 mod unwritten;
@@ -29,11 +29,11 @@ mod worker;
 pub(crate) use at::At;
 pub(crate) use barrier::{Arrival, Barriers, CLUSTER, NUMBERED_BARRIERS, Outcome, WARPGROUP, WARPS_OF_GROUP};
 pub(crate) use block::{Block, RunningBlock, Stage};
-pub(crate) use launched::Launched;
 pub(crate) use limits::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
 pub(crate) use local::{LocalMemory, places};
-pub(crate) use on_model::{Modelled, MoreWavefronts, Residence};
+pub(crate) use on_model::{Modelled, Residence, WavefrontDelta};
 pub(crate) use outcome::{Attempt, Fault, Next, Refused, Stop};
+pub(crate) use running_launch::RunningLaunch;
 pub(crate) use tracked::{Origin, TrackedRegister};
 pub(crate) use unwritten::{Incomplete, LoadedBy, Storing, UnwrittenLoad, UnwrittenLoads};
 pub(crate) use warp::{Frame, LOCAL_LIMIT, Split, Wait, Warp};

@@ -9,14 +9,16 @@ use crate::counters::InstructionCounters;
 use crate::lanes::Row;
 use crate::machine::state::copies::Copies;
 use crate::machine::state::underway::Arrivals;
-use crate::machine::state::{Barriers, Block, Fault, Launched, Modelled, Residence, RunningBlock, Stage, Stop, Warp};
+use crate::machine::state::{
+    Barriers, Block, Fault, Modelled, Residence, RunningBlock, RunningLaunch, Stage, Stop, Warp,
+};
 use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
 use crate::sanitizer::Checker;
 use crate::trap::TrapKind;
 
 /// Runs clusters of blocks, one after the other.
 pub(crate) struct Worker<'l> {
-    pub launched: &'l Launched<'l>,
+    pub launched: &'l RunningLaunch<'l>,
     pub counters: Vec<InstructionCounters>,
     /// The running block, and the others of its cluster.
     pub block: RunningBlock,
@@ -31,7 +33,7 @@ pub(crate) struct Worker<'l> {
     /// The bulk copies under way to the cluster's shared memory.
     pub arrivals: Arrivals,
     /// How many phase waits in a row have failed.
-    pub fruitless_waits: u32,
+    pub failed_phase_waits: u32,
     /// The sanitizer, if any check is on.
     pub checker: Option<Box<Checker<'l>>>,
     /// Whether it inspects steps before they are executed.
@@ -48,7 +50,7 @@ pub(crate) struct Worker<'l> {
 
 impl<'l> Worker<'l> {
     /// A worker with this sanitizer.
-    pub fn new(launched: &'l Launched<'l>, checker: Option<Box<Checker<'l>>>) -> Self {
+    pub fn new(launched: &'l RunningLaunch<'l>, checker: Option<Box<Checker<'l>>>) -> Self {
         let warps = launched.threads.div_ceil(32);
         let block = |rank| Block {
             rank,
@@ -66,7 +68,7 @@ impl<'l> Worker<'l> {
             changed: false,
             cluster_arrivals: false,
             arrivals: Arrivals::default(),
-            fruitless_waits: 0,
+            failed_phase_waits: 0,
             checker,
             inspects: (launched.checks.init || launched.checks.undefined || launched.checks.race)
                 && !launched.code.inspections.is_empty(),
@@ -126,8 +128,8 @@ impl<'l> Worker<'l> {
         let block = self.block.with_rank(rank).ok_or_else(outside)?;
         match block.stage {
             Stage::Runs => Ok(&block.shared),
-            Stage::Waits => Err(AccessFaultKind::BlockNotThere { rank: block.rank, exited: false }),
-            Stage::Ended => Err(AccessFaultKind::BlockNotThere { rank: block.rank, exited: true }),
+            Stage::Waits => Err(AccessFaultKind::BlockNotRunning { rank: block.rank, exited: false }),
+            Stage::Ended => Err(AccessFaultKind::BlockNotRunning { rank: block.rank, exited: true }),
         }
     }
 

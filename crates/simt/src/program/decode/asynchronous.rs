@@ -66,12 +66,12 @@ impl FunctionDecoder<'_, '_> {
 
     pub(in crate::program) fn copy_tensor_map(&mut self, dst: Address, src: Address, scope: Scope) -> Decoded<()> {
         let (to, from) = (self.reach(Space::Global, dst)?, self.reach(Space::Shared, src)?);
-        self.asynchronous(Asynchronous::CopyTensorMap { to, from, audience: scope.into() })
+        self.asynchronous(Asynchronous::CopyTensorMap { to, from, scope: scope.into() })
     }
 
     pub(in crate::program) fn acquire_tensor_map(&mut self, map: Address, scope: Scope) -> Decoded<()> {
         let map = self.reach(Space::Generic, map)?;
-        self.asynchronous(Asynchronous::AcquireTensorMap { map, audience: scope.into() })
+        self.asynchronous(Asynchronous::AcquireTensorMap { map, scope: scope.into() })
     }
 
     pub(in crate::program) fn mbarrier(

@@ -16,7 +16,7 @@ use crate::program::inspection::{Held, HeldRegisters};
 /// skipped: no product is under way across a call. So is debug code, in which every value is loaded and stored again: its compiler
 /// waits for each product.
 pub(in crate::program) fn track(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], starts: &[u32]) {
-    if !decoder.function.is_kernel || decoder.builder.module.is_for_debugger {
+    if !decoder.function.is_kernel || decoder.builder.module.debug {
         return;
     }
     let mut is_held = vec![false; decoder.function.registers.len()];

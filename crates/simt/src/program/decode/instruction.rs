@@ -68,8 +68,8 @@ impl FunctionDecoder<'_, '_> {
                 let volatile = *ordering == Ordering::Weak && *cache == CacheOperator::Volatile;
                 let order = Order::new(if volatile { Ordering::Volatile } else { *ordering }, *scope);
                 let order = Order { read_only: *non_coherent || *uniform, ..order };
-                let wish = super::memory::wish(*ordering, *cache, *non_coherent);
-                self.load((*space, *address), *ty, dsts, (order, wish), *uniform)
+                let hint = super::memory::hint(*ordering, *cache, *non_coherent);
+                self.load((*space, *address), *ty, dsts, (order, hint), *uniform)
             }
             // How a store is cached does not matter: it goes through to L2.
             Op::Store { space, ordering, scope, cache: _, ty, srcs, address } => {

@@ -9,14 +9,14 @@ use ptx::{
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
 use crate::lanes::{self, FIXED, Handler, Operands, lanes};
-use crate::model::CacheWish;
-use crate::program::access::{Atomic, Copied, Fence, Load, Order, Reach, Store};
+use crate::model::CacheHint;
+use crate::program::access::{AddressOperand, Atomic, Copied, Fence, Load, Order, Store};
 use crate::program::code::{Action, Constant, Rows};
 use crate::program::inspection::Rule;
 
 /// What an address refers to.
 enum Target {
-    Memory(Reach),
+    Memory(AddressOperand),
     /// A byte of the kernel's parameters.
     Kernel(u64),
     /// A byte of some rows of the frame.
@@ -54,7 +54,7 @@ impl FunctionDecoder<'_, '_> {
         let orders_async =
             |space| matches!(proxies, Some(FenceProxies::Async(named)) if named == Space::Generic || named == space);
         let fence = Fence {
-            audience: scope.into(),
+            scope: scope.into(),
             shared_to_async: orders_async(Space::Shared) || orders_async(Space::ClusterShared),
             global_to_async: orders_async(Space::Global),
             releases_maps: proxies == Some(FenceProxies::ReleaseTensorMaps),
@@ -64,7 +64,7 @@ impl FunctionDecoder<'_, '_> {
     }
 
     /// An address in memory, not of a parameter in rows.
-    pub(super) fn reach(&mut self, space: Space, address: Address) -> Decoded<Reach> {
+    pub(super) fn reach(&mut self, space: Space, address: Address) -> Decoded<AddressOperand> {
         match self.target(space, address)? {
             Target::Memory(reach) => Ok(reach),
             _ => Err(LoadErrorReason::Misplaced { what: "a parameter's address".into() }),
@@ -77,7 +77,7 @@ impl FunctionDecoder<'_, '_> {
         self.builder.accesses += 1;
         let fixed = |decoder: &mut Self, space, offset| {
             let address = decoder.builder.doubles.row(Constant::Bits(0)) | FIXED;
-            Target::Memory(Reach { space, address, wide: true, frame: false, offset, slot })
+            Target::Memory(AddressOperand { space, address, wide: true, frame: false, offset, slot })
         };
         Ok(match address.base {
             AddressBase::Absolute => fixed(self, space, offset),
@@ -87,7 +87,14 @@ impl FunctionDecoder<'_, '_> {
                 Some(&Storage::Local(start)) => {
                     let address = self.builder.doubles.row(Constant::Bits(0)) | FIXED;
                     let offset = start.wrapping_add(offset);
-                    Target::Memory(Reach { space: Space::Local, address, wide: true, frame: true, offset, slot })
+                    Target::Memory(AddressOperand {
+                        space: Space::Local,
+                        address,
+                        wide: true,
+                        frame: true,
+                        offset,
+                        slot,
+                    })
                 }
                 None => {
                     let start = self.variable_address(variable)?;
@@ -95,7 +102,7 @@ impl FunctionDecoder<'_, '_> {
                     let offset = start.wrapping_add(offset);
                     if own == Space::Shared {
                         let address = self.builder.doubles.row(Constant::Shared(0)) | FIXED;
-                        Target::Memory(Reach { space: own, address, wide: true, frame: false, offset, slot })
+                        Target::Memory(AddressOperand { space: own, address, wide: true, frame: false, offset, slot })
                     } else {
                         fixed(self, if space == Space::Generic { own } else { space }, offset)
                     }
@@ -108,7 +115,7 @@ impl FunctionDecoder<'_, '_> {
                 // If a function takes the address of a parameter, that is in local memory.
                 let local = space == Space::Parameter && !self.function.is_kernel;
                 let space = if local { Space::Local } else { space };
-                Target::Memory(Reach { space, address, wide, frame: false, offset, slot })
+                Target::Memory(AddressOperand { space, address, wide, frame: false, offset, slot })
             }
         })
     }
@@ -125,7 +132,7 @@ impl FunctionDecoder<'_, '_> {
         (space, address): (Space, Address),
         ty: Type,
         dsts: &[Destination],
-        (order, wish): (Order, CacheWish),
+        (order, hint): (Order, CacheHint),
         is_uniform: bool,
     ) -> Decoded<()> {
         let vector = || LoadErrorReason::Unsupported { what: format!("loads of {} times .{}", dsts.len(), ty.name()) };
@@ -166,7 +173,7 @@ impl FunctionDecoder<'_, '_> {
                         signed,
                         order,
                         copied: Copied::default(),
-                        wish,
+                        hint,
                     })),
                 );
                 if is_uniform {
@@ -365,13 +372,13 @@ fn place(rows: Rows, offset: u64, bytes: u32) -> Decoded<BitPosition> {
 }
 
 /// Which caches a load asks for.
-pub(super) fn wish(ordering: Ordering, cache: CacheOperator, non_coherent: bool) -> CacheWish {
+pub(super) fn hint(ordering: Ordering, cache: CacheOperator, non_coherent: bool) -> CacheHint {
     match cache {
-        _ if ordering != Ordering::Weak => CacheWish::Past,
-        _ if non_coherent => CacheWish::ReadOnly,
-        CacheOperator::AllLevels | CacheOperator::Streaming => CacheWish::Through,
-        CacheOperator::GlobalLevel | CacheOperator::LastUse | CacheOperator::Volatile => CacheWish::Past,
-        CacheOperator::Default | CacheOperator::WriteBack | CacheOperator::WriteThrough => CacheWish::None,
+        _ if ordering != Ordering::Weak => CacheHint::Bypass,
+        _ if non_coherent => CacheHint::ReadOnly,
+        CacheOperator::AllLevels | CacheOperator::Streaming => CacheHint::Cached,
+        CacheOperator::GlobalLevel | CacheOperator::LastUse | CacheOperator::Volatile => CacheHint::Bypass,
+        CacheOperator::Default | CacheOperator::WriteBack | CacheOperator::WriteThrough => CacheHint::None,
     }
 }
 

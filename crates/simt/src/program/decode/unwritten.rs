@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use ptx::{Handle, Instruction, Op, Operand};
 
-use super::flows::{Flow, Flows, Made, Passed, Words};
+use super::flows::{Flow, Flows, Passed, Provenance, Words};
 use super::function::{Builder, FunctionDecoder};
 use crate::lanes::{ALWAYS, NEGATED, NEVER};
 use crate::program::blocks::BasicBlocks;
@@ -244,7 +244,8 @@ impl Flows<'_> {
         }
         while let Some(value) = next.pop() {
             for &(to, position) in &readers[value] {
-                let is_written = |(made_to, made): &(usize, Made)| *made_to == to && made.is_of_written_part(reached);
+                let is_written =
+                    |(made_to, made): &(usize, Provenance)| *made_to == to && made.is_of_written_part(reached);
                 if !reached[to] && !self.flow(position).makes.iter().any(is_written) {
                     reached[to] = true;
                     next.push(to);
@@ -394,20 +395,20 @@ impl Flows<'_> {
         for (to, made) in makes {
             let Some(to) = number(to) else { continue };
             let merge = match made {
-                Made::Anew => None,
-                Made::Of(sources) => {
+                Provenance::Fresh => None,
+                Provenance::Of(sources) => {
                     let sources: Vec<Tracked> = sources.into_iter().filter_map(number).collect();
                     (!sources.is_empty()).then_some(Merge::All(sources))
                 }
-                Made::OfParts(parts) => all(&parts).map(Merge::Any),
-                Made::ByChoice { chooser, yes, no } => {
+                Provenance::OfParts(parts) => all(&parts).map(Merge::Any),
+                Provenance::ByChoice { chooser, yes, no } => {
                     let (predicate, chooser) = operand(&chooser);
                     Some(Merge::Choice { predicate, chooser, yes: yes.and_then(number), no: no.and_then(number) })
                 }
-                Made::ByLogic { and, operands: [a, b] } => {
+                Provenance::ByLogic { and, operands: [a, b] } => {
                     Some(Merge::Logic { and, operands: [operand(&a), operand(&b)] })
                 }
-                Made::OfOthers(source) => match number(source) {
+                Provenance::OtherLanes(source) => match number(source) {
                     Some(source) => {
                         flow.exchanges = Some((to, source));
                         continue;

@@ -3,7 +3,7 @@
 //! the interval; the shadow only where an interval ends early.
 
 use super::Races;
-use crate::program::{Audience, Fence};
+use crate::program::{Fence, SyncScope};
 use crate::sanitizer::clocks::Meeting;
 use crate::trap::WARPGROUP_BARRIER;
 
@@ -90,9 +90,9 @@ impl Races {
         let mut released = Vec::new();
         let mut in_block = vec![Vec::new(); (self.threads / self.threads_of_block) as usize];
         for (thread, _) in others.iter().flat_map(Meeting::threads) {
-            self.releases.fenced_by(thread, Audience::Cluster).for_each(|row| join(&mut released, row));
+            self.releases.fenced_by(thread, SyncScope::Cluster).for_each(|row| join(&mut released, row));
             let in_block = &mut in_block[(thread / self.threads_of_block) as usize];
-            self.releases.fenced_by(thread, Audience::Block).for_each(|row| join(in_block, row));
+            self.releases.fenced_by(thread, SyncScope::Block).for_each(|row| join(in_block, row));
         }
         self.clocks.meet_with(&parties, &others, &released);
         parties.extend(others);

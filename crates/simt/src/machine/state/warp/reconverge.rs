@@ -65,12 +65,12 @@ impl Warp<'_> {
     }
 
     /// Lets these lanes proceed as splits of their own. Returns whether there were any.
-    pub fn go_on_apart(&mut self, at: impl Fn(u32) -> bool) -> bool {
+    pub fn release_joins(&mut self, at: impl Fn(u32) -> bool) -> bool {
         let mut any = false;
         for index in 0..self.joins.len() {
             let next = self.joins[index].next;
             if next.mask != 0 && next.frame == 0 && at(next.pc) {
-                self.go_on_without_others(index as u32);
+                self.abandon_join(index as u32);
                 any = true;
             }
         }
@@ -79,7 +79,7 @@ impl Warp<'_> {
 
     /// Lets the lanes that wait at a join proceed without the others. If they wait to return from a function, they continue
     /// in the caller: returns the function's frame and the new split.
-    pub fn go_on_without_others(&mut self, join: u32) -> Option<(Frame, Split)> {
+    pub fn abandon_join(&mut self, join: u32) -> Option<(Frame, Split)> {
         let Split { pc, mask, frame, .. } = self.joins[join as usize].next;
         let caller = self.frames[frame as usize].caller.filter(|_| pc == RETURN);
         let parted = self.part_from_others(caller.unwrap_or(self.joins[join as usize].next));

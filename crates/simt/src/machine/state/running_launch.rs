@@ -20,7 +20,7 @@ use crate::{Launch, Memory, Trap, program};
 const MULTIPROCESSORS: u32 = 132;
 
 /// A running launch.
-pub(crate) struct Launched<'l> {
+pub(crate) struct RunningLaunch<'l> {
     pub code: &'l Code,
     pub module: &'l Module,
     pub memory: &'l Memory,
@@ -60,7 +60,7 @@ pub(crate) struct Launched<'l> {
     pub printed: LaunchOutput,
 }
 
-impl<'l> Launched<'l> {
+impl<'l> RunningLaunch<'l> {
     /// `offsets` and `bytes` are the offsets of the parameters and their total size; `cluster` is what the launch or the kernel
     /// requests, `workspace` the address of the grid's workspace, or 0.
     pub fn new(
@@ -199,7 +199,7 @@ impl<'l> Launched<'l> {
     }
 
     /// How many clusters can run side by side without a model.
-    pub fn room(&self) -> u64 {
+    pub fn cluster_capacity(&self) -> u64 {
         match self.cooperative || self.checks.any() {
             true => 0,
             false => most_blocks(self.threads, self.shared_bytes) / u64::from(self.blocks_per_cluster),
