@@ -35,7 +35,7 @@ pub(super) fn addresses(warp: &Warp, reach: &AddressOperand, split: &Split) -> W
 /// The shape of an access, its state space, and its lowest address there. `None` for local memory and parameters, and if generic
 /// addresses are in several state spaces.
 #[inline(always)]
-pub(super) fn meet_shape<'s>(
+pub(super) fn follow_shape<'s>(
     shapes: &'s mut [Option<Box<Shape>>],
     registers: &Registers<'_>,
     reach: &AddressOperand,

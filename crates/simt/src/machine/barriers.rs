@@ -25,7 +25,7 @@ pub(super) fn wait(
         return Err(fault(TrapKind::InvalidBarrier { barrier: number, threads }));
     }
     let missing = warp.alive & !mask;
-    if barrier.aligned && missing != 0 && !warp.apart {
+    if barrier.aligned && missing != 0 && !warp.separated {
         if let Some(next) = before_others_end(worker, warp, split, (number, missing)) {
             return Ok(next);
         }

@@ -37,7 +37,7 @@ pub(super) fn branch_indexed(
         return Ok(Next::On);
     }
     worker.counters[counter as usize].divergent += 1;
-    warp.diverge(*split, &ways, branch.meet);
+    warp.diverge(*split, &ways, branch.join_at);
     Ok(Next::Gone)
 }
 

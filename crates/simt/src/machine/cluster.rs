@@ -21,7 +21,7 @@ pub(crate) fn execute(
 ) -> Result<bool, Fault> {
     let fault = |kind, lanes: u32| Fault { kind, lane: lanes.trailing_zeros() & 31, pc: split.pc };
     let missing = warp.alive & !mask;
-    if aligned && missing != 0 && !warp.apart {
+    if aligned && missing != 0 && !warp.separated {
         let lane = missing.trailing_zeros();
         let (missing, absence) = (warp.thread(lane), warp.absence(lane));
         return Err(fault(TrapKind::BarrierDivergence { barrier: CLUSTER, missing, absence }, mask));
@@ -40,7 +40,7 @@ pub(crate) fn execute(
         return Ok(true);
     }
     if warp.executed != warp.arrived_at + 1 {
-        observe::wait_apart(worker);
+        observe::wait_late(worker);
     }
     let waiting = mask & !warp.passed;
     warp.passed &= !mask;

@@ -8,8 +8,8 @@ use crate::coalesce;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow, lanes};
 use crate::machine::access::{
-    Work, addresses, by_space, count_constant, count_distributed, count_global, count_local, count_shared, meet_shape,
-    of_other,
+    Work, addresses, by_space, count_constant, count_distributed, count_global, count_local, count_shared,
+    follow_shape, of_other,
 };
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, inspect, modelled, observe};
@@ -37,12 +37,12 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
         let width = load.element * load.count;
         // Words go directly to their register.
         let is_word = load.element == 4 && load.count == 1 && !load.wide;
-        let mut found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
+        let mut found = follow_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
         if CHECKED {
             let intent = intent(load, counter);
             let memory = worker.launched.memory;
-            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
-                let possible = observe::apart(worker, warp, &load.reach, split, mask, &intent);
+            if !observe::report_fast(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
+                let possible = observe::report_per_lane(worker, warp, &load.reach, split, mask, &intent);
                 if warp.unwritten.has_loaded() {
                     inspect::loaded(worker.launched.code, warp, split, (counter, width));
                 }
@@ -53,7 +53,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
                 if mask == 0 {
                     return Ok(());
                 }
-                found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
+                found = follow_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
             }
         }
         modelled::load(&mut worker.modelled, &worker.block, warp, load, at.with_mask(mask));

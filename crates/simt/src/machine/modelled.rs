@@ -8,7 +8,7 @@ use crate::coalesce;
 use crate::counters::AccessKind;
 use crate::lanes::WideRow;
 use crate::machine::access;
-use crate::machine::state::{At, Block, Modelled, Residence, Warp, Worker, places};
+use crate::machine::state::{At, Block, Modelled, Residence, Warp, Worker, backing_addresses};
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheHint, Multiprocessor};
 use crate::program::{AddressOperand, Atomic, Load, Store};
@@ -143,8 +143,8 @@ fn pass_in_space(
         Space::Local => {
             let base = LOCAL_BASE + number * modelled.local_bytes_per_warp;
             for word in 0..u64::from(width.div_ceil(4)) {
-                let places = places(access, word).map(|place| base.wrapping_add(place));
-                let access = Access::new(access.mask, &places, width.min(4));
+                let addresses = backing_addresses(access, word).map(|address| base.wrapping_add(address));
+                let access = Access::new(access.mask, &addresses, width.min(4));
                 multiprocessor.access(kind, AccessOrigin::Local, hint, &access);
             }
         }

@@ -9,14 +9,14 @@ mod accesses;
 mod asynchronous;
 mod meetings;
 
-pub(super) use accesses::{SideAccess, apart, atomic, together, touch, touch_at};
+pub(super) use accesses::{SideAccess, atomic, report_fast, report_per_lane, touch, touch_at};
 pub(super) use asynchronous::{
     acquire_maps, arrive_with_products, begins, copies_end, copies_settle, copy_begins, ends, has_read, product_begins,
     products_awaited, products_committed,
 };
 pub(super) use meetings::{
     arrive, arrive_in_cluster, complete_in_cluster, fence, lanes_absent, lanes_met, lanes_named, left_in_warp,
-    wait_apart,
+    wait_late,
 };
 
 use crate::machine::state::Worker;

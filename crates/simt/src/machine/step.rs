@@ -36,7 +36,7 @@ fn run_steps<'l, const INSPECTED: bool>(
     while let Some(mut split) = warp.ready.pop() {
         warp.enter(&split);
         loop {
-            if split.pc == split.meet {
+            if split.pc == split.join_at {
                 warp.arrive(split);
                 break;
             }
@@ -120,7 +120,7 @@ fn control<'l>(
     let at = At { split: &*split, mask, counter };
     let fault = |kind, mask: u32| Fault { kind, lane: mask.trailing_zeros() & 31, pc };
     match action {
-        Action::Branch { target, meet } => {
+        Action::Branch { target, join_at } => {
             let rest = split.mask & !mask;
             if rest == 0 {
                 split.pc = *target;
@@ -131,10 +131,10 @@ fn control<'l>(
                 return Ok(Next::On);
             }
             worker.counters[counter as usize].divergent += 1;
-            warp.diverge(*split, &[(pc + 1, rest), (*target, mask)], *meet);
+            warp.diverge(*split, &[(pc + 1, rest), (*target, mask)], *join_at);
             return Ok(Next::Gone);
         }
-        Action::Return { meet } => {
+        Action::Return { join_at } => {
             let rest = split.mask & !mask;
             if rest == 0 {
                 split.pc = RETURN;
@@ -142,7 +142,7 @@ fn control<'l>(
             }
             if mask != 0 {
                 worker.counters[counter as usize].divergent += 1;
-                warp.diverge(*split, &[(pc + 1, rest), (RETURN, mask)], *meet);
+                warp.diverge(*split, &[(pc + 1, rest), (RETURN, mask)], *join_at);
                 return Ok(Next::Gone);
             }
         }

@@ -8,7 +8,7 @@ use crate::coalesce;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::access::{
-    Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, meet_shape, of_other,
+    Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, follow_shape, of_other,
 };
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{modelled, observe};
@@ -39,16 +39,16 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
         if !is_word {
             collect(&warp.registers, store, &mut worker.rows);
         }
-        let mut found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
+        let mut found = follow_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
         if CHECKED {
             let intent = intent(store, counter);
             let memory = worker.launched.memory;
-            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
-                mask = observe::apart(worker, warp, &store.reach, split, mask, &intent);
+            if !observe::report_fast(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
+                mask = observe::report_per_lane(worker, warp, &store.reach, split, mask, &intent);
                 if mask == 0 {
                     return Ok(());
                 }
-                found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
+                found = follow_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
             }
         }
         modelled::store(&mut worker.modelled, &worker.block, warp, store, at.with_mask(mask));

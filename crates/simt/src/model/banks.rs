@@ -23,15 +23,15 @@ pub(super) fn wavefronts(rule: BankRule, access: &Access, is_load: bool) -> Wave
 }
 
 /// Groups of lanes, one after the other: each needs as many passes as the bank with the most distinct rows has, plus `extra`.
-/// `together` has the lanes of a group for the widths that are not served a whole warp at a time; `place` gives the bank
+/// `groups` has the lanes of a group for the widths that are not served a whole warp at a time; `bank_of` gives the bank
 /// and the row of a 4-byte word.
-fn grouped(access: &Access, together: &[(u32, usize)], extra: u32, place: fn(u64) -> (u64, u64)) -> Wavefronts {
-    let size = together.iter().find(|(width, _)| *width == access.width).map_or(32, |&(_, lanes)| lanes);
+fn grouped(access: &Access, groups: &[(u32, usize)], extra: u32, bank_of: fn(u64) -> (u64, u64)) -> Wavefronts {
+    let size = groups.iter().find(|(width, _)| *width == access.width).map_or(32, |&(_, lanes)| lanes);
     let mut total = Wavefronts::default();
     for start in (0..32).step_by(size) {
         let group = access.mask & (u32::MAX >> (32 - size) << start);
         if group != 0 {
-            let passes = most_rows_in_a_bank(access, group, place) + extra;
+            let passes = most_rows_in_a_bank(access, group, bank_of) + extra;
             total.wavefronts += passes;
             total.conflicts += passes - 1;
         }
@@ -39,13 +39,13 @@ fn grouped(access: &Access, together: &[(u32, usize)], extra: u32, place: fn(u64
     total
 }
 
-fn most_rows_in_a_bank(access: &Access, group: u32, place: fn(u64) -> (u64, u64)) -> u32 {
+fn most_rows_in_a_bank(access: &Access, group: u32, bank_of: fn(u64) -> (u64, u64)) -> u32 {
     // A lane of 16 bytes has up to four rows, so 16 lanes together have at most 64.
     let mut rows: [Vec<u64>; 32] = Default::default();
     for lane in lanes(group) {
         let first = access.addresses[lane] / 4;
         for word in first..first + u64::from(access.width.div_ceil(4)) {
-            let (bank, row) = place(word);
+            let (bank, row) = bank_of(word);
             let rows = &mut rows[bank as usize % 32];
             if !rows.contains(&row) {
                 rows.push(row);

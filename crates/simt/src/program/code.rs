@@ -20,8 +20,8 @@ use crate::lanes::{ALWAYS, Handler, Operands};
 
 /// Program counter: the end of the function.
 pub(crate) const RETURN: u32 = u32::MAX;
-/// The meeting point of paths that never meet.
-pub(crate) const NEVER_MEET: u32 = u32::MAX - 1;
+/// The point of reconvergence of paths that never reconverge.
+pub(crate) const NEVER_JOINS: u32 = u32::MAX - 1;
 
 /// A decoded kernel.
 pub(crate) struct Code {
@@ -167,7 +167,7 @@ pub(crate) enum Action {
     Fence(Fence),
     Branch {
         target: u32,
-        meet: u32,
+        join_at: u32,
     },
     BranchIndexed(Box<BranchIndexed>),
     Call(Box<Call>),
@@ -191,7 +191,7 @@ pub(crate) enum Action {
         wide: bool,
     },
     Return {
-        meet: u32,
+        join_at: u32,
     },
     Exit,
     Trap,
@@ -236,7 +236,7 @@ pub(crate) enum Action {
 pub(crate) struct BranchIndexed {
     pub index: u32,
     pub targets: Vec<u32>,
-    pub meet: u32,
+    pub join_at: u32,
 }
 
 /// `call`.

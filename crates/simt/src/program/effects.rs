@@ -144,9 +144,9 @@ impl Action {
     /// The steps that it jumps to, and the one where its paths reconverge.
     pub fn targets_mut(&mut self) -> (&mut [u32], Option<&mut u32>) {
         match self {
-            Action::Branch { target, meet } => (std::slice::from_mut(target), Some(meet)),
-            Action::BranchIndexed(branch) => (&mut branch.targets, Some(&mut branch.meet)),
-            Action::Return { meet } => (&mut [], Some(meet)),
+            Action::Branch { target, join_at } => (std::slice::from_mut(target), Some(join_at)),
+            Action::BranchIndexed(branch) => (&mut branch.targets, Some(&mut branch.join_at)),
+            Action::Return { join_at } => (&mut [], Some(join_at)),
             Action::Load(_)
             | Action::Store(_)
             | Action::Atomic(_)

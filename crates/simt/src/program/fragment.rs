@@ -55,7 +55,7 @@ impl Fragment {
     }
 
     /// The row and column in the matrix of a lane's element.
-    pub fn place(&self, element: usize, lane: usize) -> (usize, usize) {
+    pub fn position(&self, element: usize, lane: usize) -> (usize, usize) {
         if let Some(layout) = self.quads {
             return self.place_in_quads(layout, element, lane);
         }
@@ -121,7 +121,7 @@ mod tests {
         let elements = fragment.registers.len() * fragment.elements_per_register();
         let places: BTreeSet<_> = (0..elements)
             .flat_map(|element| (0..32).map(move |lane| (element, lane)))
-            .map(|(e, l)| fragment.place(e, l))
+            .map(|(e, l)| fragment.position(e, l))
             .collect();
         let all: BTreeSet<_> = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))).collect();
         assert_eq!(places, all, "{fragment:?}");

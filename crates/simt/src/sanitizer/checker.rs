@@ -151,7 +151,7 @@ impl<'l> Checker<'l> {
     }
 
     /// An access that is about to be made, with this shape and lowest address. Returns whether it is possible for all lanes,
-    /// in one allocation or in shared memory, as nearly all are. If not, call [`Checker::access_apart`].
+    /// in one allocation or in shared memory, as nearly all are. If not, call [`Checker::access_per_lane`].
     #[inline(always)]
     pub fn access(&mut self, touch: &Touch, shape: &mut Shape, lowest: u64) -> bool {
         let target = match touch.space {
@@ -193,7 +193,7 @@ impl<'l> Checker<'l> {
     /// Returns the lanes whose access is possible.
     #[cold]
     #[inline(never)]
-    pub fn access_apart(
+    pub fn access_per_lane(
         &mut self,
         touch: &Touch,
         mask: u32,

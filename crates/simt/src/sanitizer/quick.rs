@@ -218,7 +218,7 @@ fn are_fine(stamps: &Stamps, before: Mark, part: Part, or_older: bool, now: Now)
 
 #[inline(always)]
 fn set_part(stamps: &mut Stamps, mark: &mut Mark, part: Part) {
-    let chunks: &mut Chunks = bytemuck::cast_mut(stamps.apart(mark));
+    let chunks: &mut Chunks = bytemuck::cast_mut(stamps.per_cell(mark));
     for index in part.chunks() {
         for (at, entry) in chunks[index % (ROW / CHUNK)].iter_mut().enumerate() {
             let cell = index * CHUNK + at;
@@ -273,10 +273,10 @@ fn part_of_row(shadow: &mut Shadow, row: usize, part: Part, how: How, now: Now) 
         new_seconds[cell] = if to_second { kept } else { second };
     }
     if first_changes {
-        *stamps.apart(first) = new_firsts;
+        *stamps.per_cell(first) = new_firsts;
     }
     if second_changes {
-        *stamps.apart(second) = new_seconds;
+        *stamps.per_cell(second) = new_seconds;
     }
     true
 }
@@ -293,22 +293,22 @@ fn one(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, how: How, 
         let fine = how.reads_are_fine
             || now.is_fine(stamps.of_cell(*first, at).0, stamp) && now.is_fine(stamps.of_cell(*second, at).0, stamp);
         if fine {
-            stamps.apart(write)[at] = stamp;
+            stamps.per_cell(write)[at] = stamp;
         }
         return fine;
     }
     let old_first = stamps.of_cell(*first, at);
     if now.is_fine(old_first.0, stamp) {
-        stamps.apart(first)[at] = stamp;
+        stamps.per_cell(first)[at] = stamp;
         return true;
     }
     let old_second = stamps.of_cell(*second, at);
     if now.is_fine(old_second.0, stamp) {
-        stamps.apart(second)[at] = stamp;
+        stamps.per_cell(second)[at] = stamp;
     } else if now.is_older(old_first.0) {
         // A read of another block: the present block may write later, and its own read would hide the race.
-        stamps.apart(second)[at] = old_first.0;
-        stamps.apart(first)[at] = stamp;
+        stamps.per_cell(second)[at] = old_first.0;
+        stamps.per_cell(first)[at] = stamp;
     } else {
         return now.all_know_the_same
             || clocks.is_present(old_first) && (now.is_older(old_second.0) || clocks.is_present(old_second));

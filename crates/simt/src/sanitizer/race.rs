@@ -72,7 +72,7 @@ pub(crate) struct Races {
     arrivals: Vec<Meeting>,
     relaxed_arrivals: Vec<Meeting>,
     /// Whether any thread did something else between its arrival and its wait.
-    apart: bool,
+    waits_late: bool,
     /// When each cluster began, and the number of its first block.
     blocks: Vec<(u32, u64)>,
 }
@@ -102,7 +102,7 @@ impl Races {
             products: vec![0; threads.div_ceil(32) as usize],
             arrivals: Vec::new(),
             relaxed_arrivals: Vec::new(),
-            apart: false,
+            waits_late: false,
             blocks: Vec::new(),
         }
     }
@@ -136,7 +136,7 @@ impl Races {
         self.arrivals.clear();
         self.relaxed_arrivals.clear();
         self.map_acquisitions.clear();
-        self.apart = false;
+        self.waits_late = false;
         self.blocks.push((self.clocks.start, block));
     }
 

@@ -101,7 +101,7 @@ impl Shadow {
                 if to - from == ROW {
                     stamps.set(mark, Mark(0));
                 } else {
-                    stamps.apart(mark)[from..to].fill(0);
+                    stamps.per_cell(mark)[from..to].fill(0);
                 }
             }
         }
@@ -111,7 +111,7 @@ impl Shadow {
         let last = &mut self.last[usize::from(layer != WRITE)];
         *last = stamp.0.max(*last);
         let (row, stamps) = self.row(cell / ROW);
-        stamps.apart(row[layer])[cell % ROW] = stamp.0;
+        stamps.per_cell(row[layer])[cell % ROW] = stamp.0;
     }
 }
 
@@ -162,7 +162,7 @@ impl Stamps {
 
     /// The stamps of a row's cells, as separate entries that can be changed.
     #[inline(always)]
-    pub fn apart(&mut self, mark: &mut Mark) -> &mut [u64; ROW] {
+    pub fn per_cell(&mut self, mark: &mut Mark) -> &mut [u64; ROW] {
         if mark.0 == 0 || !mark.is_apart() {
             self.part(mark);
         }

@@ -49,7 +49,7 @@ fn for_each(registers: &Registers<'_>, fragment: &Fragment, mut each: impl FnMut
         let values = registers.word(register);
         for (lane, &value) in values.iter().enumerate() {
             for within in 0..per_register {
-                let (row, column) = fragment.place(index * per_register + within, lane);
+                let (row, column) = fragment.position(index * per_register + within, lane);
                 each(row, column, value >> (within as u32 * bits) & (u32::MAX >> (32 - bits)));
             }
         }
@@ -64,7 +64,7 @@ pub(crate) fn scatter(registers: &mut Registers<'_>, fragment: &Fragment, matrix
         let mut values: Row = [0; 32];
         for (lane, value) in values.iter_mut().enumerate() {
             for within in 0..per_register {
-                let (row, column) = fragment.place(index * per_register + within, lane);
+                let (row, column) = fragment.position(index * per_register + within, lane);
                 *value |= matrix[row * columns + column] << (within as u32 * bits);
             }
         }
@@ -109,7 +109,7 @@ fn gather_doubles(registers: &Registers<'_>, fragment: &Fragment, (rows, columns
     let mut matrix = vec![0.0; rows * columns];
     for (index, &register) in fragment.registers.iter().enumerate() {
         for (lane, &value) in registers.wide(register).iter().enumerate() {
-            let (row, column) = fragment.place(index, lane);
+            let (row, column) = fragment.position(index, lane);
             matrix[row * columns + column] = f64::from_bits(value);
         }
     }
@@ -131,7 +131,7 @@ fn doubles(registers: &mut Registers<'_>, product: &Product) {
     }
     for (index, &register) in product.d.registers.iter().enumerate() {
         let values: WideRow = std::array::from_fn(|lane| {
-            let (row, column) = product.d.place(index, lane);
+            let (row, column) = product.d.position(index, lane);
             let value = d[row * n + column];
             // The hardware's only NaN.
             if value.is_nan() { 0xfff8_0000_0000_0000 } else { value.to_bits() }

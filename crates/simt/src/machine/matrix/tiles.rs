@@ -188,7 +188,7 @@ fn pieces(warp: &Warp, tile: &Tile, split: &Split) -> Vec<(usize, usize, u32, Wi
     let (bits, each) = (u64::from(fragment.ty.bits()), fragment.elements_per_register());
     // In bits, from the start of the matrix.
     let offset = |element: usize, lane: usize| {
-        let (row, column) = fragment.place(element, lane);
+        let (row, column) = fragment.position(element, lane);
         let (line, within) = if tile.in_rows { (row, column) } else { (column, row) };
         (line as u64).wrapping_mul(strides[lane].into()).wrapping_add(within as u64).wrapping_mul(bits)
     };

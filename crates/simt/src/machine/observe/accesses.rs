@@ -161,18 +161,18 @@ impl WithSimd for Watch<'_, '_, '_> {
     fn with_simd<S: Simd>(self, _: S) -> u32 {
         let Self { worker, warp, reach, split, mask, intent } = self;
         // The shape of the instruction's last access; the access itself is about to update it in the same way.
-        let mut found = access::meet_shape(&mut worker.shapes, &warp.registers, reach, mask, intent.width);
-        if together(&mut worker.checker, &worker.block, worker.launched.memory, warp, intent, &mut found) {
+        let mut found = access::follow_shape(&mut worker.shapes, &warp.registers, reach, mask, intent.width);
+        if report_fast(&mut worker.checker, &worker.block, worker.launched.memory, warp, intent, &mut found) {
             return mask;
         }
-        apart(worker, warp, reach, split, mask, intent)
+        report_per_lane(worker, warp, reach, split, mask, intent)
     }
 }
 
 /// Reports an access whose lanes all reach one allocation or the block's shared memory: `found` has its shape, its state space and
-/// its lowest address. Returns whether it is such an access and possible in all lanes; if not, call [`apart`].
+/// its lowest address. Returns whether it is such an access and possible in all lanes; if not, call [`report_per_lane`].
 #[inline(always)]
-pub(in crate::machine) fn together(
+pub(in crate::machine) fn report_fast(
     checker: &mut Option<Box<Checker<'_>>>,
     block: &Block,
     memory: &Memory,
@@ -192,7 +192,7 @@ pub(in crate::machine) fn together(
 /// Reports any other access to the sanitizer. Returns the lanes whose access is possible.
 #[cold]
 #[inline(never)]
-pub(in crate::machine) fn apart(
+pub(in crate::machine) fn report_per_lane(
     worker: &mut Worker,
     warp: &mut Warp,
     reach: &AddressOperand,
@@ -251,7 +251,7 @@ fn report(worker: &mut Worker, warp: &mut Warp, intent: &Intent, space: Space, m
             let lowest = shape.follow(mask, addresses, width);
             checker.access(&touch, &mut shape, lowest)
         };
-        if done { mask } else { checker.access_apart(&touch, mask, addresses, &refuse) }
+        if done { mask } else { checker.access_per_lane(&touch, mask, addresses, &refuse) }
     };
     if space == Space::Local && checker.checks().init {
         written::access(&mut checker, warp, intent, possible, addresses);

@@ -30,9 +30,9 @@ pub(in crate::machine) fn arrive_in_cluster(worker: &mut Worker, warp: &Warp, ma
 }
 
 /// Some lanes did something between their arrival at the cluster's barrier and their wait.
-pub(in crate::machine) fn wait_apart(worker: &mut Worker) {
+pub(in crate::machine) fn wait_late(worker: &mut Worker) {
     if let Some(races) = races(worker) {
-        races.wait_apart();
+        races.wait_late();
     }
 }
 

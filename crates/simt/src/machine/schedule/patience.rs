@@ -24,7 +24,7 @@ pub(crate) fn look(code: &Code, warp: &mut Warp) {
         let polls =
             |split: &Split| warp.ways_to(split, join).is_some_and(|ways| ways.iter().any(|way| polls(code, *way)));
         if warp.ready.iter().any(polls) {
-            warp.apart = true;
+            warp.separated = true;
             if let Some((frame, caller)) = warp.abandon_join(join) {
                 take_results(code, warp, &frame, &caller);
             }

@@ -118,7 +118,7 @@ fn turn_of_each<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: u6
         }
         (progress, done) = (true, false);
         let before = warp.executed;
-        let most = if warp.apart { patience::QUANTUM } else { quantum };
+        let most = if warp.separated { patience::QUANTUM } else { quantum };
         let quantum = worker.launched.step_limit.clamp(1, quantum.min(most));
         let result = step::run(worker, warp, quantum);
         worker.unreported += warp.executed - before;

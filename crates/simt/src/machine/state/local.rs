@@ -137,7 +137,8 @@ impl LocalMemory {
     pub fn sectors(&self, access: &Access) -> Sectors {
         let mut total = Sectors::default();
         for word in 0..u64::from(access.width.div_ceil(4)) {
-            let part = coalesce::sectors(&Access::new(access.mask, &places(access, word), access.width.min(4)));
+            let part =
+                coalesce::sectors(&Access::new(access.mask, &backing_addresses(access, word), access.width.min(4)));
             total.sectors += part.sectors;
             total.bytes += part.bytes;
         }
@@ -146,7 +147,7 @@ impl LocalMemory {
 }
 
 /// The offset of each lane's `word`th accessed word in the hardware's layout of the warp's local memory.
-pub(crate) fn places(access: &Access, word: u64) -> WideRow {
+pub(crate) fn backing_addresses(access: &Access, word: u64) -> WideRow {
     std::array::from_fn(|lane| {
         let address = access.addresses[lane];
         // Inactive lanes may have any address.

@@ -30,7 +30,7 @@ pub(crate) use at::At;
 pub(crate) use barrier::{Arrival, Barriers, CLUSTER, NUMBERED_BARRIERS, Outcome, WARPGROUP, WARPS_OF_GROUP};
 pub(crate) use block::{Block, RunningBlock, Stage};
 pub(crate) use limits::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
-pub(crate) use local::{LocalMemory, places};
+pub(crate) use local::{LocalMemory, backing_addresses};
 pub(crate) use on_model::{Modelled, Residence, WavefrontDelta};
 pub(crate) use outcome::{Attempt, Fault, Next, Refused, Stop};
 pub(crate) use running_launch::RunningLaunch;

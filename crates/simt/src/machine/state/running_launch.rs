@@ -241,20 +241,20 @@ impl<'l> RunningLaunch<'l> {
 
     /// The position of a thread in its block.
     pub fn thread_position(&self, thread: u32) -> [u32; 3] {
-        place(thread.into(), self.block)
+        position_in(thread.into(), self.block)
     }
 
     /// The position of a block in the grid. Blocks are numbered cluster by cluster.
     pub fn block_position(&self, block: u64) -> [u32; 3] {
         let blocks = u64::from(self.blocks_per_cluster);
         let clusters = std::array::from_fn(|axis| self.grid[axis] / self.cluster[axis]);
-        let (cluster, place) = (place(block / blocks, clusters), place(block % blocks, self.cluster));
-        std::array::from_fn(|axis| cluster[axis] * self.cluster[axis] + place[axis])
+        let (cluster, within) = (position_in(block / blocks, clusters), position_in(block % blocks, self.cluster));
+        std::array::from_fn(|axis| cluster[axis] * self.cluster[axis] + within[axis])
     }
 
     /// The position of a block in its cluster.
     fn position_in_cluster(&self, rank: u32) -> [u32; 3] {
-        place(rank.into(), self.cluster)
+        position_in(rank.into(), self.cluster)
     }
 
     /// Keeps what a block printed.
@@ -314,7 +314,7 @@ impl<'l> RunningLaunch<'l> {
 }
 
 /// The position of a number in a box; x varies fastest.
-fn place(number: u64, [x, y, _]: [u32; 3]) -> [u32; 3] {
+fn position_in(number: u64, [x, y, _]: [u32; 3]) -> [u32; 3] {
     let (x, y) = (u64::from(x), u64::from(y));
     [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
 }

@@ -15,7 +15,7 @@ use crate::program::system;
 
 impl FunctionDecoder<'_, '_> {
     pub(super) fn branch(&mut self, target: u32, uniform: bool) -> Decoded<()> {
-        self.control(Action::Branch { target, meet: self.meet })?;
+        self.control(Action::Branch { target, join_at: self.join_at })?;
         if uniform && self.guard != ALWAYS {
             self.inspect(Rule::UniformBranch);
         }
@@ -24,7 +24,7 @@ impl FunctionDecoder<'_, '_> {
 
     pub(super) fn branch_indexed(&mut self, index: Operand, targets: &[u32], uniform: bool) -> Decoded<()> {
         let index = self.word(index, Type::U32)?;
-        let branch = BranchIndexed { index, targets: targets.to_vec(), meet: self.meet };
+        let branch = BranchIndexed { index, targets: targets.to_vec(), join_at: self.join_at };
         self.control(Action::BranchIndexed(Box::new(branch)))?;
         if uniform {
             self.inspect(Rule::UniformIndex { row: index });

@@ -9,7 +9,7 @@ use super::uses::Uses;
 use crate::LoadErrorReason;
 use crate::lanes::{ALWAYS, Handler, Operands};
 use crate::machine::LOCAL_LIMIT;
-use crate::program::code::{Action, Constant, FunctionCode, Instruction, NEVER_MEET, Rows};
+use crate::program::code::{Action, Constant, FunctionCode, Instruction, NEVER_JOINS, Rows};
 use crate::program::inspection::{Inspections, Rule};
 use crate::program::layout;
 use crate::program::order::RegisterOf;
@@ -91,7 +91,7 @@ pub(super) struct FunctionDecoder<'b, 'm> {
     /// The instruction being decoded.
     pub origin: u32,
     pub guard: u32,
-    pub meet: u32,
+    pub join_at: u32,
     /// The predicate that stands for the carry flag.
     pub carry: u32,
     /// What registers are read for.
@@ -120,7 +120,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
             temporary: Rowcount::default(),
             origin: 0,
             guard: ALWAYS,
-            meet: NEVER_MEET,
+            join_at: NEVER_JOINS,
             carry: 0,
             uses: Uses::default(),
         }

@@ -198,7 +198,7 @@ impl FunctionDecoder<'_, '_> {
                 let source = self.value(*src, *ty)?;
                 self.control(Action::RestoreStack { source, wide: ty.bits() == 64 })
             }
-            Op::Return => self.control(Action::Return { meet: self.meet }),
+            Op::Return => self.control(Action::Return { join_at: self.join_at }),
             Op::Exit => self.control(Action::Exit),
             Op::Trap => self.control(Action::Trap),
             Op::Breakpoint => self.control(Action::Breakpoint),

@@ -194,7 +194,7 @@ impl FunctionDecoder<'_, '_> {
             Target::Rows(rows, start) => {
                 for (index, d) in destinations.into_iter().enumerate() {
                     let counted = if index == 0 { COUNTED } else { HELPER };
-                    let at = place(rows, start + index as u64 * u64::from(element), element)?;
+                    let at = bit_position(rows, start + index as u64 * u64::from(element), element)?;
                     self.load_rows(counted, at, element, signed, d, wide)?;
                 }
             }
@@ -269,7 +269,7 @@ impl FunctionDecoder<'_, '_> {
             Target::Rows(rows, start) => {
                 for (index, a) in sources.into_iter().enumerate() {
                     let counted = if index == 0 { COUNTED } else { HELPER };
-                    let at = place(rows, start + index as u64 * u64::from(element), element)?;
+                    let at = bit_position(rows, start + index as u64 * u64::from(element), element)?;
                     self.store_rows(counted, at, element, a)?;
                 }
             }
@@ -362,7 +362,7 @@ struct BitPosition {
     shift: u32,
 }
 
-fn place(rows: Rows, offset: u64, bytes: u32) -> Decoded<BitPosition> {
+fn bit_position(rows: Rows, offset: u64, bytes: u32) -> Decoded<BitPosition> {
     let inside = offset.checked_add(bytes.into()).is_some_and(|end| end <= u64::from(rows.count) * 4);
     if !inside || !offset.is_multiple_of(bytes.into()) {
         let what = format!("a parameter's byte {offset}, for {bytes} bytes,");

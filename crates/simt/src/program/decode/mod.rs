@@ -25,7 +25,7 @@ use std::collections::HashSet;
 
 use ptx::{Callee, Function, Handle, Module, Op, Span};
 
-use super::code::{Action, Code, NEVER_MEET, RETURN};
+use super::code::{Action, Code, NEVER_JOINS, RETURN};
 use super::inspection::Inspections;
 use super::{control_flow, layout, listing, order, system};
 use crate::lanes::ALWAYS;
@@ -120,14 +120,14 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         self.origin = self.builder.positions.len() as u32;
         self.lay_out().map_err(|reason| fail(self.function.span, reason))?;
         let ways = control_flow::successors(body);
-        let meets = control_flow::meeting_points(body, &ways);
+        let joins = control_flow::reconvergence_points(body, &ways);
         let first = self.builder.instructions.len();
         let mut starts = Vec::with_capacity(body.len() + 1);
         for (index, instruction) in body.iter().enumerate() {
             starts.push(self.builder.instructions.len() as u32);
             self.origin = self.builder.positions.len() as u32;
             self.builder.positions.push((self.handle, index as u32));
-            self.meet = meets[index].unwrap_or(NEVER_MEET);
+            self.join_at = joins[index].unwrap_or(NEVER_JOINS);
             self.guard = ALWAYS;
             self.temporary = self.settled;
             let guard = match instruction.guard {
@@ -151,19 +151,19 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         // The end of the body is a `ret`.
         starts.push(self.builder.instructions.len() as u32);
         self.guard = ALWAYS;
-        self.meet = RETURN;
-        self.emit(HELPER, Action::Return { meet: RETURN });
+        self.join_at = RETURN;
+        self.emit(HELPER, Action::Return { join_at: RETURN });
         let target = |position: &mut u32| *position = starts.get(*position as usize).copied().unwrap_or(RETURN);
         let end = body.len() as u32;
         let meeting = |position: &mut u32| match *position {
-            NEVER_MEET | RETURN => {}
+            NEVER_JOINS | RETURN => {}
             at if at == end => *position = RETURN,
             at => *position = starts[at as usize],
         };
         for instruction in &mut self.builder.instructions[first..] {
-            let (targets, meet) = instruction.action.targets_mut();
+            let (targets, join_at) = instruction.action.targets_mut();
             targets.iter_mut().for_each(target);
-            meet.into_iter().for_each(meeting);
+            join_at.into_iter().for_each(meeting);
         }
         self.builder.functions.push(self.frame);
         Ok(searched)

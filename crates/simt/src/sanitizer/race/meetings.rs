@@ -58,18 +58,18 @@ impl Races {
     }
 
     /// Some lanes that have arrived did something else before they wait.
-    pub fn wait_apart(&mut self) {
-        self.apart = true;
+    pub fn wait_late(&mut self) {
+        self.waits_late = true;
     }
 
     /// The cluster's barrier is complete. `all_wait`: all threads that have arrived wait.
     pub fn complete_in_cluster(&mut self, all_wait: bool) {
         let parties = std::mem::take(&mut self.arrivals);
         if !self.relaxed_arrivals.is_empty() {
-            self.apart = false;
+            self.waits_late = false;
             return self.meet_relaxed(parties);
         }
-        if all_wait && !std::mem::take(&mut self.apart) {
+        if all_wait && !std::mem::take(&mut self.waits_late) {
             self.clocks.meet_all();
             self.releases.meet_all();
         } else {

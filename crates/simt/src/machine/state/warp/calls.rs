@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::split::{ALONE, Split};
 use crate::lanes::{Base, WideRow, lanes};
 use crate::machine::state::tracked::new_registers;
-use crate::program::{FunctionCode, NEVER_MEET};
+use crate::program::{FunctionCode, NEVER_JOINS};
 use crate::trap::TrapKind;
 
 /// The deepest call stack of a warp.
@@ -23,7 +23,7 @@ impl Warp<'_> {
             (again.caller, again.live) = (Some(split), true);
             let tracked = self.tracked[again.tracked..].iter_mut();
             tracked.zip(new_registers(code)).for_each(|(register, new)| *register = new);
-            return Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame });
+            return Ok(Split { pc: code.entry, mask: split.mask, join_at: NEVER_JOINS, join: ALONE, frame });
         }
         if self.frames.len() as u32 >= CALL_DEPTH_LIMIT {
             return Err(TrapKind::CallDepth { limit: CALL_DEPTH_LIMIT });
@@ -51,7 +51,7 @@ impl Warp<'_> {
         self.track(code);
         self.frames.push(Frame { function, base, local, local_end, local_before, tracked, caller, live: true });
         let frame = self.frames.len() as u32 - 1;
-        Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame })
+        Ok(Split { pc: code.entry, mask: split.mask, join_at: NEVER_JOINS, join: ALONE, frame })
     }
 
     /// An ended frame of this function below live ones, if any: they occur when several splits call in turns.

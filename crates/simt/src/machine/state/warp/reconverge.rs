@@ -8,32 +8,32 @@ use super::split::{ALONE, JOIN_PATIENCE, Join, LATER_JOIN_PATIENCE, Split};
 use crate::program::RETURN;
 
 impl Warp<'_> {
-    /// Lets the lanes of a split diverge: program counters and masks; they reconverge at `meet`.
-    pub fn diverge(&mut self, split: Split, ways: &[(u32, u32)], meet: u32) {
-        let join = if meet == split.meet && split.join != ALONE {
+    /// Lets the lanes of a split diverge: program counters and masks; they reconverge at `join_at`.
+    pub fn diverge(&mut self, split: Split, ways: &[(u32, u32)], join_at: u32) {
+        let join = if join_at == split.join_at && split.join != ALONE {
             split.join
         } else {
-            self.join(Join { next: Split { pc: meet, mask: 0, ..split }, pending: 1, since: self.executed })
+            self.join(Join { next: Split { pc: join_at, mask: 0, ..split }, pending: 1, since: self.executed })
         };
         self.joins[join as usize].pending += ways.len() as u32;
         for &(pc, mask) in ways {
-            let way = Split { pc, mask, meet, join, frame: split.frame };
-            if pc == meet { self.arrive(way) } else { self.ready.push(way) }
+            let way = Split { pc, mask, join_at, join, frame: split.frame };
+            if pc == join_at { self.arrive(way) } else { self.ready.push(way) }
         }
         // The split itself was one of these.
         self.end(Split { join, ..split });
     }
 
-    /// Separates some lanes from a split: they take the given ways and wait at `meet` for the rest, which is returned.
-    pub fn part(&mut self, split: Split, mask: u32, ways: &[(u32, u32)], meet: u32) -> Split {
-        let next = Split { pc: meet, mask: 0, ..split };
+    /// Separates some lanes from a split: they take the given ways and wait at `join_at` for the rest, which is returned.
+    pub fn part(&mut self, split: Split, mask: u32, ways: &[(u32, u32)], join_at: u32) -> Split {
+        let next = Split { pc: join_at, mask: 0, ..split };
         let join = self.join(Join { next, pending: 1, since: self.executed });
         for &(pc, mask) in ways.iter().filter(|(_, mask)| *mask != 0) {
             self.joins[join as usize].pending += 1;
-            let way = Split { pc, mask, meet, join, frame: split.frame };
-            if pc == meet { self.arrive(way) } else { self.ready.push(way) }
+            let way = Split { pc, mask, join_at, join, frame: split.frame };
+            if pc == join_at { self.arrive(way) } else { self.ready.push(way) }
         }
-        Split { mask, meet, join, ..split }
+        Split { mask, join_at, join, ..split }
     }
 
     fn join(&mut self, join: Join) -> u32 {
@@ -49,7 +49,7 @@ impl Warp<'_> {
         }
     }
 
-    /// A split has reached the join where it meets others.
+    /// A split has reached the join where it reconverges with others.
     pub fn arrive(&mut self, split: Split) {
         if let Some(join) = self.joins.get_mut(split.join as usize) {
             join.next.mask |= split.mask;
@@ -84,17 +84,17 @@ impl Warp<'_> {
         let caller = self.frames[frame as usize].caller.filter(|_| pc == RETURN);
         let parted = self.part_from_others(caller.unwrap_or(self.joins[join as usize].next));
         self.joins[join as usize].next.mask = 0;
-        let apart = Split { mask, ..parted };
-        self.ready.push(apart);
+        let separate = Split { mask, ..parted };
+        self.ready.push(separate);
         if caller.is_some() {
             self.frames[frame as usize].caller = Some(parted);
-            return Some((self.frames[frame as usize], apart));
+            return Some((self.frames[frame as usize], separate));
         }
         self.joins[join as usize].next = Split { mask: 0, ..parted };
         None
     }
 
-    /// Prepares a split to become two that meet where it ends. Returns what both start from.
+    /// Prepares a split to become two that reconverge where it ends. Returns what both start from.
     fn part_from_others(&mut self, split: Split) -> Split {
         match self.joins.get_mut(split.join as usize) {
             Some(join) => {
@@ -106,14 +106,14 @@ impl Warp<'_> {
             None => {
                 let next = Split { pc: RETURN, mask: 0, ..split };
                 let join = self.join(Join { next, pending: 2, since: self.executed });
-                Split { join, meet: RETURN, ..split }
+                Split { join, join_at: RETURN, ..split }
             }
         }
     }
 
     /// For how many instructions lanes wait to reconverge.
     pub fn patience(&self) -> u64 {
-        if self.apart { LATER_JOIN_PATIENCE } else { JOIN_PATIENCE }
+        if self.separated { LATER_JOIN_PATIENCE } else { JOIN_PATIENCE }
     }
 
     /// The joins at which lanes have waited for that long.
@@ -129,7 +129,7 @@ impl Warp<'_> {
         let mut ways = Vec::new();
         let mut split = *split;
         loop {
-            ways.push((split.pc, split.meet));
+            ways.push((split.pc, split.join_at));
             split = match self.joins.get(split.join as usize) {
                 _ if split.join == join => return Some(ways),
                 Some(join) => join.next,
@@ -141,7 +141,7 @@ impl Warp<'_> {
     /// Resumes a split that has waited. If lanes have proceeded separately, splits at the same place are merged.
     pub fn resume(&mut self, split: Split) {
         let same = |other: &&mut Split| (other.pc, other.frame, other.join) == (split.pc, split.frame, split.join);
-        match self.ready.iter_mut().find(same).filter(|_| self.apart) {
+        match self.ready.iter_mut().find(same).filter(|_| self.separated) {
             Some(other) => {
                 other.mask |= split.mask;
                 if let Some(join) = self.joins.get_mut(split.join as usize) {

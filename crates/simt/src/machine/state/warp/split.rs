@@ -15,7 +15,7 @@ pub(crate) struct Split {
     pub pc: u32,
     pub mask: u32,
     /// Where it ends and wakes `join`.
-    pub meet: u32,
+    pub join_at: u32,
     pub(super) join: u32,
     pub frame: u32,
 }
