@@ -1,23 +1,27 @@
 //! What a tensor core computes: sums of products, and how they round.
 //!
-//! The PTX manual leaves rounding open. This is what an H200 does, to the bit: `tests/data/h200_mma.txt` holds sums of random
-//! numbers of each type as an H200 computed them.
+//! The PTX manual leaves rounding open. This is what an H200 does, to the bit:
+//! `tests/data/h200_mma.txt` holds sums of random numbers of each type as an H200 computed them.
 //!
-//! - **f16, bf16, tf32.** Products are exact. All products of an instruction and the accumulator are added at once: each is
-//!   truncated (towards zero) 25 bits below the leading bit of the greatest, where a product's exponent counts as the sum
-//!   of its factors' exponents. The sum of these is exact, and is truncated to an f32 or rounded to the nearest f16.
-//! - **fp8.** An H200 has no such instruction for `mma.sync`. Its compiler converts the elements to f16, adds the products of
-//!   the first two of each four in k, then those of the last two, and finally the accumulator; each sum is an f32, or an f16
-//!   if the result is. `wgmma` has one: products are exact, and they and the accumulator are truncated 13 bits below the
-//!   leading bit of the greatest; the sum is truncated to 13 bits of fraction, too. (Published by MMA-Sim,
-//!   arXiv:2511.10909; an H200 gave the same bits in `tests/tests/warpgroup.rs`, driver 580.159.04, 2026-11-21.)
-//! - **f16 in `m8n8k4`.** No such instruction either: fused multiply-adds in the order of k, whose sum is added to the
-//!   accumulator.
+//! - **f16, bf16, tf32.** Products are exact. All products of an instruction and the accumulator
+//!   are added at once: each is truncated (towards zero) 25 bits below the leading bit of the
+//!   greatest, where a product's exponent counts as the sum of its factors' exponents. The sum of
+//!   these is exact, and is truncated to an f32 or rounded to the nearest f16.
+//! - **fp8.** An H200 has no such instruction for `mma.sync`. Its compiler converts the elements to
+//!   f16, adds the products of the first two of each four in k, then those of the last two, and
+//!   finally the accumulator; each sum is an f32, or an f16 if the result is. `wgmma` has one:
+//!   products are exact, and they and the accumulator are truncated 13 bits below the leading bit
+//!   of the greatest; the sum is truncated to 13 bits of fraction, too. (Published by MMA-Sim,
+//!   arXiv:2511.10909; an H200 gave the same bits in `tests/tests/warpgroup.rs`, driver 580.159.04,
+//!   2026-11-21.)
+//! - **f16 in `m8n8k4`.** No such instruction either: fused multiply-adds in the order of k, whose
+//!   sum is added to the accumulator.
 //! - **f64.** Fused multiply-adds in the order of k.
 //! - **Integers, bits.** Exact, modulo 2^32 or saturated to s32.
 //!
-//! Not measured: sums of f64, sums of `m8n8k4` in f16, and where the metadata of sparse products are, other than of
-//! `m16n8k32` in f16. The same rule is assumed for all of these, and for `wgmma`.
+//! Not measured: sums of f64, sums of `m8n8k4` in f16, and where the metadata of sparse products
+//! are, other than of `m16n8k32` in f16. The same rule is assumed for all of these, and for
+//! `wgmma`.
 
 use ptx::{MatrixType, Rounding};
 
@@ -63,7 +67,8 @@ impl Factor {
         }
     }
 
-    /// Decodes an 8-bit element that is multiplied without conversion to f16. Both types get the fraction of an e4m3.
+    /// Decodes an 8-bit element that is multiplied without conversion to f16. Both types get the
+    /// fraction of an e4m3.
     pub fn narrow(bits: u32, ty: MatrixType) -> Self {
         if ty == MatrixType::E5m2 {
             let factor = Self::of(bits, format(ty));
@@ -117,7 +122,8 @@ fn half_of_e4m3(bits: u32) -> u32 {
 /// How the sums of a product are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
-    /// The type of the factors. 8-bit factors: f16 where they are converted first, otherwise e4m3 for both types.
+    /// The type of the factors. 8-bit factors: f16 where they are converted first, otherwise e4m3
+    /// for both types.
     pub factors: MatrixType,
     /// The type of the accumulator.
     pub c: MatrixType,
@@ -246,7 +252,8 @@ mod tests {
     #[test]
     fn terms_are_cut_off_25_bits_below_the_greatest() {
         const ONE: u32 = 0x3c00;
-        // 2^-12 * 2^-13 = 2^-25 is the last bit that counts; four of them make the last bit but one of an f32.
+        // 2^-12 * 2^-13 = 2^-25 is the last bit that counts; four of them make the last bit but one
+        // of an f32.
         let (twelve, thirteen) = (0x0c00, 0x0800);
         assert_eq!(sum(&[(twelve, thirteen); 4], 1.0), 1.0 + 2.0f32.powi(-23));
         assert_eq!(sum(&[(thirteen, thirteen); 16], 1.0), 1.0);
@@ -304,7 +311,8 @@ mod tests {
 
     #[test]
     fn an_e4m3_is_an_f16() {
-        // PTX ISA, "Alternate floating point data formats": 1 sign, 4 exponent and 3 fraction bits, bias 7.
+        // PTX ISA, "Alternate floating point data formats": 1 sign, 4 exponent and 3 fraction bits,
+        // bias 7.
         for bits in 0..256u32 {
             let (exponent, fraction) = (bits >> 3 & 15, bits & 7);
             let magnitude = match exponent {

@@ -1,5 +1,5 @@
-//! Errors in opcodes and modifiers: unknown, unsupported, or not available for the module's `.target` and
-//! `.version`. Raised by `typing`. Messages and hints only.
+//! Errors in opcodes and modifiers: unknown, unsupported, or not available for the module's
+//! `.target` and `.version`.
 
 /// An opcode, or its modifiers, are wrong or not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Errors in operands: how many, of what kind, how wide. Raised by `typing`. Messages and hints only.
+//! Errors in operands: how many, of what kind, how wide.
 
 use crate::Type;
 

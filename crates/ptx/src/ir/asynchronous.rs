@@ -1,6 +1,6 @@
-//! Copies that run beside the thread, and the barriers that count them: `cp.async`, `cp.async.bulk`, `st.async`,
-//! `mbarrier` (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "Parallel Synchronization
-//! and Communication Instructions: mbarrier").
+//! Copies that run beside the thread, and the barriers that count them: `cp.async`,
+//! `cp.async.bulk`, `st.async`, `mbarrier` (PTX ISA, "Data Movement and Conversion Instructions:
+//! Asynchronous copy", "Parallel Synchronization and Communication Instructions: mbarrier").
 
 use crate::ir::{Address, AtomicOp, Destination, Operand, Space, Type};
 
@@ -80,7 +80,8 @@ pub enum MbarrierPhase {
     Parity(Operand),
 }
 
-/// `cp.async.bulk` and `cp.reduce.async.bulk`: the copy engine moves a run of bytes between global and shared memory.
+/// `cp.async.bulk` and `cp.reduce.async.bulk`: the copy engine moves a run of bytes between global
+/// and shared memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BulkCopy {
     /// Where to.
@@ -93,17 +94,19 @@ pub struct BulkCopy {
     pub from: Space,
     /// Bytes, a multiple of 16.
     pub bytes: Operand,
-    /// The `mbarrier` that counts the bytes, in the same block's memory as `dst`. `None`: the thread's bulk groups track
-    /// the copy instead.
+    /// The `mbarrier` that counts the bytes, in the same block's memory as `dst`. `None`: the
+    /// thread's bulk groups track the copy instead.
     pub barrier: Option<Address>,
-    /// `.multicast::cluster`: the blocks of the cluster that get the bytes, a bit for each. Each gets them at the offset that
-    /// `dst` has in its own block.
+    /// `.multicast::cluster`: the blocks of the cluster that get the bytes, a bit for each. Each
+    /// gets them at the offset that `dst` has in its own block.
     pub blocks: Option<Operand>,
-    /// `cp.reduce`: the operation that combines the old and the new value of each element, and the element type.
+    /// `cp.reduce`: the operation that combines the old and the new value of each element, and the
+    /// element type.
     pub reduction: Option<(AtomicOp, Type)>,
 }
 
-/// `st.async` and `red.async`: to the shared memory of a block of the cluster, whose `mbarrier` counts the bytes.
+/// `st.async` and `red.async`: to the shared memory of a block of the cluster, whose `mbarrier`
+/// counts the bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AsyncStore {
     /// The state space of both addresses: `ClusterShared` or `Generic`.

@@ -1,7 +1,8 @@
-//! Matrix instructions: `ldmatrix`, `stmatrix`, `movmatrix`, `mma`, `wmma` (PTX ISA, "Warp Level Matrix
-//! Multiply-Accumulate Instructions").
+//! Matrix instructions: `ldmatrix`, `stmatrix`, `movmatrix`, `mma`, `wmma` (PTX ISA, "Warp Level
+//! Matrix Multiply-Accumulate Instructions").
 //!
-//! The warp holds a matrix together: each lane has a few of its elements, its *fragment*, in registers.
+//! The warp holds a matrix together: each lane has a few of its elements, its *fragment*, in
+//! registers.
 
 use crate::ir::{Address, Destination, Operand, Rounding, Space};
 
@@ -82,8 +83,8 @@ pub struct MatrixShape {
 }
 
 impl MatrixShape {
-    /// For `mma.sp`: how many of each four lanes supply metadata. Four bits describe a [`MatrixType::sparse_chunk`], and
-    /// one lane describes four chunks in two rows.
+    /// For `mma.sp`: how many of each four lanes supply metadata. Four bits describe a
+    /// [`MatrixType::sparse_chunk`], and one lane describes four chunks in two rows.
     pub fn metadata_lanes(self, ty: MatrixType) -> u32 {
         self.k / ty.sparse_chunk() / 4
     }

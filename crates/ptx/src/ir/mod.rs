@@ -1,9 +1,11 @@
-//! The representation of a module: plain data that `parser` and `typing` fill in and that `simt` and `host` read.
+//! The representation of a module: plain data that `parser` and `typing` fill in and that `simt`
+//! and `host` read.
 //!
 //! [`Module`] and what it declares are in `module`; a function's body is a list of [`Instruction`]s
-//! (`instruction`), which name an operation with its modifiers (`operation`, and a file for each family), types
-//! and state spaces (`types`) and operands (`operand`). `sources` lists what an instruction reads. `lines` maps bytes to lines and columns. Nothing here
-//! parses or checks: an operation that exists is one that `typing` has accepted.
+//! (`instruction`), which name an operation with its modifiers (`operation`, and a file for each
+//! family), types and state spaces (`types`) and operands (`operand`). `sources` lists what an
+//! instruction reads. `lines` maps bytes to lines and columns. Nothing here parses or checks: an
+//! operation that exists is one that `typing` has accepted.
 
 mod asynchronous;
 mod instruction;

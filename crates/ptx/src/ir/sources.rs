@@ -7,7 +7,8 @@ use super::{
 };
 
 /// The operands that an instruction reads and the addresses of its accesses, in PTX's order. Its
-/// guard, the objects of textures and surfaces, and variables that a call passes are not among them.
+/// guard, the objects of textures and surfaces, and variables that a call passes are not among
+/// them.
 #[derive(Default)]
 pub struct Sources<'o> {
     /// Operands.

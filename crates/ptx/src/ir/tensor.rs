@@ -1,11 +1,11 @@
 //! Copies of boxes of tensors, and the maps that describe the tensors: `cp.async.bulk.tensor`,
-//! `cp.reduce.async.bulk.tensor`, `tensormap` (PTX ISA, "Tensors", "Data Movement and Conversion Instructions:
-//! Tensor copy", "tensormap.replace", "tensormap.cp_fenceproxy").
+//! `cp.reduce.async.bulk.tensor`, `tensormap` (PTX ISA, "Tensors", "Data Movement and Conversion
+//! Instructions: Tensor copy", "tensormap.replace", "tensormap.cp_fenceproxy").
 
 use crate::ir::{Address, AtomicOp, Operand, Space};
 
-/// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`: the copy engine moves a box of a tensor between global and
-/// shared memory.
+/// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`: the copy engine moves a box of a
+/// tensor between global and shared memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorCopy {
     /// The generic address of the tensor map, which describes the tensor and the size of a box.
@@ -23,8 +23,8 @@ pub struct TensorCopy {
 pub enum TensorMode {
     /// `.tile`: as in the tensor.
     Tile,
-    /// `.im2col`: pixels in a column. The offsets, 16-bit integers, are added to the coordinates between the first and the
-    /// last; `.im2col_no_offs` has none.
+    /// `.im2col`: pixels in a column. The offsets, 16-bit integers, are added to the coordinates
+    /// between the first and the last; `.im2col_no_offs` has none.
     ImageToColumn {
         /// One for each dimension of an image, or empty.
         offsets: Vec<Operand>,
@@ -49,7 +49,8 @@ pub enum TensorTransfer {
     Store {
         /// Where from.
         src: Address,
-        /// `cp.reduce`: the operation that combines the old and the new value of each element. The map has the element type.
+        /// `cp.reduce`: the operation that combines the old and the new value of each element. The
+        /// map has the element type.
         reduction: Option<AtomicOp>,
     },
 }
@@ -76,10 +77,13 @@ pub enum TensorField {
 /// The proxies between which a fence orders accesses, in addition to those of the generic proxy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FenceProxies {
-    /// `fence.proxy.async`: the generic and the async proxy, in this state space (`Generic`: in all).
+    /// `fence.proxy.async`: the generic and the async proxy, in this state space (`Generic`: in
+    /// all).
     Async(Space),
-    /// `fence.proxy.tensormap::generic.release`: writes by the generic proxy come before a later acquire of a tensor map.
+    /// `fence.proxy.tensormap::generic.release`: writes by the generic proxy come before a later
+    /// acquire of a tensor map.
     ReleaseTensorMaps,
-    /// `fence.proxy.tensormap::generic.acquire`: copies see the tensor map at this address as it was released.
+    /// `fence.proxy.tensormap::generic.acquire`: copies see the tensor map at this address as it
+    /// was released.
     AcquireTensorMap(Address),
 }

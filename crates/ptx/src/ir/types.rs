@@ -1,5 +1,5 @@
-//! Scalar types and state spaces, and their names in PTX (PTX ISA, "State Spaces, Types, and Variables"). Pure: the
-//! whole crate uses them, and so do `simt` and `host`.
+//! Scalar types and state spaces, and their names in PTX (PTX ISA, "State Spaces, Types, and
+//! Variables").
 
 /// A fundamental or packed type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

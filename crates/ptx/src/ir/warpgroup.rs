@@ -1,9 +1,9 @@
-//! `wgmma`: matrix products by a warpgroup, four warps together (PTX ISA, "Asynchronous Warpgroup Level Matrix
-//! Multiply-Accumulate Instructions").
+//! `wgmma`: matrix products by a warpgroup, four warps together (PTX ISA, "Asynchronous Warpgroup
+//! Level Matrix Multiply-Accumulate Instructions").
 //!
-//! D has 64 rows, 16 in each warp. A is either in registers, distributed in the same way, or in shared memory; B is
-//! always in shared memory. A matrix in shared memory is described by a *matrix descriptor*: 64 bits with its
-//! address, two strides and its swizzling.
+//! D has 64 rows, 16 in each warp. A is either in registers, distributed in the same way, or in
+//! shared memory; B is always in shared memory. A matrix in shared memory is described by a *matrix
+//! descriptor*: 64 bits with its address, two strides and its swizzling.
 
 use crate::ir::{BitProduct, Destination, MatrixShape, MatrixType, Operand, Sparsity};
 
@@ -16,7 +16,8 @@ pub enum WarpgroupFactor {
     Shared {
         /// The matrix descriptor.
         descriptor: Operand,
-        /// `imm-trans`: neighbours in memory are neighbours in a column of A or a row of B ("MN-major"), not along k.
+        /// `imm-trans`: neighbours in memory are neighbours in a column of A or a row of B
+        /// ("MN-major"), not along k.
         transposed: bool,
     },
 }

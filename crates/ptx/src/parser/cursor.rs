@@ -1,5 +1,5 @@
-//! A position in the tokens, and the small steps that every part of the parser takes: peek, accept, expect,
-//! recover. Owns the tokens; knows nothing of the module.
+//! A position in the tokens, and the small steps that every part of the parser takes: peek, accept,
+//! expect, recover. Owns the tokens; knows nothing of the module.
 
 use std::ops::Range;
 
@@ -138,8 +138,8 @@ impl<'t> Cursor<'t> {
         self.at
     }
 
-    /// After an error in the statement whose first token is at `index`: skips to the token after its `;`, to a brace that
-    /// does not belong to it, or to the end of the text.
+    /// After an error in the statement whose first token is at `index`: skips to the token after
+    /// its `;`, to a brace that does not belong to it, or to the end of the text.
     pub fn recover(&mut self, index: usize) {
         self.at = index;
         loop {

@@ -1,5 +1,5 @@
-//! Types instructions of clusters and of grids that overlap, and hints to the hardware, which have no visible effect.
-//! [`operation`](crate::typing) calls it.
+//! Types instructions of clusters and of grids that overlap, and hints to the hardware, which have
+//! no visible effect.
 
 use crate::Op;
 use crate::Type::*;
@@ -18,7 +18,8 @@ pub(in crate::typing) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::ClusterBarrier { waits, relaxed, aligned })
 }
 
-/// `mapa{.shared::cluster}.u64 d, a, rank;`: the address in another block of the cluster of what is at `a` in this one
+/// `mapa{.shared::cluster}.u64 d, a, rank;`: the address in another block of the cluster of what is
+/// at `a` in this one
 pub(in crate::typing) fn map(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.accept("shared::cluster");
     let ty = c.ty_of(&[U32, U64])?;

@@ -1,14 +1,16 @@
 //! Gives instructions their meaning: from opcode, modifiers and operands to typed operations.
 //!
-//! `parser/body.rs` calls [`instruction`] for each instruction of a body. A *family* is a file with the instructions of
-//! one subject; its functions take the instruction as a [`Context`] and return an [`Op`]. They may add registers and
-//! pending branches to the function being read, and never touch the text.
+//! `parser/body.rs` calls [`instruction`] for each instruction of a body. A *family* is a file with
+//! the instructions of one subject; its functions take the instruction as a [`Context`] and return
+//! an [`Op`]. They may add registers and pending branches to the function being read, and never
+//! touch the text.
 //!
-//! **To add a PTX instruction:** add an arm to [`operation`] that names its family; add a row to the family's tables, or a
-//! function; say in [`targets`] which `.target` and in [`versions`] which `.version` it needs. A family takes the
-//! modifiers that it knows, in any order (as `ptxas` does; only types must be in order). It then calls
-//! [`Context::operands`](context::Context::operands), which rejects left-over modifiers and a wrong number of operands,
-//! and reads the operands, each with the type that it must have.
+//! **To add a PTX instruction:** add an arm to [`operation`] that names its family; add a row to
+//! the family's tables, or a function; say in [`targets`] which `.target` and in [`versions`] which
+//! `.version` it needs. A family takes the modifiers that it knows, in any order (as `ptxas` does;
+//! only types must be in order). It then calls [`Context::operands`](context::Context::operands),
+//! which rejects left-over modifiers and a wrong number of operands, and reads the operands, each
+//! with the type that it must have.
 
 mod addresses;
 mod arithmetic;

@@ -1,6 +1,6 @@
-//! Methods of [`Context`] that resolve the names in operands: registers, vector registers, special registers, symbols.
-//! `operands.rs`, `addresses.rs` and the families call them. A register of a range comes into being when it is first
-//! named; nothing else changes.
+//! Methods of [`Context`] that resolve the names in operands: registers, vector registers, special
+//! registers, symbols. A register of a range comes into being when it is first named; nothing else
+//! changes.
 
 use super::context::Context;
 use super::needs::check_supported;
@@ -137,7 +137,8 @@ impl<'t> Context<'_, 't> {
         Ok(())
     }
 
-    /// The number of parts of a vector register or a special register with parts; `None` for other names.
+    /// The number of parts of a vector register or a special register with parts; `None` for other
+    /// names.
     pub fn vector_length(&mut self, name: &Name<'t>) -> Parsed<Option<u8>> {
         match self.resolve(name) {
             Ok(Resolved::Vector(length)) => Ok(Some(length)),

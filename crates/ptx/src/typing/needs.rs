@@ -1,5 +1,5 @@
-//! The error for what needs a newer `.target` or `.version`. `typing/mod.rs` raises it for instructions, `names.rs`
-//! for special registers. Pure.
+//! The error for what needs a newer `.target` or `.version`. `typing/mod.rs` raises it for
+//! instructions, `names.rs` for special registers.
 
 use super::versions::Version;
 use crate::Span;

@@ -1,4 +1,4 @@
-//! The names and types of special registers. `names.rs` and `operands.rs` look them up. Pure.
+//! The names and types of special registers. `names.rs` and `operands.rs` look them up.
 
 use crate::{Axis, Special, Type};
 

@@ -1,5 +1,4 @@
-//! Dispatches asynchronous copies and `mbarrier` instructions to the files that execute them. Called by
-//! [`step`](crate::machine::step).
+//! Dispatches asynchronous copies and `mbarrier` instructions to the files that execute them.
 
 use crate::lanes::lanes;
 use crate::machine::copy::{bulk, by_threads, tensor, transit};

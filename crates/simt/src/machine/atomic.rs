@@ -1,5 +1,5 @@
-//! Atomic operations of a warp (`atom`, `red`), on scalars and vectors, and what they compute. `step` calls it; it changes
-//! registers, memory and counters. Bulk copies reduce with its arithmetic.
+//! Atomic operations of a warp (`atom`, `red`), on scalars and vectors, and what they compute. Bulk
+//! copies reduce with its arithmetic.
 
 use std::cell::Cell;
 

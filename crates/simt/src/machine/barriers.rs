@@ -1,5 +1,5 @@
-//! `bar` and `barrier`: threads of a block that wait for each other. `step` calls it when a warp arrives, the schedule when a
-//! barrier completes. Changes the block's barriers and the warp's splits.
+//! `bar` and `barrier`: threads of a block that wait for each other. Changes the block's barriers
+//! and the warp's splits.
 
 use ptx::BarrierReduction;
 
@@ -56,8 +56,9 @@ pub(super) fn wait(
     Ok(if worker.block.barriers.has_complete() { Next::Pause } else { Next::Gone })
 }
 
-/// A split has reached a barrier for its whole warp, and lanes are missing. Lanes that only have to exit do so first, because the
-/// barrier does not wait for threads that have exited. Lanes that do not wait anywhere yet run first, too.
+/// A split has reached a barrier for its whole warp, and lanes are missing. Lanes that only have to
+/// exit do so first, because the barrier does not wait for threads that have exited. Lanes that do
+/// not wait anywhere yet run first, too.
 fn before_others_end(
     worker: &mut Worker,
     warp: &mut Warp,

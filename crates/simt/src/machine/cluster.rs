@@ -1,8 +1,9 @@
-//! The barrier of a cluster (PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster"). `step` calls
-//! [`execute`], the schedule the rest. Changes the warps' splits and arrivals.
+//! The barrier of a cluster (PTX ISA, "Parallel Synchronization and Communication Instructions:
+//! barrier.cluster").
 //!
-//! A thread arrives, and later waits until all threads of the cluster that have not exited have arrived. Each warp knows which
-//! of its lanes have arrived; the blocks of a cluster run on one worker, which checks all of them.
+//! A thread arrives, and later waits until all threads of the cluster that have not exited have
+//! arrived. Each warp knows which of its lanes have arrived; the blocks of a cluster run on one
+//! worker, which checks all of them.
 //!
 //! Threads that have exited are not waited for. Lanes that only wait to reconverge do not delay the
 //! barrier.
@@ -54,7 +55,8 @@ pub(crate) fn execute(
     Ok(false)
 }
 
-/// If all threads of the cluster have arrived or exited, resumes those that wait. Returns whether they have.
+/// If all threads of the cluster have arrived or exited, resumes those that wait. Returns whether
+/// they have.
 pub(crate) fn complete<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> bool {
     if warps.iter().any(|warp| warp.alive & !warp.arrived != 0) {
         return false;
@@ -91,8 +93,9 @@ fn pass(warp: &mut Warp) -> bool {
     waited
 }
 
-/// Called when nothing can proceed and the barrier is not complete: lanes that wait to reconverge with others of their warp proceed
-/// without them. Usually they are about to exit. Returns whether there were any.
+/// Called when nothing can proceed and the barrier is not complete: lanes that wait to reconverge
+/// with others of their warp proceed without them. Usually they are about to exit. Returns whether
+/// there were any.
 pub(crate) fn release_joins(warps: &mut [Warp]) -> bool {
     let mut any = false;
     for warp in warps.iter_mut().filter(|warp| warp.alive & !warp.arrived != 0) {

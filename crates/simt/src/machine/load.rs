@@ -1,5 +1,4 @@
-//! Loads of a warp (`ld`). [`step`](super::step) calls it; it reads memory, writes registers, counts, and reports to the sanitizer
-//! and the model.
+//! Loads of a warp (`ld`).
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -135,8 +134,8 @@ fn extract(registers: &mut Registers<'_>, load: &Load, rows: &[Row; 4], element:
     }
 }
 
-/// The fast path: all lanes access one allocation of global or constant memory, or shared memory. Returns whether the load was
-/// done.
+/// The fast path: all lanes access one allocation of global or constant memory, or shared memory.
+/// Returns whether the load was done.
 #[inline(always)]
 fn load_fast(
     memory: &Memory,

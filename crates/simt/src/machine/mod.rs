@@ -2,21 +2,23 @@
 //!
 //! Three layers, each of which knows those below it and none above:
 //!
-//! - [`schedule`] runs a launch: it spreads blocks over the host's threads, gives blocks and warps their turns, and
-//!   decides what happens when nothing can proceed.
-//! - [`step`] executes instructions, one warp at a time. Arithmetic is in [`crate::lanes`]; everything else is a file
-//!   here: [`load`], [`store`] and [`atomic`] (with [`access`] for what they share), [`texture`] and [`surface`],
-//!   [`across`] and [`meeting`] for what lanes do together, [`barriers`], [`calls`], [`system`] and [`heap`].
-//! - [`state`] is what a launch, a worker, a block and a warp are made of, and how an instruction can end.
+//! - [`schedule`] runs a launch: it spreads blocks over the host's threads, gives blocks and warps
+//!   their turns, and decides what happens when nothing can proceed.
+//! - [`step`] executes instructions, one warp at a time. Arithmetic is in [`crate::lanes`];
+//!   everything else is a file here: [`load`], [`store`] and [`atomic`] (with [`access`] for what
+//!   they share), [`texture`] and [`surface`], [`across`] and [`meeting`] for what lanes do
+//!   together, [`barriers`], [`calls`], [`system`] and [`heap`].
+//! - [`state`] is what a launch, a worker, a block and a warp are made of, and how an instruction
+//!   can end.
 //!
-//! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] track uninitialised values. If a launch
-//! has a model of a GPU, they report to it through [`modelled`].
+//! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] track
+//! uninitialised values. If a launch has a model of a GPU, they report to it through [`modelled`].
 //!
-//! [`matrix`] has tensor cores. [`asynchronous`] dispatches copies, to [`copy`], and mbarriers, to [`mbarrier`]. [`cluster`] is
-//! the barrier of a cluster.
+//! [`matrix`] has tensor cores. [`asynchronous`] dispatches copies, to [`copy`], and mbarriers, to
+//! [`mbarrier`]. [`cluster`] is the barrier of a cluster.
 //!
-//! A program creates a [`state::RunningLaunch`], and `schedule` runs it. The schedule's functions take a worker; the worker
-//! has none of them as methods, so that no instruction can call one.
+//! A program creates a [`state::RunningLaunch`], and `schedule` runs it. The schedule's functions
+//! take a worker; the worker has none of them as methods, so that no instruction can call one.
 
 mod access;
 mod across;

@@ -1,6 +1,6 @@
-//! Passes accesses to the model of a GPU, if the launch has one; without a model, that is one branch.
-//! An access is passed on after the sanitizer has seen it, so that lanes which it refuses leave no
-//! trace in the model, and before it is made. Only the model's caches and counters change.
+//! Passes accesses to the model of a GPU, if the launch has one; without a model, that is one
+//! branch. An access is passed on after the sanitizer has seen it, so that lanes which it refuses
+//! leave no trace in the model, and before it is made. Only the model's caches and counters change.
 
 use ptx::Space;
 
@@ -80,7 +80,8 @@ pub(super) fn fetch(worker: &mut Worker, warp: &Warp, touched: &[Touched]) {
     }
 }
 
-/// The copy engine reads global memory (for `receivers` blocks at once), writes it, or reduces into it.
+/// The copy engine reads global memory (for `receivers` blocks at once), writes it, or reduces into
+/// it.
 pub(super) fn bulk(worker: &mut Worker, kind: AccessKind, pieces: &[Piece], receivers: u32) {
     if let Some(multiprocessor) = multiprocessor(worker) {
         pieces.iter().for_each(|piece| multiprocessor.bulk(kind, (piece.address, piece.bytes), receivers));

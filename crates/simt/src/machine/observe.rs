@@ -1,8 +1,9 @@
-//! The hooks of the sanitizer. Instructions and the schedule call them, and they change nothing but the sanitizer's state.
+//! The hooks of the sanitizer. They change nothing but the sanitizer's state.
 //! With all checks off, each is one branch.
 //!
 //! - `accesses`: each access of a warp, before it is made.
-//! - `meetings`: fences, barriers of blocks and clusters, and instructions that lanes execute together.
+//! - `meetings`: fences, barriers of blocks and clusters, and instructions that lanes execute
+//!   together.
 //! - `asynchronous`: copies and products under way, acquired tensor maps.
 
 mod accesses;

@@ -1,8 +1,5 @@
-//! Executes the instructions of a warp: the loop, and simple control flow such as branches. All other instructions are in files of
-//! their own.
-//!
-//! `schedule/turns.rs` calls it for each turn of a warp. It changes the warp, and through the worker everything that instructions
-//! change.
+//! Executes the instructions of a warp: the loop, and simple control flow such as branches. All
+//! other instructions are in separate files.
 
 use ptx::Special;
 
@@ -106,7 +103,8 @@ fn run_steps<'l, const INSPECTED: bool>(
     Ok(())
 }
 
-/// Executes what is not arithmetic. Inlined, so that the common loop without inspections does not pay for the other one.
+/// Executes what is not arithmetic. Inlined, so that the common loop without inspections does not
+/// pay for the other one.
 #[inline(always)]
 fn control<'l>(
     worker: &mut Worker<'l>,

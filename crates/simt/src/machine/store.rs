@@ -1,5 +1,4 @@
-//! Stores of a warp (`st`). [`step`](super::step) calls it; it reads registers, writes memory, counts, and reports to the
-//! sanitizer and the model.
+//! Stores of a warp (`st`).
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -114,7 +113,8 @@ fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element
     }
 }
 
-/// The fast path: all lanes access one allocation of global memory, or shared memory. Returns whether the store was done.
+/// The fast path: all lanes access one allocation of global memory, or shared memory. Returns
+/// whether the store was done.
 #[inline(always)]
 fn store_fast(
     memory: &Memory,

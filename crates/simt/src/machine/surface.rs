@@ -1,4 +1,4 @@
-//! Surface instructions of a warp: `suld`, `sust`, `sured`. `step` calls it; it reads and writes memory and registers, and counts.
+//! Surface instructions of a warp: `suld`, `sust`, `sured`.
 
 use ptx::{AtomicOp, OutOfRange, Space, Type};
 
@@ -16,7 +16,8 @@ use crate::texture::{Surface, TextureFault, Touched};
 /// The lanes of one request to a surface.
 const SURFACE_LANES: u32 = 8;
 
-/// Where a lane's surface access goes: the address and its sector; `None` if it is outside and has no effect.
+/// Where a lane's surface access goes: the address and its sector; `None` if it is outside and has
+/// no effect.
 fn element(
     surface: &Surface,
     access: &SurfaceAccess,

@@ -1,5 +1,5 @@
-//! One warp's access: lanes, addresses and width; and why an address cannot be accessed, with the message. Plain data: the machine
-//! creates an [`Access`], memory checks it, and coalescing and the models count it.
+//! One warp's access: lanes, addresses and width; and why an address cannot be accessed, with the
+//! message.
 
 use std::fmt;
 
@@ -25,8 +25,8 @@ impl<'a> Access<'a> {
     pub fn new(mask: u32, addresses: &'a [u64; 32], width: u32) -> Self {
         let mut consecutive = mask == u32::MAX;
         if consecutive {
-            // A shift, since 64-bit multiplications of lanes are slow. Neighbours are not compared, since loads that
-            // straddle recent stores are even slower.
+            // A shift, since 64-bit multiplications of lanes are slow. Neighbours are not compared,
+            // since loads that straddle recent stores are even slower.
             let (mut difference, shift) = (0, width.trailing_zeros());
             for (lane, &address) in addresses.iter().enumerate() {
                 difference |= address ^ addresses[0].wrapping_add((lane as u64) << (shift & 63));
@@ -51,7 +51,8 @@ impl<'a> Access<'a> {
         Ok(())
     }
 
-    /// The addresses, with each inactive lane's replaced by an active one's. At least one lane must be active.
+    /// The addresses, with each inactive lane's replaced by an active one's. At least one lane must
+    /// be active.
     #[inline(always)]
     pub fn filled(&self) -> [u64; 32] {
         let mut filled = *self.addresses;

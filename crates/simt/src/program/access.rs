@@ -1,5 +1,5 @@
-//! The decoded form of loads, stores, atomic operations and fences: addresses, operands and memory order. Plain data: decoding
-//! creates it, the machine and the sanitizer read it.
+//! The decoded form of loads, stores, atomic operations and fences: addresses, operands and memory
+//! order.
 
 use ptx::{AtomicOp, Ordering, Scope, Space, Type};
 
@@ -20,7 +20,8 @@ pub(crate) struct AddressOperand {
     pub slot: u32,
 }
 
-/// The scope of a fence or a strong operation: the threads that it is for. Wider scopes compare greater.
+/// The scope of a fence or a strong operation: the threads that it is for. Wider scopes compare
+/// greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SyncScope {
     Block,
@@ -134,7 +135,8 @@ impl Copied {
         self.0 & Self::IN_PLACE != 0
     }
 
-    /// Whether its destination registers are tracked, so that loading it unwritten is not yet a fault.
+    /// Whether its destination registers are tracked, so that loading it unwritten is not yet a
+    /// fault.
     pub fn is_followed(self) -> bool {
         self.0 & Self::FOLLOWED != 0
     }
@@ -144,7 +146,8 @@ impl Copied {
         self.0 |= Self::FOLLOWED;
     }
 
-    /// The instruction that stores it unchanged, if nothing else uses it: an index in `Code::places`.
+    /// The instruction that stores it unchanged, if nothing else uses it: an index in
+    /// `Code::places`.
     pub fn stored_at(self) -> Option<u32> {
         (self.0 >> Self::PLACE).checked_sub(1)
     }

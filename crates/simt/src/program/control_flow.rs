@@ -1,14 +1,14 @@
-//! Finds where the paths that diverge at a branch reconverge: its immediate post-dominator. Pure; decoding calls it for each
-//! function.
+//! Finds where the paths that diverge at a branch reconverge: its immediate post-dominator.
 //!
-//! A path that ends in `exit` or `trap` never reconverges with the others, so it is ignored. Only if every path ends do the ends count as
-//! a point of reconvergence.
+//! A path that ends in `exit` or `trap` never reconverges with the others, so it is ignored. Only
+//! if every path ends do the ends count as a point of reconvergence.
 
 use ptx::{Instruction, Op};
 
 use super::facts::{Next, facts};
 
-/// The successors of each position of a body; the position after the last stands for the function's end.
+/// The successors of each position of a body; the position after the last stands for the function's
+/// end.
 pub(super) fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
     let end = body.len() as u32;
     let mut all: Vec<Vec<u32>> = Vec::with_capacity(body.len());
@@ -29,8 +29,8 @@ pub(super) fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
     all
 }
 
-/// For each position of a body, the position where all paths from it first reconverge; `None`: never. The length of the body
-/// stands for the function's end.
+/// For each position of a body, the position where all paths from it first reconverge; `None`:
+/// never. The length of the body stands for the function's end.
 pub(super) fn reconvergence_points(body: &[Instruction], successors: &[Vec<u32>]) -> Vec<Option<u32>> {
     let no_ends = post_dominators(successors, &[]);
     let ends = |counts: fn(&Op) -> bool| -> Vec<u32> {
@@ -50,8 +50,8 @@ pub(super) fn reconvergence_points(body: &[Instruction], successors: &[Vec<u32>]
     points
 }
 
-/// Immediate post-dominators, by the algorithm of Cooper, Harvey and Kennedy on the reversed graph. `ends` are
-/// additional positions that lead to the function's end.
+/// Immediate post-dominators, by the algorithm of Cooper, Harvey and Kennedy on the reversed graph.
+/// `ends` are additional positions that lead to the function's end.
 fn post_dominators(successors: &[Vec<u32>], ends: &[u32]) -> Vec<Option<u32>> {
     let end = successors.len();
     let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); end + 1];

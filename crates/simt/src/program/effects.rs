@@ -1,6 +1,6 @@
-//! What passes over decoded code need to know of each step, in one table: what may be executed next,
-//! what it does to memory that others see, and how. The table has no catch-all, so a new [`Action`]
-//! does not compile until it has its row.
+//! What passes over decoded code need to know of each step, in one table: what may be executed
+//! next, what it does to memory that others see, and how. The table has no catch-all, so a new
+//! [`Action`] does not compile until it has its row.
 
 use ptx::Space;
 
@@ -15,7 +15,8 @@ pub(crate) struct Effects<'a> {
     pub memory: OnMemory,
     /// The proxy through which it writes memory.
     pub proxy: Option<Proxy>,
-    /// The width in bytes of its accesses to memory that threads share, at least in part; 4 if it has none.
+    /// The width in bytes of its accesses to memory that threads share, at least in part; 4 if it
+    /// has none.
     pub width: u32,
 }
 

@@ -1,6 +1,6 @@
-//! What passes over a whole kernel need to know of each instruction, in one table: how reports class
-//! it, whether the order of blocks may matter to it, and what may be executed next. The table has no
-//! catch-all, so a new instruction does not compile until it has its row.
+//! What passes over a whole kernel need to know of each instruction, in one table: how reports
+//! class it, whether the order of blocks may matter to it, and what may be executed next. The table
+//! has no catch-all, so a new instruction does not compile until it has its row.
 
 use ptx::{AtomicOp, CacheOperator, Callee, Destination, Function, Handle, Op, Ordering, Space, TensorTransfer, Type};
 
@@ -17,8 +17,8 @@ pub(super) struct Facts<'o> {
 pub(super) enum Order {
     Never,
     Always,
-    /// It combines with device memory: this depends on the operation, the type, whether the old value
-    /// is used, and what else combines.
+    /// It combines with device memory: this depends on the operation, the type, whether the old
+    /// value is used, and what else combines.
     Combines(AtomicOp, Type, Destination),
     /// It calls a function, which may use the heap.
     Calls(Handle<Function>),

@@ -1,9 +1,9 @@
-//! Fragments: which elements of a matrix each lane holds, and in which of its registers. Pure: decoding creates them, the machine's
-//! matrix instructions ask them for places.
+//! Fragments: which elements of a matrix each lane holds, and in which of its registers.
 //!
-//! Fragments of `mma` are in the PTX manual ("Matrix Fragments for mma.m16n8k16" and so on): one rule covers all but `m8n8k4`
-//! of f16. Fragments of `wmma` are undocumented, and no program may depend on them. Here they are as an H200's `wmma.load`
-//! lays them out: blocks of `mma` fragments side by side, `m8n32` as the transpose of `m32n8`.
+//! Fragments of `mma` are in the PTX manual ("Matrix Fragments for mma.m16n8k16" and so on): one
+//! rule covers all but `m8n8k4` of f16. Fragments of `wmma` are undocumented, and no program may
+//! depend on them. Here they are as an H200's `wmma.load` lays them out: blocks of `mma` fragments
+//! side by side, `m8n32` as the transpose of `m32n8`.
 //!
 //! The cost of a tile in memory is counted as the simulator moves it: one access for each register
 //! or element. For some tiles the hardware uses wider accesses, or `ldmatrix`.
@@ -94,8 +94,8 @@ impl Fragment {
         if self.transposed { (column, row) } else { (row, column) }
     }
 
-    /// PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type". The four matrices are stacked (for B: side by
-    /// side).
+    /// PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type". The four matrices
+    /// are stacked (for B: side by side).
     fn place_in_quads(&self, layout: MatrixLayout, element: usize, lane: usize) -> (usize, usize) {
         let (in_quad, quad, upper) = (lane % 4, lane / 4 % 4, lane / 16);
         match (self.role, layout) {

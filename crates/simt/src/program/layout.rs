@@ -1,5 +1,5 @@
-//! Lays out a kernel's shared variables and parameters: their offsets, and which functions it can reach. Pure; loading a program
-//! and decoding its kernels use it.
+//! Lays out a kernel's shared variables and parameters: their offsets, and which functions it can
+//! reach.
 
 use std::collections::{BTreeSet, HashMap};
 

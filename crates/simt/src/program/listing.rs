@@ -1,5 +1,4 @@
-//! Instructions as reports and traps show them: text, line, source position. Pure; decoding lists all places, and traps and findings
-//! look up source positions.
+//! Instructions as reports and traps show them: text, line, source position.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,13 +35,15 @@ pub(super) fn places(module: &Module, positions: &[(Handle<Function>, u32)]) -> 
     list.into()
 }
 
-/// The innermost position with a line: code without a line in its function may still belong to the line of an inlined call.
+/// The innermost position with a line: code without a line in its function may still belong to the
+/// line of an inlined call.
 fn blamed(module: &Module, location: Handle<Location>) -> Option<Location> {
     // A chain has at most as many links as there are locations, unless the text makes it a cycle.
     module.inline_chain(location).take(module.locations.len()).find(|place| place.line > 0)
 }
 
-/// The source position of an instruction, then those of the calls that it was inlined through, innermost first.
+/// The source position of an instruction, then those of the calls that it was inlined through,
+/// innermost first.
 pub(crate) fn source(module: &Module, handle: Handle<Function>, index: u32) -> Vec<SourcePosition> {
     let body = module.functions[handle].body.as_deref().unwrap_or_default();
     let mut next = body.get(index as usize).and_then(|instruction| instruction.location);

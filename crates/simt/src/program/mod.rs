@@ -3,8 +3,10 @@
 //!
 //! - `decode` turns PTX into `code`, whose parts are `access`, `texture`, `matrix` with `fragment`,
 //!   `asynchronous`, `system` and `inspection`.
-//! - `facts` has what passes need to know of each PTX instruction, and `effects` of each decoded step.
-//! - `blocks`, `control_flow`, `layout`, `order`, `listing` and `variables` are what loading computes.
+//! - `facts` has what passes need to know of each PTX instruction, and `effects` of each decoded
+//!   step.
+//! - `blocks`, `control_flow`, `layout`, `order`, `listing` and `variables` are what loading
+//!   computes.
 //! - `request` validates a launch.
 
 mod access;
@@ -56,7 +58,8 @@ pub struct Program {
     /// The address of each `.global` and `.const` variable, by the index of its handle.
     addresses: Vec<Option<u64>>,
     kernels: Vec<Kernel>,
-    /// The address of the grid's workspace, which cooperative launches synchronise in, if any kernel uses it.
+    /// The address of the grid's workspace, which cooperative launches synchronise in, if any
+    /// kernel uses it.
     workspace: Option<u64>,
     by_name: HashMap<String, usize>,
 }
@@ -93,7 +96,8 @@ pub struct KernelInfo {
     pub max_cluster_blocks: Option<u32>,
     /// `.blocksareclusters`: whether the grid of a launch counts clusters, not blocks.
     pub grid_in_clusters: bool,
-    /// Registers of the kernel, and of functions that it may call, that no instruction writes but whose values matter somewhere.
+    /// Registers of the kernel, and of functions that it may call, that no instruction writes but
+    /// whose values matter somewhere.
     pub never_written: Vec<String>,
 }
 
@@ -109,21 +113,23 @@ pub struct Symbol {
 }
 
 impl Program {
-    /// Decodes the module's kernels and allocates its `.global` and `.const` variables in `memory`. Launch with the same memory. An
-    /// unsupported instruction is not an error here, but of each launch of a kernel that can reach it.
+    /// Decodes the module's kernels and allocates its `.global` and `.const` variables in `memory`.
+    /// Launch with the same memory. An unsupported instruction is not an error here, but of each
+    /// launch of a kernel that can reach it.
     pub fn load(module: &Module, memory: &mut Memory) -> Result<Self, LoadError> {
         Self::load_with(module, memory, &HashMap::new())
     }
 
-    /// As [`Program::load`], for other kernels of the same text ([`ptx::Pieces`]): variables that both modules have are not
-    /// allocated again, so that the kernels of both share them.
+    /// As [`Program::load`], for other kernels of the same text ([`ptx::Pieces`]): variables that
+    /// both modules have are not allocated again, so that the kernels of both share them.
     pub fn load_beside(&self, module: &Module, memory: &mut Memory) -> Result<Self, LoadError> {
         let known = self.module.variables.iter().zip(&self.addresses);
         let known = known.filter_map(|((_, variable), address)| Some((variable.span.start, (*address)?))).collect();
         Self::load_with(module, memory, &known)
     }
 
-    /// `known` has the addresses of variables that are in memory already, by where they are declared.
+    /// `known` has the addresses of variables that are in memory already, by where they are
+    /// declared.
     fn load_with(module: &Module, memory: &mut Memory, known: &HashMap<u32, u64>) -> Result<Self, LoadError> {
         let module = Arc::new(module.clone());
         if let Some(function) = system::heap_user(&module) {
@@ -175,8 +181,9 @@ impl Program {
         })
     }
 
-    /// Binds a texture, sampler or surface to the `.texref`, `.samplerref` or `.surfref` variable of that name: each is 8
-    /// bytes of `memory` that hold a handle. Returns whether there is such a variable.
+    /// Binds a texture, sampler or surface to the `.texref`, `.samplerref` or `.surfref` variable
+    /// of that name: each is 8 bytes of `memory` that hold a handle. Returns whether there is such
+    /// a variable.
     pub fn bind(&self, memory: &mut Memory, name: &str, handle: u64) -> bool {
         let found = self.module.variables.iter().find(|(index, variable)| {
             variable.name == name && variable.ty.kind() == Kind::Opaque && self.addresses[index.index()].is_some()

@@ -10,8 +10,8 @@ use super::system::{self, SystemFunction};
 /// A register of a function.
 pub(super) type RegisterOf = (Handle<Function>, Handle<Register>);
 
-/// Whether the order may matter, by the instructions of `functions`; `read` has the registers that are read anywhere. The rule is in
-/// the crate's documentation.
+/// Whether the order may matter, by the instructions of `functions`; `read` has the registers that
+/// are read anywhere. The rule is in the crate's documentation.
 pub(super) fn matters(module: &Module, functions: &[Handle<Function>], read: &HashSet<RegisterOf>) -> bool {
     let mut only: Option<AtomicOp> = None;
     let mut instructions = functions.iter().flat_map(|&handle| {

@@ -1,5 +1,5 @@
-//! The messages of findings and of their kinds: `Display` for [`Finding`] and what it holds. Pure; users see these texts, and tests
-//! pin them.
+//! The messages of findings and of their kinds: `Display` for [`Finding`] and what it holds. Users
+//! see these texts, and tests pin them.
 
 use std::fmt;
 

@@ -1,6 +1,7 @@
-//! The fast paths of the race detector, for accesses that race with nothing: the cells were accessed by no thread, by the
-//! same thread, or before all threads of the block met. Each does what [`Races::lanes`] would do, for many cells at once,
-//! and must leave the same shadow behind: the tests in `same` compare the two.
+//! The fast paths of the race detector, for accesses that race with nothing: the cells were
+//! accessed by no thread, by the same thread, or before all threads of the block met. Each does
+//! what [`Races::lanes`] would do, for many cells at once, and must leave the same shadow behind:
+//! the tests in `same` compare the two.
 
 use super::clocks::Clocks;
 use super::race::Races;
@@ -47,7 +48,8 @@ impl Part {
 struct How {
     /// Whether it reads; otherwise it writes.
     reads: bool,
-    /// Whether no earlier write matters. Never set for writes, whose lanes may conflict with each other.
+    /// Whether no earlier write matters. Never set for writes, whose lanes may conflict with each
+    /// other.
     writes_are_fine: bool,
     /// Whether no earlier read matters to this write.
     reads_are_fine: bool,
@@ -61,7 +63,8 @@ type Chunks = [[u64; CHUNK]; ROW / CHUNK];
 const MANY: u32 = 8;
 
 impl Races {
-    /// An access that does not synchronise. Returns the lanes from the first one that needs the general path.
+    /// An access that does not synchronise. Returns the lanes from the first one that needs the
+    /// general path.
     #[inline(always)]
     pub(super) fn quick(&mut self, reached: &Reached) -> u32 {
         // Otherwise several neighbours may share a cell, or memory of any size is being freed.
@@ -195,8 +198,8 @@ fn whole_row(shadow: &mut Shadow, row: usize, mark: Mark, how: How, now: Now) ->
     true
 }
 
-/// Whether all earlier stamps of some cells of a row are fine, and whether none is. `or_older`: "none" also requires that no stamp
-/// is of another block.
+/// Whether all earlier stamps of some cells of a row are fine, and whether none is. `or_older`:
+/// "none" also requires that no stamp is of another block.
 #[inline(always)]
 fn are_fine(stamps: &Stamps, before: Mark, part: Part, or_older: bool, now: Now) -> (bool, bool) {
     if before.0 == 0 || !before.is_apart() && now.is_ordered(before.0) {
@@ -306,7 +309,8 @@ fn one(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, how: How, 
     if now.is_fine(old_second.0, stamp) {
         stamps.per_cell(second)[at] = stamp;
     } else if now.is_older(old_first.0) {
-        // A read of another block: the present block may write later, and its own read would hide the race.
+        // A read of another block: the present block may write later, and its own read would hide
+        // the race.
         stamps.per_cell(second)[at] = old_first.0;
         stamps.per_cell(first)[at] = stamp;
     } else {
@@ -316,7 +320,8 @@ fn one(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, how: How, 
     true
 }
 
-/// [`one`] for neighbouring lanes that share the cell. Once two reads are kept, further ones change nothing.
+/// [`one`] for neighbouring lanes that share the cell. Once two reads are kept, further ones change
+/// nothing.
 #[inline(always)]
 fn one_for_many(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, lanes: u32, how: How, now: Now) -> bool {
     for lane in 0..u64::from(lanes) {

@@ -1,5 +1,5 @@
-//! Tests [`Clocks`] and [`Releases`] against the simplest implementation: a full vector clock for each thread, of all threads
-//! of all blocks. Random programs are run on both.
+//! Tests [`Clocks`] and [`Releases`] against the simplest implementation: a full vector clock for
+//! each thread, of all threads of all blocks. Random programs are run on both.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,8 @@ const WARPS: u32 = 3;
 /// The first of these locations is in shared memory.
 const LOCATIONS: usize = 3;
 
-/// Up to which time each thread of each block is known. A thread's own time advances when it releases.
+/// Up to which time each thread of each block is known. A thread's own time advances when it
+/// releases.
 type Vector = Vec<u32>;
 
 fn join(known: &mut Vector, learned: &Vector) {
@@ -32,7 +33,8 @@ struct Released {
     /// The cluster, and the block's number in it.
     cluster: usize,
     rank: u32,
-    /// The times of its cluster's threads that it released to its block, to its cluster, and to all. `None`: no such fence.
+    /// The times of its cluster's threads that it released to its block, to its cluster, and to
+    /// all. `None`: no such fence.
     by_scope: [Option<Vector>; 3],
     /// The times of earlier clusters' threads.
     acquired: Vector,
@@ -87,7 +89,8 @@ struct Pair {
     starts: Vec<u32>,
     /// What each thread of the current cluster knows.
     known: Vec<Vector>,
-    /// What each knew at its last fence, and learned of others' fences: for its block, its cluster, and all.
+    /// What each knew at its last fence, and learned of others' fences: for its block, its cluster,
+    /// and all.
     fenced: [Vec<Option<Vector>>; 3],
     released: BTreeMap<usize, Released>,
     /// Accesses: the cluster, the thread, its own time, and the stamp's.
@@ -264,7 +267,8 @@ impl Pair {
         }
     }
 
-    /// The first access on which the two disagree: who accessed, who asks, and what the reference answers.
+    /// The first access on which the two disagree: who accessed, who asks, and what the reference
+    /// answers.
     fn differ(&mut self) -> Option<((usize, u32), u32, bool)> {
         for &(block, of, time, stamp) in &self.accesses {
             for by in 0..THREADS {
@@ -369,7 +373,8 @@ fn a_release_goes_on_through_an_update_behind_a_narrower_fence() {
 
 #[test]
 fn what_is_released_to_a_block_goes_no_further() {
-    // Cluster 1 (of one block) acquires from cluster 0 and releases to its own threads alone; cluster 2 updates the location without having acquired.
+    // Cluster 1 (of one block) acquires from cluster 0 and releases to its own threads alone;
+    // cluster 2 updates the location without having acquired.
     let steps = [
         Step::Access(0),
         Step::Write { thread: 0, location: 1, releases: Some(SyncScope::All) },

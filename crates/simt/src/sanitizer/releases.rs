@@ -1,18 +1,20 @@
-//! Which threads released what, and which acquired it: fences, and the atomic and volatile operations after them. Part of the race
-//! detector, which calls it for fences, strong accesses and barriers; acquiring changes the thread's clock.
+//! Which threads released what, and which acquired it: fences, and the atomic and volatile
+//! operations after them.
 //!
-//! A thread that executes a fence and then a strong write (atomic, volatile, relaxed, release) *releases* what it knew
-//! at the fence. A thread whose strong read finds that write *acquires* it. A fence counts for all threads that meet
-//! its thread at a barrier afterwards: `write; fence; barrier; thread 0: atomic` works like a fence by thread 0.
-//! Acquiring needs no fence here, so a missing acquire fence is not detected.
+//! A thread that executes a fence and then a strong write (atomic, volatile, relaxed, release)
+//! *releases* what it knew at the fence. A thread whose strong read finds that write *acquires* it.
+//! A fence counts for all threads that meet its thread at a barrier afterwards: `write; fence;
+//! barrier; thread 0: atomic` works like a fence by thread 0. Acquiring needs no fence here, so a
+//! missing acquire fence is not detected.
 //!
-//! A fence has the scope of the block, the cluster or the system; a wider one includes the narrower ones. `barrier.cluster`
-//! releases what came before a thread's arrival; a `.relaxed` arrival releases only what came before a fence. Proxy fences
-//! are passed on the same way: for each thread, the time up to which its generic accesses are ordered before async ones.
+//! A fence has the scope of the block, the cluster or the system; a wider one includes the narrower
+//! ones. `barrier.cluster` releases what came before a thread's arrival; a `.relaxed` arrival
+//! releases only what came before a fence. Proxy fences are passed on the same way: for each
+//! thread, the time up to which its generic accesses are ordered before async ones.
 //!
-//! Threads that poll for a lock do all this at each try, mostly without effect, so each thread's last acquisition and release
-//! are cached. A location holds only the last release of its own cluster; releases by blocks that have ended are in
-//! [`History`].
+//! Threads that poll for a lock do all this at each try, mostly without effect, so each thread's
+//! last acquisition and release are cached. A location holds only the last release of its own
+//! cluster; releases by blocks that have ended are in [`History`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +23,8 @@ use super::clocks::{Clocks, Meeting};
 use super::history::{History, List};
 use crate::program::{Fence, SyncScope};
 
-/// The location of a synchronising operation: an allocation (`None`: shared memory), and a cell of it.
+/// The location of a synchronising operation: an allocation (`None`: shared memory), and a cell of
+/// it.
 pub(super) type Location = (Option<usize>, usize);
 
 /// The purposes of a fence: an [`SyncScope`], or accesses through another proxy ([`Proxied`]).
@@ -29,7 +32,8 @@ pub(super) const PURPOSES: usize = 6;
 /// The first purposes are audiences: [`SyncScope`] as a number.
 const SCOPES: usize = 3;
 pub(super) const FOR_ALL: usize = SyncScope::All as usize;
-/// What a proxy fence orders generic accesses before: async accesses to a state space, or uses of tensor maps.
+/// What a proxy fence orders generic accesses before: async accesses to a state space, or uses of
+/// tensor maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proxied {
     Shared = 3,
@@ -46,7 +50,8 @@ pub(super) type Times = Option<Arc<[u32]>>;
 /// What a strong read of a location finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
-    /// A release of this cluster: its index, and a number that distinguishes it from earlier ones at that index.
+    /// A release of this cluster: its index, and a number that distinguishes it from earlier ones
+    /// at that index.
     Present { at: u32, number: u64 },
     /// A node of the history.
     Earlier(u32),
@@ -152,7 +157,8 @@ impl Releases {
         }
     }
 
-    /// A thread's strong write to a location. `releases`: the operation is itself a release to this scope.
+    /// A thread's strong write to a location. `releases`: the operation is itself a release to this
+    /// scope.
     pub fn publish(
         &mut self,
         clocks: &mut Clocks,
@@ -307,8 +313,8 @@ impl Releases {
         }
     }
 
-    /// What a strong operation of a thread, without a release of its own, makes known to a scope through earlier fences: one row of
-    /// times for each fence.
+    /// What a strong operation of a thread, without a release of its own, makes known to a scope
+    /// through earlier fences: one row of times for each fence.
     pub fn fenced_by(&self, thread: u32, scope: SyncScope) -> impl Iterator<Item = &[u32]> {
         let purpose = scope as usize;
         [&self.met[purpose], &self.fenced[purpose][thread as usize]].into_iter().flatten().map(|row| &**row)
@@ -329,14 +335,15 @@ impl Releases {
         Arc::new(all)
     }
 
-    /// Whether a thread knows of a proxy fence after an access of its cluster (by a column, at a time), for this kind of accesses through
-    /// another proxy.
+    /// Whether a thread knows of a proxy fence after an access of its cluster (by a column, at a
+    /// time), for this kind of accesses through another proxy.
     pub fn is_proxied(&self, thread: u32, of: usize, time: u32, memory: Proxied) -> bool {
         let (met, fenced) = (&self.met[memory as usize], &self.fenced[memory as usize][thread as usize]);
         [met, fenced].into_iter().flatten().any(|row| row[of] >= time)
     }
 
-    /// Whether a thread knows of an access of an earlier block, which began at `start`, by a column at a time.
+    /// Whether a thread knows of an access of an earlier block, which began at `start`, by a column
+    /// at a time.
     pub fn knows(&mut self, thread: u32, start: u32, of: usize, time: u32) -> bool {
         self.history.covers(&self.acquired[thread as usize], start, of, time, FOR_ALL)
     }
@@ -360,7 +367,8 @@ impl Released {
     }
 }
 
-/// The later of two times for each thread. Returns the first or the second itself if it includes the other.
+/// The later of two times for each thread. Returns the first or the second itself if it includes
+/// the other.
 fn join(first: &Times, second: &Times) -> Times {
     let (Some(one), Some(other)) = (first, second) else { return first.clone().or_else(|| second.clone()) };
     if Arc::ptr_eq(one, other) {

@@ -1,4 +1,5 @@
-//! Tests that the fast paths of the race detector find the same races as the general path, and leave the same state.
+//! Tests that the fast paths of the race detector find the same races as the general path, and
+//! leave the same state.
 
 use proptest::prelude::*;
 
@@ -57,7 +58,8 @@ enum Pattern {
     Same(u32),
     /// Groups of lanes share an element; the next element is this far away.
     Groups(u32, u32, u32),
-    /// Groups of lanes with consecutive elements; the next group's are this far away, 0 for the same.
+    /// Groups of lanes with consecutive elements; the next group's are this far away, 0 for the
+    /// same.
     Rows(u32, u32, u32),
     Anywhere(Vec<u32>),
 }

@@ -1,7 +1,8 @@
-//! Encodes a tensor map as 128 bytes, decodes them, and changes fields in place. Hosts encode, kernels replace
-//! fields.
+//! Encodes a tensor map as 128 bytes, decodes them, and changes fields in place. Hosts encode,
+//! kernels replace fields.
 //!
-//! How a GPU encodes a map is undocumented, so no program may depend on it. This encoding is little-endian:
+//! How a GPU encodes a map is undocumented, so no program may depend on it. This encoding is
+//! little-endian:
 //!
 //! | byte | what |
 //! | --- | --- |
@@ -15,8 +16,9 @@
 //! | 60 | lower and upper corners, three each: two bytes each |
 //! | 72 | five strides, the last of which is unused: eight bytes each |
 //!
-//! All zeros are not a map, but `tensormap.replace` may build one from them, field by field, as Triton's kernels do. A value
-//! too large for its field is stored as the field's maximum, which no valid map has.
+//! All zeros are not a map, but `tensormap.replace` may build one from them, field by field, as
+//! Triton's kernels do. A value too large for its field is stored as the field's maximum, which no
+//! valid map has.
 
 use ptx::TensorField;
 

@@ -1,11 +1,12 @@
-//! Errors of tensor maps: why a map is invalid ([`TensorMapError`], from hosts' calls), and why an instruction cannot use one
-//! ([`TensorFault`], part of a trap). Pure data and messages.
+//! Errors of tensor maps: why a map is invalid ([`TensorMapError`], from hosts' calls), and why an
+//! instruction cannot use one ([`TensorFault`], part of a trap).
 
 use ptx::AtomicOp;
 
 use super::{TENSOR_MAP_ALIGN, TensorElement};
 
-/// Why a tensor map is invalid. The rules are those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
+/// Why a tensor map is invalid. The rules are those of `cuTensorMapEncodeTiled` and
+/// `cuTensorMapEncodeIm2col`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each message says what its fields are

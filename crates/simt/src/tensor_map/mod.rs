@@ -1,9 +1,11 @@
-//! Tensor maps: the shape of a tensor in device memory, and the boxes of it that the copy engine moves (PTX ISA, "Tensors";
-//! CUDA driver API, "Tensor Map Object Management"). Pure values: nothing here accesses memory.
+//! Tensor maps: the shape of a tensor in device memory, and the boxes of it that the copy engine
+//! moves (PTX ISA, "Tensors"; CUDA driver API, "Tensor Map Object Management"). Values: nothing
+//! here accesses memory.
 //!
-//! The host describes a tensor ([`TensorMap`]), encodes it as 128 bytes ([`TensorMap::encode`]), and passes them to the kernel: by
-//! value, in device memory, or in a constant. Kernels use them unchanged, or change fields with `tensormap.replace`. How a GPU
-//! encodes a map is undocumented, so no program may depend on it; `encoding` is the simulator's own.
+//! The host describes a tensor ([`TensorMap`]), encodes it as 128 bytes ([`TensorMap::encode`]),
+//! and passes them to the kernel: by value, in device memory, or in a constant. Kernels use them
+//! unchanged, or change fields with `tensormap.replace`. How a GPU encodes a map is undocumented,
+//! so no program may depend on it; `encoding` is the simulator's own.
 //!
 //! ```
 //! use simt::{Swizzle, TensorElement, TensorMap};
@@ -17,8 +19,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `rules` validates maps, `walk` finds the bytes of a box and where they are in shared memory, `text` parses maps, and
-//! `machine/copy/tensor.rs` executes the instructions.
+//! `rules` validates maps, `walk` finds the bytes of a box and where they are in shared memory,
+//! `text` parses maps, and `machine/copy/tensor.rs` executes the instructions.
 //!
 //! A copy traps if its bytes are not a map or the map is invalid.
 
@@ -118,7 +120,8 @@ impl TensorElement {
     }
 }
 
-/// A tensor, and the boxes of it that the copy engine moves. Lists have the fastest dimension first.
+/// A tensor, and the boxes of it that the copy engine moves. Lists have the fastest dimension
+/// first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorMap {
     /// The type of the elements.
@@ -127,11 +130,13 @@ pub struct TensorMap {
     pub address: u64,
     /// Elements in each of 1 to 5 dimensions.
     pub dimensions: Vec<u64>,
-    /// Bytes from one element to the next in each dimension but the first, whose elements are contiguous.
+    /// Bytes from one element to the next in each dimension but the first, whose elements are
+    /// contiguous.
     pub strides: Vec<u64>,
     /// How a box is walked, and its size.
     pub traversal: Traversal,
-    /// In each dimension, one of this many elements is moved. The first applies to interleaved layouts only.
+    /// In each dimension, one of this many elements is moved. The first applies to interleaved
+    /// layouts only.
     pub element_strides: Vec<u32>,
     /// Whether channels are stored in slices.
     pub interleave: Interleave,
@@ -164,11 +169,12 @@ pub enum Traversal {
     },
 }
 
-/// Layouts whose channels are stored in slices, each with all pixels of the image: NC/8DHWC8 and NC/16DHWC16 for two-byte elements.
+/// Layouts whose channels are stored in slices, each with all pixels of the image: NC/8DHWC8 and
+/// NC/16DHWC16 for two-byte elements.
 ///
-/// No manual documents the dimensions of such a map. On an H200 (2026-11-21) they are, from the first: columns, lines and planes
-/// of an image, as many as it has, then slices, then images. The first stride counts slices: the elements of a slice are not a
-/// dimension.
+/// No manual documents the dimensions of such a map. On an H200 (2026-11-21) they are, from the
+/// first: columns, lines and planes of an image, as many as it has, then slices, then images. The
+/// first stride counts slices: the elements of a slice are not a dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Interleave {
     /// None.
@@ -180,8 +186,9 @@ pub enum Interleave {
     Bytes32,
 }
 
-/// How pieces of 16 bytes are permuted in shared memory, so that a column of them is spread over different banks: a piece's
-/// number in its line of 128 bytes is xored with the low bits of the line's number.
+/// How pieces of 16 bytes are permuted in shared memory, so that a column of them is spread over
+/// different banks: a piece's number in its line of 128 bytes is xored with the low bits of the
+/// line's number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Swizzle {
     /// No swizzle.
@@ -247,13 +254,15 @@ impl TensorMap {
         Some(bytes)
     }
 
-    /// Bytes of one step along the first dimension: an element, or a slice of an interleaved tensor.
+    /// Bytes of one step along the first dimension: an element, or a slice of an interleaved
+    /// tensor.
     fn pixel_bytes(&self) -> u32 {
         self.interleave.slice_bytes().unwrap_or(self.element.bytes())
     }
 
-    /// The map that moves the same bytes with elements as its first dimension: the slices of an interleaved tensor become one more
-    /// dimension, and a box has one slice of channels, whatever the map says.
+    /// The map that moves the same bytes with elements as its first dimension: the slices of an
+    /// interleaved tensor become one more dimension, and a box has one slice of channels, whatever
+    /// the map says.
     fn by_elements(&self) -> Cow<'_, Self> {
         let Some(slice) = self.interleave.slice_bytes() else { return Cow::Borrowed(self) };
         fn behind<T: Clone>(first: T, others: &[T]) -> Vec<T> {

@@ -1,5 +1,5 @@
-//! Validates tensor maps, by the requirements of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`. Pure; encoding and
-//! decoding call it.
+//! Validates tensor maps, by the requirements of `cuTensorMapEncodeTiled` and
+//! `cuTensorMapEncodeIm2col`.
 
 use super::{Fill, Interleave, MOST_DIMENSIONS, Swizzle, TensorMap, TensorMapError, Traversal};
 
@@ -87,7 +87,8 @@ impl TensorMap {
         self.check_count("lower corners", rank - 2, lower.len())?;
         self.check_count("upper corners", rank - 2, upper.len())?;
         let bits = corner_bits(lower.len());
-        // The dimensions of an image come after that of its channels, which an interleaved tensor does not have.
+        // The dimensions of an image come after that of its channels, which an interleaved tensor
+        // does not have.
         let image = &self.dimensions[usize::from(self.interleave == Interleave::None)..];
         let (low, high) = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1);
         for (index, (&lower, &upper)) in lower.iter().zip(upper).enumerate() {

@@ -1,4 +1,4 @@
-//! Parses tensor maps from text, for command lines and tests. Pure; `host run` is the caller.
+//! Parses tensor maps from text, for command lines and tests.
 //!
 //! | text | what |
 //! | --- | --- |

@@ -1,8 +1,8 @@
 //! Finds the bytes of a tensor that a box covers, their order, and where they are in shared memory.
 //!
-//! A box is a list of rows of bytes in shared memory: the elements along the first dimension or, in an interleaved tensor,
-//! a slice of a pixel. The part of a row inside the tensor is contiguous in device memory, so a row has up to three
-//! pieces: outside, inside, outside.
+//! A box is a list of rows of bytes in shared memory: the elements along the first dimension or, in
+//! an interleaved tensor, a slice of a pixel. The part of a row inside the tensor is contiguous in
+//! device memory, so a row has up to three pieces: outside, inside, outside.
 //!
 //! The box's address in shared memory must be a multiple of 128. Swizzles follow bits 7 to 9 of the
 //! address, so a tile that does not start where its pattern starts has the pattern shifted, as in
@@ -63,7 +63,8 @@ impl RowLayout {
         if self.swizzle == 0 { extent } else { extent.next_multiple_of(LINE) }
     }
 
-    /// The address of a byte of the list, laid out from `start` on. Pieces of 16 bytes stay together.
+    /// The address of a byte of the list, laid out from `start` on. Pieces of 16 bytes stay
+    /// together.
     pub fn address(&self, start: u64, offset: u32) -> u64 {
         let offset = offset / self.row * self.pitch + offset % self.row;
         let address = start.wrapping_add(offset.into());
@@ -149,7 +150,8 @@ impl TensorBox {
             map,
             first: coordinates[0].into(),
             row,
-            // Undocumented: a store writes a whole piece of 16 bytes if its first element is inside (an H200, 2026-11-21).
+            // Undocumented: a store writes a whole piece of 16 bytes if its first element is inside
+            // (an H200, 2026-11-21).
             step: if stores { (PIECE_BYTES as u32 / element).into() } else { 1 },
             made: Self {
                 element: map.element,
@@ -179,7 +181,8 @@ impl TensorBox {
         }
     }
 
-    /// Converts loaded elements to what shared memory gets: f32 is rounded to tf32 where the map says so.
+    /// Converts loaded elements to what shared memory gets: f32 is rounded to tf32 where the map
+    /// says so.
     pub fn loaded(&self, bytes: &mut [u8]) {
         if !matches!(self.element, TensorElement::Tf32 | TensorElement::Tf32Ftz) {
             return;

@@ -1,5 +1,4 @@
 //! Types asynchronous copies by threads and the barriers that count them: `cp.async`, `mbarrier`.
-//! [`operation`](crate::typing) calls it; it reads through the [`Context`] and returns the operation.
 
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
@@ -14,7 +13,8 @@ const SHARED: [(&str, Space); 2] = [("shared", Space::Shared), ("shared::cta", S
 const CLUSTER: [(&str, Space); 3] =
     [("shared", Space::Shared), ("shared::cta", Space::Shared), ("shared::cluster", Space::ClusterShared)];
 
-/// `cp.async...`, except copies by the copy engine (`cp.async.bulk`), which are in [`crate::typing::copy::bulk`]
+/// `cp.async...`, except copies by the copy engine (`cp.async.bulk`), which are in
+/// [`crate::typing::copy::bulk`]
 pub(in crate::typing) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(&[("async", ())], "`.async`")?;
     if c.accept("commit_group") {
@@ -87,7 +87,8 @@ fn ending(c: &mut Context<'_, '_>, spaces: &[(&str, Space)]) -> Parsed<Space> {
     Ok(space)
 }
 
-/// `mbarrier.init`, `inval`, `expect_tx`, `complete_tx`, `arrive`, `arrive_drop`, `test_wait`, `try_wait`, `pending_count`
+/// `mbarrier.init`, `inval`, `expect_tx`, `complete_tx`, `arrive`, `arrive_drop`, `test_wait`,
+/// `try_wait`, `pending_count`
 pub(in crate::typing) fn mbarrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
     #[derive(Clone, Copy)]
     enum Form {
@@ -144,7 +145,8 @@ pub(in crate::typing) fn mbarrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
     }
 }
 
-/// `mbarrier.arrive{.expect_tx}{.release.cta}{.shared}.b64 state, [a]{, count};`, `.noComplete` with a count
+/// `mbarrier.arrive{.expect_tx}{.release.cta}{.shared}.b64 state, [a]{, count};`, `.noComplete`
+/// with a count
 fn arrive(c: &mut Context<'_, '_>, drops: bool) -> Parsed<Op> {
     let expects = c.accept("expect_tx");
     let never_completes = !expects && c.accept("noComplete");
@@ -164,7 +166,8 @@ fn arrive(c: &mut Context<'_, '_>, drops: bool) -> Parsed<Op> {
     Ok(Op::Mbarrier { action, space, address })
 }
 
-/// `mbarrier.try_wait{.parity}{.acquire.cta}{.shared}.b64 p, [a], phase{, time};`; `test_wait` has no time
+/// `mbarrier.try_wait{.parity}{.acquire.cta}{.shared}.b64 p, [a], phase{, time};`; `test_wait` has
+/// no time
 fn test(c: &mut Context<'_, '_>, suspends: bool) -> Parsed<Op> {
     let by_parity = c.accept("parity");
     ordering(c, &[("acquire", ()), ("relaxed", ())])?;

@@ -1,6 +1,5 @@
-//! Types what the copy engine does, and stores to other blocks that arrive at a barrier: `cp.async.bulk`,
-//! `cp.reduce.async.bulk`, `st.async`, `red.async`. [`operation`](crate::typing) calls it; copies of tensors go on
-//! to `tensor.rs`.
+//! Types what the copy engine does, and stores to other blocks that arrive at a barrier:
+//! `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`.
 
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
@@ -48,8 +47,8 @@ fn prefetch(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Prefetch { space: Space::Global, address: c.address(0, Space::Global)? })
 }
 
-/// `cp{.reduce}.async.bulk.TO.FROM.COMPLETION{.multicast::cluster}{.L2::cache_hint}{.op.type} [d], [s], bytes, [barrier]{, blocks}
-/// {, policy};`
+/// `cp{.reduce}.async.bulk.TO.FROM.COMPLETION{.multicast::cluster}{.L2::cache_hint}{.op.type} [d],
+/// [s], bytes, [barrier]{, blocks} {, policy};`
 fn copy_bytes(c: &mut Context<'_, '_>, reduces: bool) -> Parsed<Op> {
     let spaces = [("shared::cluster", Space::ClusterShared), ("shared::cta", Space::Shared), ("global", Space::Global)];
     let to = c.require(&spaces, "where to, such as `.shared::cluster`")?;
@@ -113,7 +112,8 @@ fn reduction(c: &mut Context<'_, '_>, to: Space) -> Parsed<(AtomicOp, Type)> {
 }
 
 /// `st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type [a], b, [barrier];`,
-/// `red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b, [barrier];`
+/// `red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b,
+/// [barrier];`
 pub(in crate::typing) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let reduces = c.opcode() == "red";
     if c.has_modifier("mmio") || c.has_modifier("release") || c.has_modifier("global") {

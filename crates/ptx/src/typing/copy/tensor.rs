@@ -1,5 +1,5 @@
-//! Types copies of boxes of tensors by the copy engine, and changes of tensor maps: `cp.async.bulk.tensor`,
-//! `tensormap`. `bulk.rs` calls it for copies, `typing/mod.rs` for maps.
+//! Types copies of boxes of tensors by the copy engine, and changes of tensor maps:
+//! `cp.async.bulk.tensor`, `tensormap`.
 
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
@@ -59,8 +59,8 @@ fn load(c: &mut Context<'_, '_>, rank: usize, space: Space) -> Parsed<Op> {
     Ok(Op::TensorCopy(Box::new(TensorCopy { map, coordinates, mode, transfer })))
 }
 
-/// `cp{.reduce}.async.bulk.tensor.2d.global.shared::cta{.op}{.tile|.im2col_no_offs}.bulk_group{.L2::cache_hint} [map, {x, y}], [s]
-/// {, policy};`
+/// `cp{.reduce}.async.bulk.tensor.2d.global.shared::cta{.op}{.tile|.im2col_no_offs}.bulk_group{.L2::cache_hint}
+/// [map, {x, y}], [s] {, policy};`
 fn store(c: &mut Context<'_, '_>, rank: usize, reduces: bool) -> Parsed<Op> {
     let reduction = if reduces { Some(atomic::operation(c, true)?) } else { None };
     let columns = columns(c, rank, ("im2col_no_offs", Columns::WithoutOffsets))?;
@@ -73,7 +73,8 @@ fn store(c: &mut Context<'_, '_>, rank: usize, reduces: bool) -> Parsed<Op> {
     Ok(Op::TensorCopy(Box::new(TensorCopy { map, coordinates, mode, transfer })))
 }
 
-/// `cp.async.bulk.prefetch.tensor.2d.L2.global{.tile|.im2col}{.L2::cache_hint} [map, {x, y}]{, {offsets}}{, policy};`
+/// `cp.async.bulk.prefetch.tensor.2d.L2.global{.tile|.im2col}{.L2::cache_hint} [map, {x, y}]{,
+/// {offsets}}{, policy};`
 fn prefetch(c: &mut Context<'_, '_>, rank: usize) -> Parsed<Op> {
     c.require(&[("L2", ())], "`.L2`")?;
     c.require(&[("global", ())], "`.global`")?;
@@ -201,7 +202,8 @@ fn replace(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::ReplaceTensorField { space, address, field, value })
 }
 
-/// `tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [d], [s], 128;`
+/// `tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [d],
+/// [s], 128;`
 fn copy_map(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(&[("global", ())], "`.global`")?;
     c.require(&[("shared::cta", ())], "`.shared::cta`")?;

@@ -1,5 +1,5 @@
-//! Types moves of matrix fragments (`ldmatrix`, `stmatrix`, `movmatrix`), and reads shapes, element types and
-//! fragments for `mma`, `wmma` and `wgmma`. It reads through the [`Context`] and returns operands or the operation.
+//! Types moves of matrix fragments (`ldmatrix`, `stmatrix`, `movmatrix`), and reads shapes, element
+//! types and fragments for `mma`, `wmma` and `wgmma`.
 
 use crate::Type::{B16, B32, F32, F64, S32};
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
@@ -75,7 +75,8 @@ pub(in crate::typing) fn registers(
     let count = match (role, ty) {
         // `wmma` repeats elements if there are fewer.
         (MatrixRole::A | MatrixRole::B, MatrixType::F16) if is_wmma => 8,
-        // `m8n8k4` of f16 is four products, one for each pair of quads; a lane has four elements of each operand.
+        // `m8n8k4` of f16 is four products, one for each pair of quads; a lane has four elements of
+        // each operand.
         (MatrixRole::A | MatrixRole::B, _) if four_quads => 2,
         _ if four_quads => 4 * count,
         _ => count,
@@ -116,7 +117,8 @@ pub(in crate::typing) fn read(
     parts.iter().map(|part| c.source(part, ty, Width::Exact)).collect()
 }
 
-/// `.m8n8`, the shape of the matrices that `ldmatrix`, `stmatrix` and `movmatrix` move. Other shapes need sm_100.
+/// `.m8n8`, the shape of the matrices that `ldmatrix`, `stmatrix` and `movmatrix` move. Other
+/// shapes need sm_100.
 fn eight_by_eight(c: &mut Context<'_, '_>) -> Parsed<()> {
     if ["m16n16", "m8n16", "m16n8"].into_iter().any(|shape| c.has_modifier(shape)) {
         return fault(c.name_span(), InstructionError::Unsupported(c.name()));
@@ -135,7 +137,8 @@ fn shape_and_count(c: &mut Context<'_, '_>) -> Parsed<usize> {
     c.require(&COUNTS, "`.x1`, `.x2` or `.x4`")
 }
 
-/// What `ldmatrix` and `stmatrix` move: the number of matrices, whether they are transposed, and the state space.
+/// What `ldmatrix` and `stmatrix` move: the number of matrices, whether they are transposed, and
+/// the state space.
 fn moved(c: &mut Context<'_, '_>) -> Parsed<(usize, bool, Space)> {
     aligned(c)?;
     let count = shape_and_count(c)?;

@@ -1,6 +1,5 @@
-//! Types `mma`: matrix products (PTX ISA, "Matrix multiply-accumulate operation using mma instruction").
-//! `typing/mod.rs` calls it; it decides which types, shapes and layouts go together, and leaves the operands to
-//! `product.rs`.
+//! Types `mma`: matrix products (PTX ISA, "Matrix multiply-accumulate operation using mma
+//! instruction").
 
 use crate::errors::Parsed;
 use crate::typing::context::Context;
@@ -85,7 +84,8 @@ const SHAPES: [[u32; 3]; 11] = [
     [16, 8, 256],
 ];
 
-/// `mma{.sp}.sync.aligned.shape.row.col{.satfinite}{.rn}.d.a.b.c{.xor.popc} D, A, B, C{, metadata, selector};`
+/// `mma{.sp}.sync.aligned.shape.row.col{.satfinite}{.rn}.d.a.b.c{.xor.popc} D, A, B, C{, metadata,
+/// selector};`
 pub(in crate::typing) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let is_sparse = c.accept("sp") || c.accept("sp::ordered_metadata");
     aligned(c)?;

@@ -1,6 +1,5 @@
-//! What the matrix products `mma`, `wmma` and `wgmma` have in common: roundings, layouts, one-bit products, sparsity, and
-//! the operands of `mma` and `wmma`. `multiply.rs`, `wmma.rs` and `warpgroup.rs` call it once they know which product an
-//! instruction names.
+//! What the matrix products `mma`, `wmma` and `wgmma` have in common: roundings, layouts, one-bit
+//! products, sparsity, and the operands of `mma` and `wmma`.
 
 use crate::Type::B32;
 use crate::errors::{InstructionError, Parsed, fault};
@@ -72,8 +71,8 @@ pub(in crate::typing) fn bit_product(c: &mut Context<'_, '_>) -> Parsed<BitProdu
     Ok(product)
 }
 
-/// The metadata of a sparse A (operand `index`), and which threads supply it (the next operand): one or two of four, or
-/// all.
+/// The metadata of a sparse A (operand `index`), and which threads supply it (the next operand):
+/// one or two of four, or all.
 pub(in crate::typing) fn sparsity(
     c: &mut Context<'_, '_>,
     index: usize,

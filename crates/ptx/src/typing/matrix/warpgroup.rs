@@ -1,5 +1,5 @@
-//! Types `wgmma`: matrix products by a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
-//! Instructions"). `typing/mod.rs` calls it; it reads through the [`Context`] and returns the operation.
+//! Types `wgmma`: matrix products by a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix
+//! Multiply-Accumulate Instructions").
 
 use crate::Type::{B64, Pred};
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
@@ -59,8 +59,8 @@ fn exists(n: u32, d: MatrixType, a: MatrixType, b: MatrixType) -> bool {
     }
 }
 
-/// `wgmma.mma_async{.sp}.sync.aligned.shape{.satfinite}.d.a.b{.and.popc} D, A, B{, metadata, selector}, scale-d{, imm-scale-a,
-/// imm-scale-b{, imm-trans-a}{, imm-trans-b}};`
+/// `wgmma.mma_async{.sp}.sync.aligned.shape{.satfinite}.d.a.b{.and.popc} D, A, B{, metadata,
+/// selector}, scale-d{, imm-scale-a, imm-scale-b{, imm-trans-a}{, imm-trans-b}};`
 fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let is_sparse = c.accept("sp");
     aligned(c)?;

@@ -1,6 +1,5 @@
-//! Types `wmma`, the older matrix products, whose fragment layout programs must not rely on (PTX ISA, "Matrix
-//! multiply-accumulate operation using wmma instructions"). `typing/mod.rs` calls it; it decides which types,
-//! shapes and layouts go together, and leaves the operands of products to `product.rs`.
+//! Types `wmma`, the older matrix products, whose fragment layout programs must not rely on (PTX
+//! ISA, "Matrix multiply-accumulate operation using wmma instructions").
 
 use crate::Type::U32;
 use crate::errors::{Parsed, fault};
@@ -107,8 +106,8 @@ fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::StoreFragment { tile: Box::new(tile), srcs })
 }
 
-/// `wmma.mma{.xor.popc}.sync.aligned.row.col.m16n16k16.f32.f32 D, A, B, C;` for f16; other types name those of D, A, B and
-/// C
+/// `wmma.mma{.xor.popc}.sync.aligned.row.col.m16n16k16.f32.f32 D, A, B, C;` for f16; other types
+/// name those of D, A, B and C
 fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let bit_product = if c.has_modifier("popc") { Some(bit_product(c)?) } else { None };
     aligned(c)?;

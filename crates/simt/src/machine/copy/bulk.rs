@@ -1,5 +1,6 @@
-//! Executes `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async` and `red.async`: copies by the copy engine, and stores that
-//! arrive at an mbarrier. `asynchronous` calls it. It checks and begins them; [`transit`] moves the bytes.
+//! Executes `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async` and `red.async`: copies by the copy
+//! engine, and stores that arrive at an mbarrier. It checks and begins them; [`transit`] moves the
+//! bytes.
 
 use ptx::{Space, Type};
 

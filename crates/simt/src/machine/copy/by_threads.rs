@@ -1,5 +1,4 @@
-//! Executes `cp.async`: copies that each lane begins, and waits for later. `asynchronous` and `phases` call it. Reads global memory,
-//! writes shared memory, counts, and reports to the sanitizer.
+//! Executes `cp.async`: copies that each lane begins, and waits for later.
 
 use ptx::Space;
 

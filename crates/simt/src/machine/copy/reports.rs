@@ -1,5 +1,5 @@
-//! Reports copies of the copy engine to the sanitizer: the bytes that a copy reads and writes, when it begins, and that it is
-//! under way from then on. Used by [`bulk`](super::bulk), [`tensor`](super::tensor) and [`transit`](super::transit).
+//! Reports copies of the copy engine to the sanitizer: the bytes that a copy reads and writes, when
+//! it begins, and that it is under way from then on.
 
 use ptx::Space;
 
@@ -17,14 +17,16 @@ pub(crate) enum Reported<'a> {
     /// Writes these bytes.
     Writes(&'a [u8]),
     Combines,
-    /// Reads a tensor map, not through the async proxy: for an instruction that changes or copies it, or for the copy that uses it.
+    /// Reads a tensor map, not through the async proxy: for an instruction that changes or copies
+    /// it, or for the copy that uses it.
     ReadsMap,
     UsesMap,
     WritesMap(&'a [u8]),
     Mbarrier,
 }
 
-/// Reports bytes that a lane copies; `offset` is their offset in the copy. Returns whether the access is possible.
+/// Reports bytes that a lane copies; `offset` is their offset in the copy. Returns whether the
+/// access is possible.
 pub(crate) fn report_part<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -99,7 +101,8 @@ pub(crate) fn runs_of_global(pieces: &[Piece]) -> Vec<Run> {
         .collect()
 }
 
-/// A lane begins an operation that runs beside it, with these reads and writes. Returns the sanitizer's number for it.
+/// A lane begins an operation that runs beside it, with these reads and writes. Returns the
+/// sanitizer's number for it.
 pub(crate) fn begins(
     worker: &mut Worker,
     warp: &Warp,

@@ -1,5 +1,5 @@
-//! Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `tensormap`: copies of boxes of tensors, and changes to
-//! the maps that describe these. `asynchronous` calls it.
+//! Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `tensormap`: copies of boxes
+//! of tensors, and changes to the maps that describe these.
 //!
 //! [`crate::tensor_map`] finds the bytes of a box; [`transit`] moves them like all bulk copies.
 
@@ -140,7 +140,8 @@ fn store<'l>(
     Ok(())
 }
 
-/// The operation and the type of a reduction of a tensor's elements (PTX ISA, "cp.reduce.async.bulk.tensor").
+/// The operation and the type of a reduction of a tensor's elements (PTX ISA,
+/// "cp.reduce.async.bulk.tensor").
 fn reduction_of(op: AtomicOp, element: TensorElement) -> Result<(AtomicOp, Type, bool), TensorFault> {
     use TensorElement as Element;
     let ty = match (op, element) {
@@ -195,8 +196,8 @@ fn check_alignment(address: u64, lane: usize) -> Attempt {
     }
 }
 
-/// The bytes of a tensor map in global memory or the block's own shared memory, read for a copy or by an instruction. `None`: they
-/// cannot be read, which has been reported.
+/// The bytes of a tensor map in global memory or the block's own shared memory, read for a copy or
+/// by an instruction. `None`: they cannot be read, which has been reported.
 fn map_bytes<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,

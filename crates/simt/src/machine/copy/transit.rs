@@ -1,14 +1,15 @@
-//! Moves the bytes of bulk copies: to shared memory, where mbarriers count them, and to global memory, for which
-//! threads wait.
+//! Moves the bytes of bulk copies: to shared memory, where mbarriers count them, and to global
+//! memory, for which threads wait.
 //!
-//! They complete as late as PTX allows, so that a missing wait shows. A copy to shared memory is read when it begins,
-//! and arrives when a thread looks at the `mbarrier` that counts its bytes. A copy from shared to global memory is read when
-//! the thread waits for its group (or only for the group's reads), or when the block ends, and is written when the thread
-//! waits for more than the reads. A cluster has at most [`LIMIT`] bytes under way to mbarriers; beyond that, the oldest
+//! They complete as late as PTX allows, so that a missing wait shows. A copy to shared memory is
+//! read when it begins, and arrives when a thread looks at the `mbarrier` that counts its bytes. A
+//! copy from shared to global memory is read when the thread waits for its group (or only for the
+//! group's reads), or when the block ends, and is written when the thread waits for more than the
+//! reads. A cluster has at most [`LIMIT`] bytes under way to mbarriers; beyond that, the oldest
 //! arrive.
 //!
-//! Bulk copies count no requests, sectors or wavefronts. Neither does an H200, in any counter that has
-//! a name here (28 launches, 2026-11-21, `ncu --clock-control none`). Their requests to L2 are
+//! Bulk copies count no requests, sectors or wavefronts. Neither does an H200, in any counter that
+//! has a name here (28 launches, 2026-11-21, `ncu --clock-control none`). Their requests to L2 are
 //! counted on models (`docs/MODELS.md`).
 
 use ptx::{AtomicOp, Space, Type};
@@ -91,7 +92,8 @@ pub(crate) struct Delivery {
     pub what: Arriving,
     /// Where the bytes were read.
     pub reads: Vec<Run>,
-    /// The blocks of the cluster that receive them, each at the same place in its memory. `None`: the block of the address.
+    /// The blocks of the cluster that receive them, each at the same place in its memory. `None`:
+    /// the block of the address.
     pub blocks: Option<u32>,
 }
 

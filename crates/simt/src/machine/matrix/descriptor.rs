@@ -1,9 +1,10 @@
-//! Matrices in shared memory as `wgmma` reads them (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout"). Pure:
-//! decodes a descriptor, and computes addresses for `warpgroup`.
+//! Matrices in shared memory as `wgmma` reads them (PTX ISA, "Asynchronous Warpgroup Level Matrix
+//! Shared Memory Layout").
 //!
-//! Memory is read in pieces of 16 bytes. Eight lines of pieces form an atom: without a swizzle, a line has one piece, otherwise
-//! 32, 64 or 128 bytes. Dimension k runs along a line (or, transposed, m or n), the other one across lines. A swizzle permutes
-//! the pieces of each line, so that a column of pieces is spread over different banks: a piece's number in its line is xored
+//! Memory is read in pieces of 16 bytes. Eight lines of pieces form an atom: without a swizzle, a
+//! line has one piece, otherwise 32, 64 or 128 bytes. Dimension k runs along a line (or,
+//! transposed, m or n), the other one across lines. A swizzle permutes the pieces of each line, so
+//! that a column of pieces is spread over different banks: a piece's number in its line is xored
 //! with bits 7 to 9 of its address.
 
 /// A matrix descriptor.
@@ -21,8 +22,8 @@ pub(crate) struct SharedMatrix {
 }
 
 impl SharedMatrix {
-    /// Decodes the descriptor of a matrix in shared memory that begins at `memory`. Contiguous elements are neighbours along k, unless
-    /// it is transposed.
+    /// Decodes the descriptor of a matrix in shared memory that begins at `memory`. Contiguous
+    /// elements are neighbours along k, unless it is transposed.
     pub fn new(descriptor: u64, transposed: bool, memory: u64) -> Self {
         let field = |lowest: u32| (descriptor >> lowest & 0x3fff) << 4;
         let pieces = match descriptor >> 62 {
@@ -73,8 +74,8 @@ mod tests {
 
     #[test]
     fn swizzling_moves_pieces_within_their_line() {
-        // PTX ISA, "128-Byte swizzle": line i has piece j where i ^ j is; with 64 bytes, i / 2 (two lines in 128 bytes); with
-        // 32, i / 4.
+        // PTX ISA, "128-Byte swizzle": line i has piece j where i ^ j is; with 64 bytes, i / 2 (two
+        // lines in 128 bytes); with 32, i / 4.
         for (mode, pieces, lines) in [(1, 8, 1), (2, 4, 2), (3, 2, 4)] {
             let matrix = SharedMatrix::new(descriptor(0x800, 0, 0x1000, 0, mode), false, 0);
             for (line, piece) in (0..8).flat_map(|line| (0..pieces).map(move |piece| (line, piece))) {

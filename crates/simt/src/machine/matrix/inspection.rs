@@ -1,5 +1,4 @@
-//! Inspects, for the sanitizer, steps on registers that a product of the warpgroup may hold. `inspect` calls it; it changes what the
-//! warp knows of held registers, and reports findings.
+//! Inspects, for the sanitizer, steps on registers that a product of the warpgroup may hold.
 
 use crate::FindingKind;
 use crate::machine::state::held::Wrong;

@@ -1,5 +1,5 @@
-//! Products of matrices by a warp: `mma` and `wmma.mma`. Fragments are gathered into whole matrices, multiplied, and scattered
-//! again. `matrix` calls it; it changes the warp's registers and nothing else.
+//! Products of matrices by a warp: `mma` and `wmma.mma`. Fragments are gathered into whole
+//! matrices, multiplied, and scattered again.
 
 use ptx::MatrixType;
 

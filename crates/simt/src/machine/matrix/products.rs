@@ -1,5 +1,5 @@
-//! Products of whole matrices, element by element: what `mma`, `wmma.mma` and `wgmma.mma_async` have in common. Pure; `multiply` and
-//! `warpgroup` call it.
+//! Products of whole matrices, element by element: what `mma`, `wmma.mma` and `wgmma.mma_async`
+//! have in common.
 //!
 //! Elements are bits, each in its own word. [`crate::tensor_core`] says how sums round.
 
@@ -113,7 +113,8 @@ pub(crate) fn with_zeros(stored: &[u32], k: usize, ty: MatrixType, metadata: &Ro
             let (number, within) = (column / (chunk / 2), column % (chunk / 2));
             // Four bits describe a chunk: two indices of two bits.
             let metadata_bits = match ty.bits() {
-                // A lane describes eight chunks of one row: the even lane of row g, the odd one of row g + 8, as on an H200.
+                // A lane describes eight chunks of one row: the even lane of row g, the odd one of
+                // row g + 8, as on an H200.
                 4 | 8 => metadata[lane(row, 2 * (number / 8) + row / 8)] >> (4 * (number % 8)) & 15,
                 // A lane describes four chunks of row g and of row g + 8.
                 _ => metadata[lane(row, number / 4)] >> (4 * (number % 4) + 16 * (row / 8)) & 15,

@@ -1,5 +1,5 @@
-//! Executes the instructions of a whole warp on a matrix: `ldmatrix`, `stmatrix`, `movmatrix`, `wmma.load`, `wmma.store`; for
-//! products, see [`multiply`] and [`warpgroup`]. `step` calls it; it changes registers, memory and counters.
+//! Executes the instructions of a whole warp on a matrix: `ldmatrix`, `stmatrix`, `movmatrix`,
+//! `wmma.load`, `wmma.store`; for products, see [`multiply`] and [`warpgroup`].
 
 use ptx::Space;
 
@@ -86,7 +86,8 @@ fn shared_addresses(
     Ok(addresses.map(|address| address.wrapping_sub(program::window(Space::Shared))))
 }
 
-/// Counts a request to shared memory for `count` matrices. Eight rows go at a time, as an H200 counts.
+/// Counts a request to shared memory for `count` matrices. Eight rows go at a time, as an H200
+/// counts.
 fn count_rows(worker: &mut Worker, counter: u32, addresses: &WideRow, mask: u32, count: usize) {
     let mut found = Wavefronts::default();
     for matrix in 0..count {
@@ -178,9 +179,10 @@ fn transpose(warp: &mut Warp, d: u32, source: u32) {
     warp.registers.set_word(d, u32::MAX, &values);
 }
 
-/// The accesses that move a tile: a register's elements together if they are contiguous in memory, otherwise one by one. For each:
-/// the register, the first of its elements, the bytes, and the address in each lane. (For some tiles, the hardware uses wider
-/// accesses, or `ldmatrix`; the counters count these accesses.)
+/// The accesses that move a tile: a register's elements together if they are contiguous in memory,
+/// otherwise one by one. For each: the register, the first of its elements, the bytes, and the
+/// address in each lane. (For some tiles, the hardware uses wider accesses, or `ldmatrix`; the
+/// counters count these accesses.)
 fn pieces(warp: &Warp, tile: &Tile, split: &Split) -> Vec<(usize, usize, u32, WideRow)> {
     let start = access::addresses(warp, &tile.reach, split);
     let strides = warp.registers.word(tile.stride);

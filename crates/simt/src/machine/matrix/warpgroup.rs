@@ -1,18 +1,18 @@
-//! Products of matrices by a warpgroup: `wgmma.mma_async`. `matrix` calls it; it reads shared memory, changes the warp's registers, and
-//! arrives at the block's barriers for warpgroups.
+//! Products of matrices by a warpgroup: `wgmma.mma_async`.
 //!
-//! Each of the four warps has 16 rows of D and of A, in its own registers or in shared memory, so each computes its part when
-//! it reaches the instruction. The result is in its registers immediately, although a program may read it, or change the
-//! product's operands, only after `wgmma.wait_group`. The four warps meet at that wait, because a product is one
-//! operation of all four: a warp that has waited for it knows that the others have read their parts, too, and may
+//! Each of the four warps has 16 rows of D and of A, in its own registers or in shared memory, so
+//! each computes its part when it reaches the instruction. The result is in its registers
+//! immediately, although a program may read it, or change the product's operands, only after
+//! `wgmma.wait_group`. The four warps meet at that wait, because a product is one operation of all
+//! four: a warp that has waited for it knows that the others have read their parts, too, and may
 //! start to copy the next tile.
 //!
-//! A block without all four warps traps. For the sanitizer, the accesses of the four warps up to their
-//! last product are ordered before those of any of them after the wait. It treats the reads of shared
-//! memory as the warp's own, and reports writes there before the wait, or without a proxy fence.
-//! `wgmma.fence` and `fence.proxy.async` have no effect on execution, which is in order anyway. The
-//! cost of products is not counted: tensor cores read shared memory directly, in an unknown number of
-//! wavefronts.
+//! A block without all four warps traps. For the sanitizer, the accesses of the four warps up to
+//! their last product are ordered before those of any of them after the wait. It treats the reads
+//! of shared memory as the warp's own, and reports writes there before the wait, or without a proxy
+//! fence. `wgmma.fence` and `fence.proxy.async` have no effect on execution, which is in order
+//! anyway. The cost of products is not counted: tensor cores read shared memory directly, in an
+//! unknown number of wavefronts.
 
 use std::ops::Range;
 
@@ -92,8 +92,8 @@ pub(crate) fn multiply<'l>(
     Ok(())
 }
 
-/// A warp waits for the products of its warpgroup, until all four warps have begun their parts. Returns whether it continues at
-/// once: without a whole warpgroup, there are no products.
+/// A warp waits for the products of its warpgroup, until all four warps have begun their parts.
+/// Returns whether it continues at once: without a whole warpgroup, there are no products.
 pub(crate) fn meet(worker: &mut Worker, warp: &mut Warp, split: &Split) -> bool {
     let barrier = WARPGROUP + warp.index / WARPS_OF_GROUP;
     let threads = Some(WARPS_OF_GROUP * 32);
@@ -111,8 +111,8 @@ fn has_whole_group(worker: &Worker, warp: &Warp) -> bool {
     (warp.index / WARPS_OF_GROUP + 1) * WARPS_OF_GROUP <= worker.block.copies.len() as u32
 }
 
-/// The matrix of a descriptor, which must be the same in all lanes. It is in the block's own shared memory: a descriptor has no bits
-/// for another block's.
+/// The matrix of a descriptor, which must be the same in all lanes. It is in the block's own shared
+/// memory: a descriptor has no bits for another block's.
 fn matrix(worker: &Worker, warp: &Warp, descriptor: u32, transposed: bool) -> Result<SharedMatrix, Box<Refused>> {
     let descriptors = warp.registers.wide(descriptor);
     match descriptors.iter().position(|other| *other != descriptors[0]) {

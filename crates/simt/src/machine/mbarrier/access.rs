@@ -1,5 +1,5 @@
-//! Reads and changes mbarriers in shared memory, of the block or of another one in its cluster. All files here that touch an
-//! mbarrier go through this.
+//! Reads and changes mbarriers in shared memory, of the block or of another one in its cluster. All
+//! files here that touch an mbarrier go through this.
 
 use ptx::Space;
 
@@ -12,7 +12,8 @@ use crate::program::AddressOperand;
 use crate::site::AccessAction;
 use crate::trap::{MbarrierFault, TrapKind};
 
-/// The addresses of mbarriers in shared memory: the block's own or, if `others` is set, of any block in its cluster.
+/// The addresses of mbarriers in shared memory: the block's own or, if `others` is set, of any
+/// block in its cluster.
 pub(crate) fn barrier_addresses(
     worker: &Worker,
     warp: &Warp,

@@ -1,8 +1,8 @@
-//! Executes `mbarrier`: arrivals, and waits for phases. `asynchronous` calls it, and the schedule when no split can proceed. Changes
-//! mbarriers, registers and splits, and completes copies that an mbarrier waits for.
+//! Executes `mbarrier`: arrivals, and waits for phases. Changes mbarriers, registers and splits,
+//! and completes copies that an mbarrier waits for.
 //!
-//! If a thread tests a phase that is not complete, the other threads of its block run first. The test returns when the phase is
-//! complete, or when no other thread can proceed.
+//! If a thread tests a phase that is not complete, the other threads of its block run first. The
+//! test returns when the phase is complete, or when no other thread can proceed.
 
 use ptx::Space;
 
@@ -81,8 +81,8 @@ pub(crate) fn change_barrier(
     Ok(())
 }
 
-/// `mbarrier.test_wait` and `try_wait` of some lanes: whether the phases are complete. If not, the lanes wait,
-/// unless this is the `last` attempt. Returns whether they continue.
+/// `mbarrier.test_wait` and `try_wait` of some lanes: whether the phases are complete. If not, the
+/// lanes wait, unless this is the `last` attempt. Returns whether they continue.
 pub(crate) fn test<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,

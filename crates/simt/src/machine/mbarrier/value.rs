@@ -1,9 +1,10 @@
-//! The value of an mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier"): encoding, arrivals and
-//! phases. Pure; `mbarrier_access` reads and writes it in memory.
+//! The value of an mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions:
+//! mbarrier"): encoding, arrivals and phases.
 //!
-//! A barrier is 64 bits of shared memory in an implementation-defined layout. Here, from the lowest bit: arrivals that
-//! the phase still waits for (20), arrivals that each phase waits for (20), bytes that it still waits for (21, signed),
-//! unused (1), the parity of the phase (1), and a bit that is always set, so that all zeros are not a barrier.
+//! A barrier is 64 bits of shared memory in an implementation-defined layout. Here, from the lowest
+//! bit: arrivals that the phase still waits for (20), arrivals that each phase waits for (20),
+//! bytes that it still waits for (21, signed), unused (1), the parity of the phase (1), and a bit
+//! that is always set, so that all zeros are not a barrier.
 
 use crate::trap::MbarrierFault;
 

@@ -1,7 +1,7 @@
-//! Reports each access of a warp to the sanitizer before it is made. Instructions call these with what they are about to do;
-//! what comes back is the lanes whose access is possible, and only those may then access memory. Reads registers and memory,
-//! for the values that are about to change; changes only the sanitizer's state, the memo of shapes, and, in
-//! [`atomic`], the destinations of refused lanes.
+//! Reports each access of a warp to the sanitizer before it is made. What comes back is the lanes
+//! whose access is possible, and only those may then access memory. Reads registers and memory, for
+//! the values that are about to change; changes only the sanitizer's state, the memo of shapes,
+//! and, in [`atomic`], the destinations of refused lanes.
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -16,7 +16,8 @@ use crate::site::AccessAction;
 
 const PLAIN: Order = Order { strong: false, volatile: false, read_only: false, scope: SyncScope::All, releases: None };
 const STRONG: Order = Order { strong: true, ..PLAIN };
-/// An arrival at an mbarrier releases to the whole cluster: threads of other blocks may wait for it.
+/// An arrival at an mbarrier releases to the whole cluster: threads of other blocks may wait for
+/// it.
 const RELEASES: Order = Order { releases: Some(SyncScope::Cluster), ..STRONG };
 
 /// What an instruction does to memory other than a plain load or store.
@@ -160,7 +161,8 @@ impl WithSimd for Watch<'_, '_, '_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u32 {
         let Self { worker, warp, reach, split, mask, intent } = self;
-        // The shape of the instruction's last access; the access itself is about to update it in the same way.
+        // The shape of the instruction's last access; the access itself is about to update it in
+        // the same way.
         let mut found = access::follow_shape(&mut worker.shapes, &warp.registers, reach, mask, intent.width);
         if report_fast(&mut worker.checker, &worker.block, worker.launched.memory, warp, intent, &mut found) {
             return mask;
@@ -169,8 +171,9 @@ impl WithSimd for Watch<'_, '_, '_> {
     }
 }
 
-/// Reports an access whose lanes all reach one allocation or the block's shared memory: `found` has its shape, its state space and
-/// its lowest address. Returns whether it is such an access and possible in all lanes; if not, call [`report_per_lane`].
+/// Reports an access whose lanes all reach one allocation or the block's shared memory: `found` has
+/// its shape, its state space and its lowest address. Returns whether it is such an access and
+/// possible in all lanes; if not, call [`report_per_lane`].
 #[inline(always)]
 pub(in crate::machine) fn report_fast(
     checker: &mut Option<Box<Checker<'_>>>,

@@ -25,12 +25,14 @@ pub(in crate::machine) fn acquire_maps(
     }
 }
 
-/// Starts tracking a `cp.async` whose accesses have been reported. Returns its number, 0 if it is not tracked.
+/// Starts tracking a `cp.async` whose accesses have been reported. Returns its number, 0 if it is
+/// not tracked.
 pub(in crate::machine) fn copy_begins(worker: &mut Worker, copy: impl FnOnce() -> TrackedCopy) -> u32 {
     worker.checker.as_mut().map_or(0, |checker| checker.begin_copy(copy()))
 }
 
-/// Lanes publish their copies: from now on, others may wait for them. Each entry is a copy's number and its lanes.
+/// Lanes publish their copies: from now on, others may wait for them. Each entry is a copy's number
+/// and its lanes.
 pub(in crate::machine) fn copies_settle(worker: &mut Worker, copies: &[(u32, u32)]) {
     if let Some(checker) = &mut worker.checker {
         copies.iter().for_each(|&(number, mask)| checker.settle_copy(number, mask));
@@ -44,7 +46,8 @@ pub(in crate::machine) fn copies_end(worker: &mut Worker, copies: &[(u32, u32)])
     }
 }
 
-/// Starts tracking an asynchronous operation whose accesses have been reported. Returns its number, 0 if it is not tracked.
+/// Starts tracking an asynchronous operation whose accesses have been reported. Returns its number,
+/// 0 if it is not tracked.
 pub(in crate::machine) fn begins(worker: &mut Worker, operation: impl FnOnce() -> Operation) -> u32 {
     underway(worker).map_or(0, |underway| underway.begin(operation()))
 }
@@ -63,7 +66,8 @@ pub(in crate::machine) fn ends(worker: &mut Worker, number: u32) {
     }
 }
 
-/// A warp has begun its part of a product, which reads these pieces of shared memory, of 16 bytes each.
+/// A warp has begun its part of a product, which reads these pieces of shared memory, of 16 bytes
+/// each.
 pub(in crate::machine) fn product_begins(worker: &mut Worker, warp: &Warp, counter: u32, pieces: Vec<u64>) {
     let block = worker.block.number;
     if let Some(underway) = underway(worker) {

@@ -1,5 +1,5 @@
-//! Reports to the sanitizer what orders threads: fences, the barriers of a block, and `.sync` instructions, which lanes of a
-//! warp execute together. `step`, `barriers`, `meeting` and the schedule call these.
+//! Reports to the sanitizer what orders threads: fences, the barriers of a block, and `.sync`
+//! instructions, which lanes of a warp execute together.
 
 use super::races;
 use crate::FindingKind;
@@ -22,7 +22,8 @@ pub(in crate::machine) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32,
     }
 }
 
-/// Some lanes have reached the cluster's barrier; a `relaxed` arrival does not order what comes before it.
+/// Some lanes have reached the cluster's barrier; a `relaxed` arrival does not order what comes
+/// before it.
 pub(in crate::machine) fn arrive_in_cluster(worker: &mut Worker, warp: &Warp, mask: u32, relaxed: bool) {
     if let Some(races) = races(worker) {
         races.arrive_in_cluster(warp.index, mask, relaxed);

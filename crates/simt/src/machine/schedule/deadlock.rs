@@ -5,8 +5,8 @@ use crate::machine::mbarrier::phases;
 use crate::machine::state::{Barriers, CLUSTER, Fault, Stop, Wait, Warp, Worker};
 use crate::trap::{Absence, TrapKind};
 
-/// Finds a block that waits for something other than the cluster's barrier, to report a deadlock. (The cluster's
-/// barrier is complete when all threads wait there.)
+/// Finds a block that waits for something other than the cluster's barrier, to report a deadlock.
+/// (The cluster's barrier is complete when all threads wait there.)
 pub(crate) fn report<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> Stop {
     for (rank, warps) in worker.by_block(warps) {
         let mut waits = warps.iter().flat_map(|warp| &warp.waiting);

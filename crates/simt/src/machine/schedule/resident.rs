@@ -1,10 +1,11 @@
-//! Runs a launch on a model: blocks are resident side by side on the model's multiprocessors. `run` calls it.
+//! Runs a launch on a model: blocks are resident side by side on the model's multiprocessors.
 //!
-//! The launch proceeds in rounds. In each, every resident block gives each of its warps a few instructions; then L2
-//! serves what the multiprocessors requested, one request of each in turn. If there is room, the next cluster of the
-//! grid, usually one block, starts at the beginning of a round. So the order of all requests depends only on the launch
-//! and the model. The host's threads run the neighbourhoods of a round (multiprocessors, or GPCs if clusters have
-//! several blocks) in any order, because these share nothing within a round except device memory.
+//! The launch proceeds in rounds. In each, every resident block gives each of its warps a few
+//! instructions; then L2 serves what the multiprocessors requested, one request of each in turn. If
+//! there is room, the next cluster of the grid, usually one block, starts at the beginning of a
+//! round. So the order of all requests depends only on the launch and the model. The host's threads
+//! run the neighbourhoods of a round (multiprocessors, or GPCs if clusters have several blocks) in
+//! any order, because these share nothing within a round except device memory.
 
 use rayon::prelude::*;
 
@@ -31,8 +32,8 @@ struct Resident<'l> {
     slots: Vec<Slot<'l>>,
 }
 
-/// Runs all blocks of a launch, on several threads if `workers` is more than one. If a block faults or the launch is cancelled, the
-/// rest do not run.
+/// Runs all blocks of a launch, on several threads if `workers` is more than one. If a block faults
+/// or the launch is cancelled, the rest do not run.
 pub(crate) fn run(
     launched: &RunningLaunch,
     placement: &Placement,
@@ -117,7 +118,8 @@ fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<
     neighbourhoods.iter().map(resident).collect()
 }
 
-/// Assigns the next clusters to neighbourhoods with room, one each in turn. Returns the cluster after them.
+/// Assigns the next clusters to neighbourhoods with room, one each in turn. Returns the cluster
+/// after them.
 fn take_clusters(residents: &mut [Resident], mut next: u64, clusters: u64) -> u64 {
     let slots = residents.iter().map(|resident| resident.slots.len()).max().unwrap_or(0);
     for index in 0..slots {

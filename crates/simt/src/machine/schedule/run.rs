@@ -1,5 +1,5 @@
-//! Runs a launch: spreads its clusters, usually single blocks, over the host's threads, and creates the report. `Program::launch`
-//! calls it.
+//! Runs a launch: spreads its clusters, usually single blocks, over the host's threads, and creates
+//! the report.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;

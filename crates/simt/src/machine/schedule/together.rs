@@ -1,13 +1,14 @@
-//! Runs blocks in order, or side by side, on one thread of the host, without a model. `run` calls it for launches whose results
-//! depend on the order of blocks.
+//! Runs blocks in order, or side by side, on one thread of the host, without a model.
 //!
-//! In a cooperative launch, all blocks take short turns. Any other launch runs one block after another, until one waits: it
-//! polls for long while device memory does not change ([`Watch`]). A later block may have to write what it waits for; on a
-//! GPU the two would be resident together. So the next block is started beside it,
-//! then two more, then four, as long as no block makes progress; all take turns until they end. Under checks, only the
-//! blocks of a cooperative launch run side by side, because the race detector needs one block after another.
+//! In a cooperative launch, all blocks take short turns. Any other launch runs one block after
+//! another, until one waits: it polls for long while device memory does not change ([`Watch`]). A
+//! later block may have to write what it waits for; on a GPU the two would be resident together. So
+//! the next block is started beside it, then two more, then four, as long as no block makes
+//! progress; all take turns until they end. Under checks, only the blocks of a cooperative launch
+//! run side by side, because the race detector needs one block after another.
 //!
-//! If no block makes progress and no more blocks can be started, the launch is stopped, long before it reaches its step limit.
+//! If no block makes progress and no more blocks can be started, the launch is stopped, long before
+//! it reaches its step limit.
 //!
 //! Turns are counted in instructions, so all this depends only on the launch.
 //!
@@ -142,7 +143,8 @@ impl<'l> Together<'l> {
         Ok(changed || self.watch.has_changed(&self.shared.counters))
     }
 
-    /// Called when nothing has changed for some time: starts more clusters, or stops the launch, unless a block makes progress.
+    /// Called when nothing has changed for some time: starts more clusters, or stops the launch,
+    /// unless a block makes progress.
     fn look(&mut self) -> Result<(), Stop> {
         let running = self.running();
         let quiet = self.launched.steps(0) - self.since;

@@ -1,12 +1,14 @@
-//! Runs a cluster, usually a single block: its blocks take turns, and the warps of each block take turns, until all
-//! threads have exited. Called by [`run`](super::run) and [`slot`](super::slot).
+//! Runs a cluster, usually a single block: its blocks take turns, and the warps of each block take
+//! turns, until all threads have exited.
 //!
-//! When no split of any warp can proceed, this decides what happens: lanes that only wait to reconverge proceed
-//! separately, waits for phases fail, and if none of this helps, the launch stops with a deadlock.
+//! When no split of any warp can proceed, this decides what happens: lanes that only wait to
+//! reconverge proceed separately, waits for phases fail, and if none of this helps, the launch
+//! stops with a deadlock.
 //!
-//! A cluster runs on one thread of the host, and a launch without clusters has clusters of one block, so there is only one
-//! code path. Clusters run in parallel; traps and output are ordered by cluster. Accesses to the shared memory of a block
-//! that has not started or has exited are refused: the manual leaves them undefined.
+//! A cluster runs on one thread of the host, and a launch without clusters has clusters of one
+//! block, so there is only one code path. Clusters run in parallel; traps and output are ordered by
+//! cluster. Accesses to the shared memory of a block that has not started or has exited are
+//! refused: the manual leaves them undefined.
 
 use crate::FindingKind;
 use crate::lanes::lanes;
@@ -21,7 +23,8 @@ use crate::trap::TrapKind;
 
 /// Instructions in one turn of a warp.
 pub(crate) const QUANTUM: u64 = 1 << 13;
-/// How many phase waits in a row may fail in a block that does nothing else, before the launch is stopped.
+/// How many phase waits in a row may fail in a block that does nothing else, before the launch is
+/// stopped.
 const PHASE_PATIENCE: u32 = 1 << 14;
 /// A worker adds its count of instructions to the launch's total after this many.
 const TALLY: u64 = 1 << 16;
@@ -67,7 +70,8 @@ pub fn begin<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) 
     }
 }
 
-/// Gives each warp of the cluster its turn, of at most `quantum` instructions. Returns whether the cluster has ended.
+/// Gives each warp of the cluster its turn, of at most `quantum` instructions. Returns whether the
+/// cluster has ended.
 pub fn turn<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
     let result = turn_of_blocks(worker, warps, quantum);
     if !matches!(result, Ok(false)) {
@@ -186,7 +190,8 @@ fn release<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], barrier: u32) {
     }
 }
 
-/// Reports, under `strict`, a barrier for all threads of the block that completed without some of them.
+/// Reports, under `strict`, a barrier for all threads of the block that completed without some of
+/// them.
 #[cold]
 fn report_of_exits<'l>(worker: &mut Worker<'l>, warps: &[Warp<'l>], barrier: u32) {
     let code = worker.launched.code;
@@ -206,7 +211,8 @@ fn report_of_exits<'l>(worker: &mut Worker<'l>, warps: &[Warp<'l>], barrier: u32
     }
 }
 
-/// Resumes splits of a warp that waited for each other, if all have arrived. Returns whether any did.
+/// Resumes splits of a warp that waited for each other, if all have arrived. Returns whether any
+/// did.
 fn release_lanes<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>) -> bool {
     for index in 0..warp.waiting.len() {
         let (split, Wait::Lanes { members }) = warp.waiting[index] else { continue };
@@ -229,8 +235,9 @@ fn release_lanes<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>) -> bool {
     false
 }
 
-/// Called when no split can proceed. If lanes wait for lanes that only wait to reconverge with them, the latter proceed
-/// separately; usually they are about to exit. Returns whether there were any.
+/// Called when no split can proceed. If lanes wait for lanes that only wait to reconverge with
+/// them, the latter proceed separately; usually they are about to exit. Returns whether there were
+/// any.
 fn go_on_past_lanes<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> bool {
     let mut any = false;
     for (rank, warps) in worker.by_block(warps) {
@@ -251,8 +258,8 @@ fn go_on_past_lanes<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> bool
     any
 }
 
-/// Called when no split can proceed. Lanes with nothing left to execute, which wait to reconverge with lanes at a
-/// barrier, exit. Returns whether there were any.
+/// Called when no split can proceed. Lanes with nothing left to execute, which wait to reconverge
+/// with lanes at a barrier, exit. Returns whether there were any.
 fn end_past_barriers<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> bool {
     let code = worker.launched.code;
     let at_barrier = |(_, wait): &(Split, Wait)| matches!(wait, Wait::Barrier(number) if *number < NUMBERED_BARRIERS);
@@ -263,7 +270,8 @@ fn end_past_barriers<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> boo
     any
 }
 
-/// Called when no split can proceed: lets waits for phases fail, up to a limit, then stops the launch.
+/// Called when no split can proceed: lets waits for phases fail, up to a limit, then stops the
+/// launch.
 fn wake_or_stop<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> Result<(), Stop> {
     if worker.failed_phase_waits >= PHASE_PATIENCE || !warps.iter().any(waits_for_phase) {
         return Err(deadlock::report(worker, warps));
@@ -276,7 +284,8 @@ fn wake_or_stop<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> Result<(
     Ok(())
 }
 
-/// Resumes splits whose phase is complete; if this is the `last` attempt, all that wait for a phase.
+/// Resumes splits whose phase is complete; if this is the `last` attempt, all that wait for a
+/// phase.
 fn release_phases<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, last: bool) -> Result<(), Stop> {
     if !waits_for_phase(warp) {
         return Ok(());

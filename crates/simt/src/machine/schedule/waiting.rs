@@ -1,9 +1,10 @@
-//! Detects that no block of a launch makes progress because all wait for others to write. `together` asks between rounds; this only
-//! reads counters.
+//! Detects that no block of a launch makes progress because all wait for others to write.
+//! `together` asks between rounds; this only reads counters.
 //!
-//! A waiting block reads the same memory again and again, with volatile, relaxed or acquire loads or atomic operations. As long
-//! as no block changes device memory, such blocks make no progress. No state is compared: what counts is how many
-//! instructions pass without a change, and that each block polls meanwhile.
+//! A waiting block reads the same memory again and again, with volatile, relaxed or acquire loads
+//! or atomic operations. As long as no block changes device memory, such blocks make no progress.
+//! No state is compared: what counts is how many instructions pass without a change, and that each
+//! block polls meanwhile.
 
 use crate::counters::InstructionCounters;
 use crate::program::{Code, OnMemory};
@@ -42,7 +43,8 @@ impl Watch {
         }
     }
 
-    /// Whether any block may have changed device memory since the last call, apart from atomic operations, which record it themselves.
+    /// Whether any block may have changed device memory since the last call, apart from atomic
+    /// operations, which record it themselves.
     pub fn has_changed(&mut self, counters: &[InstructionCounters]) -> bool {
         let of = |places: &[u32], count: fn(&InstructionCounters) -> u64| -> u64 {
             places.iter().filter_map(|&place| counters.get(place as usize)).map(count).sum()

@@ -1,9 +1,10 @@
-//! `cp.async` copies under way: what each thread has begun and not waited for. A block keeps one list for each warp; `copy` and
-//! `phases` add to it and complete copies, which write shared memory.
+//! `cp.async` copies under way: what each thread has begun and not waited for. A block keeps one
+//! list for each warp; `copy` and `phases` add to it and complete copies, which write shared
+//! memory.
 //!
-//! A copy reads when it begins. It writes when its thread waits for it, or when a thread looks at an mbarrier that waits for
-//! it: as late as PTX allows, so that a missing wait shows. (If a warp has begun [`LIMIT`] copies without waiting, the oldest
-//! complete.)
+//! A copy reads when it begins. It writes when its thread waits for it, or when a thread looks at
+//! an mbarrier that waits for it: as late as PTX allows, so that a missing wait shows. (If a warp
+//! has begun [`LIMIT`] copies without waiting, the oldest complete.)
 
 use std::collections::VecDeque;
 
@@ -57,8 +58,8 @@ impl Copies {
         self.pending.clear();
     }
 
-    /// Begins a copy that will write `words`, `bytes` bytes in each lane. The addresses have been checked. `number` is the
-    /// sanitizer's number for it.
+    /// Begins a copy that will write `words`, `bytes` bytes in each lane. The addresses have been
+    /// checked. `number` is the sanitizer's number for it.
     pub fn begin(&mut self, access: &Access, words: &[Row; 4], number: u32) {
         let (mask, addresses, words) = (access.mask, Box::new(*access.addresses), Box::new(*words));
         self.pending.push_back(Pending::Copy { mask, addresses, bytes: access.width, words, number });
@@ -110,7 +111,8 @@ impl Copies {
         ends
     }
 
-    /// For each lane, how many of the oldest entries there are up to its last arrival at an mbarrier.
+    /// For each lane, how many of the oldest entries there are up to its last arrival at an
+    /// mbarrier.
     pub fn before_arrivals_at(&self, address: u64) -> [usize; 32] {
         let mut ends = [0; 32];
         for (index, entry) in self.pending.iter().enumerate() {

@@ -1,12 +1,14 @@
-//! Registers that a product of a warpgroup (`wgmma`) holds, from the instruction until the warp has waited for its group. In
-//! between, the product may write the accumulators and read the fragment of A at any time. Products of the same shape may
-//! follow each other on the same accumulators. Any other register that was written since the last `wgmma.fence` needs another
-//! fence before it is an operand (PTX ISA, "wgmma.mma_async", "wgmma.fence"). A warp owns this; `inspection` updates it and
-//! reports what is wrong.
+//! Registers that a product of a warpgroup (`wgmma`) holds, from the instruction until the warp has
+//! waited for its group. In between, the product may write the accumulators and read the fragment
+//! of A at any time. Products of the same shape may follow each other on the same accumulators. Any
+//! other register that was written since the last `wgmma.fence` needs another fence before it is an
+//! operand (PTX ISA, "wgmma.mma_async", "wgmma.fence"). A warp owns this; `inspection` updates it
+//! and reports what is wrong.
 //!
-//! Called functions and debug code (`nvcc -G`) are not tracked, because `ptxas` waits for each product there. It also does so in
-//! other code if it detects the mistake, and warns (C7517). Triton relies on that: it unpacks f16 accumulators before it waits. So an
-//! accumulator that is only unpacked is reported under `strict` alone.
+//! Called functions and debug code (`nvcc -G`) are not tracked, because `ptxas` waits for each
+//! product there. It also does so in other code if it detects the mistake, and warns (C7517).
+//! Triton relies on that: it unpacks f16 accumulators before it waits. So an accumulator that is
+//! only unpacked is reported under `strict` alone.
 
 use std::collections::VecDeque;
 
@@ -25,7 +27,8 @@ struct Product {
 /// The last accesses of products to a register.
 #[derive(Clone, Copy, Debug, Default)]
 struct Register {
-    /// The last product that writes it, and the last that reads it as a part of A; number 0 is none.
+    /// The last product that writes it, and the last that reads it as a part of A; number 0 is
+    /// none.
     writer: Product,
     reader: Product,
     /// The instruction that has written it since the last `wgmma.fence`.

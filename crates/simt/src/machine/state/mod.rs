@@ -1,13 +1,15 @@
-//! The state of a launch, a worker, a block and a warp, and how an instruction can end. Nothing here executes one: instructions and
-//! the schedule import this layer, never the other way round.
+//! The state of a launch, a worker, a block and a warp, and how an instruction can end. Nothing
+//! here executes one: instructions and the schedule import this layer, never the other way round.
 //!
-//! - `running_launch`: a running launch, which all workers share; `worker`: what one thread of the host runs; `block`, `warp`,
-//!   `barrier`, `local` memory: its parts.
+//! - `running_launch`: a running launch, which all workers share; `worker`: what one thread of the
+//!   host runs; `block`, `warp`, `barrier`, `local` memory: its parts.
 //! - `outcome`: what comes after an instruction, faults, and why a worker stops.
 //! - `at`: where an instruction is executed, and by which lanes.
 //! - `on_model`: where a block runs on a model.
-//! - `tracked`, `unwritten`: what the sanitizer knows of unwritten registers and unwritten local memory.
-//! - `copies`, `underway`: copies that run beside the threads; `held`: registers that products hold.
+//! - `tracked`, `unwritten`: what the sanitizer knows of unwritten registers and unwritten local
+//!   memory.
+//! - `copies`, `underway`: copies that run beside the threads; `held`: registers that products
+//!   hold.
 //! - `limits`: how many blocks can run side by side.
 
 mod at;

@@ -1,5 +1,5 @@
-//! A worker's part of a model: the multiprocessors that its blocks run on, and which block is where. Plain state for
-//! `machine/modelled.rs` and the schedule's `resident`.
+//! A worker's part of a model: the multiprocessors that its blocks run on, and which block is
+//! where.
 
 use crate::counters::SharedCounters;
 use crate::model::Multiprocessor;
@@ -23,7 +23,8 @@ pub(crate) struct Residence {
     pub first_warp: u64,
 }
 
-/// Wavefronts and bank conflicts beyond those that every launch counts; negative if there are fewer.
+/// Wavefronts and bank conflicts beyond those that every launch counts; negative if there are
+/// fewer.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct WavefrontDelta {
     pub wavefronts: i64,

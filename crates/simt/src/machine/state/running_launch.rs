@@ -1,5 +1,5 @@
-//! A running launch: what all workers share. A program creates it, the schedule runs it, and workers add traps, findings, output and
-//! progress to it, from several threads.
+//! A running launch: what all workers share. A program creates it, the schedule runs it, and
+//! workers add traps, findings, output and progress to it, from several threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
@@ -61,8 +61,9 @@ pub(crate) struct RunningLaunch<'l> {
 }
 
 impl<'l> RunningLaunch<'l> {
-    /// `offsets` and `bytes` are the offsets of the parameters and their total size; `cluster` is what the launch or the kernel
-    /// requests, `workspace` the address of the grid's workspace, or 0.
+    /// `offsets` and `bytes` are the offsets of the parameters and their total size; `cluster` is
+    /// what the launch or the kernel requests, `workspace` the address of the grid's workspace, or
+    /// 0.
     pub fn new(
         code: &'l Code,
         module: &'l Module,

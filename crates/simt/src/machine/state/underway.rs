@@ -1,5 +1,5 @@
-//! Bulk copies under way: bytes to shared memory, which mbarriers count, and bytes to global memory, for which threads wait. Plain
-//! state of a worker and its blocks; [`transit`](super::transit) moves the bytes.
+//! Bulk copies under way: bytes to shared memory, which mbarriers count, and bytes to global
+//! memory, for which threads wait.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,8 @@ pub(crate) const LIMIT: usize = 64 << 20;
 /// Bytes that one access moves.
 pub(crate) const UNIT: usize = 16;
 
-/// How new elements are combined with old ones: the operation, their type, and whether subnormal numbers are flushed.
+/// How new elements are combined with old ones: the operation, their type, and whether subnormal
+/// numbers are flushed.
 pub(crate) type Reduction = Option<(AtomicOp, Type, bool)>;
 
 /// Bytes under way to shared memory.
@@ -58,7 +59,8 @@ pub(crate) enum Leaving {
     Commit,
 }
 
-/// What the threads of a block have under way to global memory, oldest first: the thread, and what it sends.
+/// What the threads of a block have under way to global memory, oldest first: the thread, and what
+/// it sends.
 #[derive(Default)]
 pub(crate) struct Departures {
     pub list: Vec<(u32, Leaving)>,

@@ -1,11 +1,13 @@
 //! A warp: its registers, its local memory, and the paths that its lanes are on.
 //!
-//! Lanes that execute together are a [`Split`]. A divergent branch turns one split into several, and creates a join
-//! where their paths reconverge. A split that reaches the join ends; when the last one has, the join continues as one
-//! split. Splits run one at a time, in any order, so lanes may wait for each other.
+//! Lanes that execute together are a [`Split`]. A divergent branch turns one split into several,
+//! and creates a join where their paths reconverge. A split that reaches the join ends; when the
+//! last one has, the join continues as one split. Splits run one at a time, in any order, so lanes
+//! may wait for each other.
 //!
-//! `split` and `frame` hold the parts, `reconverge` and `calls` change them. A worker creates its warps; instructions and
-//! the schedule read and change them. A warp knows nothing of memory outside it.
+//! `split` and `frame` hold the parts, `reconverge` and `calls` change them. A worker creates its
+//! warps; instructions and the schedule read and change them. A warp knows nothing of memory
+//! outside it.
 
 mod calls;
 mod frame;

@@ -1,7 +1,8 @@
-//! A worker: what one thread of the host runs at a time, a cluster of blocks, usually one, whose warps take turns.
+//! A worker: what one thread of the host runs at a time, a cluster of blocks, usually one, whose
+//! warps take turns.
 //!
-//! Instructions get the worker whose block and warp they execute for, and may change all of its state. They know nothing of
-//! the [schedule](crate::machine::schedule) that calls them.
+//! Instructions get the worker whose block and warp they execute for, and may change all of its
+//! state. They know nothing of the [schedule](crate::machine::schedule) that calls them.
 
 use ptx::Special;
 
@@ -118,7 +119,8 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// The shared memory that an address is in: of the block itself, or of another one of its cluster.
+    /// The shared memory that an address is in: of the block itself, or of another one of its
+    /// cluster.
     pub fn shared_at(&self, address: u64) -> Result<&SharedMemory, AccessFaultKind> {
         let rank = rank_of(address);
         if rank == u64::from(self.block.rank) {

@@ -250,7 +250,8 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    /// `lop3` with a predicate: compares the result with zero, and combines this with another predicate.
+    /// `lop3` with a predicate: compares the result with zero, and combines this with another
+    /// predicate.
     pub(super) fn logic_and_test(
         &mut self,
         table: u8,

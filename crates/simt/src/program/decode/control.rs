@@ -1,5 +1,5 @@
-//! Decodes branches, calls, barriers, and exchanges between lanes. Targets are resolved once the body is
-//! decoded.
+//! Decodes branches, calls, barriers, and exchanges between lanes. Targets are resolved once the
+//! body is decoded.
 
 use ptx::{
     AtomicOp, BarrierAction, BarrierReduction, CallOperand, Callee, Destination, Handle, Operand, ShuffleMode, Type,

@@ -1,8 +1,8 @@
-//! What a function's instructions do with values that may be uninitialised: which registers they read and write, what results
-//! are computed from, and where a value matters. Pure analysis of PTX; `unwritten` and `expected` use it.
+//! What a function's instructions do with values that may be uninitialised: which registers they
+//! read and write, what results are computed from, and where a value matters.
 //!
-//! Words of `.param` variables, which pass values to functions and back, are treated like registers. Values are numbered: first
-//! the registers, then the carry flag, then these words.
+//! Words of `.param` variables, which pass values to functions and back, are treated like
+//! registers. Values are numbered: first the registers, then the carry flag, then these words.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -180,7 +180,8 @@ impl Flows<'_> {
         self.function.results.iter().flat_map(|&result| self.words.of(result))
     }
 
-    /// The words that an element of a load or store of a `.param` variable lies in; none if it is not one of the frame.
+    /// The words that an element of a load or store of a `.param` variable lies in; none if it is
+    /// not one of the frame.
     fn words_at(&self, address: &Address, index: usize, bytes: u32) -> Vec<usize> {
         let AddressBase::Variable(variable) = address.base else { return Vec::new() };
         let start = (address.offset as u64).wrapping_add(index as u64 * u64::from(bytes));

@@ -1,5 +1,5 @@
-//! The state of decoding a kernel and one of its functions: rows, places of variables, and the steps so far. All files of this
-//! folder add to it.
+//! The state of decoding a kernel and one of its functions: rows, places of variables, and the
+//! steps so far. All files of this folder add to it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,8 @@ use crate::program::order::RegisterOf;
 /// A result of decoding, or why the machine cannot run the instruction.
 pub(super) type Decoded<T> = Result<T, LoadErrorReason>;
 
-/// The most registers of one width, and the most parameters, of a function: more than compilers use, and little enough for memory.
+/// The most registers of one width, and the most parameters, of a function: more than compilers
+/// use, and little enough for memory.
 const REGISTER_LIMIT: u32 = 1 << 16;
 
 /// The largest parameter, in bytes (PTX ISA: 32,764).

@@ -1,9 +1,10 @@
-//! Finds the registers that products of a warpgroup (`wgmma`) read and write while the threads continue, so that the sanitizer
-//! inspects only instructions on these. Adds inspections to the decoded code.
+//! Finds the registers that products of a warpgroup (`wgmma`) read and write while the threads
+//! continue, so that the sanitizer inspects only instructions on these. Adds inspections to the
+//! decoded code.
 //!
-//! PTX registers are virtual: a value that is only moved from one to another may stay in one hardware register. So the
-//! accumulators and the fragments of A include all registers that they are moved to and from, a move is not an access, and
-//! constants may be created anywhere.
+//! PTX registers are virtual: a value that is only moved from one to another may stay in one
+//! hardware register. So the accumulators and the fragments of A include all registers that they
+//! are moved to and from, a move is not an access, and constants may be created anywhere.
 
 use std::sync::Arc;
 
@@ -12,9 +13,9 @@ use ptx::{Instruction, Op, Operand, WarpgroupFactor};
 use crate::program::decode::function::FunctionDecoder;
 use crate::program::inspection::{Held, HeldRegisters};
 
-/// Decides what the sanitizer inspects in a kernel; `starts` are the first steps of each position of the body. Called functions are
-/// skipped: no product is under way across a call. So is debug code, in which every value is loaded and stored again: its compiler
-/// waits for each product.
+/// Decides what the sanitizer inspects in a kernel; `starts` are the first steps of each position
+/// of the body. Called functions are skipped: no product is under way across a call. So is debug
+/// code, in which every value is loaded and stored again: its compiler waits for each product.
 pub(in crate::program) fn track(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], starts: &[u32]) {
     if !decoder.function.is_kernel || decoder.builder.module.debug {
         return;

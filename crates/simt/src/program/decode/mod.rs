@@ -1,7 +1,7 @@
-//! Decodes a kernel's PTX into [`Code`]. `instruction` sends each PTX instruction to its family, which
-//! turns it into steps (`moves`, `addresses`, `arithmetic`, `memory`, `texture`, `matrix`, `asynchronous`, `control`),
-//! with operands as rows (`operands`). `copied`, `expected`, `flows`, `unwritten`, `uses` and `held` find what
-//! the sanitizer needs to know.
+//! Decodes a kernel's PTX into [`Code`]. `instruction` sends each PTX instruction to its family,
+//! which turns it into steps (`moves`, `addresses`, `arithmetic`, `memory`, `texture`, `matrix`,
+//! `asynchronous`, `control`), with operands as rows (`operands`). `copied`, `expected`, `flows`,
+//! `unwritten`, `uses` and `held` find what the sanitizer needs to know.
 
 mod addresses;
 mod arithmetic;
@@ -33,7 +33,8 @@ use crate::{LoadError, LoadErrorReason};
 use function::{Builder, COUNTED, FunctionDecoder, HELPER, Pool};
 use unwritten::Searched;
 
-/// Rejects functions that launch kernels. This comes first, because errors about what they pass would say less.
+/// Rejects functions that launch kernels. This comes first, because errors about what they pass
+/// would say less.
 fn refuse_launches(module: &Module, functions: &[Handle<Function>]) -> Result<(), Box<LoadError>> {
     for instruction in functions.iter().flat_map(|&handle| module.functions[handle].body.iter().flatten()) {
         let Op::Call { callee: Callee::Direct(callee), .. } = instruction.op else { continue };
@@ -46,7 +47,8 @@ fn refuse_launches(module: &Module, functions: &[Handle<Function>]) -> Result<()
     Ok(())
 }
 
-/// Decodes a kernel and the functions that it may call. `addresses` are those of the module's variables.
+/// Decodes a kernel and the functions that it may call. `addresses` are those of the module's
+/// variables.
 pub(super) fn kernel(
     module: &Module,
     addresses: &[Option<u64>],

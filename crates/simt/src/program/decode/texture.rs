@@ -1,5 +1,5 @@
-//! Decodes texture and surface instructions into [`program::texture`](crate::program::texture), one step
-//! for each.
+//! Decodes texture and surface instructions into [`program::texture`](crate::program::texture), one
+//! step for each.
 
 use ptx::{Destination, Geometry, Opaque, Operand, OutOfRange, TexelPosition, TextureFetch, TextureQuery, Type};
 

@@ -9,7 +9,8 @@ pub(in crate::sanitizer) struct MapAcquisitions(pub BTreeMap<u64, Acquisitions>)
 
 #[derive(Default)]
 pub(in crate::sanitizer) struct Acquisitions {
-    /// What the acquisitions that are no longer listed knew: the latest time in each column of the clocks. Empty while all are listed.
+    /// What the acquisitions that are no longer listed knew: the latest time in each column of the
+    /// clocks. Empty while all are listed.
     pub met: Vec<u32>,
     pub list: Vec<Acquisition>,
 }

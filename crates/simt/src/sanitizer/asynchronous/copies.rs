@@ -1,10 +1,11 @@
-//! Asynchronous copies (`cp.async`) under way: what they have yet to read and to write. `checker/pending` begins and ends them, and
-//! asks which one an access conflicts with.
+//! Asynchronous copies (`cp.async`) under way: what they have yet to read and to write.
+//! `checker/pending` begins and ends them, and asks which one an access conflicts with.
 //!
-//! A copy may happen at any time between its instruction and its thread's wait (`wait_all`, `wait_group`), or until a
-//! thread sees the phase of the `mbarrier` that the copy arrives at. Until then, any access to its destination and any
-//! write to its source has an undefined result, even by the same thread, and no barrier helps. After the wait, the copy's
-//! accesses are that thread's like any others, so other threads need a barrier: see [`Copies::settle`]. A race and a
+//! A copy may happen at any time between its instruction and its thread's wait (`wait_all`,
+//! `wait_group`), or until a thread sees the phase of the `mbarrier` that the copy arrives at.
+//! Until then, any access to its destination and any write to its source has an undefined result,
+//! even by the same thread, and no barrier helps. After the wait, the copy's accesses are that
+//! thread's like any others, so other threads need a barrier: see [`Copies::settle`]. A race and a
 //! missing wait on one line are one finding.
 
 use std::collections::BTreeMap;
@@ -51,11 +52,13 @@ pub(in crate::sanitizer) struct Copies {
     begun: u32,
     /// By number, from 1.
     pending: BTreeMap<u32, TrackedCopy>,
-    /// For each word of each block's shared memory, the copy and the lane that will write it: 32 times the number, plus the lane.
+    /// For each word of each block's shared memory, the copy and the lane that will write it: 32
+    /// times the number, plus the lane.
     words: Vec<Vec<u32>>,
 }
 
-/// The block that a word of the cluster's shared memory belongs to, and the word's index in that block.
+/// The block that a word of the cluster's shared memory belongs to, and the word's index in that
+/// block.
 fn word_in_block(word: usize) -> (usize, usize) {
     const WORDS: usize = BLOCK_WINDOW_BYTES as usize / 4;
     (word / WORDS, word % WORDS)
@@ -92,8 +95,9 @@ impl Copies {
         number
     }
 
-    /// Other threads may wait for some lanes' copies from now on: reports the copies' accesses to the race detector, as made by these
-    /// lanes now. If a copy arrives at a second mbarrier later, that changes nothing for those who waited at the first.
+    /// Other threads may wait for some lanes' copies from now on: reports the copies' accesses to
+    /// the race detector, as made by these lanes now. If a copy arrives at a second mbarrier later,
+    /// that changes nothing for those who waited at the first.
     pub fn settle(&mut self, number: u32, mask: u32, races: &mut Races, memory: &Memory) {
         let Some(copy) = self.pending.get_mut(&number) else { return };
         let mask = mask & copy.mask & !copy.settled;
@@ -224,7 +228,8 @@ fn mask_of(holds: impl Fn(usize) -> bool) -> u32 {
 mod tests {
     use super::*;
 
-    /// Lanes 0 and 3 copy eight bytes each, from 0x1000 and 0x1018, to 0 and 24; lane 3 reads five of them.
+    /// Lanes 0 and 3 copy eight bytes each, from 0x1000 and 0x1018, to 0 and 24; lane 3 reads five
+    /// of them.
     fn copy() -> TrackedCopy {
         let each = |stride: u64, base: u64| std::array::from_fn(|lane| base + stride * lane as u64);
         let mut read = [8; 32];

@@ -1,14 +1,15 @@
-//! Finds changes to tensor maps that a copy may not see. Part of the race detector: the hooks report acquisitions, the checker asks
-//! which fence is missing.
+//! Finds changes to tensor maps that a copy may not see. Part of the race detector: the hooks
+//! report acquisitions, the checker asks which fence is missing.
 //!
-//! A copy reads its tensor map through a proxy of its own. What a thread of the launch wrote to a map (with stores,
-//! `tensormap.replace` or `tensormap.cp_fenceproxy`) is visible to a copy only if both of these are on the path that orders
-//! the two: a `fence.proxy.tensormap::generic.release` (`cp_fenceproxy` is one itself), and after it a
-//! `fence.proxy.tensormap::generic.acquire` of the map's address. By the programming guide, what the host or an earlier
-//! launch wrote needs an acquire as well; that is not reported.
+//! A copy reads its tensor map through a proxy of its own. What a thread of the launch wrote to a
+//! map (with stores, `tensormap.replace` or `tensormap.cp_fenceproxy`) is visible to a copy only if
+//! both of these are on the path that orders the two: a `fence.proxy.tensormap::generic.release`
+//! (`cp_fenceproxy` is one itself), and after it a `fence.proxy.tensormap::generic.acquire` of the
+//! map's address. By the programming guide, what the host or an earlier launch wrote needs an
+//! acquire as well; that is not reported.
 //!
-//! The release is passed on like all fences, by [`Releases`](crate::sanitizer::releases::Releases). The acquire is kept here, with
-//! what its thread knew at that time.
+//! The release is passed on like all fences, by [`Releases`](crate::sanitizer::releases::Releases).
+//! The acquire is kept here, with what its thread knew at that time.
 
 use crate::sanitizer::asynchronous::acquisitions::{Acquisition, Acquisitions};
 use crate::sanitizer::finding::MapFence;
@@ -18,7 +19,8 @@ use crate::sanitizer::stamp::Stamp;
 use crate::sanitizer::touch::Reached;
 use crate::tensor_map::TENSOR_MAP_BYTES;
 
-/// The most acquisitions of one map that are listed separately, apart from those that all threads of the cluster know.
+/// The most acquisitions of one map that are listed separately, apart from those that all threads
+/// of the cluster know.
 const KEPT: usize = 256;
 
 impl Races {
@@ -44,8 +46,8 @@ impl Races {
         list.push(Acquisition { thread, time, row });
     }
 
-    /// The fence that is missing between a write to a tensor map and a lane's copy that reads the map now. `None` also if nothing
-    /// orders the two: that is reported as a race.
+    /// The fence that is missing between a write to a tensor map and a lane's copy that reads the
+    /// map now. `None` also if nothing orders the two: that is reported as a race.
     pub(in crate::sanitizer) fn missing_map_fence(
         &mut self,
         before: Stamp,

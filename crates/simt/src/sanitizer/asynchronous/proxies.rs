@@ -1,13 +1,15 @@
-//! Knows which writes the async proxy may not see: those by instructions of the generic proxy. The checker asks for accesses
-//! through the async proxy. Pure data about the kernel's code.
+//! Knows which writes the async proxy may not see: those by instructions of the generic proxy. The
+//! checker asks for accesses through the async proxy.
 //!
-//! Bulk and tensor copies (`cp.async.bulk`, `cp.reduce.async.bulk`) and `wgmma` access memory through a proxy of their
-//! own (PTX ISA, "Proxies"). What threads wrote through the generic proxy, with stores and atomic operations, is visible to
-//! such an operation only if a `fence.proxy.async` is on the path that orders the two: by the writing thread, or by a later
-//! one on that path, for example after the barrier.
+//! Bulk and tensor copies (`cp.async.bulk`, `cp.reduce.async.bulk`) and `wgmma` access memory
+//! through a proxy of their own (PTX ISA, "Proxies"). What threads wrote through the generic proxy,
+//! with stores and atomic operations, is visible to such an operation only if a `fence.proxy.async`
+//! is on the path that orders the two: by the writing thread, or by a later one on that path, for
+//! example after the barrier.
 //!
-//! Only writes count, and only by threads of the same cluster: copies commonly overwrite what threads have *read* without a
-//! fence. The data of a copy is visible to all that have waited for it. Writes by `cp.async` do not count either.
+//! Only writes count, and only by threads of the same cluster: copies commonly overwrite what
+//! threads have *read* without a fence. The data of a copy is visible to all that have waited for
+//! it. Writes by `cp.async` do not count either.
 
 use crate::program::{Code, Proxy};
 use crate::sanitizer::stamp::Stamp;
@@ -35,7 +37,8 @@ impl Proxies {
         Self { places }
     }
 
-    /// Whether the kernel does not use the async proxy, so that it does not matter how memory was written.
+    /// Whether the kernel does not use the async proxy, so that it does not matter how memory was
+    /// written.
     pub fn are_one(&self) -> bool {
         self.places.is_empty()
     }

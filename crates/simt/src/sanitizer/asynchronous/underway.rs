@@ -1,15 +1,16 @@
-//! Bulk copies and products of warpgroups (`wgmma`) under way: what they have yet to read and to write. The hooks begin and end them;
-//! `checker/pending` asks which one an access conflicts with.
+//! Bulk copies and products of warpgroups (`wgmma`) under way: what they have yet to read and to
+//! write. The hooks begin and end them; `checker/pending` asks which one an access conflicts with.
 //!
-//! The copy engine and the tensor cores may access memory at any time between the instruction and the wait. A write
-//! in between, or a read of a copy's destination, has an undefined result, and no barrier helps. A copy to
-//! shared memory is under way until a thread sees the phase of its `mbarrier`, a copy to global memory until its thread
-//! waits for the group (or, for its source, for the reads), and a product until its warp waits; then it is ordered for all
-//! four warps of the warpgroup.
+//! The copy engine and the tensor cores may access memory at any time between the instruction and
+//! the wait. A write in between, or a read of a copy's destination, has an undefined result, and no
+//! barrier helps. A copy to shared memory is under way until a thread sees the phase of its
+//! `mbarrier`, a copy to global memory until its thread waits for the group (or, for its source,
+//! for the reads), and a product until its warp waits; then it is ordered for all four warps of the
+//! warpgroup.
 //!
-//! A phase that completes because the `mbarrier` never expected the bytes does not count as a wait. Bytes that the copy engine
-//! or `st.async` writes count as written when the copy begins, by the thread that began it; the `mbarrier` that counts them
-//! orders them for all that wait for it.
+//! A phase that completes because the `mbarrier` never expected the bytes does not count as a wait.
+//! Bytes that the copy engine or `st.async` writes count as written when the copy begins, by the
+//! thread that began it; the `mbarrier` that counts them orders them for all that wait for it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 

@@ -1,6 +1,6 @@
-//! What orders threads for the race detector: barriers of blocks and clusters, warp barriers, fences, and waits for products.
-//! `machine/observe` calls these when threads arrive, the machine when a barrier completes. They change clocks, releases and
-//! the interval; the shadow only where an interval ends early.
+//! What orders threads for the race detector: barriers of blocks and clusters, warp barriers,
+//! fences, and waits for products. They change clocks, releases and the interval; the shadow only
+//! where an interval ends early.
 
 use super::Races;
 use crate::program::{Fence, SyncScope};
@@ -23,8 +23,9 @@ impl Races {
         self.products[warp as usize] = self.clocks.advance(warp);
     }
 
-    /// A warp reaches the point where its warpgroup waits for products. Its accesses up to its last product are ordered before
-    /// those after the wait of any of the four warps; later ones are not.
+    /// A warp reaches the point where its warpgroup waits for products. Its accesses up to its last
+    /// product are ordered before those after the wait of any of the four warps; later ones are
+    /// not.
     pub fn arrive_with_products(&mut self, barrier: u32, warp: u32) {
         let warp = self.in_cluster(warp);
         let time = self.products[warp as usize];
@@ -49,7 +50,8 @@ impl Races {
         }
     }
 
-    /// Some lanes arrive at the cluster's barrier. A `relaxed` arrival releases only what a fence precedes.
+    /// Some lanes arrive at the cluster's barrier. A `relaxed` arrival releases only what a fence
+    /// precedes.
     pub fn arrive_in_cluster(&mut self, warp: u32, mask: u32, relaxed: bool) {
         let warp = self.in_cluster(warp);
         let time = self.clocks.advance(warp);

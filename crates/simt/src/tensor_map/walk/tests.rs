@@ -59,7 +59,8 @@ fn a_row_is_what_of_it_is_inside() {
     assert_eq!(pieces(&[24, 0]), []);
 }
 
-/// The elements of a box of tiles, one by one: where each is in shared memory, and in the tensor if it is inside.
+/// The elements of a box of tiles, one by one: where each is in shared memory, and in the tensor if
+/// it is inside.
 fn one_by_one(map: &TensorMap, extents: &[u32], coordinates: &[i32]) -> BTreeMap<u64, Option<u64>> {
     let size = u64::from(map.element.bytes());
     let steps = |dimension: usize| if dimension == 0 { 1 } else { map.element_strides[dimension] };

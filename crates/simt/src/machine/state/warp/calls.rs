@@ -1,5 +1,4 @@
-//! The call stack of a warp: frames, their registers and local memory, and `alloca`. `machine/calls.rs`
-//! and `machine/step.rs` call these; they change the warp's frames and grow its registers and local memory.
+//! The call stack of a warp: frames, their registers and local memory, and `alloca`.
 
 use super::Warp;
 use super::frame::Frame;
@@ -15,7 +14,8 @@ const CALL_DEPTH_LIMIT: u32 = 4096;
 pub(crate) const LOCAL_LIMIT: u64 = 512 << 10;
 
 impl Warp<'_> {
-    /// Calls a function with all lanes of a split; `split.pc` is where it returns to. Returns the split in the function.
+    /// Calls a function with all lanes of a split; `split.pc` is where it returns to. Returns the
+    /// split in the function.
     pub fn call(&mut self, split: Split, function: u32, code: &FunctionCode) -> Result<Split, TrapKind> {
         if let Some(frame) = self.ended_frame(&split, function) {
             self.ended -= 1;
@@ -54,7 +54,8 @@ impl Warp<'_> {
         Ok(Split { pc: code.entry, mask: split.mask, join_at: NEVER_JOINS, join: ALONE, frame })
     }
 
-    /// An ended frame of this function below live ones, if any: they occur when several splits call in turns.
+    /// An ended frame of this function below live ones, if any: they occur when several splits call
+    /// in turns.
     fn ended_frame(&self, caller: &Split, function: u32) -> Option<u32> {
         if self.ended == 0 || self.stacks.contains_key(&caller.frame) {
             return None;
@@ -62,8 +63,9 @@ impl Warp<'_> {
         self.frames.iter().position(|frame| !frame.live && frame.function == function).map(|index| index as u32)
     }
 
-    /// Returns from a function with all lanes of a split that is its frame's only one. Returns the split in the caller and
-    /// the frame, whose rows stay as they are until the next call; `None` in a kernel.
+    /// Returns from a function with all lanes of a split that is its frame's only one. Returns the
+    /// split in the caller and the frame, whose rows stay as they are until the next call; `None`
+    /// in a kernel.
     pub fn leave(&mut self, split: Split) -> Option<(Split, Frame)> {
         let frame = self.frames[split.frame as usize];
         let caller = frame.caller?;
@@ -89,8 +91,8 @@ impl Warp<'_> {
         }
     }
 
-    /// The end of each lane's stack in the split's frame. Each lane has its own local memory, so diverged lanes that call
-    /// different functions do not overlap.
+    /// The end of each lane's stack in the split's frame. Each lane has its own local memory, so
+    /// diverged lanes that call different functions do not overlap.
     pub fn stack(&self, split: &Split) -> WideRow {
         match self.stacks.get(&split.frame) {
             Some(stack) => **stack,

@@ -1,6 +1,6 @@
-//! How the splits of a warp diverge and reconverge. A join waits for its splits; lanes that wait too long proceed without
-//! the others. Control flow (`machine/step.rs`, `machine/calls.rs`) and the schedule call these; they change the warp's
-//! splits, joins and frames, never registers or memory.
+//! How the splits of a warp diverge and reconverge. A join waits for its splits; lanes that wait
+//! too long proceed without the others. Changes splits, joins and frames, never registers or
+//! memory.
 
 use super::Warp;
 use super::frame::Frame;
@@ -24,7 +24,8 @@ impl Warp<'_> {
         self.end(Split { join, ..split });
     }
 
-    /// Separates some lanes from a split: they take the given ways and wait at `join_at` for the rest, which is returned.
+    /// Separates some lanes from a split: they take the given ways and wait at `join_at` for the
+    /// rest, which is returned.
     pub fn part(&mut self, split: Split, mask: u32, ways: &[(u32, u32)], join_at: u32) -> Split {
         let next = Split { pc: join_at, mask: 0, ..split };
         let join = self.join(Join { next, pending: 1, since: self.executed });
@@ -77,8 +78,8 @@ impl Warp<'_> {
         any
     }
 
-    /// Lets the lanes that wait at a join proceed without the others. If they wait to return from a function, they continue
-    /// in the caller: returns the function's frame and the new split.
+    /// Lets the lanes that wait at a join proceed without the others. If they wait to return from a
+    /// function, they continue in the caller: returns the function's frame and the new split.
     pub fn abandon_join(&mut self, join: u32) -> Option<(Frame, Split)> {
         let Split { pc, mask, frame, .. } = self.joins[join as usize].next;
         let caller = self.frames[frame as usize].caller.filter(|_| pc == RETURN);
@@ -123,8 +124,8 @@ impl Warp<'_> {
         self.joins.iter().enumerate().filter(|(_, join)| waits(join)).map(|(index, _)| index as u32).collect()
     }
 
-    /// The paths (first and last program counter) of a split to a join: one for each join and call that it has to leave on
-    /// the way. `None` if it does not lead there.
+    /// The paths (first and last program counter) of a split to a join: one for each join and call
+    /// that it has to leave on the way. `None` if it does not lead there.
     pub fn ways_to(&self, split: &Split, join: u32) -> Option<Vec<(u32, u32)>> {
         let mut ways = Vec::new();
         let mut split = *split;
@@ -138,7 +139,8 @@ impl Warp<'_> {
         }
     }
 
-    /// Resumes a split that has waited. If lanes have proceeded separately, splits at the same place are merged.
+    /// Resumes a split that has waited. If lanes have proceeded separately, splits at the same
+    /// place are merged.
     pub fn resume(&mut self, split: Split) {
         let same = |other: &&mut Split| (other.pc, other.frame, other.join) == (split.pc, split.frame, split.join);
         match self.ready.iter_mut().find(same).filter(|_| self.separated) {
@@ -152,7 +154,8 @@ impl Warp<'_> {
         }
     }
 
-    /// Ends a split that has arrived at its join, or whose lanes have all exited. Continues the join if this was the last one.
+    /// Ends a split that has arrived at its join, or whose lanes have all exited. Continues the
+    /// join if this was the last one.
     pub fn end(&mut self, mut split: Split) {
         loop {
             if split.join == ALONE {
