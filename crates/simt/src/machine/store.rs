@@ -1,5 +1,4 @@
-//! Stores of a warp (`st`). [`step`](super::step) calls it; it reads registers, writes memory, counts, and reports to the
-//! sanitizer and the model.
+//! Stores of a warp (`st`).
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -8,10 +7,10 @@ use crate::coalesce;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::access::{
-    Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, meet_shape, of_other,
+    Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, follow_shape, of_other,
 };
-use crate::machine::observe;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::{modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
 use crate::program::{Copied, Store};
 use crate::sanitizer::{Intent, Path, Stored};
@@ -39,18 +38,19 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
         if !is_word {
             collect(&warp.registers, store, &mut worker.rows);
         }
-        let mut found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
+        let mut found = follow_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
         if CHECKED {
             let intent = intent(store, counter);
             let memory = worker.launched.memory;
-            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
-                mask = observe::apart(worker, warp, &store.reach, split, mask, &intent);
+            if !observe::report_fast(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
+                mask = observe::report_per_lane(worker, warp, &store.reach, split, mask, &intent);
                 if mask == 0 {
                     return Ok(());
                 }
-                found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
+                found = follow_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
             }
         }
+        modelled::store(&mut worker.modelled, &worker.block, warp, store, at.with_mask(mask));
         let done = match found {
             None => false,
             Some(found) => {
@@ -59,7 +59,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
                     false => &worker.rows,
                 };
                 let counters = &mut worker.counters[counter as usize];
-                store_together(worker.launched.memory, &worker.block.shared, counters, found, rows)
+                store_fast(worker.launched.memory, &worker.block.shared, counters, found, rows)
             }
         };
         if done {
@@ -69,7 +69,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
             collect(&warp.registers, store, &mut worker.rows);
         }
         let addresses = addresses(warp, &store.reach, split);
-        store_apart(worker, warp, store.reach.space, mask, &addresses, width, counter)
+        store_per_lane(worker, warp, store.reach.space, mask, &addresses, width, counter)
     }
 }
 
@@ -113,9 +113,10 @@ fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element
     }
 }
 
-/// The fast path: all lanes access one allocation of global memory, or shared memory. Returns whether the store was done.
+/// The fast path: all lanes access one allocation of global memory, or shared memory. Returns
+/// whether the store was done.
 #[inline(always)]
-fn store_together(
+fn store_fast(
     memory: &Memory,
     shared: &SharedMemory,
     counters: &mut InstructionCounters,
@@ -138,7 +139,7 @@ fn store_together(
 
 /// Any other store.
 #[cold]
-pub(super) fn store_apart(
+pub(super) fn store_per_lane(
     worker: &mut Worker,
     warp: &mut Warp,
     space: Space,

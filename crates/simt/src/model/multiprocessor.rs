@@ -1,5 +1,6 @@
-//! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2. `machine/modelled.rs` passes each access
-//! of a warp; the chip takes the requests at the end of each round. Changes only the state of L1, the requests and counters.
+//! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2.
+//! `machine/modelled.rs` passes each access of a warp; the chip takes the requests at the end of
+//! each round.
 
 use super::cache::Cache;
 use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
@@ -19,16 +20,17 @@ const BULK_BYTES: u32 = 128;
 
 /// Which caches an instruction asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum CacheWish {
+pub(crate) enum CacheHint {
     /// No preference.
     #[default]
     None,
     /// Through L1: `ca`, `cs`.
-    Through,
-    /// Past L1: `cg`, `lu`, `cv`, and loads that are ordered with those of other threads. (`lu` may use L1, but on an H200 what
-    /// `lu` has loaded never hits.)
-    Past,
-    /// Through the read-only path, `nc`: a separate cache on Kepler ([`Multiprocessor::read_only_load`]), L1 on all later GPUs.
+    Cached,
+    /// Past L1: `cg`, `lu`, `cv`, and loads that are ordered with those of other threads. (`lu` may
+    /// use L1, but on an H200 what `lu` has loaded never hits.)
+    Bypass,
+    /// Through the read-only path, `nc`: a separate cache on Kepler
+    /// ([`Multiprocessor::read_only_load`]), L1 on all later GPUs.
     ReadOnly,
 }
 
@@ -101,7 +103,8 @@ impl Multiprocessor {
         }
     }
 
-    /// The passes over the banks of an access to shared memory; `None` if the model's rule is the one that every launch counts by.
+    /// The passes over the banks of an access to shared memory; `None` if the model's rule is the
+    /// one that every launch counts by.
     pub fn wavefronts(&self, kind: AccessKind, access: &Access) -> Option<Wavefronts> {
         match self.model.shared.banks {
             BankRule::Words => None,
@@ -110,11 +113,11 @@ impl Multiprocessor {
     }
 
     /// A warp's access to global or local memory.
-    pub fn access(&mut self, kind: AccessKind, origin: AccessOrigin, wish: CacheWish, access: &Access) {
+    pub fn access(&mut self, kind: AccessKind, origin: AccessOrigin, hint: CacheHint, access: &Access) {
         if access.mask == 0 {
             return;
         }
-        let through = origin == AccessOrigin::Local || self.goes_through_l1(wish);
+        let through = origin == AccessOrigin::Local || self.goes_through_l1(hint);
         self.count(kind, origin, through, access);
         if self.model.l2.is_none() {
             self.past_caches(kind, transactions::load(self.model.global, access, false).bytes.into());
@@ -155,7 +158,8 @@ impl Multiprocessor {
         self.counters.read_only_load += transactions;
     }
 
-    /// A warp's texture fetch through the read-only cache: the lane and the 32-byte sector of each texel.
+    /// A warp's texture fetch through the read-only cache: the lane and the 32-byte sector of each
+    /// texel.
     pub fn texture_fetch(&mut self, warp: u64, touched: impl Iterator<Item = (u32, u64)>) {
         let queries = self.query(warp, touched);
         self.counters.caches.read_only_texture += queries;
@@ -176,8 +180,8 @@ impl Multiprocessor {
         queries
     }
 
-    /// The copy engine reads or writes global memory, past L1, in parts of [`BULK_BYTES`] from the first byte on. What it reads may
-    /// go to several multiprocessors.
+    /// The copy engine reads or writes global memory, past L1, in parts of [`BULK_BYTES`] from the
+    /// first byte on. What it reads may go to several multiprocessors.
     pub fn bulk(&mut self, kind: AccessKind, (address, bytes): (u64, u32), receivers: u32) {
         for offset in (0..bytes).step_by(BULK_BYTES as usize) {
             let mut at = address.saturating_add(offset.into());
@@ -198,8 +202,9 @@ impl Multiprocessor {
         }
     }
 
-    /// A warp's access to the shared memory of another block, which goes to another multiprocessor and back. Atomic operations of
-    /// lanes that share a word take turns, and the replies count as much.
+    /// A warp's access to the shared memory of another block, which goes to another multiprocessor
+    /// and back. Atomic operations of lanes that share a word take turns, and the replies count as
+    /// much.
     pub fn distributed(&mut self, kind: AccessKind, access: &Access) {
         self.counters.caches.distributed_sectors += match kind {
             AccessKind::Atomic | AccessKind::Reduction => 2 * u64::from(coalesce::atomic_sectors(access).sectors),
@@ -207,20 +212,20 @@ impl Multiprocessor {
         };
     }
 
-    /// Threads of a block acquire what others of their cluster have written: invalidates L1. (Without clusters there are no such
-    /// writes.)
+    /// Threads of a block acquire what others of their cluster have written: invalidates L1.
+    /// (Without clusters there are no such writes.)
     pub fn acquire(&mut self) {
         if let Some(l1) = self.l1.as_mut().filter(|_| !self.model.gpcs.is_empty()) {
             l1.drop_lines();
         }
     }
 
-    fn goes_through_l1(&self, wish: CacheWish) -> bool {
-        self.model.l1.is_some_and(|l1| match wish {
-            CacheWish::None => self.caches_global_loads,
-            CacheWish::Through => l1.caches_global_loads || l1.can_cache_global_loads,
-            CacheWish::Past => false,
-            CacheWish::ReadOnly => self.model.compute_capability >= (5, 0) || self.caches_global_loads,
+    fn goes_through_l1(&self, hint: CacheHint) -> bool {
+        self.model.l1.is_some_and(|l1| match hint {
+            CacheHint::None => self.caches_global_loads,
+            CacheHint::Cached => l1.caches_global_loads || l1.can_cache_global_loads,
+            CacheHint::Bypass => false,
+            CacheHint::ReadOnly => self.model.compute_capability >= (5, 0) || self.caches_global_loads,
         })
     }
 

@@ -1,8 +1,8 @@
-//! Transactions of global memory: what one request of a warp costs, by architecture. Pure functions of one access;
-//! `multiprocessor` calls them.
+//! Transactions of global memory: what one request of a warp costs, by architecture.
 //!
-//! Sources: CUDA C programming guide, "Compute Capability 1.x" to "5.x", sections "Global Memory" (the guide of CUDA
-//! 4.2 has the rules of 1.x in full). The lectures' table of access patterns is a test here.
+//! Sources: CUDA C programming guide, "Compute Capability 1.x" to "5.x", sections "Global Memory"
+//! (the guide of CUDA 4.2 has the rules of 1.x in full). The lectures' table of access patterns is
+//! a test here.
 
 use super::TransactionRule;
 use crate::coalesce;
@@ -45,8 +45,8 @@ fn halves(access: &Access, rule: fn(&Access, u32) -> Transactions) -> Transactio
     Transactions { count: low.count + high.count, bytes: low.bytes + high.bytes }
 }
 
-/// Compute capability 1.0 and 1.1: the k-th thread of the half warp must access the k-th word of an aligned segment.
-/// Threads may be inactive; bytes and 16-bit words never coalesce.
+/// Compute capability 1.0 and 1.1: the k-th thread of the half warp must access the k-th word of an
+/// aligned segment. Threads may be inactive; bytes and 16-bit words never coalesce.
 fn strict(access: &Access, half: u32) -> Transactions {
     if half == 0 {
         return Transactions::default();
@@ -64,8 +64,9 @@ fn strict(access: &Access, half: u32) -> Transactions {
     }
 }
 
-/// Compute capability 1.2 and 1.3: segments of 32 bytes for 1-byte words, 64 for 2-byte words, 128 for all others, from the
-/// lowest active thread on; a segment with only one half in use is halved, down to 32 bytes.
+/// Compute capability 1.2 and 1.3: segments of 32 bytes for 1-byte words, 64 for 2-byte words, 128
+/// for all others, from the lowest active thread on; a segment with only one half in use is halved,
+/// down to 32 bytes.
 fn segments(access: &Access, half: u32) -> Transactions {
     let mut total = Transactions::default();
     let mut left = half;
@@ -97,8 +98,9 @@ fn segments(access: &Access, half: u32) -> Transactions {
     total
 }
 
-/// Compute capability 2.x and 3.x: a request of 8-byte words is two, of half warps, and one of 16-byte words four, of
-/// quarter warps; each requests the distinct lines or sectors that it touches.
+/// Compute capability 2.x and 3.x: a request of 8-byte words is two, of half warps, and one of
+/// 16-byte words four, of quarter warps; each requests the distinct lines or sectors that it
+/// touches.
 fn groups(access: &Access, unit: u32) -> Transactions {
     let lanes_together = TransactionRule::LinesAndSectors.lanes_together(access.width);
     let mut count = 0;
@@ -109,7 +111,8 @@ fn groups(access: &Access, unit: u32) -> Transactions {
     Transactions { count, bytes: count * unit }
 }
 
-/// Distinct aligned pieces of `unit` bytes that the lanes of `group` touch. No lane touches two, since words are aligned.
+/// Distinct aligned pieces of `unit` bytes that the lanes of `group` touch. No lane touches two,
+/// since words are aligned.
 fn distinct_units(access: &Access, group: u32, unit: u64) -> u32 {
     let mut units = [0u64; 32];
     let mut count = 0;
@@ -145,7 +148,8 @@ mod tests {
 
     #[test]
     fn the_table_of_course_row_4() {
-        // (pattern, bytes requested, Fermi through L1: transactions and bus use, past L1 and on everything later)
+        // (pattern, bytes requested, Fermi through L1: transactions and bus use, past L1 and on
+        // everything later)
         type Row = (Pattern, f64, (u32, f64), (u32, f64));
         let rows: [Row; 5] = [
             (ALIGNED, 128.0, (1, 100.0), (4, 100.0)),
@@ -187,7 +191,8 @@ mod tests {
         // Two half warps, 64 bytes each.
         assert_eq!(of(4, ALIGNED), (2, 128));
         assert_eq!(of(4, PERMUTED), (2, 128));
-        // Words 1..=16: within 128 bytes, but across the middle. Words 17..=32: 60 bytes of one segment, 4 of the next.
+        // Words 1..=16: within 128 bytes, but across the middle. Words 17..=32: 60 bytes of one
+        // segment, 4 of the next.
         assert_eq!(of(4, MISALIGNED), (3, 128 + 64 + 32));
         assert_eq!(of(4, SAME_WORD), (2, 64));
         assert_eq!(of(4, SCATTERED), (32, 1024));
