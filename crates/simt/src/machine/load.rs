@@ -12,7 +12,7 @@ use crate::machine::access::{
     of_other,
 };
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{access, inspect, observe};
+use crate::machine::{access, inspect, observe, watch};
 use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
 use crate::program::Load;
 use crate::sanitizer::{Intent, Path, Stored};
@@ -56,6 +56,14 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
                 found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
             }
         }
+        watch::access(
+            worker.launched,
+            &worker.block,
+            warp,
+            &load.reach,
+            (width, load.wish),
+            At { split, mask, counter },
+        );
         // No closure here: it would be compiled separately, without the host's instruction set.
         let done = match found {
             None => false,

@@ -9,8 +9,9 @@
 //!   [`across`] and [`meeting`] for what lanes do together, [`barriers`], [`calls`], [`system`] and [`heap`].
 //! - [`state`] is what a launch, a worker, a block and a warp are made of, and how an instruction can end.
 //!
-//! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] track uninitialised values. If a launch
-//! has a model of a GPU, they report to it through [`modelled`].
+//! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] track
+//! uninitialised values. If a launch has a model of a GPU, they report to it through [`modelled`];
+//! if it keeps requests, through [`watch`].
 //!
 //! [`hopper`] has tensor cores, asynchronous copies, mbarriers and clusters. The memory course needs none of it.
 //!
@@ -35,6 +36,7 @@ mod store;
 mod surface;
 mod system;
 mod texture;
+mod watch;
 mod written;
 
 pub(crate) use atomic::has_atomic;
@@ -43,4 +45,4 @@ pub(crate) use schedule::rehearsal::checked_on_model;
 pub(crate) use schedule::resident::Placement;
 pub(crate) use state::LOCAL_LIMIT;
 pub(crate) use state::Launched;
-pub(crate) use state::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
+pub(crate) use state::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks, places};

@@ -10,9 +10,10 @@ use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::access::{
     Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, meet_shape, of_other,
 };
-use crate::machine::observe;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::{observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
+use crate::model::CacheWish;
 use crate::program::{Copied, Store};
 use crate::sanitizer::{Intent, Path, Stored};
 use crate::site::AccessAction;
@@ -51,6 +52,14 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
                 found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
             }
         }
+        watch::access(
+            worker.launched,
+            &worker.block,
+            warp,
+            &store.reach,
+            (width, CacheWish::None),
+            At { split, mask, counter },
+        );
         let done = match found {
             None => false,
             Some(found) => {

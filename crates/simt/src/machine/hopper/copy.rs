@@ -8,7 +8,7 @@ use crate::lanes::{Row, WideRow, lanes};
 use crate::machine::hopper::mbarrier_access::update;
 use crate::machine::observe::Other;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{access, modelled, observe};
+use crate::machine::{access, modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
 use crate::program::AsyncCopy;
@@ -54,6 +54,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     }
     access::count_shared(counters, wavefronts);
     let wish = if copy.at_l2_only { CacheWish::Past } else { CacheWish::None };
+    watch::copy(worker, warp, &counted, counter);
     modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, wish), mask & reading, &from, counter);
     let number = observe::copy_begins(worker, || {
         let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });

@@ -10,7 +10,7 @@ use crate::machine::hopper::multiply::multiply;
 use crate::machine::hopper::warpgroup;
 use crate::machine::observe::Other;
 use crate::machine::state::{At, Attempt, Fault, Refused, Split, Warp, Worker};
-use crate::machine::{access, modelled, observe};
+use crate::machine::{access, modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
 use crate::program::{Matrix, Reach, Tile};
@@ -120,6 +120,7 @@ fn load<'l>(
     let mut words = [[0; 32]; 4];
     let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, 16, fault);
     worker.block.shared.load_each(&access, &mut words).map_err(refused)?;
+    watch::rows(worker, warp, &access, rows.len(), at.counter);
     count_rows(worker, at.counter, &addresses, mask, rows.len());
     for (matrix, &d) in rows.iter().enumerate() {
         let mut values: Row = [0; 32];
@@ -160,6 +161,7 @@ fn store<'l>(
     let access = Access::new(mask, &addresses, 16);
     let refused = |fault| Refused::new(AccessAction::Write, Space::Shared, 16, fault);
     worker.block.shared.store_each(&access, &words).map_err(refused)?;
+    watch::rows(worker, warp, &access, rows.len(), at.counter);
     count_rows(worker, at.counter, &addresses, mask, rows.len());
     Ok(())
 }
@@ -218,6 +220,8 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
             observe::touch_at(worker, warp, tile.reach.space, Other::Read(width), u32::MAX, &addresses, at.counter);
         let what = (AccessKind::Load, width, CacheWish::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, at.counter);
+        let (what, addressed) = ((width, CacheWish::None), (mask, &addresses));
+        watch::access_at(worker.launched, &worker.block, warp, tile.reach.space, what, addressed, at.counter);
         worker.rows = [[0; 32]; 4];
         crate::machine::load::load_apart(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
         let [low, high] = &mut values[register];
@@ -262,6 +266,8 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
         );
         let what = (AccessKind::Store, width, CacheWish::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, at.counter);
+        let (what, addressed) = ((width, CacheWish::None), (mask, &addresses));
+        watch::access_at(worker.launched, &worker.block, warp, tile.reach.space, what, addressed, at.counter);
         crate::machine::store::store_apart(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
     }
     Ok(())

@@ -10,6 +10,7 @@ use crate::machine::schedule::resident::Placement;
 use crate::machine::schedule::{resident, together};
 use crate::machine::state::{Launched, Stop, Worker};
 use crate::memory::Caller;
+use crate::request::Recorder;
 use crate::sanitizer::Party;
 use crate::{LaunchError, Report};
 
@@ -57,7 +58,8 @@ impl Launched<'_> {
             trap.findings = findings;
             return Err(LaunchError::Trap(trap));
         }
-        Ok(Report { instructions: self.code.places.clone(), counted, findings, findings_beyond, modelled })
+        let requests = self.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
+        Ok(Report { instructions: self.code.places.clone(), counted, findings, findings_beyond, modelled, requests })
     }
 
     /// Runs all blocks in parallel, in any order.
