@@ -21,14 +21,19 @@ use crate::texture::Touched;
 #[inline(always)]
 pub(super) fn access(launched: &Launched, block: &Block, warp: &Warp, reach: &Reach, what: (u32, CacheWish), at: At) {
     if launched.recorder.is_some() {
-        let addresses = access::addresses(warp, reach, at.split);
-        access_at(launched, block, warp, reach.space, what, (at.mask, &addresses), at.counter);
+        access_of(launched, block, warp, reach, what, at);
     }
 }
 
-/// [`access`] for known addresses.
+/// What [`access`] does in a launch that keeps requests: out of the way of all others.
 #[cold]
 #[inline(never)]
+fn access_of(launched: &Launched, block: &Block, warp: &Warp, reach: &Reach, what: (u32, CacheWish), at: At) {
+    let addresses = access::addresses(warp, reach, at.split);
+    access_at(launched, block, warp, reach.space, what, (at.mask, &addresses), at.counter);
+}
+
+/// [`access`] for known addresses.
 pub(super) fn access_at(
     launched: &Launched,
     block: &Block,

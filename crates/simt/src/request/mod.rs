@@ -84,6 +84,16 @@ pub struct Request {
     pub(crate) path: Path,
 }
 
+impl Request {
+    /// A load, store or atomic operation that no launch has made: of `width` bytes for each lane of
+    /// `mask`.
+    pub fn new(kind: AccessKind, memory: RequestedMemory, width: u32, mask: u32, addresses: [u64; 32]) -> Self {
+        let path = Path::Plain(CacheWish::None);
+        let position = [0; 3];
+        Self { instruction: 0, kind, memory, block: 0, position, warp: 0, step: 0, mask, width, addresses, path }
+    }
+}
+
 /// How a request is made, as far as its cost depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Path {
