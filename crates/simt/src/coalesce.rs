@@ -11,6 +11,8 @@ mod copies;
 
 pub(crate) use copies::CopyAccesses;
 
+use std::ops::Add;
+
 use crate::memory::Access;
 
 /// Bytes of a sector.
@@ -34,6 +36,41 @@ pub struct Wavefronts {
     pub wavefronts: u32,
     /// Passes beyond those that the same request would need without bank conflicts.
     pub conflicts: u32,
+}
+
+impl Add for Wavefronts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { wavefronts: self.wavefronts + other.wavefronts, conflicts: self.conflicts + other.conflicts }
+    }
+}
+
+impl Wavefronts {
+    /// Lanes that are served together, and need this many passes.
+    pub(crate) fn of_group(passes: u32) -> Self {
+        Self { wavefronts: passes, conflicts: passes - 1 }
+    }
+}
+
+/// A word of a request to shared memory, and when it is served.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Served {
+    /// The lane that asks for it.
+    pub lane: usize,
+    /// Its address, over 4.
+    pub word: u64,
+    /// The pass over the banks, from 0.
+    pub pass: u32,
+    /// The pass among those of the lanes that are served together: 0 without conflicts.
+    pub turn: u32,
+}
+
+impl Served {
+    /// The same, after this many passes.
+    pub(crate) fn after(self, passes: u32) -> Self {
+        Self { pass: self.pass + passes, ..self }
+    }
 }
 
 /// The sectors that an access touches. Its addresses must be aligned to its width.
@@ -150,13 +187,43 @@ fn distinct_unordered(values: &[u64; 32]) -> u32 {
 /// words stays cheap.
 #[inline(always)]
 pub(crate) fn load_wavefronts(access: &Access) -> Wavefronts {
-    wavefronts(access, || shares_in_pairs(access, 1) || shares_in_pairs(access, 2))
+    wavefronts(access, || groups_of_load_merge(access))
 }
 
 /// The wavefronts that a store to shared memory needs: as for a load, but groups are never merged.
 #[inline(always)]
 pub(crate) fn store_wavefronts(access: &Access) -> Wavefronts {
     wavefronts(access, || false)
+}
+
+/// Lists the words of an access and when each is served. Returns what [`load_wavefronts`] or
+/// [`store_wavefronts`] do.
+pub(crate) fn list_wavefronts(access: &Access, is_load: bool, mut each: impl FnMut(Served)) -> Wavefronts {
+    let together = lanes_together(access.width, is_load && groups_of_load_merge(access));
+    groups(access.mask, together).fold(Wavefronts::default(), |sum, group| {
+        let served = |lane, word, turn| each(Served { lane, word, turn, pass: sum.wavefronts + turn });
+        sum + Wavefronts::of_group(list_words_by_bank(access, group, served))
+    })
+}
+
+fn groups_of_load_merge(access: &Access) -> bool {
+    shares_in_pairs(access, 1) || shares_in_pairs(access, 2)
+}
+
+/// How many lanes are served together.
+fn lanes_together(width: u32, groups_merge: bool) -> usize {
+    let lanes = match width {
+        ..=4 => 32,
+        8 => 16,
+        _ => 8,
+    };
+    if groups_merge { 32.min(lanes * 2) } else { lanes }
+}
+
+/// The lanes of a mask in groups of this many neighbours, without empty groups.
+pub(crate) fn groups(mask: u32, together: usize) -> impl Iterator<Item = u32> {
+    let groups = (0..32).step_by(together).map(move |first| mask & lane_mask(together) << first);
+    groups.filter(|&group| group != 0)
 }
 
 #[inline(always)]
@@ -175,24 +242,13 @@ fn wavefronts(access: &Access, groups_merge: impl Fn() -> bool) -> Wavefronts {
 /// Up to 4 bytes a lane: the bank with the most distinct words decides.
 #[inline(always)]
 fn narrow_wavefronts(access: &Access) -> Wavefronts {
-    let wavefronts = most_words_in_a_bank(access, access.mask);
-    Wavefronts { wavefronts, conflicts: wavefronts - 1 }
+    Wavefronts::of_group(most_words_in_a_bank(access, access.mask))
 }
 
 /// 8 or 16 bytes a lane: one group of lanes after another.
 fn wide_wavefronts(access: &Access, groups_merge: bool) -> Wavefronts {
-    let lanes_together = if access.width == 8 { 16 } else { 8 };
-    let lanes_together = if groups_merge { lanes_together * 2 } else { lanes_together };
-    let mut total = Wavefronts::default();
-    for start in (0..32).step_by(lanes_together) {
-        let group = access.mask & (lane_mask(lanes_together) << start);
-        if group != 0 {
-            let wavefronts = most_words_in_a_bank(access, group);
-            total.wavefronts += wavefronts;
-            total.conflicts += wavefronts - 1;
-        }
-    }
-    total
+    let groups = groups(access.mask, lanes_together(access.width, groups_merge));
+    groups.fold(Wavefronts::default(), |sum, group| sum + Wavefronts::of_group(most_words_in_a_bank(access, group)))
 }
 
 /// A mask of the first `lanes` lanes.
@@ -209,16 +265,17 @@ fn shares_in_pairs(access: &Access, distance: usize) -> bool {
     })
 }
 
-/// Calls `each` with every word that the lanes of `group` access.
+/// Calls `each` with every word that the lanes of `group` access, and its lane.
 #[inline(always)]
-fn for_each_word(access: &Access, group: u32, mut each: impl FnMut(u64)) {
+fn for_each_word(access: &Access, group: u32, mut each: impl FnMut(usize, u64)) {
     let words_per_lane = u64::from(access.width.div_ceil(4));
     let mut lanes = group;
     while lanes != 0 {
-        let first = access.addresses[(lanes.trailing_zeros() & 31) as usize] / 4;
+        let lane = (lanes.trailing_zeros() & 31) as usize;
+        let first = access.addresses[lane] / 4;
         lanes &= lanes - 1;
         for word in first..first + words_per_lane {
-            each(word);
+            each(lane, word);
         }
     }
 }
@@ -236,7 +293,7 @@ fn most_words_in_a_bank(access: &Access, group: u32) -> u32 {
     // only if a bank has more than one.
     let mut seen = [u64::MAX; BANKS as usize];
     let mut spilled = false;
-    for_each_word(access, group, |word| {
+    for_each_word(access, group, |_, word| {
         let slot = &mut seen[bank_of(word)];
         if *slot == u64::MAX {
             *slot = word;
@@ -244,23 +301,26 @@ fn most_words_in_a_bank(access: &Access, group: u32) -> u32 {
             spilled |= *slot != word;
         }
     });
-    if spilled { list_words_by_bank(access, group) } else { 1 }
+    if spilled { list_words_by_bank(access, group, |_, _, _| {}) } else { 1 }
 }
 
-/// [`most_words_in_a_bank`] if some bank has several.
-fn list_words_by_bank(access: &Access, group: u32) -> u32 {
+/// [`most_words_in_a_bank`] if some bank may have several. Calls `each` with every lane, its word,
+/// and which of its bank's words that is.
+fn list_words_by_bank(access: &Access, group: u32, mut each: impl FnMut(usize, u64, u32)) -> u32 {
     // A lane has at most one word in a bank.
     let mut words = [[0u64; 32]; BANKS as usize];
     let mut counts = [0u8; BANKS as usize];
     let mut most = 0;
-    for_each_word(access, group, |word| {
+    for_each_word(access, group, |lane, word| {
         let bank = bank_of(word);
         let count = usize::from(counts[bank]);
-        if !words[bank][..count].contains(&word) {
+        let turn = words[bank][..count].iter().position(|&other| other == word).unwrap_or_else(|| {
             words[bank][count] = word;
             counts[bank] += 1;
             most = most.max(counts[bank]);
-        }
+            count
+        });
+        each(lane, word, turn as u32);
     });
     u32::from(most)
 }

@@ -31,6 +31,13 @@ pub enum AccessKind {
     Copy,
 }
 
+impl AccessKind {
+    /// What a bulk copy to global memory does there.
+    pub(crate) fn of_bulk_store(reduces: bool) -> Self {
+        if reduces { Self::Reduction } else { Self::Store }
+    }
+}
+
 /// Accesses to global or local memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCounters {

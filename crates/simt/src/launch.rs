@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::machine::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS};
 use crate::model::{LoadCaching, Model};
-use crate::{Checks, LoadError, Output, Trap};
+use crate::{Checks, LoadError, Output, Trap, Watch};
 
 /// The default limit of warp instructions of a launch: minutes of simulation.
 pub const DEFAULT_STEP_LIMIT: u64 = 1 << 36;
@@ -78,6 +78,8 @@ pub struct Launch<'a> {
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
     /// Receives what the threads print; `None` discards it.
     pub output: Option<&'a Output>,
+    /// The requests that the report keeps; `None`: none.
+    pub watch: Option<Watch>,
 }
 
 impl Default for Launch<'_> {
@@ -102,6 +104,7 @@ impl Default for Launch<'_> {
             cancel: None,
             progress: None,
             output: None,
+            watch: None,
         }
     }
 }

@@ -47,10 +47,13 @@
 //!   has these numbers per instruction, per line of PTX and per line of the source program.
 //! - Faults are [`Trap`]s: accesses out of bounds, misaligned or to freed memory, barriers that not
 //!   all threads reach.
+//! - [`Launch::watch`] keeps the first requests of each memory instruction, lane by lane:
+//!   [`Request::service`] says what moves and which pass serves each lane, on any model.
 //! - A launch's [`Checks`] look for faults that do not stop it: the report's [`Finding`]s.
 //!
 //! Modules: `program` decodes, `machine` executes, with `lanes` for arithmetic, `memory`, `texture`
-//! and `output`; `coalesce` and `model` count; `sanitizer` looks for faults. `tensor_core` rounds,
+//! and `output`; `coalesce` and `model` count, `request` lists what
+//! they count; `sanitizer` looks for faults. `tensor_core` rounds,
 //! and `tensor_map` describes boxes of tensors. The other files are what callers see: launches,
 //! counters, reports, errors, traps.
 //!
@@ -80,6 +83,7 @@ mod model;
 mod output;
 mod program;
 mod report;
+mod request;
 mod sanitizer;
 mod site;
 mod tensor_core;
@@ -99,12 +103,13 @@ pub use memory::{
 };
 pub use metric::{Metric, MetricValue};
 pub use model::{
-    BankRule, BlockNeeds, CacheCounters, L1, L1Size, L2, Limiter, Limits, LoadCaching, Model, ModelCounters, Occupancy,
-    RegisterAllocation, SectorCounters, Shared, StoreHit, TransactionCounters, TransactionRule,
+    BankRule, Banks, BlockNeeds, CacheCounters, L1, L1Size, L2, Limiter, Limits, LoadCaching, Model, ModelCounters,
+    Occupancy, RegisterAllocation, SectorCounters, Shared, StoreHit, TransactionCounters, TransactionRule,
 };
 pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
 pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime};
 pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
+pub use request::{Ask, Piece, Request, RequestedMemory, Service, Unit, Watch};
 pub use sanitizer::{Checks, Finding, FindingKind, MapFence, ProductPart, RaceScope};
 pub use site::{AccessAction, Site, SourcePosition};
 pub use tensor_map::{

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::Finding;
 use crate::counters::{AccessKind, Counters, InstructionCounters};
 use crate::model::{ModelCounters, Occupancy};
+use crate::request::Request;
 
 /// What reports show of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +70,7 @@ pub struct Report {
     pub(crate) findings_beyond: u64,
     /// The model's occupancy and counters.
     pub(crate) modelled: Option<(Occupancy, ModelCounters)>,
+    pub(crate) requests: Vec<Request>,
 }
 
 impl Report {
@@ -109,6 +111,17 @@ impl Report {
     /// The occupancy of a multiprocessor of the launch's model; `None` without one.
     pub fn occupancy(&self) -> Option<&Occupancy> {
         self.modelled.as_ref().map(|(occupancy, _)| occupancy)
+    }
+
+    /// The requests that the launch kept ([`Launch::watch`](crate::Launch::watch)): by instruction,
+    /// block and warp, each warp's in the order of its execution.
+    pub fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// The instruction that made a request of this report.
+    pub fn instruction_of(&self, request: &Request) -> &InstructionInfo {
+        &self.instructions[request.instruction as usize]
     }
 
     /// Each instruction of the program, in the order of its text, even if never executed.

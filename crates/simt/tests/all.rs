@@ -9,6 +9,7 @@ mod launch;
 mod mutations;
 mod product;
 mod rehearsal;
+mod requests;
 mod tensor;
 mod tensor_maps;
 mod textures;

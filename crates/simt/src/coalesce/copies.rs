@@ -7,7 +7,8 @@
 //! sector) whose source and destination are equally far apart. Zeros for bytes that are not read
 //! take separate passes.
 
-use super::{Sectors, Wavefronts, lane_mask, most_words_in_a_bank, sectors};
+use super::{SECTOR_BYTES, Sectors, Served, Wavefronts, for_each_word, groups, list_words_by_bank, sectors};
+use crate::lanes::lanes;
 use crate::memory::Access;
 
 /// A copy of a warp: where each lane reads and writes.
@@ -26,31 +27,52 @@ impl CopyAccesses<'_> {
     /// The sectors of global memory that the copy reads.
     pub fn sectors(&self) -> Sectors {
         let found = sectors(&self.from);
-        if self.at_l2_only { Sectors { sectors: self.runs(32), ..found } } else { found }
+        let past_l1 = || self.runs(SECTOR_BYTES.into()).0.len() as u32;
+        if self.at_l2_only { Sectors { sectors: past_l1(), ..found } } else { found }
+    }
+
+    /// Lists the sectors that a copy past L1 reads, by their addresses.
+    pub fn list_sectors(&self, mut each: impl FnMut(u64)) {
+        let (runs, _) = self.runs(SECTOR_BYTES.into());
+        runs.iter().for_each(|&(sector, _)| each(sector * u64::from(SECTOR_BYTES)));
     }
 
     /// The wavefronts of shared memory that the copy needs.
     pub fn wavefronts(&self) -> Wavefronts {
-        let lanes_together = 128 / self.to.width.max(4) as usize;
-        let groups = (0..32).step_by(lanes_together).map(|first| self.to.mask & lane_mask(lanes_together) << first);
-        let groups = groups.filter(|&group| group != 0);
+        self.list_wavefronts(|_| {})
+    }
+
+    /// Lists the words that the copy writes and when each is served. Returns its wavefronts.
+    pub fn list_wavefronts(&self, mut each: impl FnMut(Served)) -> Wavefronts {
+        let groups = groups(self.to.mask, 128 / self.to.width.max(4) as usize);
         if self.at_l2_only {
-            let filling = if self.fills { groups.count() as u32 } else { 0 };
-            return Wavefronts { wavefronts: self.runs(128) + filling, conflicts: 0 };
+            let (runs, run_of_lane) = self.runs(128);
+            let mut passes = runs.len() as u32;
+            for group in groups {
+                for_each_word(&self.to, group, |lane, word| {
+                    let pass = run_of_lane[lane].map_or(passes, |run| run as u32);
+                    each(Served { lane, word, pass, turn: 0 });
+                });
+                passes += u32::from(self.fills);
+            }
+            return Wavefronts { wavefronts: passes, conflicts: 0 };
         }
-        let mut found = Wavefronts::default();
+        let mut total = Wavefronts::default();
         for group in groups {
-            let mut rest = group;
+            let (mut rest, mut passes) = (group, 0);
             while rest != 0 {
                 let line = self.line(rest.trailing_zeros() as usize);
-                let together = (0..32).filter(|&lane| rest >> lane & 1 == 1 && self.line(lane) == line);
+                let together = lanes(rest).filter(|&lane| self.line(lane) == line);
                 let together = together.fold(0, |mask, lane| mask | 1 << lane);
-                found.wavefronts += most_words_in_a_bank(&self.to, together);
+                passes += list_words_by_bank(&self.to, together, |lane, word, turn| {
+                    let turn = passes + turn;
+                    each(Served { lane, word, turn, pass: total.wavefronts + turn });
+                });
                 rest &= !together;
             }
-            found.conflicts = found.conflicts.wrapping_sub(1);
+            total = total + Wavefronts::of_group(passes);
         }
-        Wavefronts { conflicts: found.wavefronts.wrapping_add(found.conflicts), ..found }
+        total
     }
 
     /// The line that a lane reads from, if it reads.
@@ -59,17 +81,19 @@ impl CopyAccesses<'_> {
     }
 
     /// Runs of lanes that read from one aligned piece of `bytes` bytes, and whose source and
-    /// destination are equally far apart.
-    fn runs(&self, bytes: u64) -> u32 {
-        let mut runs: Vec<(u64, u64)> = Vec::new();
-        for lane in (0..32).filter(|lane| self.from.mask >> lane & 1 == 1) {
+    /// destination are equally far apart. Of each run the piece and the distance; of each lane that
+    /// reads, the number of its run.
+    fn runs(&self, bytes: u64) -> (Vec<(u64, u64)>, [Option<usize>; 32]) {
+        let (mut runs, mut run_of_lane) = (Vec::new(), [None; 32]);
+        for lane in lanes(self.from.mask) {
             let (from, to) = (self.from.addresses[lane], self.to.addresses[lane]);
             let run = (from / bytes, to.wrapping_sub(from));
-            if !runs.contains(&run) {
+            run_of_lane[lane] = runs.iter().position(|&other| other == run).or_else(|| {
                 runs.push(run);
-            }
+                Some(runs.len() - 1)
+            });
         }
-        runs.len() as u32
+        (runs, run_of_lane)
     }
 }
 

@@ -9,8 +9,9 @@ use crate::coalesce;
 use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
 use crate::machine::access::{addresses, by_space, count_distributed, count_global, count_shared};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{modelled, observe};
+use crate::machine::{modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
+use crate::model::CacheHint;
 use crate::program::Atomic;
 use crate::site::AccessAction;
 
@@ -22,6 +23,8 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
         return Ok(());
     }
     modelled::atomic(&mut worker.modelled, &worker.block, warp, operation, at);
+    let what = (operation.width(), CacheHint::Bypass);
+    watch::access(worker.launched, &worker.block, warp, &operation.reach, what, at);
     if !operation.rest.is_empty() {
         return vector(worker, warp, operation, at);
     }

@@ -11,7 +11,7 @@ use crate::machine::access::{
     follow_shape, of_other,
 };
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{access, inspect, modelled, observe};
+use crate::machine::{access, inspect, modelled, observe, watch};
 use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
 use crate::program::Load;
 use crate::sanitizer::{Intent, Path, Stored};
@@ -56,6 +56,14 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
             }
         }
         modelled::load(&mut worker.modelled, &worker.block, warp, load, at.with_mask(mask));
+        watch::access(
+            worker.launched,
+            &worker.block,
+            warp,
+            &load.reach,
+            (width, load.hint),
+            At { split, mask, counter },
+        );
         // No closure here: it would be compiled separately, without the host's instruction set.
         let done = match found {
             None => false,

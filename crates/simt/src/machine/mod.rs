@@ -12,7 +12,8 @@
 //!   can end.
 //!
 //! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] track
-//! uninitialised values. If a launch has a model of a GPU, they report to it through [`modelled`].
+//! uninitialised values. If a launch has a model of a GPU, they report to it through [`modelled`];
+//! if it keeps requests, through [`watch`].
 //!
 //! [`matrix`] has tensor cores. [`asynchronous`] dispatches copies, to [`copy`], and mbarriers, to
 //! [`mbarrier`]. [`cluster`] is the barrier of a cluster.
@@ -43,6 +44,7 @@ mod store;
 mod surface;
 mod system;
 mod texture;
+mod watch;
 mod written;
 
 pub(crate) use atomic::has_atomic;
@@ -52,4 +54,4 @@ pub(crate) use schedule::resident::Placement;
 pub(crate) use schedule::run::run as run_launch;
 pub(crate) use state::LOCAL_LIMIT;
 pub(crate) use state::RunningLaunch;
-pub(crate) use state::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
+pub(crate) use state::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, backing_addresses, most_blocks};

@@ -10,8 +10,9 @@ use crate::machine::access::{
     Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, follow_shape, of_other,
 };
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{modelled, observe};
+use crate::machine::{modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
+use crate::model::CacheHint;
 use crate::program::{Copied, Store};
 use crate::sanitizer::{Intent, Path, Stored};
 use crate::site::AccessAction;
@@ -51,6 +52,14 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
             }
         }
         modelled::store(&mut worker.modelled, &worker.block, warp, store, at.with_mask(mask));
+        watch::access(
+            worker.launched,
+            &worker.block,
+            warp,
+            &store.reach,
+            (width, CacheHint::None),
+            At { split, mask, counter },
+        );
         let done = match found {
             None => false,
             Some(found) => {

@@ -6,9 +6,10 @@ use crate::lanes::{Row, WideRow, lanes};
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::texture::{check_geometry, coordinates_of, count, refuse, surface_of};
-use crate::machine::{atomic, observe};
+use crate::machine::{atomic, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::{SurfaceAccess, SurfaceAction};
+use crate::request::RequestedMemory;
 use crate::site::AccessAction;
 use crate::texture;
 use crate::texture::{Surface, TextureFault, Touched};
@@ -16,15 +17,15 @@ use crate::texture::{Surface, TextureFault, Touched};
 /// The lanes of one request to a surface.
 const SURFACE_LANES: u32 = 8;
 
-/// Where a lane's surface access goes: the address and its sector; `None` if it is outside and has
-/// no effect.
+/// Where a lane's surface access goes: the address, its sector, and where in that it is; `None` if
+/// it is outside and has no effect.
 fn element(
     surface: &Surface,
     access: &SurfaceAccess,
     (bits, layer): ([u32; 3], u32),
     width: u32,
     lane: usize,
-) -> Attempt<Option<(u64, u64)>> {
+) -> Attempt<Option<(u64, (u64, u32))>> {
     let shape = &surface.shape;
     check_geometry(access.coordinates.geometry, shape, lane)?;
     let texel = i64::from(shape.format.bytes());
@@ -87,8 +88,9 @@ pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &Sur
             _ => access.ty.bytes() * access.rows.len() as u32,
         };
         let at = coordinates_of(warp, &access.coordinates, lane);
-        let Some((address, sector)) = element(&surface, access, at, width, lane)? else { continue };
-        touched.push(Touched { group: lane as u32 / SURFACE_LANES, sector, address: Some(address), lane: lane as u32 });
+        let Some((address, (sector, within))) = element(&surface, access, at, width, lane)? else { continue };
+        let (group, lane_number) = (lane as u32 / SURFACE_LANES, lane as u32);
+        touched.push(Touched { group, sector, address: Some(address), lane: lane_number, within });
         let bytes = stored(warp, access, &surface, lane);
         let index = groups.iter().position(|group| group.width == width).unwrap_or_else(|| {
             groups.push(Group { width, mask: 0, addresses: [address; 32], words: [[0; 32]; 4] });
@@ -114,7 +116,9 @@ pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &Sur
         }
     }
     let widest = groups.iter().map(|group| group.width).max().unwrap_or(0);
-    count(&mut worker.counters[counter as usize].texture, &mut touched, widest, mask, SURFACE_LANES);
+    touched.sort_unstable();
+    watch::elements(worker, warp, RequestedMemory::Surface, (widest, &touched), at);
+    count(&mut worker.counters[counter as usize].texture, &touched, widest, mask, SURFACE_LANES);
     Ok(())
 }
 

@@ -8,9 +8,10 @@ use crate::counters::MemoryCounters;
 use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{modelled, observe};
+use crate::machine::{modelled, observe, watch};
 use crate::memory::AccessFault;
 use crate::program::{CoordinateRows, Fetch, Level, Query};
+use crate::request::RequestedMemory;
 use crate::site::AccessAction;
 use crate::texture;
 use crate::texture::{
@@ -83,20 +84,18 @@ fn floats(bits: [u32; 3]) -> [f32; 3] {
     bits.map(f32::from_bits)
 }
 
-/// Adds an instruction's requests and sectors to the counters, as an H200 counts them
-/// (`tests/data/h200_textures.txt`): `lanes` lanes of a warp form one request. `bytes` is the size
-/// of an element.
-pub(super) fn count(counters: &mut MemoryCounters, touched: &mut Vec<Touched>, bytes: u32, mask: u32, lanes: u32) {
+/// Adds an instruction's requests and sectors to the counters, as an H200 counts them (`tests/data/h200_textures.txt`): `lanes`
+/// lanes of a warp form one request. `touched` is sorted; `bytes` is the size of an element.
+pub(super) fn count(counters: &mut MemoryCounters, touched: &[Touched], bytes: u32, mask: u32, lanes: u32) {
     let all = u32::MAX >> (32 - lanes);
     counters.requests += (0..32 / lanes).filter(|group| mask >> (group * lanes) & all != 0).count() as u64;
-    touched.sort_unstable();
+    counters.sectors += texture::lookups(touched).count() as u64;
     for group in touched.chunk_by(|one, other| one.group == other.group) {
-        counters.sectors += group.chunk_by(|one, other| one.sector == other.sector).count() as u64;
         let elements = group.chunk_by(|one, other| one.address == other.address);
         let elements = elements.filter(|same| same[0].address.is_some()).count() as u32;
         counters.ideal_sectors += u64::from((elements * bytes).div_ceil(SECTOR_BYTES));
     }
-    let mut addresses: Vec<u64> = touched.drain(..).filter_map(|element| element.address).collect();
+    let mut addresses: Vec<u64> = touched.iter().filter_map(|element| element.address).collect();
     addresses.sort_unstable();
     addresses.dedup();
     counters.bytes += addresses.len() as u64 * u64::from(bytes);
@@ -199,7 +198,9 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
     if let Some(resident) = fetch.resident {
         warp.registers.set_predicate(resident, mask, u32::MAX);
     }
-    count(&mut worker.counters[counter as usize].texture, &mut touched, texel_bytes, mask, lanes_together);
+    touched.sort_unstable();
+    watch::elements(worker, warp, RequestedMemory::Texture, (texel_bytes, &touched), at);
+    count(&mut worker.counters[counter as usize].texture, &touched, texel_bytes, mask, lanes_together);
     Ok(())
 }
 

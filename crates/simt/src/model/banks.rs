@@ -5,7 +5,7 @@
 //! measured on an H200.
 
 use super::BankRule;
-use crate::coalesce::{self, Wavefronts};
+use crate::coalesce::{self, Served, Wavefronts};
 use crate::lanes::lanes;
 use crate::memory::Access;
 
@@ -14,67 +14,88 @@ pub(super) fn wavefronts(rule: BankRule, access: &Access, is_load: bool) -> Wave
     match rule {
         BankRule::Words if is_load => coalesce::load_wavefronts(access),
         BankRule::Words => coalesce::store_wavefronts(access),
-        BankRule::HalfWarps => half_warps(access, is_load),
+        _ => list(rule, access, is_load, |_| {}),
+    }
+}
+
+/// Lists the words of an access and when each is served. Returns the passes.
+pub(crate) fn list(rule: BankRule, access: &Access, is_load: bool, each: impl FnMut(Served)) -> Wavefronts {
+    match rule {
+        BankRule::Words => coalesce::list_wavefronts(access, is_load, each),
+        BankRule::HalfWarps => half_warps(access, is_load, each),
         BankRule::Fermi => {
-            grouped(access, &[(8, 16), (16, 8)], u32::from(access.width == 16), |word| (word % 32, word))
+            let extra = u32::from(access.width == 16);
+            grouped(access, &[(8, 16), (16, 8)], extra, |word| (word % 32, word), each)
         }
-        BankRule::Kepler4 => grouped(access, &[(16, 16)], 0, |word| (word % 32, word / 64)),
-        BankRule::Kepler8 => grouped(access, &[(16, 16)], 0, |word| (word / 2 % 32, word / 2)),
+        BankRule::Kepler4 => grouped(access, &[(16, 16)], 0, |word| (word % 32, word / 64), each),
+        BankRule::Kepler8 => grouped(access, &[(16, 16)], 0, |word| (word / 2 % 32, word / 2), each),
     }
 }
 
-/// Groups of lanes, one after the other: each needs as many passes as the bank with the most
-/// distinct rows has, plus `extra`. `groups` has the lanes of a group for the widths that are not
-/// served a whole warp at a time; `bank_of` gives the bank and the row of a 4-byte word.
-fn grouped(access: &Access, groups: &[(u32, usize)], extra: u32, bank_of: fn(u64) -> (u64, u64)) -> Wavefronts {
+/// Groups of lanes, one after the other: each needs as many passes as the bank with the most distinct rows has, plus `extra`.
+/// `groups` has the lanes of a group for the widths that are not served a whole warp at a time; `bank_of` gives the bank
+/// and the row of a 4-byte word.
+fn grouped(
+    access: &Access,
+    groups: &[(u32, usize)],
+    extra: u32,
+    bank_of: fn(u64) -> (u64, u64),
+    mut each: impl FnMut(Served),
+) -> Wavefronts {
     let size = groups.iter().find(|(width, _)| *width == access.width).map_or(32, |&(_, lanes)| lanes);
-    let mut total = Wavefronts::default();
-    for start in (0..32).step_by(size) {
-        let group = access.mask & (u32::MAX >> (32 - size) << start);
-        if group != 0 {
-            let passes = most_rows_in_a_bank(access, group, bank_of) + extra;
-            total.wavefronts += passes;
-            total.conflicts += passes - 1;
-        }
-    }
-    total
+    coalesce::groups(access.mask, size).fold(Wavefronts::default(), |sum, group| {
+        let passes = most_rows_in_a_bank(access, group, bank_of, |served| each(served.after(sum.wavefronts)));
+        sum + Wavefronts::of_group(passes + extra)
+    })
 }
 
-fn most_rows_in_a_bank(access: &Access, group: u32, bank_of: fn(u64) -> (u64, u64)) -> u32 {
+fn most_rows_in_a_bank(
+    access: &Access,
+    group: u32,
+    bank_of: fn(u64) -> (u64, u64),
+    mut each: impl FnMut(Served),
+) -> u32 {
     // A lane of 16 bytes has up to four rows, so 16 lanes together have at most 64.
     let mut rows: [Vec<u64>; 32] = Default::default();
     for lane in lanes(group) {
         let first = access.addresses[lane] / 4;
         for word in first..first + u64::from(access.width.div_ceil(4)) {
             let (bank, row) = bank_of(word);
-            let rows = &mut rows[bank as usize % 32];
-            if !rows.contains(&row) {
-                rows.push(row);
-            }
+            let turn = turn_of(row, &mut rows[bank as usize % 32]);
+            each(Served { lane, word, pass: turn, turn });
         }
     }
     rows.iter().map(Vec::len).max().unwrap_or(0) as u32
 }
 
-/// Compute capability 1.x: 16 banks serve a half warp. Each pass broadcasts one word, that of the
-/// lowest remaining thread, to all that request it, and serves one thread of each other bank. Words
-/// of 8 and 16 bytes are several requests of 4 bytes. A store broadcasts nothing, but threads that
-/// write the same word count as one.
-fn half_warps(access: &Access, is_load: bool) -> Wavefronts {
+/// Which of the values before it a value is; if none, it is added to them.
+fn turn_of(value: u64, before: &mut Vec<u64>) -> u32 {
+    let turn = before.iter().position(|&other| other == value).unwrap_or_else(|| {
+        before.push(value);
+        before.len() - 1
+    });
+    turn as u32
+}
+
+/// Compute capability 1.x: 16 banks serve a half warp. Each pass broadcasts one word, that of the lowest remaining thread, to
+/// all that request it, and serves one thread of each other bank. Words of 8 and 16 bytes are several requests of 4 bytes. A store
+/// broadcasts nothing, but threads that write the same word count as one.
+fn half_warps(access: &Access, is_load: bool, mut each: impl FnMut(Served)) -> Wavefronts {
     let mut total = Wavefronts::default();
-    for half in [access.mask & 0xffff, access.mask & 0xffff_0000] {
+    for half in coalesce::groups(access.mask, 16) {
         for part in 0..u64::from(access.width.div_ceil(4)) {
-            if half != 0 {
-                let passes = if is_load { broadcasting(access, half, part) } else { distinct(access, half, part) };
-                total.wavefronts += passes;
-                total.conflicts += passes - 1;
-            }
+            let serve = |served: Served| each(served.after(total.wavefronts));
+            let passes = match is_load {
+                true => broadcasting(access, half, part, serve),
+                false => distinct(access, half, part, serve),
+            };
+            total = total + Wavefronts::of_group(passes);
         }
     }
     total
 }
 
-fn broadcasting(access: &Access, half: u32, part: u64) -> u32 {
+fn broadcasting(access: &Access, half: u32, part: u64, mut each: impl FnMut(Served)) -> u32 {
     let word = |lane: usize| access.addresses[lane] / 4 + part;
     let mut left = half;
     let mut passes = 0;
@@ -83,11 +104,10 @@ fn broadcasting(access: &Access, half: u32, part: u64) -> u32 {
         let mut busy = 1u32 << (broadcast % 16);
         for lane in lanes(left) {
             let bank = 1u32 << (word(lane) % 16);
-            if word(lane) == broadcast {
-                left &= !(1 << lane);
-            } else if busy & bank == 0 {
+            if word(lane) == broadcast || busy & bank == 0 {
                 busy |= bank;
                 left &= !(1 << lane);
+                each(Served { lane, word: word(lane), pass: passes, turn: passes });
             }
         }
         passes += 1;
@@ -95,14 +115,12 @@ fn broadcasting(access: &Access, half: u32, part: u64) -> u32 {
     passes
 }
 
-fn distinct(access: &Access, half: u32, part: u64) -> u32 {
+fn distinct(access: &Access, half: u32, part: u64, mut each: impl FnMut(Served)) -> u32 {
     let mut words: [Vec<u64>; 16] = Default::default();
     for lane in lanes(half) {
         let word = access.addresses[lane] / 4 + part;
-        let bank = &mut words[(word % 16) as usize];
-        if !bank.contains(&word) {
-            bank.push(word);
-        }
+        let turn = turn_of(word, &mut words[(word % 16) as usize]);
+        each(Served { lane, word, pass: turn, turn });
     }
     words.iter().map(Vec::len).max().unwrap_or(0) as u32
 }

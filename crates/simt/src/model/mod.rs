@@ -32,9 +32,14 @@ mod transactions;
 pub use counters::{CacheCounters, ModelCounters, SectorCounters, TransactionCounters};
 pub use occupancy::{BlockNeeds, Limiter, Occupancy};
 
+pub(crate) use banks::list as list_wavefronts;
 pub(crate) use chip::Chip;
 pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, Position};
 pub(crate) use seats::Neighbourhood;
+pub(crate) use transactions::{bulk_lines, list as list_transactions};
+
+/// Bytes of a line, in every cache and in every request to L2.
+pub(crate) const LINE_BYTES: u64 = 128;
 
 /// A GPU's memory system and limits.
 #[derive(Debug, PartialEq, Eq)]
@@ -140,6 +145,15 @@ pub enum BankRule {
     Words,
 }
 
+/// The banks of shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Banks {
+    /// How many.
+    pub count: u32,
+    /// Neighbouring bytes that are in one bank.
+    pub bytes: u32,
+}
+
 /// How a warp's access to global memory becomes transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionRule {
@@ -238,6 +252,17 @@ pub enum LoadCaching {
     AllLevels,
     /// `cg`: past L1.
     GlobalLevel,
+}
+
+impl BankRule {
+    /// The banks.
+    pub fn banks(self) -> Banks {
+        match self {
+            Self::HalfWarps => Banks { count: 16, bytes: 4 },
+            Self::Kepler8 => Banks { count: 32, bytes: 8 },
+            Self::Fermi | Self::Kepler4 | Self::Words => Banks { count: 32, bytes: 4 },
+        }
+    }
 }
 
 impl TransactionRule {

@@ -5,18 +5,13 @@
 use super::cache::Cache;
 use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
 use super::{
-    BankRule, LoadCaching, Model, ModelCounters, SectorCounters, StoreHit, TransactionCounters, banks, transactions,
+    BankRule, LINE_BYTES, LoadCaching, Model, ModelCounters, SectorCounters, StoreHit, TransactionCounters, banks,
+    transactions,
 };
 use crate::coalesce::{self, Wavefronts};
 use crate::counters::AccessKind;
 use crate::lanes::lanes;
 use crate::memory::Access;
-
-/// Bytes of a line, in every cache and in every request to L2.
-pub(super) const LINE_BYTES: u64 = 128;
-
-/// Bytes that the copy engine moves at once.
-const BULK_BYTES: u32 = 128;
 
 /// Which caches an instruction asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +27,18 @@ pub(crate) enum CacheHint {
     /// Through the read-only path, `nc`: a separate cache on Kepler
     /// ([`Multiprocessor::read_only_load`]), L1 on all later GPUs.
     ReadOnly,
+}
+
+impl CacheHint {
+    /// Whether loads that ask for it go through L1. `by_default`: those that ask for nothing do.
+    pub fn goes_through_l1(self, model: &Model, by_default: bool) -> bool {
+        model.l1.is_some_and(|l1| match self {
+            CacheHint::None => by_default,
+            CacheHint::Cached => l1.caches_global_loads || l1.can_cache_global_loads,
+            CacheHint::Bypass => false,
+            CacheHint::ReadOnly => model.compute_capability >= (5, 0) || by_default,
+        })
+    }
 }
 
 /// Which memory an access goes to.
@@ -117,7 +124,7 @@ impl Multiprocessor {
         if access.mask == 0 {
             return;
         }
-        let through = origin == AccessOrigin::Local || self.goes_through_l1(hint);
+        let through = origin == AccessOrigin::Local || hint.goes_through_l1(self.model, self.caches_global_loads);
         self.count(kind, origin, through, access);
         if self.model.l2.is_none() {
             self.past_caches(kind, transactions::load(self.model.global, access, false).bytes.into());
@@ -180,25 +187,16 @@ impl Multiprocessor {
         queries
     }
 
-    /// The copy engine reads or writes global memory, past L1, in parts of [`BULK_BYTES`] from the
-    /// first byte on. What it reads may go to several multiprocessors.
+    /// The copy engine reads or writes global memory, past L1. What it reads may go to several
+    /// multiprocessors.
     pub fn bulk(&mut self, kind: AccessKind, (address, bytes): (u64, u32), receivers: u32) {
-        for offset in (0..bytes).step_by(BULK_BYTES as usize) {
-            let mut at = address.saturating_add(offset.into());
-            let end = at.saturating_add((bytes - offset).min(BULK_BYTES).into());
-            while at < end {
-                let line = at / LINE_BYTES;
-                let last = (end - 1).min(line * LINE_BYTES + (LINE_BYTES - 1));
-                let touched = at % LINE_BYTES / 32..=last % LINE_BYTES / 32;
-                let sectors = touched.fold(0u8, |sectors, sector| sectors | 1 << sector);
-                let count = sectors.count_ones();
-                match self.model.l2 {
-                    Some(_) => self.send(line, sectors, kind),
-                    None => self.past_caches(kind, u64::from(count) * 32),
-                }
-                self.counters.caches.l2_to_l1_sectors += u64::from(count * receivers.saturating_sub(1));
-                at = last + 1;
+        for (line, sectors) in transactions::bulk_lines(address, bytes) {
+            let count = sectors.count_ones();
+            match self.model.l2 {
+                Some(_) => self.send(line, sectors, kind),
+                None => self.past_caches(kind, u64::from(count) * 32),
             }
+            self.counters.caches.l2_to_l1_sectors += u64::from(count * receivers.saturating_sub(1));
         }
     }
 
@@ -218,15 +216,6 @@ impl Multiprocessor {
         if let Some(l1) = self.l1.as_mut().filter(|_| !self.model.gpcs.is_empty()) {
             l1.drop_lines();
         }
-    }
-
-    fn goes_through_l1(&self, hint: CacheHint) -> bool {
-        self.model.l1.is_some_and(|l1| match hint {
-            CacheHint::None => self.caches_global_loads,
-            CacheHint::Cached => l1.caches_global_loads || l1.can_cache_global_loads,
-            CacheHint::Bypass => false,
-            CacheHint::ReadOnly => self.model.compute_capability >= (5, 0) || self.caches_global_loads,
-        })
     }
 
     fn count(&mut self, kind: AccessKind, origin: AccessOrigin, through: bool, access: &Access) {

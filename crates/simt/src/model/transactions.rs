@@ -4,10 +4,13 @@
 //! (the guide of CUDA 4.2 has the rules of 1.x in full). The lectures' table of access patterns is
 //! a test here.
 
-use super::TransactionRule;
+use super::{LINE_BYTES, TransactionRule};
 use crate::coalesce;
 use crate::lanes::lanes;
 use crate::memory::Access;
+
+/// Bytes that the copy engine moves at once.
+const BULK_BYTES: u32 = 128;
 
 /// What a request costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,12 +23,26 @@ pub(crate) struct Transactions {
 
 /// The transactions of a load; `cached` if through L1.
 pub(super) fn load(rule: TransactionRule, access: &Access, cached: bool) -> Transactions {
+    if rule == TransactionRule::Sectors {
+        let count = coalesce::sectors(access).sectors;
+        return Transactions { count, bytes: count * 32 };
+    }
+    let mut total = Transactions::default();
+    list(rule, access, cached, |_, bytes| {
+        total.count += 1;
+        total.bytes += bytes;
+    });
+    total
+}
+
+/// Lists the transactions of an access: the address and the bytes of each.
+pub(crate) fn list(rule: TransactionRule, access: &Access, cached: bool, mut each: impl FnMut(u64, u32)) {
+    let halves = coalesce::groups(access.mask, 16);
     match rule {
-        TransactionRule::Strict => halves(access, strict),
-        TransactionRule::Segments => halves(access, segments),
-        TransactionRule::LinesAndSectors if cached => groups(access, 128),
-        TransactionRule::LinesAndSectors => groups(access, 32),
-        TransactionRule::Sectors => sectors(access),
+        TransactionRule::Strict => halves.for_each(|half| strict(access, half, &mut each)),
+        TransactionRule::Segments => halves.for_each(|half| segments(access, half, &mut each)),
+        TransactionRule::LinesAndSectors if cached => distinct_units(access, rule, 128, &mut each),
+        TransactionRule::LinesAndSectors | TransactionRule::Sectors => distinct_units(access, rule, 32, &mut each),
     }
 }
 
@@ -34,23 +51,9 @@ pub(super) fn store(rule: TransactionRule, access: &Access) -> Transactions {
     load(rule, access, false)
 }
 
-fn sectors(access: &Access) -> Transactions {
-    let count = coalesce::sectors(access).sectors;
-    Transactions { count, bytes: count * 32 }
-}
-
-/// Both half warps, one after the other.
-fn halves(access: &Access, rule: fn(&Access, u32) -> Transactions) -> Transactions {
-    let (low, high) = (rule(access, access.mask & 0xffff), rule(access, access.mask & 0xffff_0000));
-    Transactions { count: low.count + high.count, bytes: low.bytes + high.bytes }
-}
-
-/// Compute capability 1.0 and 1.1: the k-th thread of the half warp must access the k-th word of an
-/// aligned segment. Threads may be inactive; bytes and 16-bit words never coalesce.
-fn strict(access: &Access, half: u32) -> Transactions {
-    if half == 0 {
-        return Transactions::default();
-    }
+/// Compute capability 1.0 and 1.1: the k-th thread of the half warp must access the k-th word of an aligned segment.
+/// Threads may be inactive; bytes and 16-bit words never coalesce.
+fn strict(access: &Access, half: u32, each: &mut impl FnMut(u64, u32)) {
     let width = u64::from(access.width);
     let first_lane = half.trailing_zeros() / 16 * 16;
     let segment = 16 * width;
@@ -58,17 +61,15 @@ fn strict(access: &Access, half: u32) -> Transactions {
     let in_order =
         lanes(half).all(|lane| access.addresses[lane] == start + (lane as u64 - u64::from(first_lane)) * width);
     match access.width {
-        4 | 8 if in_order => Transactions { count: 1, bytes: 16 * access.width },
-        16 if in_order => Transactions { count: 2, bytes: 256 },
-        _ => Transactions { count: half.count_ones(), bytes: 32 * half.count_ones() },
+        4 | 8 if in_order => each(start, 16 * access.width),
+        16 if in_order => [start, start + 128].into_iter().for_each(|start| each(start, 128)),
+        _ => lanes(half).for_each(|lane| each(access.addresses[lane] / 32 * 32, 32)),
     }
 }
 
-/// Compute capability 1.2 and 1.3: segments of 32 bytes for 1-byte words, 64 for 2-byte words, 128
-/// for all others, from the lowest active thread on; a segment with only one half in use is halved,
-/// down to 32 bytes.
-fn segments(access: &Access, half: u32) -> Transactions {
-    let mut total = Transactions::default();
+/// Compute capability 1.2 and 1.3: segments of 32 bytes for 1-byte words, 64 for 2-byte words, 128 for all others, from the
+/// lowest active thread on; a segment with only one half in use is halved, down to 32 bytes.
+fn segments(access: &Access, half: u32, each: &mut impl FnMut(u64, u32)) {
     let mut left = half;
     while left != 0 {
         let first = access.addresses[(left.trailing_zeros() & 31) as usize];
@@ -91,39 +92,45 @@ fn segments(access: &Access, half: u32) -> Transactions {
         while size > 32 && low / (size / 2) == high / (size / 2) {
             size /= 2;
         }
-        total.count += 1;
-        total.bytes += size as u32;
+        each(low / size * size, size as u32);
         left &= !served;
     }
-    total
 }
 
 /// Compute capability 2.x and 3.x: a request of 8-byte words is two, of half warps, and one of
 /// 16-byte words four, of quarter warps; each requests the distinct lines or sectors that it
-/// touches.
-fn groups(access: &Access, unit: u32) -> Transactions {
-    let lanes_together = TransactionRule::LinesAndSectors.lanes_together(access.width);
-    let mut count = 0;
-    for start in (0..32).step_by(lanes_together) {
-        let group = access.mask & (u32::MAX >> (32 - lanes_together) << start);
-        count += distinct_units(access, group, u64::from(unit));
-    }
-    Transactions { count, bytes: count * unit }
-}
-
-/// Distinct aligned pieces of `unit` bytes that the lanes of `group` touch. No lane touches two,
-/// since words are aligned.
-fn distinct_units(access: &Access, group: u32, unit: u64) -> u32 {
-    let mut units = [0u64; 32];
-    let mut count = 0;
-    for lane in lanes(group) {
-        let piece = access.addresses[lane] / unit;
-        if !units[..count].contains(&piece) {
-            units[count] = piece;
-            count += 1;
+/// touches: aligned pieces of `unit` bytes. No lane touches two, since words are aligned. Later, a
+/// request is one, of the whole warp.
+fn distinct_units(access: &Access, rule: TransactionRule, unit: u32, each: &mut impl FnMut(u64, u32)) {
+    for group in coalesce::groups(access.mask, rule.lanes_together(access.width)) {
+        let mut units = [0u64; 32];
+        let mut count = 0;
+        for lane in lanes(group) {
+            let piece = access.addresses[lane] / u64::from(unit);
+            if !units[..count].contains(&piece) {
+                units[count] = piece;
+                count += 1;
+                each(piece * u64::from(unit), unit);
+            }
         }
     }
-    count as u32
+}
+
+/// The lines in which the copy engine reads or writes these bytes, and a bit for each sector of the
+/// line: it goes in parts of [`BULK_BYTES`] from the first byte on.
+pub(crate) fn bulk_lines(address: u64, bytes: u32) -> impl Iterator<Item = (u64, u8)> {
+    (0..bytes).step_by(BULK_BYTES as usize).flat_map(move |offset| {
+        let start = address.saturating_add(offset.into());
+        let end = start.saturating_add((bytes - offset).min(BULK_BYTES).into());
+        let mut at = start;
+        std::iter::from_fn(move || {
+            let line = at / LINE_BYTES;
+            let last = end.checked_sub(1).filter(|_| at < end)?.min(line * LINE_BYTES + (LINE_BYTES - 1));
+            let touched = at % LINE_BYTES / 32..=last % LINE_BYTES / 32;
+            at = last + 1;
+            Some((line, touched.fold(0u8, |sectors, sector| sectors | 1 << sector)))
+        })
+    })
 }
 
 #[cfg(test)]

@@ -51,6 +51,21 @@ pub(crate) struct Touched {
     pub address: Option<u64>,
     /// The lane.
     pub lane: u32,
+    /// Its first byte in the sector.
+    pub within: u32,
+}
+
+impl Touched {
+    /// The address of its first byte in the hardware's layout, in which each sector is contiguous.
+    /// Those of arrays have addresses that only differ as they should.
+    pub fn layout_address(&self) -> u64 {
+        self.sector % ARRAY_SECTORS * 32 + u64::from(self.within)
+    }
+}
+
+/// The sectors that elements in rising order are looked up in: each once for each group of lanes.
+pub(crate) fn lookups(touched: &[Touched]) -> impl Iterator<Item = &Touched> {
+    touched.chunk_by(|one, other| (one.group, one.sector) == (other.group, other.sector)).map(|same| &same[0])
 }
 
 /// In an array, a sector of 32 bytes holds 16 bytes of each of two rows: arrays are tiled, so that
@@ -61,8 +76,8 @@ const SECTOR_COLUMNS: u64 = 16;
 const ARRAY_SECTORS: u64 = 1 << 59;
 
 /// The sector of a byte of an array's level that starts at `base`, as a number that no other memory
-/// has. `row` counts through layers and slices.
-pub(crate) fn array_sector(shape: &ArrayShape, level: u32, base: u64, x_bytes: u64, row: u64) -> u64 {
+/// has, and where in the sector it is. `row` counts through layers and slices.
+pub(crate) fn array_sector(shape: &ArrayShape, level: u32, base: u64, x_bytes: u64, row: u64) -> (u64, u32) {
     let rows_before = u64::from(shape.height.max(1).next_multiple_of(2));
     let height = u64::from(shape.height.max(1));
     // Rows share sectors only within a slice or layer.
@@ -70,7 +85,8 @@ pub(crate) fn array_sector(shape: &ArrayShape, level: u32, base: u64, x_bytes: u
     // A number for each 16 bytes of the level, which is twice as many as sectors: enough even if
     // each row is padded to two.
     let sectors_of_row = shape.pitch(level) / SECTOR_COLUMNS;
-    ARRAY_SECTORS + base / SECTOR_COLUMNS + (row / 2) * sectors_of_row + x_bytes / SECTOR_COLUMNS
+    let sector = ARRAY_SECTORS + base / SECTOR_COLUMNS + (row / 2) * sectors_of_row + x_bytes / SECTOR_COLUMNS;
+    (sector, (row % 2 * SECTOR_COLUMNS + x_bytes % SECTOR_COLUMNS) as u32)
 }
 
 impl Image<'_> {
@@ -124,8 +140,9 @@ impl Image<'_> {
     ) -> Result<Texel, TexelFault> {
         let format = self.format();
         let size = u64::from(format.bytes());
-        let (address, sector) = self.place(level, layer, [x, y, z]);
-        self.touched.push(Touched { group: self.group, sector, address: Some(address), lane: self.lane });
+        let (address, (sector, within)) = self.place(level, layer, [x, y, z]);
+        let Self { group, lane, .. } = *self;
+        self.touched.push(Touched { group, sector, address: Some(address), lane, within });
         if let Some(seen) = self.seen.as_mut().filter(|seen| !seen.weightless) {
             seen.texels.push(address);
         }
@@ -144,12 +161,12 @@ impl Image<'_> {
 
     /// Looks up the sector of a texel without reading it.
     pub fn look_for(&mut self, level: u32, layer: u32, index: [u32; 3]) {
-        let (_, sector) = self.place(level, layer, index);
-        self.touched.push(Touched { group: self.group, sector, address: None, lane: self.lane });
+        let (_, (sector, within)) = self.place(level, layer, index);
+        self.touched.push(Touched { group: self.group, sector, address: None, lane: self.lane, within });
     }
 
-    /// The address and the sector of a texel.
-    fn place(&self, level: u32, layer: u32, index: [u32; 3]) -> (u64, u64) {
+    /// The address of a texel, its sector, and where in that it is.
+    fn place(&self, level: u32, layer: u32, index: [u32; 3]) -> (u64, (u64, u32)) {
         let size = u64::from(self.format().bytes());
         let [x, y, z] = index.map(u64::from);
         match self.source {
@@ -161,11 +178,13 @@ impl Image<'_> {
                 let row = slice * height + y;
                 (base + row * shape.pitch(level) + x * size, array_sector(&shape, level, base, x * size, row))
             }
-            Source::Linear { address, .. } => (address + x * size, (address + x * size) / 32),
-            Source::Pitched { address, pitch, .. } => {
-                let at = address + y * pitch + x * size;
-                (at, at / 32)
-            }
+            Source::Linear { address, .. } => linear(address + x * size),
+            Source::Pitched { address, pitch, .. } => linear(address + y * pitch + x * size),
         }
     }
+}
+
+/// An address outside arrays, its sector, and where in that it is.
+fn linear(address: u64) -> (u64, (u64, u32)) {
+    (address, (address / 32, (address % 32) as u32))
 }

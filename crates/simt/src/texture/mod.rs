@@ -44,7 +44,7 @@ mod objects;
 mod sample;
 mod texel;
 
-pub(crate) use image::{Image, Seen, TexelFault, Touched, array_sector};
+pub(crate) use image::{Image, Seen, TexelFault, Touched, array_sector, lookups};
 pub(crate) use objects::{Objects, Source, Surface, Texture};
 pub(crate) use sample::{Coordinates, Lod, gather, sample};
 pub(crate) use texel::{data_type_code, encode};

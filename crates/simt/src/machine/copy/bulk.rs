@@ -15,7 +15,7 @@ use crate::machine::mbarrier::access::barrier_addresses;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::underway::{Arriving, Departing, UNIT};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{access, modelled, observe};
+use crate::machine::{access, modelled, observe, watch};
 use crate::program::{BulkCopy, RemoteStore};
 use crate::sanitizer::Run;
 use crate::tensor_map::{Piece, RowLayout};
@@ -48,7 +48,9 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
         let data = transit::read(worker, copy.from.space, source, lane)?;
         if copy.from.space == Space::Global {
             let receivers = transit::receivers(blocks.map(|blocks| blocks[lane]));
-            modelled::bulk(worker, AccessKind::Copy, &[Piece { offset: 0, bytes, address: from }], receivers);
+            let pieces = [Piece { offset: 0, bytes, address: from }];
+            watch::bulk(worker, warp, AccessKind::Copy, &pieces, thread);
+            modelled::bulk(worker, AccessKind::Copy, &pieces, receivers);
         }
         if let Some(barriers) = barriers {
             let what = Arriving { to, barrier: barriers[lane], bytes: data, layout, reduction, number: 0 };
@@ -61,6 +63,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
         let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&data) };
         if report_pieces(worker, warp, writes, &pieces, thread) {
             check_pieces(worker, &pieces, lane)?;
+            watch::bulk(worker, warp, AccessKind::of_bulk_store(reduction.is_some()), &pieces, thread);
             let runs = (vec![run_of_shared(from, bytes)], runs_of_global(&pieces));
             let number = begins(worker, warp, runs, reduction, thread);
             let departing = Departing { from, bytes, layout, pieces, reduction, number };

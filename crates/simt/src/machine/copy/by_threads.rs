@@ -7,7 +7,7 @@ use crate::lanes::{Row, WideRow, lanes};
 use crate::machine::mbarrier::access::update;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{access, modelled, observe};
+use crate::machine::{access, modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheHint;
 use crate::program::AsyncCopy;
@@ -53,6 +53,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     }
     access::count_shared(counters, wavefronts);
     let hint = if copy.at_l2_only { CacheHint::Bypass } else { CacheHint::None };
+    watch::copy(worker, warp, &counted, counter);
     modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, hint), mask & reading, &from, counter);
     let number = observe::copy_begins(worker, || {
         let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });

@@ -16,7 +16,7 @@ use crate::machine::copy::transit::{Delivery, check_pieces, refused};
 use crate::machine::mbarrier::access::barrier_addresses;
 use crate::machine::state::underway::{Arriving, Departing, Reduction, UNIT};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{access, modelled, observe};
+use crate::machine::{access, modelled, observe, watch};
 use crate::memory::space_name;
 use crate::program::{AddressOperand, Fence, SyncScope, TensorCopy, TensorTransfer};
 use crate::site::AccessAction;
@@ -99,6 +99,7 @@ fn load<'l>(
         }
         part.loaded(&mut bytes[piece.offset as usize..(piece.offset + piece.bytes) as usize]);
     }
+    watch::bulk(worker, warp, AccessKind::Copy, &part.pieces, thread);
     modelled::bulk(worker, AccessKind::Copy, &part.pieces, transit::receivers(blocks));
     let what = Arriving { to, barrier, bytes, layout: part.layout, reduction: None, number: 0 };
     transit::deliver(worker, warp, Delivery { what, reads: runs_of_global(&part.pieces), blocks }, thread)
@@ -132,6 +133,7 @@ fn store<'l>(
     let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&data) };
     if report_pieces(worker, warp, writes, &pieces, thread) {
         check_pieces(worker, &pieces, thread.0)?;
+        watch::bulk(worker, warp, AccessKind::of_bulk_store(reduction.is_some()), &pieces, thread);
         let runs = (vec![run_of_shared(from, layout.extent(bytes))], runs_of_global(&pieces));
         let number = begins(worker, warp, runs, reduction, thread);
         let departing = Departing { from, bytes, layout, pieces, reduction, number };

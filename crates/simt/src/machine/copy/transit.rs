@@ -297,8 +297,7 @@ pub(crate) fn put(worker: &Worker, space: Space, piece: &Piece, data: &[u8], lan
 
 /// Writes the pieces of a copy to global memory.
 fn put_out(worker: &mut Worker, departing: &Departing, data: &[u8], lane: usize) -> Attempt {
-    let kind = if departing.reduction.is_some() { AccessKind::Reduction } else { AccessKind::Store };
-    modelled::bulk(worker, kind, &departing.pieces, 1);
+    modelled::bulk(worker, AccessKind::of_bulk_store(departing.reduction.is_some()), &departing.pieces, 1);
     let memory = worker.launched.memory;
     let bytes_of = |piece: &Piece| &data[piece.offset as usize..(piece.offset + piece.bytes) as usize];
     let done = match departing.reduction {

@@ -10,7 +10,7 @@ use crate::machine::matrix::multiply::multiply;
 use crate::machine::matrix::warpgroup;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Fault, Refused, Split, Warp, Worker};
-use crate::machine::{access, modelled, observe};
+use crate::machine::{access, modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheHint;
 use crate::program::{AddressOperand, Matrix, Tile};
@@ -121,6 +121,7 @@ fn load<'l>(
     let mut words = [[0; 32]; 4];
     let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, 16, fault);
     worker.block.shared.load_each(&access, &mut words).map_err(refused)?;
+    watch::rows(worker, warp, &access, rows.len(), at.counter);
     count_rows(worker, at.counter, &addresses, mask, rows.len());
     for (matrix, &d) in rows.iter().enumerate() {
         let mut values: Row = [0; 32];
@@ -161,6 +162,7 @@ fn store<'l>(
     let access = Access::new(mask, &addresses, 16);
     let refused = |fault| Refused::new(AccessAction::Write, Space::Shared, 16, fault);
     worker.block.shared.store_each(&access, &words).map_err(refused)?;
+    watch::rows(worker, warp, &access, rows.len(), at.counter);
     count_rows(worker, at.counter, &addresses, mask, rows.len());
     Ok(())
 }
@@ -227,6 +229,8 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
         );
         let what = (AccessKind::Load, width, CacheHint::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, at.counter);
+        let (what, addressed) = ((width, CacheHint::None), (mask, &addresses));
+        watch::access_at(worker.launched, &worker.block, warp, tile.reach.space, what, addressed, at.counter);
         worker.rows = [[0; 32]; 4];
         crate::machine::load::load_per_lane(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
         let [low, high] = &mut values[register];
@@ -271,6 +275,8 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
         );
         let what = (AccessKind::Store, width, CacheHint::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, at.counter);
+        let (what, addressed) = ((width, CacheHint::None), (mask, &addresses));
+        watch::access_at(worker.launched, &worker.block, warp, tile.reach.space, what, addressed, at.counter);
         crate::machine::store::store_per_lane(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
     }
     Ok(())

@@ -10,6 +10,7 @@ use crate::machine::schedule::resident::Placement;
 use crate::machine::schedule::{resident, together, turns};
 use crate::machine::state::{RunningLaunch, Stop, Worker};
 use crate::memory::Caller;
+use crate::request::Recorder;
 use crate::sanitizer::Party;
 use crate::{LaunchError, Report};
 
@@ -61,7 +62,8 @@ pub(crate) fn run(
         trap.findings = findings;
         return Err(LaunchError::Trap(trap));
     }
-    Ok(Report { instructions: launched.code.places.clone(), counted, findings, findings_beyond, modelled })
+    let requests = launched.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
+    Ok(Report { instructions: launched.code.places.clone(), counted, findings, findings_beyond, modelled, requests })
 }
 
 /// Runs all blocks in parallel, in any order.

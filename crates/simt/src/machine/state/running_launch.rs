@@ -12,6 +12,7 @@ use crate::machine::state::{Fault, Stop, Warp, most_blocks};
 use crate::memory::BLOCK_WINDOW_BYTES;
 use crate::output::{BlockOutput, LaunchOutput, Output};
 use crate::program::{Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
+use crate::request::Recorder;
 use crate::sanitizer::{Checker, Checks, Finding, Findings, Found, Party};
 use crate::site::Site;
 use crate::{Launch, Memory, Trap, program};
@@ -58,6 +59,8 @@ pub(crate) struct RunningLaunch<'l> {
     pub found: Mutex<Findings>,
     pub output: Option<&'l Output>,
     pub printed: LaunchOutput,
+    /// Keeps requests, if the launch asks for any.
+    pub recorder: Option<Recorder>,
 }
 
 impl<'l> RunningLaunch<'l> {
@@ -108,6 +111,7 @@ impl<'l> RunningLaunch<'l> {
             found: Mutex::default(),
             output: launch.output,
             printed: LaunchOutput::default(),
+            recorder: launch.watch.clone().map(Recorder::new),
         };
         let of_rank = |rank| {
             let row = |&constant| launched.row(constant, rank);

@@ -1,0 +1,32 @@
+//! Pictures of memory: what a warp's access does, and how a cost grows in a sweep. Data in, text or
+//! SVG out; no files, no terminal.
+//!
+//! ```text
+//! simt::Request ──service(model)──▶ simt::Service ──▶ Scene ─┬─ text  for a terminal
+//!                                                            └─ svg   for a page or a slide
+//! a sweep's numbers ──────────────────────────────────▶ Plot ─┬─ text
+//!                                                            └─ svg
+//! ```
+//!
+//! A [`Scene`] is plain data: rows of 128 bytes, or of the banks; cells with their lanes; the
+//! pieces that move; the height of each bank; one sentence. Nothing is computed here that `simt`
+//! counts. Global and shared memory have one grid, so they look alike and differ in what is
+//! counted: in global memory the boxes that move, in shared memory the height of the tallest
+//! column.
+//!
+//! Blue is what is asked for and served at once. Orange is the price: bytes that move for nothing,
+//! words that wait for another pass. Neither says anything that shape, hatching and numbers do not.
+#![forbid(unsafe_code)]
+
+mod plot;
+mod scene;
+mod shapes;
+mod svg;
+mod text;
+mod words;
+
+pub use plot::{Plot, Point, Scale, Series, Yardstick};
+pub use scene::{Cell, Columns, Piece, Row, Scene};
+pub use shapes::{Shape, shapes};
+pub use svg::{STYLE, access as access_svg, file, plot as plot_svg};
+pub use text::{Paint, access as access_text, plot as plot_text};

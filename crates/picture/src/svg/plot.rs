@@ -1,0 +1,167 @@
+//! A sweep as SVG: bars where the quantity has names, otherwise lines with marks.
+
+use std::fmt::Write as _;
+
+use super::{Drawing, Number, WIDTH};
+use crate::plot::{Axis, number};
+use crate::{Plot, Scale};
+
+/// The corners of the drawing area.
+const LEFT: f64 = 58.0;
+const RIGHT: f64 = WIDTH - 18.0;
+const HEIGHT: f64 = 230.0;
+/// The most bars that have room for their numbers.
+const MOST_NUMBERED: usize = 12;
+
+/// Draws a plot.
+pub fn plot(plot: &Plot) -> String {
+    let named = plot.series.iter().any(|series| !series.name.is_empty());
+    let top = if named { 62.0 } else { 44.0 };
+    let frame = Frame { plot, axis: plot.y_axis(), top, bottom: top + HEIGHT };
+    let bars = plot.x_scale == Scale::Names;
+    let mut drawing = Drawing::new("plot", frame.bottom + 52.0, &plot.title, &described(plot));
+    drawing.label("title", (12.0, 21.0), &plot.title);
+    frame.y_axis(&mut drawing);
+    if bars {
+        frame.bars(&mut drawing)
+    } else {
+        frame.lines(&mut drawing)
+    }
+    frame.yardsticks(&mut drawing);
+    if named {
+        frame.names(&mut drawing);
+    }
+    drawing.label("key m", ((LEFT + RIGHT) / 2.0, frame.bottom + 42.0), &plot.x);
+    drawing.finish()
+}
+
+/// All numbers of a plot, for those who cannot see it.
+fn described(plot: &Plot) -> String {
+    let mut text = format!("{} by {}.", plot.y, plot.x);
+    for series in &plot.series {
+        let points = series.points.iter().map(|point| format!("{}: {}", point.label, number(point.y)));
+        let name = if series.name.is_empty() { String::new() } else { format!("{}, ", series.name) };
+        let _ = write!(text, " {name}{}.", points.collect::<Vec<_>>().join("; "));
+    }
+    for yardstick in &plot.yardsticks {
+        let _ = write!(text, " {}: {}.", yardstick.name, number(yardstick.value));
+    }
+    text
+}
+
+struct Frame<'p> {
+    plot: &'p Plot,
+    axis: Axis,
+    top: f64,
+    bottom: f64,
+}
+
+impl Frame<'_> {
+    fn y(&self, value: f64) -> f64 {
+        self.bottom - self.axis.position(value) * (self.bottom - self.top)
+    }
+
+    fn y_axis(&self, drawing: &mut Drawing) {
+        for tick in self.axis.ticks() {
+            let y = self.y(tick);
+            drawing.path("grid", &format!("M{} {}H{}", Number(LEFT), Number(y), Number(RIGHT)));
+            drawing.label("scale e", (LEFT - 6.0, y + 3.4), &number(tick));
+        }
+        drawing.label("key", (12.0, self.top - 10.0), &self.plot.y);
+        drawing.path("frame", &format!("M{} {}H{}", Number(LEFT), Number(self.bottom), Number(RIGHT)));
+    }
+
+    fn bars(&self, drawing: &mut Drawing) {
+        let labels = self.plot.labels();
+        let slot = (RIGHT - LEFT) / labels.len().max(1) as f64;
+        let width = (slot * 0.78 / self.plot.series.len().max(1) as f64).min(46.0);
+        let all = width * self.plot.series.len() as f64;
+        let few = labels.len() * self.plot.series.len() <= MOST_NUMBERED;
+        for (series, point) in self.plot.drawn() {
+            let slot_index = labels.iter().position(|&label| label == point.label).unwrap_or(0);
+            let middle = LEFT + slot * (slot_index as f64 + 0.5);
+            let x = middle - all / 2.0 + width * series as f64;
+            let y = self.y(point.y);
+            let class = match (self.plot.is_price(point.y), self.plot.series.len()) {
+                (true, _) => "bar price".into(),
+                (false, 1) => "bar".into(),
+                _ => format!("mark{}", series % 4),
+            };
+            drawing.rect(&class, (x, y), (width - 1.0, (self.bottom - y).max(0.5)), 1.5);
+            if few {
+                drawing.label("scale m", (x + width / 2.0, y - 4.0), &number(point.y));
+            }
+        }
+        // As many labels as have room, of the 7 units of a character.
+        let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(1) as f64;
+        let step = ((longest * 6.2 + 6.0) / slot).ceil().max(1.0) as usize;
+        for (index, label) in labels.iter().enumerate() {
+            let middle = LEFT + slot * (index as f64 + 0.5);
+            if index.is_multiple_of(step) {
+                let class = if index.is_multiple_of(step * 2) { "scale m" } else { "scale m wide" };
+                drawing.label(class, (middle, self.bottom + 16.0), label);
+            }
+        }
+    }
+
+    fn lines(&self, drawing: &mut Drawing) {
+        let axis = self.plot.x_axis();
+        let x = |value: f64| LEFT + 10.0 + axis.position(value) * (RIGHT - LEFT - 20.0);
+        let mut free = f64::NEG_INFINITY;
+        let mut points: Vec<_> = self.plot.drawn().map(|(_, point)| (point.x, point.label.as_str())).collect();
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        points.dedup_by(|one, other| one.0 == other.0);
+        let mut shown = 0;
+        for (at, label) in points {
+            let half = 3.1 * label.chars().count() as f64 + 4.0;
+            if x(at) - half >= free {
+                let class = if shown % 2 == 0 { "scale m" } else { "scale m wide" };
+                drawing.label(class, (x(at), self.bottom + 16.0), label);
+                drawing.path("frame", &format!("M{} {}v4", Number(x(at)), Number(self.bottom)));
+                free = x(at) + half;
+                shown += 1;
+            }
+        }
+        for index in 0..self.plot.series.len() {
+            let points = self.plot.drawn().filter(|(series, _)| *series == index).map(|(_, point)| point);
+            let mut path = String::new();
+            let mut marks = Vec::new();
+            for point in points {
+                let (x, y) = (x(point.x), self.y(point.y));
+                let _ = write!(path, "{}{} {}", if path.is_empty() { 'M' } else { 'L' }, Number(x), Number(y));
+                marks.push((x, y));
+            }
+            drawing.path(&format!("line{}", index % 4), &path);
+            marks.into_iter().for_each(|place| mark(drawing, index, place));
+        }
+    }
+
+    fn yardsticks(&self, drawing: &mut Drawing) {
+        for yardstick in &self.plot.yardsticks {
+            let y = self.y(yardstick.value);
+            drawing.path("yardstick", &format!("M{} {}H{}", Number(LEFT), Number(y), Number(RIGHT)));
+            let text = format!("{}: {}", yardstick.name, number(yardstick.value));
+            drawing.label("key e", (RIGHT, y - 5.0), &text);
+        }
+    }
+
+    fn names(&self, drawing: &mut Drawing) {
+        let mut x = LEFT;
+        for (index, series) in self.plot.series.iter().enumerate() {
+            mark(drawing, index, (x, 36.0));
+            drawing.label("key", (x + 9.0, 40.0), &series.name);
+            x += 30.0 + 8.6 * series.name.chars().count() as f64;
+        }
+    }
+}
+
+/// The mark of a series: a circle, a square, a diamond, a triangle.
+fn mark(drawing: &mut Drawing, series: usize, (x, y): (f64, f64)) {
+    let path = match series % 4 {
+        0 => format!("M{} {}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z", Number(x - 3.5), Number(y)),
+        1 => format!("M{} {}h6v6h-6z", Number(x - 3.0), Number(y - 3.0)),
+        2 => format!("M{} {}l4.2 4.2l-4.2 4.2l-4.2 -4.2z", Number(x), Number(y - 4.2)),
+        _ => format!("M{} {}l4 7h-8z", Number(x), Number(y - 4.5)),
+    };
+    drawing.path(&format!("mark{}", series % 4), &path);
+}
