@@ -272,3 +272,15 @@ impl Kernel {
         Self { info, code, parameters: layout::parameters(module, function) }
     }
 }
+
+#[cfg(test)]
+impl Program {
+    /// A launch of a kernel that has begun, for tests that step through it.
+    pub(crate) fn begun<R>(&self, memory: &Memory, launch: &Launch, each: impl FnOnce(&RunningLaunch) -> R) -> R {
+        let kernel = self.named(launch.kernel).expect("the kernel is there");
+        let cluster = check(launch, &kernel.info).expect("the launch is valid");
+        let code = kernel.code.as_ref().expect("the kernel is supported");
+        let parameters = (kernel.parameters.0.as_slice(), kernel.parameters.1);
+        each(&RunningLaunch::new(code, &self.module, memory, launch, parameters, cluster, 0))
+    }
+}
