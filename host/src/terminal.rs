@@ -1,6 +1,10 @@
-//! The width of the terminal. Listings and the progress bar ask for it. Only reads the environment and the terminal's size.
+//! The width of the terminal, and whether it shows colours. Listings and the progress bar ask for
+//! it. Only reads the environment and the terminal's size.
 
 use std::io::{IsTerminal, stdout};
+
+use anstream::{AutoStream, ColorChoice};
+use picture::Paint;
 
 /// The smallest width: narrower text is unreadable.
 const NARROWEST: usize = 40;
@@ -13,4 +17,13 @@ pub(crate) fn width() -> usize {
         terminal.map(|(terminal_size::Width(columns), _)| usize::from(columns))
     };
     asked.filter(|&columns| columns > 0).or_else(measured).unwrap_or(wording::WIDTH).max(NARROWEST)
+}
+
+/// Whether pictures on the standard output are coloured: on a terminal that can, unless `NO_COLOR`
+/// is set.
+pub(crate) fn paint() -> Paint {
+    match AutoStream::choice(&stdout()) {
+        ColorChoice::Never => Paint::Plain,
+        _ => Paint::Colours,
+    }
 }

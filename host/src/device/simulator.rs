@@ -11,6 +11,7 @@ use cuda_std::launch::Arguments;
 use simt::{
     ArrayHandle, ArrayShape, Counters, Finding, Launch, LaunchError, LoadCaching, LoadErrorReason, Memory, MemoryError,
     Model, Output, Printed, Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, Trap, TrapKind,
+    Watch,
 };
 
 use super::array::{Array, TextureSource};
@@ -320,6 +321,7 @@ impl Backend for Simulator {
             carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
             registers: config.registers,
             cancel: self.cancel,
+            watch: config.watch.then_some(Watch { blocks: 0..1, warps: 0..32, requests: 1 }),
             ..Launch::default()
         };
         if self.placed.is_some() && config.checks.any() {

@@ -9,6 +9,7 @@ use crate::coalesce;
 use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
 use crate::machine::access::{addresses, by_space, count_distributed, count_global, count_shared};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::watch;
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::Atomic;
 use crate::site::AccessAction;
@@ -16,6 +17,7 @@ use crate::site::AccessAction;
 /// `atom` and `red`: lane by lane, in rising order.
 pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> Attempt {
     let At { split, mask, counter } = at;
+    watch::atomic(worker, warp, &operation.reach, operation.width(), at);
     if !operation.rest.is_empty() {
         return vector(worker, warp, operation, at);
     }

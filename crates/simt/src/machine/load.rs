@@ -11,7 +11,7 @@ use crate::machine::access::{
     Work, addresses, by_space, count_constant, count_distributed, count_global, count_local, count_shared, meet_shape,
     of_other,
 };
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::state::{At, Attempt, Refused, ReportsTo, Warp, Worker};
 use crate::machine::{access, inspect, observe, watch};
 use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
 use crate::program::Load;
@@ -21,9 +21,15 @@ use crate::site::AccessAction;
 /// `ld`.
 pub(super) fn load<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, load: &Load, at: At) -> Attempt {
     let arch = warp.registers.arch();
-    match worker.checker {
-        None => arch.dispatch(Work::<_, false> { worker, warp, what: load, at }),
-        Some(_) => arch.dispatch(Work::<_, true> { worker, warp, what: load, at }),
+    match worker.reports_to {
+        ReportsTo::Nobody => arch.dispatch(Work::<_, false> { worker, warp, what: load, at }),
+        ReportsTo::Sanitizer => arch.dispatch(Work::<_, true> { worker, warp, what: load, at }),
+        ReportsTo::Recorder => {
+            let what = (load.element * load.count, load.wish);
+            watch::around(worker, warp, &load.reach, what, at, |worker, warp| {
+                arch.dispatch(Work::<_, true> { worker, warp, what: load, at })
+            })
+        }
     }
 }
 
@@ -50,20 +56,13 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
                     give_zeros(warp, load, mask & !possible);
                 }
                 mask = possible;
+                worker.possible = mask;
                 if mask == 0 {
                     return Ok(());
                 }
                 found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
             }
         }
-        watch::access(
-            worker.launched,
-            &worker.block,
-            warp,
-            &load.reach,
-            (width, load.wish),
-            At { split, mask, counter },
-        );
         // No closure here: it would be compiled separately, without the host's instruction set.
         let done = match found {
             None => false,

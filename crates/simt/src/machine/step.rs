@@ -10,9 +10,8 @@ use crate::lanes::{FULL, WideRow};
 use crate::machine::hopper::{asynchronous, cluster, matrix};
 use crate::machine::state::{At, Fault, Next, Split, Warp, Worker};
 use crate::machine::{
-    atomic, barriers, calls, inspect, load, meeting, modelled, observe, store, surface, system, texture, watch, written,
+    atomic, barriers, calls, inspect, load, meeting, modelled, observe, store, surface, system, texture, written,
 };
-use crate::model::CacheWish;
 use crate::program::{Action, RETURN};
 use crate::trap::TrapKind;
 
@@ -161,8 +160,6 @@ fn control<'l>(
             if mask != 0 {
                 let at = at.with_mask(mask);
                 modelled::atomic(worker, warp, atomic, at);
-                let what = (atomic.width(), CacheWish::Past);
-                watch::access(worker.launched, &worker.block, warp, &atomic.reach, what, at);
                 atomic::atomic(worker, warp, atomic, at).map_err(|fault| fault.at(pc))?;
             }
         }

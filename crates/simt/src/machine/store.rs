@@ -10,7 +10,7 @@ use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::access::{
     Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, meet_shape, of_other,
 };
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::state::{At, Attempt, Refused, ReportsTo, Warp, Worker};
 use crate::machine::{observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
 use crate::model::CacheWish;
@@ -21,9 +21,15 @@ use crate::site::AccessAction;
 /// `st`.
 pub(super) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &Store, at: At) -> Attempt {
     let arch = warp.registers.arch();
-    match worker.checker {
-        None => arch.dispatch(Work::<_, false> { worker, warp, what: store, at }),
-        Some(_) => arch.dispatch(Work::<_, true> { worker, warp, what: store, at }),
+    match worker.reports_to {
+        ReportsTo::Nobody => arch.dispatch(Work::<_, false> { worker, warp, what: store, at }),
+        ReportsTo::Sanitizer => arch.dispatch(Work::<_, true> { worker, warp, what: store, at }),
+        ReportsTo::Recorder => {
+            let what = (store.element * store.count, CacheWish::None);
+            watch::around(worker, warp, &store.reach, what, at, |worker, warp| {
+                arch.dispatch(Work::<_, true> { worker, warp, what: store, at })
+            })
+        }
     }
 }
 
@@ -46,20 +52,13 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
             let memory = worker.launched.memory;
             if !observe::together(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
                 mask = observe::apart(worker, warp, &store.reach, split, mask, &intent);
+                worker.possible = mask;
                 if mask == 0 {
                     return Ok(());
                 }
                 found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
             }
         }
-        watch::access(
-            worker.launched,
-            &worker.block,
-            warp,
-            &store.reach,
-            (width, CacheWish::None),
-            At { split, mask, counter },
-        );
         let done = match found {
             None => false,
             Some(found) => {

@@ -58,8 +58,9 @@ impl Launched<'_> {
             trap.findings = findings;
             return Err(LaunchError::Trap(trap));
         }
-        let requests = self.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
-        Ok(Report { instructions: self.code.places.clone(), counted, findings, findings_beyond, modelled, requests })
+        let (requests, caching) = self.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
+        let instructions = self.code.places.clone();
+        Ok(Report { instructions, counted, findings, findings_beyond, modelled, requests, caching })
     }
 
     /// Runs all blocks in parallel, in any order.
