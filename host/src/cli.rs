@@ -7,21 +7,21 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
+#[cfg(not(target_family = "wasm"))]
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::error::ErrorKind as ClapError;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use device::limits::Limits;
+use device::{DeviceChoice, Error, PtxFile, Result};
 
-use crate::device::{self, DeviceChoice, PtxFile};
-use crate::error::{Error, Result};
-use crate::limits::Limits;
 use crate::lines::LineFlags;
 use crate::progress::Progress;
 use crate::report::{self, Format};
 use crate::until_closed::UntilClosed;
-use crate::{check, compare_times, course, labs, listing, output_file, run, signals};
+use crate::{check, compare_times, course, labs, listing, messages, run};
 
 /// Flags that every subcommand has.
 #[derive(Args, Clone, Debug)]
@@ -43,33 +43,47 @@ struct Global {
 }
 
 /// Runs the program with these arguments, the first of which is its name.
+#[cfg(not(target_family = "wasm"))]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
-        let what = crate::error::one_line(&panic.to_string());
+        let what = wording::one_line(&panic.to_string());
         print_error(&format!("{what}; this is a bug in host, please report it"));
     }));
-    signals::on_each(interrupted);
-    // With a handler, a write beyond `ulimit -f` fails like any other. Without one, the signal would end the program and leave the
-    // unfinished file.
-    #[cfg(unix)]
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
-    let matches = match command().try_get_matches_from(arguments) {
-        Ok(matches) => matches,
-        Err(error) => return usage(&error),
-    };
-    match run(&matches) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+    device::signals::on_each(interrupted);
+    device::signals::fail_beyond_the_file_limit();
+    ExitCode::from(match command().try_get_matches_from(arguments) {
+        Ok(matches) => exit_code(run(&matches, &mut std::io::stdout().lock())),
+        Err(error) => usage(&error, clap::Error::print),
+    })
+}
+
+/// Runs the program with these arguments, without its name, for a caller that has no terminal, such as a
+/// web page. Results go to `out`; returns the exit code, and what the program would write to the standard
+/// error.
+pub fn call(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> (u8, String) {
+    let arguments = std::iter::once(OsString::from("host")).chain(arguments);
+    messages::kept(|| match command().try_get_matches_from(arguments) {
+        Ok(matches) => exit_code(run(&matches, out)),
+        Err(error) => usage(&error, |help| write!(out, "{}", help.render())),
+    })
+}
+
+/// The exit code of a run, whose error it prints.
+fn exit_code(result: Result<bool>) -> u8 {
+    match result {
+        Ok(true) => 0,
+        Ok(false) => 1,
         Err(error) => {
             print_error(&error.to_string());
-            ExitCode::from(error.exit_code())
+            error.exit_code()
         }
     }
 }
 
 /// Ends the program without unfinished files. The exit code is that which a shell reports for a program that the signal killed.
+#[cfg(not(target_family = "wasm"))]
 fn interrupted(signal: i32) {
-    output_file::remove_unfinished();
+    device::output_file::remove_unfinished();
     crate::progress::clear_line();
     std::process::exit(128 + signal);
 }
@@ -93,12 +107,12 @@ fn command() -> Command {
 }
 
 /// Runs the subcommand. Returns whether everything was right.
-fn run(matches: &ArgMatches) -> Result<bool> {
+fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     let (name, matches) = matches
         .subcommand()
         .ok_or_else(|| Error::flag("host", "name a lab or a command; `host list` lists the labs"))?;
     let global = Global::from_arg_matches(matches)
-        .map_err(|error| Error::flag("flags", crate::error::one_line(&error.to_string())))?;
+        .map_err(|error| Error::flag("flags", wording::one_line(&error.to_string())))?;
     let names_ptx = !global.ptx.is_empty();
     if let (true, "check" | "run") = (names_ptx, name) {
         return Err(Error::flag("--ptx", format!("`host {name}` takes its PTX file without a flag")));
@@ -117,13 +131,19 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         false => device::Options::from_environment().ptx,
     };
     let options = device::Options { ptx, limits: global.limits, ..device::Options::default() };
-    let mut out = UntilClosed::new(std::io::stdout().lock());
+    let mut out = UntilClosed::new(out);
     let Some(lab) = labs::ALL.iter().find(|lab| lab.name == name) else {
         match name {
             "list" => listing::labs(global.format, &mut out)?,
             "check" => check::main(matches, global.format, &mut out)?,
             "compare" => compare_times::main(matches, global.format, &mut out)?,
             "run" => run::main(matches, global.device, options.limits, global.format, &mut out)?,
+            "course" if cfg!(target_family = "wasm") => {
+                return Err(Error::flag(
+                    "host",
+                    "course measures time, for which there is no clock here; run the labs",
+                ));
+            }
             "course" => {
                 let progress = Progress::on_terminal();
                 progress.begin(|| "opening the device".to_owned());
@@ -151,7 +171,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         return Ok(true);
     };
     LineFlags::from_arg_matches(matches)
-        .map_err(|error| Error::flag("--lines", crate::error::one_line(&error.to_string())))?
+        .map_err(|error| Error::flag("--lines", wording::one_line(&error.to_string())))?
         .check_format(global.format)?;
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
@@ -171,16 +191,16 @@ fn run(matches: &ArgMatches) -> Result<bool> {
 }
 
 /// Prints `clap`'s output: help and version to the standard output, an error in the command line as one line to the standard error.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: &clap::Error, print: impl FnOnce(&clap::Error) -> std::io::Result<()>) -> u8 {
     match error.kind() {
         ClapError::DisplayHelp | ClapError::DisplayVersion => {
             // A reader that closes the pipe early is not a failure.
-            let _ = error.print();
-            ExitCode::SUCCESS
+            let _ = print(error);
+            0
         }
         _ => {
             print_error(&usage_line(error));
-            ExitCode::from(2)
+            2
         }
     }
 }
@@ -191,7 +211,7 @@ fn usage_line(error: &clap::Error) -> String {
     let mut paragraphs = text.split("\n\n");
     let first = paragraphs.next().unwrap_or_default();
     let tips = paragraphs.filter(|paragraph| paragraph.trim_start().starts_with("tip:"));
-    let parts: Vec<_> = std::iter::once(first).chain(tips).map(crate::error::one_line).collect();
+    let parts: Vec<_> = std::iter::once(first).chain(tips).map(wording::one_line).collect();
     let line = parts.join("; ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
     format!("{line}; see --help")
@@ -199,8 +219,7 @@ fn usage_line(error: &clap::Error) -> String {
 
 /// Prints an error on the standard error.
 fn print_error(text: &str) {
-    // If the standard error is closed, there is nowhere left to report this.
-    let _ = writeln!(std::io::stderr(), "error: {}", crate::error::printable(text));
+    messages::write(&format!("error: {}\n", wording::printable(text)));
 }
 
 #[cfg(test)]

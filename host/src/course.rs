@@ -6,12 +6,12 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use device::flag_values::{seconds, whole_number};
+use device::{Device, Error, Result};
 use serde::Serialize;
+use wording::{one_line, printable};
 
-use crate::device::Device;
-use crate::error::{Error, Result, one_line, printable};
 use crate::faults::SanitizerFlags;
-use crate::flag_values::{seconds, whole_number};
 use crate::labs::{self, Entry, Settings};
 use crate::progress::Progress;
 use crate::report::{Format, LabReport};
@@ -87,7 +87,7 @@ pub(crate) fn main(
     let mut results = vec![opened(device, opening)];
     results.extend(labs::ALL.iter().map(|lab| result_of(lab, device, &settings)));
     // Remove the bar before the results are written.
-    device.watch(&Progress::default());
+    device.watch(None);
     drop((settings, progress));
     let right = results.iter().filter(|result| result.correct).count();
     // Only a GPU has times to compare.

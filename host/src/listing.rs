@@ -4,10 +4,9 @@
 use std::io::Write;
 
 use comfy_table::{ContentArrangement, Table, presets};
+use device::{Device, Properties, Result};
 use serde_json::{Value, json};
 
-use crate::device::{Device, Properties};
-use crate::error::Result;
 use crate::report::Format;
 use crate::{labs, units};
 
@@ -19,7 +18,7 @@ pub const ABOUT_DEVICES: &str =
 ///
 /// # Errors
 ///
-/// [`crate::Error::Output`] when writing to `out` fails.
+/// [`device::Error::Output`] when writing to `out` fails.
 pub fn labs(format: Format, out: &mut dyn Write) -> Result<()> {
     let titles = ["lab", "what it shows", "kernels"];
     let devices = std::iter::once(("devices", ABOUT_DEVICES, Vec::new()));
@@ -47,7 +46,7 @@ pub fn labs(format: Format, out: &mut dyn Write) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`crate::Error::Output`] when writing to `out` fails.
+/// [`device::Error::Output`] when writing to `out` fails.
 pub fn devices(devices: &[Device], models: &[Properties], format: Format, out: &mut dyn Write) -> Result<()> {
     let all: Vec<&Properties> = devices.iter().map(Device::properties).chain(models).collect();
     let json = all.iter().map(|device| json!(device)).collect();

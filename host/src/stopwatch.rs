@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::device::{Buffer, Device, OnDevice};
-use crate::error::{Error, Result};
+use device::{Buffer, ClockReading, Device, Error, OnDevice, Result};
+
 use crate::report::DeviceCopy;
-use crate::timing::{self, ClockReading, Policy, Timed, Times};
+use crate::timing::{self, Policy, Timed, Times};
 use crate::units::gigabytes_per_second;
 
 /// Times launches on a GPU.

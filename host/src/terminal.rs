@@ -1,9 +1,6 @@
 //! The width of the terminal, and whether it shows colours. Listings and the progress bar ask for
 //! it. Only reads the environment and the terminal's size.
 
-use std::io::{IsTerminal, stdout};
-
-use anstream::{AutoStream, ColorChoice};
 use picture::Paint;
 
 /// The smallest width: narrower text is unreadable.
@@ -12,18 +9,35 @@ const NARROWEST: usize = 40;
 /// Columns of the standard output: `COLUMNS` if it is set, else the terminal's, else 100.
 pub(crate) fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
-    let measured = || {
-        let terminal = stdout().is_terminal().then(|| terminal_size::terminal_size_of(stdout())).flatten();
-        terminal.map(|(terminal_size::Width(columns), _)| usize::from(columns))
-    };
     asked.filter(|&columns| columns > 0).or_else(measured).unwrap_or(wording::WIDTH).max(NARROWEST)
 }
 
 /// Whether pictures on the standard output are coloured: on a terminal that can, unless `NO_COLOR`
 /// is set.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) fn paint() -> Paint {
-    match AutoStream::choice(&stdout()) {
-        ColorChoice::Never => Paint::Plain,
+    match anstream::AutoStream::choice(&std::io::stdout()) {
+        anstream::ColorChoice::Never => Paint::Plain,
         _ => Paint::Colours,
     }
+}
+
+/// There is no terminal.
+#[cfg(target_family = "wasm")]
+pub(crate) fn paint() -> Paint {
+    Paint::Plain
+}
+
+/// Columns of the terminal that the standard output is.
+#[cfg(not(target_family = "wasm"))]
+fn measured() -> Option<usize> {
+    use std::io::{IsTerminal, stdout};
+    let terminal = stdout().is_terminal().then(|| terminal_size::terminal_size_of(stdout())).flatten();
+    terminal.map(|(terminal_size::Width(columns), _)| usize::from(columns))
+}
+
+/// There is no terminal.
+#[cfg(target_family = "wasm")]
+fn measured() -> Option<usize> {
+    None
 }

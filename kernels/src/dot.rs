@@ -44,12 +44,11 @@ pub fn dot_global(a: &[f32], b: &[f32], mut tree: DisjointSlice<f32>, mut out: D
 
     let mut s = thread::block_dim_x() / 2;
     while s > 0 {
-        // SAFETY: in this step only this thread uses the element s behind its own, and its own.
+        // SAFETY: in this step only this thread uses these two elements.
         if t < s
-            && let Some(&mut other) = unsafe { tree.element_mut(i + s as usize) }
-            && let Some(mine) = tree.get_mut(i)
+            && let Some((mine, other)) = unsafe { tree.pair_mut(i, s as usize) }
         {
-            *mine += other;
+            *mine += *other;
         }
         thread::sync_threads();
         s /= 2;

@@ -61,7 +61,8 @@ pub fn matmul_naive(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>) 
     let at = thread::position();
     if let Some(c) = c.get_mut(at) {
         let mut sum = 0.0;
-        for k in 0..a.cols() {
+        // As many columns of A as rows of B. So bounded, no step of the loop needs a check.
+        for k in 0..a.cols().min(b.rows()) {
             if let (Some(a), Some(b)) = (a.get(at.row(), k), b.get(k, at.col())) {
                 sum = a.mul_add(*b, sum);
             }

@@ -3,7 +3,7 @@
 //~ E0499
 
 use cuda_std::launch::{DisjointSlice, Kernel, LaunchShape, SafeKernel};
-use host::device::{Buffer, Device, LaunchConfig};
+use device::{Buffer, Device, LaunchConfig};
 
 // SAFETY: no device has such a kernel, so it is never launched.
 static SWAP: SafeKernel<(DisjointSlice<f32>, DisjointSlice<f32>)> =

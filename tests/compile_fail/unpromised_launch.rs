@@ -4,7 +4,7 @@
 //~ call to unsafe function `Device::launch_untyped` is unsafe
 
 use cuda_std::launch::Arguments;
-use host::device::{Buffer, Device, LaunchConfig};
+use device::{Buffer, Device, LaunchConfig};
 use kernels::access::{Pattern, access_store};
 
 fn launch(device: &Device, output: &mut Buffer<u32>) {

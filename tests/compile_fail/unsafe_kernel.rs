@@ -2,7 +2,7 @@
 
 //~ expected `&SafeKernel<
 
-use host::device::{Buffer, Device, LaunchConfig};
+use device::{Buffer, Device, LaunchConfig};
 use kernels::access::{Pattern, access_store};
 
 fn launch(device: &Device, output: &mut Buffer<u32>) {

@@ -1,8 +1,8 @@
 //! A float where the kernel takes a count. `tests/compile_fail.rs` expects this message.
 
-//~ the kernel wants `usize` here
+use device::{Buffer, Device, LaunchConfig};
 
-use host::device::{Buffer, Device, LaunchConfig};
+//~ the kernel wants `usize` here
 
 fn launch(device: &Device, a: &Buffer<f32>, b: &Buffer<f32>, c: &mut Buffer<f32>) {
     let config = LaunchConfig::linear(32, 32);

@@ -19,7 +19,7 @@ fn mistaken(kernel: &str, what: &str, by: &str) -> (tempfile::TempDir, PathBuf) 
 }
 
 /// The padded transpose without its barrier.
-fn racing() -> (tempfile::TempDir, PathBuf) {
+pub fn racing() -> (tempfile::TempDir, PathBuf) {
     mistaken("transpose_padded", "bar.sync \t0;", "")
 }
 

@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod best;
+mod call;
 mod check;
 mod compare;
 mod course;

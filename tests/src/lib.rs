@@ -3,8 +3,8 @@
 //! The same tests run on every device: always on the simulator, and on the first GPU if there is one. They are in
 //! `tests/`. The tests of the program `host` are in `program/` and belong to the package `host`.
 
-use host::device::{self, Device, DeviceChoice, Options};
-use host::random::Random;
+use device::random::Random;
+use device::{Device, DeviceChoice, Options};
 
 /// The devices of this machine: the simulator, and the first GPU if there is one.
 ///

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use host::device::{self, Device};
+use device::Device;
 use host::labs;
 use host::progress::Progress;
 use host::report::LabReport;

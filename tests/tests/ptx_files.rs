@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use self::expectations::{Parameter, Test};
 use cuda_std::launch::Arguments;
-use host::device::{self, Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options, TensorMap};
-use host::random::Random;
+use device::random::Random;
+use device::{Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options, Report, TensorMap};
 use simt::{Checks, Finding, LoadCaching, Model};
 
 /// The alignment of a tensor map as a parameter.
@@ -24,13 +24,14 @@ const ROUNDS: usize = 50;
 
 /// Runs one test. Returns what is wrong, including the sanitizer's findings.
 fn run(device: &Device, test: &Test, checks: Checks) -> Result<(), String> {
-    for (index, (found, after)) in outputs(device, test, checks)?.into_iter().enumerate() {
+    let (outputs, report) = outputs(device, test, checks)?;
+    for (index, (found, after)) in outputs.into_iter().enumerate() {
         expectations::compare(index, &found, after)?;
     }
     if checks == Checks::NONE {
         return Ok(());
     }
-    let findings = device.last_report().map(|report| report.findings().to_vec()).unwrap_or_default();
+    let findings = report.map(|report| report.findings().to_vec()).unwrap_or_default();
     let is_expected = |finding: &&Finding| test.blamed.iter().any(|kind| kind == finding.kind.name());
     if let Some(finding) = findings.iter().find(|finding| !is_expected(finding)) {
         return Err(format!("is blamed: {finding}"));
@@ -45,8 +46,8 @@ fn run(device: &Device, test: &Test, checks: Checks) -> Result<(), String> {
 type Output<'t> = (Vec<u8>, &'t [Option<u8>]);
 
 /// Launches a test's kernel. Returns the contents of its outputs.
-fn outputs<'t>(device: &Device, test: &'t Test, checks: Checks) -> Result<Vec<Output<'t>>, String> {
-    let text = |error: host::Error| error.to_string();
+fn outputs<'t>(device: &Device, test: &'t Test, checks: Checks) -> Result<(Vec<Output<'t>>, Option<Report>), String> {
+    let text = |error: device::Error| error.to_string();
     let mut arguments = Arguments::new();
     let mut outputs: Vec<(Buffer<u8>, &[Option<u8>])> = Vec::new();
     let mut inputs = Vec::new();
@@ -89,9 +90,10 @@ fn outputs<'t>(device: &Device, test: &'t Test, checks: Checks) -> Result<Vec<Ou
     let config =
         LaunchConfig { cluster, cooperative, dynamic_shared, checks, ..LaunchConfig::new(test.grid, test.block) };
     // SAFETY: these files are ours, and say themselves which memory their kernels use.
-    unsafe { device.launch_untyped(&test.kernel, &config, &arguments) }.map_err(text)?;
+    let report = unsafe { device.launch_untyped(&test.kernel, &config, &arguments) }.map_err(text)?;
     device.synchronize().map_err(text)?;
-    outputs.into_iter().map(|(buffer, after)| Ok((buffer.read().map_err(text)?, after))).collect()
+    let read = outputs.into_iter().map(|(buffer, after)| Ok((buffer.read().map_err(text)?, after)));
+    Ok((read.collect::<Result<_, String>>()?, report))
 }
 
 /// The simulator, and the first GPU if there is one.
@@ -325,8 +327,9 @@ fn what_programs_of_other_compilers_do_and_cost_depends_on_neither_checks_nor_th
                         let options = Options { ptx: vec![path.clone().into()], ..Options::default() };
                         let device =
                             device::open(DeviceChoice::Simulator, &options).map_err(|error| error.to_string())?;
-                        let outputs = outputs(&device, test, checks)?.into_iter().map(|(found, _)| found).collect();
-                        let report = device.last_report().ok_or("nothing is counted")?;
+                        let (outputs, report) = outputs(&device, test, checks)?;
+                        let outputs = outputs.into_iter().map(|(found, _)| found).collect();
+                        let report = report.ok_or("nothing is counted")?;
                         let counted: Vec<_> = report.instructions().map(|row| *row.counters).collect();
                         Ok::<(Vec<Vec<u8>>, Vec<_>), String>((outputs, counted))
                     })
@@ -363,14 +366,10 @@ fn clusters_of_other_compilers_do_and_cost_on_a_model_what_they_do_without_one()
                 });
             for test in tests.iter().filter(|test| text.contains(&format!(".entry {}(", test.kernel))) {
                 count += 1;
-                let both = [&plain, &modelled].map(|device| (outputs(device, test, Checks::ALL), device.last_report()));
-                let [(Ok(one), Some(report)), (Ok(other), Some(on_model))] = &both else {
-                    failures.push(format!(
-                        "{}: {:?}, {:?}",
-                        test.kernel,
-                        both[0].0.as_ref().err(),
-                        both[1].0.as_ref().err()
-                    ));
+                let both = [&plain, &modelled].map(|device| outputs(device, test, Checks::ALL));
+                let [Ok((one, Some(report))), Ok((other, Some(on_model)))] = &both else {
+                    let [one, other] = both.each_ref().map(|outcome| outcome.as_ref().err());
+                    failures.push(format!("{}: {one:?}, {other:?}", test.kernel));
                     continue;
                 };
                 if one != other || report.findings() != on_model.findings() {

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use cuda_std::launch::Arguments;
-use host::device::{self, Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options};
-use host::random::Random;
+use device::random::Random;
+use device::{Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options};
 
 /// Columns of D.
 const N: usize = 16;
@@ -341,7 +341,7 @@ fn launch(
     variant: Variant,
     inputs: &Inputs,
     layouts: (&Layout, &Layout),
-) -> Result<Vec<u32>, host::Error> {
+) -> Result<Vec<u32>, device::Error> {
     let mut memory = vec![0; 2 * HALF];
     let (in_a, in_b) = memory.split_at_mut(HALF);
     inputs.a.write(in_a, layouts.0, variant.a_transposed, case.width);

@@ -119,7 +119,7 @@ fn a_new_crate_is_whole_and_cargo_resolves_it_without_the_network() {
         String::from_utf8(output.stdout).unwrap()
     };
     let tree = cargo(&["tree", "--offline", "--package", "my-axpy-host", "--prefix", "none", "--format", "{p}"]);
-    for package in ["my-axpy-kernels v0.1.0", "cuda_std v0.1.0", "host v0.1.0", "simt v0.1.0", "cust_raw v0.11.3"] {
+    for package in ["my-axpy-kernels v0.1.0", "cuda_std v0.1.0", "device v0.1.0", "simt v0.1.0", "cust_raw v0.11.3"] {
         assert!(tree.lines().any(|line| line.starts_with(package)), "{package}: {tree}");
     }
     let here = |package: &str| {

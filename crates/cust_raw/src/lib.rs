@@ -2,7 +2,7 @@
 //!
 //! The published crate links to the CUDA driver: a program built with it starts only where `libcuda` is installed. This one
 //! re-exports `cudarc`'s bindings of the same functions and types, which load the driver library on the first call. So `cust`
-//! builds and links without CUDA, and one binary runs on machines with and without a GPU. `cust` and `host/src/device/gpu` call
+//! builds and links without CUDA, and one binary runs on machines with and without a GPU. `cust` and `crates/device/src/gpu` call
 //! it; it is the raw layer of the driver.
 //!
 //! The bindings are those of CUDA 11.4, the only version whose types fit `cust` 0.3.2. They panic when the library or a

@@ -36,7 +36,7 @@ pub fn compare(
         }
         let wrong = |&(_, (is, expected)): &(usize, (&[u8], &[u8]))| !close(plan.element, is, expected, tolerance);
         let Some((index, (element, expected))) = pairs().find(wrong) else { continue };
-        let poisoned = |element: &[u8]| element.iter().all(|&byte| byte == host::device::POISON);
+        let poisoned = |element: &[u8]| element.iter().all(|&byte| byte == device::POISON);
         return Some(Failure::Wrong(
             sizes,
             Wrong {

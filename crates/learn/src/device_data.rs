@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
-use host::device::{
+use device::{
     AddressMode, ArrayShape, Buffer, ChannelType, Device, Filter, OnDevice, OwnedTexture, PitchedBuffer, Sampling,
     TexelFormat,
 };
@@ -41,7 +41,7 @@ impl DeviceBuffer {
             }
     }
 
-    pub fn read(&self) -> host::Result<Vec<u8>> {
+    pub fn read(&self) -> device::Result<Vec<u8>> {
         match self {
             Self::Linear(buffer) => buffer.read(),
             Self::Pitched(buffer) => buffer.read(),
@@ -159,7 +159,7 @@ impl<'a> DeviceData<'a> {
 }
 
 /// A texture of an array with these contents.
-fn sampled(device: &Device, plan: &Texture, rows: usize, columns: usize, bytes: &[u8]) -> host::Result<OwnedTexture> {
+fn sampled(device: &Device, plan: &Texture, rows: usize, columns: usize, bytes: &[u8]) -> device::Result<OwnedTexture> {
     let format = TexelFormat { channels: 1, ty: ChannelType::F32 };
     let shape = ArrayShape { width: columns as u32, height: rows as u32, ..ArrayShape::of(format) };
     let mut array = device.array(&shape)?;

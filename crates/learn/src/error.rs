@@ -45,7 +45,7 @@ pub enum Error {
     Compiler(#[from] CudaBuilderError),
     /// The device cannot be used, or an output cannot be written.
     #[error(transparent)]
-    Device(#[from] host::Error),
+    Device(#[from] device::Error),
     /// The standard output cannot be written.
     #[error("the output cannot be written: {0}")]
     Output(#[source] std::io::Error),

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use clap::Args;
-use host::{output_file, signals};
+use device::{output_file, signals};
 
 use crate::apart::{Judges, Limits};
 use crate::compile::Compiler;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 use std::sync::atomic::AtomicBool;
 
-use host::device::DeviceChoice;
-use host::random::Random;
+use device::DeviceChoice;
+use device::random::Random;
 use simt::{Checks, Model};
 
 use crate::comparison::compare;
@@ -205,11 +205,13 @@ impl Judge<'_> {
             Problem::Faults(faults) => Ok(Failure::Faults(sizes, once(faults), None)),
             Problem::OutOfTime(faults) => Ok(Failure::OutOfTime(sizes, once(faults))),
             Problem::Exercise(text) => Err(self.wrong_exercise(text)),
-            Problem::Device(host::Error::Ptx { problem, .. }) => {
+            Problem::Device(device::Error::Ptx { problem, .. }) => {
                 Ok(Failure::DoesNotCompile(format!("error: {problem}")))
             }
             // The kernel allocates too much memory: the exercise's own sufficed for the reference before.
-            Problem::Device(host::Error::Simulator { problem, .. }) => Ok(Failure::Signature(without_place(&problem))),
+            Problem::Device(device::Error::Simulator { problem, .. }) => {
+                Ok(Failure::Signature(without_place(&problem)))
+            }
             // Too little memory on the host, among others.
             Problem::Device(error) => Err(error.into()),
         }

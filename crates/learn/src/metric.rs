@@ -70,7 +70,7 @@ pub struct Launched {
     /// The kernel's name.
     pub kernel: String,
     /// The counts of its instructions.
-    pub report: std::rc::Rc<Report>,
+    pub report: Report,
     /// Its counters.
     pub counters: Counters,
 }

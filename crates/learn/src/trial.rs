@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use cuda_std::launch::Arguments;
-use host::device::{self, Device, DeviceChoice, LaunchConfig, Options, PtxFile};
-use host::limits::Limits;
-use host::random::Random;
+use device::limits::Limits;
+use device::random::Random;
+use device::{Device, DeviceChoice, LaunchConfig, Options, PtxFile};
 use indexmap::IndexMap;
 use simt::{Checks, LoadCaching, Model};
 
@@ -91,7 +91,7 @@ impl Module {
     /// # Errors
     ///
     /// Those of [`device::open`].
-    pub fn open(ptx: &Path, choice: DeviceChoice, most: LaunchLimits) -> Result<Self, host::Error> {
+    pub fn open(ptx: &Path, choice: DeviceChoice, most: LaunchLimits) -> Result<Self, device::Error> {
         let file = PtxFile::from(ptx.to_owned());
         let module = file.module()?;
         let of_device = |space| matches!(space, ptx::Space::Global | ptx::Space::Constant);
@@ -99,7 +99,7 @@ impl Module {
         let statics = variables.map(|(_, variable)| variable.size.unwrap_or(0)).fold(0, u64::saturating_add);
         if statics > LARGEST_STATICS {
             let problem = format!("its statics have {statics} bytes, and {LARGEST_STATICS} are allowed");
-            return Err(host::Error::Ptx { name: ptx.display().to_string(), problem });
+            return Err(device::Error::Ptx { name: ptx.display().to_string(), problem });
         }
         let limits = Limits {
             memory_limit: Some(DEVICE_MEMORY),
@@ -121,7 +121,7 @@ impl Module {
     /// # Errors
     ///
     /// As [`Module::open`].
-    pub fn simulated(ptx: &Path, model: Option<&'static Model>, most: LaunchLimits) -> Result<Self, host::Error> {
+    pub fn simulated(ptx: &Path, model: Option<&'static Model>, most: LaunchLimits) -> Result<Self, device::Error> {
         let choice = match model {
             Some(model) => DeviceChoice::Model(model, LoadCaching::Default),
             None => DeviceChoice::Simulator,
@@ -247,12 +247,13 @@ impl Module {
         // SAFETY: the arguments fit the signature. What the kernel does with them is the student's
         // answer, on the simulator first; a GPU gets only what is right there.
         let launched = unsafe { self.device.launch_untyped(kernel, config, &bytes) };
-        let counters = launched.map_err(|error| {
+        let report = launched.map_err(|error| {
             Problem::of(error).map_faults(|faults| faults.into_iter().map(|fault| placed.with_element(fault)).collect())
         })?;
-        if let (Some(counters), Some(report)) = (counters, self.device.last_report()) {
+        if let Some(report) = report {
             let named = |finding| placed.with_element(Fault::found(finding));
             outcome.faults.extend(report.findings().iter().map(named));
+            let counters = report.counters();
             outcome.launches.push(Launched { kernel: kernel.to_owned(), report, counters });
         }
         Ok(())

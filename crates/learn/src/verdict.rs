@@ -83,7 +83,7 @@ pub enum Problem {
     /// The exercise is wrong.
     Exercise(String),
     /// The device failed, or cannot run this.
-    Device(host::Error),
+    Device(device::Error),
 }
 
 impl Problem {
@@ -97,9 +97,9 @@ impl Problem {
     }
 
     /// Classifies an error of the device.
-    pub fn of(error: host::Error) -> Self {
+    pub fn of(error: device::Error) -> Self {
         match error {
-            host::Error::Fault { trap: Some(trap), .. } => {
+            device::Error::Fault { trap: Some(trap), .. } => {
                 let found = trap.findings.iter().map(Fault::found);
                 let all = std::iter::once(Fault::trapped(&trap)).chain(found).collect();
                 match trap.kind {
@@ -107,8 +107,8 @@ impl Problem {
                     _ => Self::Faults(all),
                 }
             }
-            host::Error::Fault { fault, .. } => Self::Faults(vec![Fault { message: fault, ..Fault::default() }]),
-            host::Error::Launch { kernel, problem } => Self::Signature(format!("kernel `{kernel}` {problem}")),
+            device::Error::Fault { fault, .. } => Self::Faults(vec![Fault { message: fault, ..Fault::default() }]),
+            device::Error::Launch { kernel, problem } => Self::Signature(format!("kernel `{kernel}` {problem}")),
             other => Self::Device(other),
         }
     }

@@ -1,9 +1,9 @@
 //! Arenas and typed handles: how the parts of a [`Module`](crate::Module) refer to each other.
 //!
-//! A module is a graph (a call names a function, an instruction names a register). Handles keep it a plain value
-//! that can be cloned, compared and sent between threads. The parser and
-//! [`Environment`](crate::environment::Environment) append to the arenas; everybody else, `simt` included, reads
-//! them by handle. Depends on nothing.
+//! A module is a graph (a call names a function, an instruction names a register). Handles keep it
+//! a plain value that can be cloned, compared and sent between threads. The parser and
+//! [`Environment`](crate::environment::Environment) append to the arenas; everybody else, `simt`
+//! included, reads them by handle. Depends on nothing.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

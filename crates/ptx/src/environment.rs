@@ -1,8 +1,9 @@
-//! What the parser knows while it reads: the module so far, the names in scope, and the function being read.
+//! What the parser knows while it reads: the module so far, the names in scope, and the function
+//! being read.
 //!
-//! `parser` opens and closes scopes and declares names here; `typing` looks names up, and adds the registers and
-//! pending branches of the function being read. It is the only mutable state of a parse besides the parser's own:
-//! it knows neither tokens nor opcodes.
+//! `parser` opens and closes scopes and declares names here; `typing` looks names up, and adds the
+//! registers and pending branches of the function being read. It is the only mutable state of a
+//! parse besides the parser's own: it knows neither tokens nor opcodes.
 
 use crate::errors::{DeclarationError, NameError, NameKind, Parsed, fault};
 use crate::parser::cursor::Word;
@@ -48,7 +49,8 @@ impl Entity {
     }
 }
 
-/// `.reg .b32 %r<11>;`. A register is created when it is first named, so a huge count costs nothing.
+/// `.reg .b32 %r<11>;`. A register is created when it is first named, so a huge count costs
+/// nothing.
 #[derive(Clone, Copy, Debug)]
 struct Range<'t> {
     prefix: &'t str,
@@ -123,9 +125,9 @@ pub(crate) struct Environment<'t> {
     copies: u64,
 }
 
-/// The most items that a module may have beyond what its text spells out; an instruction counts as 64. Some short texts
-/// expand to long modules: a list of targets that many branches use, an alias of a long function, the padding in an
-/// initial value. No compiler comes near the limit.
+/// The most items that a module may have beyond what its text spells out; an instruction counts as
+/// 64. Some short texts expand to long modules: a list of targets that many branches use, an alias
+/// of a long function, the padding in an initial value. No compiler comes near the limit.
 const COPIES: u64 = 1 << 24;
 
 impl<'t> Environment<'t> {

@@ -1,8 +1,9 @@
-//! Text to tokens: pure functions, called by the parser and by `pieces`. Never fails: text that is not a token becomes a token of a
-//! kind of its own, which the parser reports.
+//! Text to tokens: pure functions, called by the parser and by `pieces`. Never fails: text that is
+//! not a token becomes a token of a kind of its own, which the parser reports.
 //!
-//! The longest match wins, as in the grammar of the PTX manual. Each function below takes the text from its own token on and
-//! returns the length of the token in bytes, so that adding a kind of token means adding a function and a case in [`next`].
+//! The longest match wins, as in the grammar of the PTX manual. Each function below takes the text
+//! from its own token on and returns the length of the token in bytes, so that adding a kind of
+//! token means adding a function and a case in [`next`].
 
 use std::ops::Range;
 
@@ -86,7 +87,8 @@ pub(crate) struct Token {
     pub span: Span,
 }
 
-/// The tokens of these parts of a text of less than 4 GiB, [`TokenKind::End`] last. A part starts and ends between tokens.
+/// The tokens of these parts of a text of less than 4 GiB, [`TokenKind::End`] last. A part starts
+/// and ends between tokens.
 pub(crate) fn lex(text: &str, parts: &[Range<usize>]) -> Vec<Token> {
     let mut tokens = Vec::with_capacity(parts.iter().map(Range::len).sum::<usize>() / 4 + 1);
     for part in parts {
@@ -114,8 +116,8 @@ pub(crate) fn token(text: &[u8], at: usize) -> Option<Token> {
     Some(Token { kind, span: Span { start: start as u32, end: (start + length) as u32 } })
 }
 
-/// The first brace at `at` or later that is neither in a comment nor in a string, and its position: the tokens in between do not
-/// matter, so this is much faster than to read them.
+/// The first brace at `at` or later that is neither in a comment nor in a string, and its position:
+/// the tokens in between do not matter, so this is much faster than to read them.
 pub(crate) fn brace(text: &[u8], at: usize) -> Option<(TokenKind, usize)> {
     let mut at = at;
     while at < text.len() {

@@ -1,38 +1,43 @@
 //! PTX text to a typed module: lexer, parser, checks.
 //!
-//! PTX is the assembly language that compilers for NVIDIA GPUs emit. This crate reads it. It runs nothing and knows
-//! nothing of files, devices or terminals. Everything starts with [`parse`], which `host` calls, or with [`Pieces`], for
-//! some of the kernels of a long text. `simt` executes the result.
+//! PTX is the assembly language that compilers for NVIDIA GPUs emit. This crate reads it. It runs
+//! nothing and knows nothing of files, devices or terminals. Everything starts with [`parse`],
+//! which `host` calls, or with [`Pieces`], for some of the kernels of a long text. `simt` executes
+//! the result.
 //!
 //! # The representation
 //!
 //! A [`Module`] holds everything in arenas, and its parts name each other by typed [`Handle`]s:
 //!
-//! - [`Variable`]s of every state space: the module's `.global`, `.const` and `.shared` ones, a function's `.local`
-//!   and `.shared` ones, parameters, and the `.param` variables through which calls pass values.
-//! - [`Function`]s: kernels and device functions. A function has typed virtual [`Register`]s and a body, a flat list
-//!   of [`Instruction`]s; labels are gone, a branch names the position that it goes to. Nested `{ }` scopes are gone
-//!   too: every name is resolved.
-//! - An [`Instruction`] is a guard, an [`Op`] and where it came from: its [`Span`] in the text, and the [`Location`]
-//!   in the source program that `.loc` gave, with the chain of calls that it was inlined through.
+//! - [`Variable`]s of every state space: the module's `.global`, `.const` and `.shared` ones, a
+//!   function's `.local` and `.shared` ones, parameters, and the `.param` variables through which
+//!   calls pass values.
+//! - [`Function`]s: kernels and device functions. A function has typed virtual [`Register`]s and a
+//!   body, a flat list of [`Instruction`]s; labels are gone, a branch names the position that it
+//!   goes to. Nested `{ }` scopes are gone too: every name is resolved.
+//! - An [`Instruction`] is a guard, an [`Op`] and where it came from: its [`Span`] in the text, and
+//!   the [`Location`] in the source program that `.loc` gave, with the chain of calls that it was
+//!   inlined through.
 //!
-//! What PTX can express in several ways has one form: `lo` on an unsigned comparison is [`Comparison::Less`], the
-//! modifiers of arithmetic are one [`Mode`], vectors are lists of operands.
+//! What PTX can express in several ways has one form: `lo` on an unsigned comparison is
+//! [`Comparison::Less`], the modifiers of arithmetic are one [`Mode`], vectors are lists of
+//! operands.
 //!
 //! # From text to module
 //!
-//! `lexer` splits the text into tokens and never fails. `parser` reads declarations, and splits each instruction into
-//! opcode, modifiers and operands without knowing any opcode. `typing` gives these their meaning: **a new PTX
-//! instruction is an arm of the table in `typing/mod.rs`, and a row or a function in the family that the arm names**;
-//! a new kind of operation is also a variant of [`Op`]. `environment` holds the names in scope and the module as far
-//! as it has been read.
+//! `lexer` splits the text into tokens and never fails. `parser` reads declarations, and splits
+//! each instruction into opcode, modifiers and operands without knowing any opcode. `typing` gives
+//! these their meaning: **a new PTX instruction is an arm of the table in `typing/mod.rs`, and a
+//! row or a function in the family that the arm names**; a new kind of operation is also a variant
+//! of [`Op`]. `environment` holds the names in scope and the module as far as it has been read.
 //!
 //! # Errors
 //!
-//! [`parse`] continues after an error and returns all errors as [`Errors`], each with its [`Span`], line, column and the
-//! text of the instruction. Unsupported instructions are errors, too. Nothing is skipped, and no input makes it panic.
-//! A [`Module`] that it returns is consistent: every handle belongs to the module's own arenas, branches stay within
-//! the body, operands have the kind and width that their operation requires, and calls match their callees.
+//! [`parse`] continues after an error and returns all errors as [`Errors`], each with its [`Span`],
+//! line, column and the text of the instruction. Unsupported instructions are errors, too. Nothing
+//! is skipped, and no input makes it panic. A [`Module`] that it returns is consistent: every
+//! handle belongs to the module's own arenas, branches stay within the body, operands have the kind
+//! and width that their operation requires, and calls match their callees.
 #![forbid(unsafe_code)]
 
 mod arena;

@@ -1,9 +1,9 @@
-//! How registers are passed to functions and returned from them: through `.param` variables, like all values. A
-//! vector is passed part by part, a predicate as a word.
+//! How registers are passed to functions and returned from them: through `.param` variables, like
+//! all values. A vector is passed part by part, a predicate as a word.
 //!
-//! `parser/function.rs` calls this for `.reg` parameters and results, `typing/control.rs` for the arguments of
-//! calls. It adds variables and registers to the environment and returns the loads and stores; the caller places
-//! them.
+//! `parser/function.rs` calls this for `.reg` parameters and results, `typing/control.rs` for the
+//! arguments of calls. It adds variables and registers to the environment and returns the loads and
+//! stores; the caller places them.
 
 use crate::environment::Environment;
 use crate::{

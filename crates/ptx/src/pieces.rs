@@ -1,8 +1,9 @@
-//! A text divided into its kernels and the rest, to parse some kernels of a long text without the others. `host` calls it for
-//! the built-in kernels, whose text is long; a launch needs one of them. Pure, like the parser.
+//! A text divided into its kernels and the rest, to parse some kernels of a long text without the
+//! others.
 //!
-//! Dividing looks at tokens, but not at what is between the braces of a body, so it is many times as fast as parsing. It is right
-//! for every text that [`parse`](crate::parse) accepts; the errors of others come from the pieces that are parsed.
+//! Dividing looks at tokens, but not at what is between the braces of a body, so it is many times
+//! as fast as parsing. It is right for every text that [`parse`](crate::parse) accepts; the errors
+//! of others come from the pieces that are parsed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -40,13 +41,14 @@ impl Pieces {
         pieces
     }
 
-    /// The module with these kernels only. Everything else is in it as in the whole module; functions precede kernels, so their
-    /// handles are the same whichever kernels there are. A name that no kernel has adds nothing.
+    /// The module with these kernels only. Everything else is in it as in the whole module;
+    /// functions precede kernels, so their handles are the same whichever kernels there are. A name
+    /// that no kernel has adds nothing.
     ///
     /// # Errors
     ///
-    /// As [`parse`](crate::parse), of what is parsed: not those in other kernels. A function that takes the address of a kernel
-    /// that is left out is an error.
+    /// As [`parse`](crate::parse), of what is parsed: not those in other kernels. A function that
+    /// takes the address of a kernel that is left out is an error.
     pub fn parse(&self, kernels: &[&str]) -> Result<Module, Errors> {
         parse_parts(&self.name, &self.text, &self.lines, &self.parts(kernels))
     }
@@ -125,7 +127,8 @@ impl<'t> Scan<'t> {
         &self.text[token.span.start as usize..token.span.end as usize]
     }
 
-    /// Goes on from `.entry` to the end of the kernel: of its body, or of its declaration. Returns its name.
+    /// Goes on from `.entry` to the end of the kernel: of its body, or of its declaration. Returns
+    /// its name.
     fn kernel(&mut self) -> String {
         let mut name = None;
         let mut in_pragma = false;

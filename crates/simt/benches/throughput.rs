@@ -1,6 +1,6 @@
-//! Warp instructions per second, with all counters on: a padded transpose, a naive matrix product and a reduction, on one
-//! and on two threads of the host, and with all checks on; and the naive product at the lab sheet's own size. The figures
-//! are in `docs/SPEED.md`.
+//! Warp instructions per second, with all counters on: a padded transpose, a naive matrix product
+//! and a reduction, on one and on two threads of the host, and with all checks on; and the naive
+//! product at the lab sheet's own size. The figures are in `docs/SPEED.md`.
 //!
 //! One thread is measured in CPU time, which other programs on the machine disturb least.
 
@@ -96,7 +96,8 @@ fn throughput(criterion: &mut Criterion) {
         let mut arguments: Vec<Vec<u8>> = Vec::new();
         for (index, &bytes) in subject.buffers.iter().enumerate() {
             let address = memory.allocate(bytes).expect("there is room");
-            // All but the result, as a program would: otherwise the sanitizer reports reads of memory that nothing wrote.
+            // All but the result, as a program would: otherwise the sanitizer reports reads of
+            // memory that nothing wrote.
             if index + 1 < subject.buffers.len() {
                 memory.write(address, &vec![0; bytes as usize]).expect("it was allocated");
             }

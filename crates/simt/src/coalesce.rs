@@ -1,11 +1,11 @@
-//! How the hardware splits one warp's access to memory: sectors of global memory, wavefronts of shared memory. Pure functions of
-//! one access. Loads, stores and atomic operations of the machine call them, mostly through the memo of
-//! [`Shape`](crate::memory::Shape).
+//! How the hardware splits one warp's access to memory: sectors of global memory, wavefronts of
+//! shared memory.
 //!
-//! Global memory moves in sectors, the 32-byte segments of the address space; a request costs as many as its active
-//! lanes touch in total. Shared memory has 32 banks of 4-byte words; a wavefront serves one word of each bank, to
-//! as many lanes as request it. Both rules were measured on an H200 (`tests/data/h200.json` and, for the banks,
-//! `tests/data/h200_banks.txt`), and tests compare them with its counters.
+//! Global memory moves in sectors, the 32-byte segments of the address space; a request costs as
+//! many as its active lanes touch in total. Shared memory has 32 banks of 4-byte words; a wavefront
+//! serves one word of each bank, to as many lanes as request it. Both rules were measured on an
+//! H200 (`tests/data/h200.json` and, for the banks, `tests/data/h200_banks.txt`), and tests compare
+//! them with its counters.
 
 mod copies;
 
@@ -105,14 +105,15 @@ pub(crate) fn addresses(access: &Access) -> u32 {
     sectors(access).bytes / access.width
 }
 
-/// The sectors that an atomic operation moves: lanes that share a word take turns, and each turn counts a sector.
+/// The sectors that an atomic operation moves: lanes that share a word take turns, and each turn
+/// counts a sector.
 pub(crate) fn atomic_sectors(access: &Access) -> Sectors {
     let turns = turns_of_sectors(access).map(|(_, turns)| turns).sum();
     Sectors { sectors: turns, ..sectors(access) }
 }
 
-/// The sectors that an atomic operation touches, as addresses divided by the sector size, and the turns of each: the number
-/// of lanes on its most shared word.
+/// The sectors that an atomic operation touches, as addresses divided by the sector size, and the
+/// turns of each: the number of lanes on its most shared word.
 pub(crate) fn turns_of_sectors(access: &Access) -> impl Iterator<Item = (u64, u32)> {
     let mut found = [(0u64, 0u32); 32];
     let mut count = 0;
@@ -180,9 +181,10 @@ fn distinct_unordered(values: &[u64; 32]) -> u32 {
 
 /// The wavefronts that a load from shared memory needs. Its addresses must be aligned to its width.
 ///
-/// Accesses of up to 4 bytes go in one group. Those of 8 bytes go a half warp at a time and those of 16 a quarter
-/// warp at a time, but two neighbouring groups of a load are merged if lanes share their data in pairs (each lane `i`
-/// with `i ^ 1`, or each with `i ^ 2`), so a broadcast of wide words stays cheap.
+/// Accesses of up to 4 bytes go in one group. Those of 8 bytes go a half warp at a time and those
+/// of 16 a quarter warp at a time, but two neighbouring groups of a load are merged if lanes share
+/// their data in pairs (each lane `i` with `i ^ 1`, or each with `i ^ 2`), so a broadcast of wide
+/// words stays cheap.
 #[inline(always)]
 pub(crate) fn load_wavefronts(access: &Access) -> Wavefronts {
     wavefronts(access, || groups_of_load_merge(access))
@@ -230,7 +232,8 @@ fn wavefronts(access: &Access, groups_merge: impl Fn() -> bool) -> Wavefronts {
         return Wavefronts::default();
     }
     if access.is_consecutive() {
-        // 32 lanes of `width` bytes fill 32 banks of 4 bytes evenly, whatever the alignment of the first lane.
+        // 32 lanes of `width` bytes fill 32 banks of 4 bytes evenly, whatever the alignment of the
+        // first lane.
         return Wavefronts { wavefronts: access.width.div_ceil(4), conflicts: 0 };
     }
     if access.width <= 4 { narrow_wavefronts(access) } else { wide_wavefronts(access, groups_merge()) }
@@ -286,8 +289,8 @@ fn bank_of(word: u64) -> usize {
 /// The most distinct words that the lanes of `group` access in one bank.
 #[inline(always)]
 fn most_words_in_a_bank(access: &Access, group: u32) -> u32 {
-    // `seen[bank]` holds the word that the bank's first wavefront serves. The words need a list only if a bank has more
-    // than one.
+    // `seen[bank]` holds the word that the bank's first wavefront serves. The words need a list
+    // only if a bank has more than one.
     let mut seen = [u64::MAX; BANKS as usize];
     let mut spilled = false;
     for_each_word(access, group, |_, word| {
@@ -349,7 +352,8 @@ mod tests {
 
     #[test]
     fn sectors_of_the_lectures_patterns() {
-        // (address of a lane, width, sectors, distinct bytes): aligned, misaligned, same word, stride 2, one sector a lane.
+        // (address of a lane, width, sectors, distinct bytes): aligned, misaligned, same word,
+        // stride 2, one sector a lane.
         type Case = (fn(u64) -> u64, u32, u32, u32);
         let cases: [Case; 8] = [
             (|lane| 4 * lane, 4, 4, 128),
@@ -370,8 +374,9 @@ mod tests {
 
     #[test]
     fn lanes_of_an_atomic_operation_on_one_word_take_turns() {
-        // An H200's counts (`l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum`, and the same for atom), 2026-11-21: as many
-        // neighbouring lanes share a word, and the words are 4 or 32 bytes apart.
+        // An H200's counts (`l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum`, and the same for
+        // atom), 2026-11-21: as many neighbouring lanes share a word, and the words are 4 or 32
+        // bytes apart.
         for (together, close, apart) in [(1, 4, 32), (2, 4, 32), (4, 4, 32), (8, 8, 32), (16, 16, 32), (32, 32, 32)] {
             for (step, expected) in [(4, close), (32, apart)] {
                 let addresses = lanes(|lane| 4096 + lane / together * step);

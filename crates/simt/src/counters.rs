@@ -1,8 +1,8 @@
-//! The counters: of each instruction while it runs, and of a launch when it is over. The machine adds to an instruction's
-//! counters; reports sum them up and give them their names. Plain data.
+//! The counters: of each instruction while it runs, and of a launch when it is over. The machine
+//! adds to an instruction's counters; reports sum them up and give them their names.
 //!
-//! Names are Nsight Compute's. A GPU executes machine code, not PTX, so counters of PTX instructions
-//! have no counterpart there; their names begin with `ptx__`.
+//! Names are Nsight Compute's. A GPU executes machine code, not PTX, so counters of PTX
+//! instructions have no counterpart there; their names begin with `ptx__`.
 //!
 //! An access to another block's shared memory is one request of
 //! `l1tex__t_requests_pipe_lsu_mem_dshared_op_...` for each warp and instruction, whatever the
@@ -26,7 +26,8 @@ pub enum AccessKind {
     Atomic,
     /// `red`: returns nothing.
     Reduction,
-    /// `cp.async`: from global to shared memory. In global memory it counts as a load, as on the hardware.
+    /// `cp.async`: from global to shared memory. In global memory it counts as a load, as on the
+    /// hardware.
     Copy,
 }
 
@@ -79,7 +80,8 @@ pub struct DistributedCounters {
     pub bytes: u64,
 }
 
-/// What one instruction of the program did in a launch. An instruction that names no state space may reach several.
+/// What one instruction of the program did in a launch. An instruction that names no state space
+/// may reach several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionCounters {
     /// How often warps executed it.
@@ -189,8 +191,8 @@ impl Counters {
         }
     }
 
-    /// All counters under Nsight Compute's names, in a fixed order. Counters of PTX instructions, which a GPU never executes as
-    /// such, begin with `ptx__` and have no counterpart there.
+    /// All counters under Nsight Compute's names, in a fixed order. Counters of PTX instructions,
+    /// which a GPU never executes as such, begin with `ptx__` and have no counterpart there.
     pub fn metrics(&self) -> Vec<Metric> {
         let mut metrics = Vec::new();
         let mut count = |name, value: u64| metrics.push(Metric { name, value: MetricValue::Count(value) });
@@ -291,8 +293,8 @@ impl MemoryCounters {
         quotient(self.sectors, self.requests)
     }
 
-    /// The sectors touched, over the fewest that could hold the bytes requested: 1 is perfect, and 8 a column of floats. `None`
-    /// without requests.
+    /// The sectors touched, over the fewest that could hold the bytes requested: 1 is perfect, and
+    /// 8 a column of floats. `None` without requests.
     pub fn sectors_per_ideal(&self) -> Option<f64> {
         quotient(self.sectors, self.ideal_sectors)
     }
@@ -304,20 +306,22 @@ impl MemoryCounters {
 }
 
 impl ConstantCounters {
-    /// The average number of distinct addresses of a request: 1 if all lanes read the same; `None` without requests.
+    /// The average number of distinct addresses of a request: 1 if all lanes read the same; `None`
+    /// without requests.
     pub fn addresses_per_request(&self) -> Option<f64> {
         quotient(self.addresses, self.requests)
     }
 }
 
 impl SharedCounters {
-    /// The wavefronts, over those without bank conflicts: 1 is perfect, and 32 if all lanes need different words of one bank.
-    /// `None` without requests.
+    /// The wavefronts, over those without bank conflicts: 1 is perfect, and 32 if all lanes need
+    /// different words of one bank. `None` without requests.
     pub fn wavefronts_per_ideal(&self) -> Option<f64> {
         quotient(self.wavefronts, self.wavefronts.saturating_sub(self.bank_conflicts))
     }
 
-    /// The average number of wavefronts of a request: 1 for words without bank conflicts; `None` without requests.
+    /// The average number of wavefronts of a request: 1 for words without bank conflicts; `None`
+    /// without requests.
     pub fn wavefronts_per_request(&self) -> Option<f64> {
         quotient(self.wavefronts, self.requests)
     }

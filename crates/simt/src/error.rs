@@ -1,11 +1,13 @@
-//! Load errors: why a module, or one of its kernels, cannot be run. Decoding creates them; pure data and messages.
+//! Load errors: why a module, or one of its kernels, cannot be run. Decoding creates them; pure
+//! data and messages.
 
 use ptx::{Module, Span};
 
 /// Why a module, or one of its kernels, cannot be run, and where in the PTX.
 ///
-/// [`Program::load`](crate::Program::load) returns one when the module as a whole is at fault. An unsupported
-/// instruction affects only the kernels that can reach it: launching these returns the same error, and all others run.
+/// [`Program::load`](crate::Program::load) returns one when the module as a whole is at fault. An
+/// unsupported instruction affects only the kernels that can reach it: launching these returns the
+/// same error, and all others run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{module}:{line}:{column}: {reason}{}", quoted(.text))]
 pub struct LoadError {

@@ -1,5 +1,5 @@
-//! A launch's parameters ([`Launch`]), and why a launch did not complete ([`LaunchError`]). Data and messages:
-//! [`Program::launch`](crate::Program::launch) takes the one and returns the other.
+//! A launch's parameters ([`Launch`]), and why a launch did not complete ([`LaunchError`]). Data
+//! and messages: [`Program::launch`](crate::Program::launch) takes the one and returns the other.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,8 @@ use crate::{Checks, LoadError, Output, Trap, Watch};
 /// The default limit of warp instructions of a launch: minutes of simulation.
 pub const DEFAULT_STEP_LIMIT: u64 = 1 << 36;
 
-/// [`Launch::fault_limit`] of [`Launch::default`]: a loop in which all accesses are wild reaches it in seconds.
+/// [`Launch::fault_limit`] of [`Launch::default`]: a loop in which all accesses are wild reaches it
+/// in seconds.
 pub const DEFAULT_FAULT_LIMIT: u64 = 1 << 24;
 
 /// The default limit of a block's shared memory: what every GPU grants without opting in.
@@ -31,43 +32,49 @@ pub struct Launch<'a> {
     pub grid: [u32; 3],
     /// Threads in a block: x, y, z.
     pub block: [u32; 3],
-    /// Blocks in a cluster: x, y, z. `None`: what the kernel requires (`.reqnctapercluster`), or one. At most 16 in all; every GPU
-    /// with clusters grants 8. Models of GPUs without clusters reject more than one.
+    /// Blocks in a cluster: x, y, z. `None`: what the kernel requires (`.reqnctapercluster`), or
+    /// one. At most 16 in all; every GPU with clusters grants 8. Models of GPUs without clusters
+    /// reject more than one.
     pub cluster: Option<[u32; 3]>,
-    /// Whether all blocks run at the same time, so that they can wait for each other: `grid.sync()` of CUDA's cooperative groups.
-    /// With a model, all must be resident. Without one there are limits, too:
-    /// [`InvalidLaunch::CooperativeBeyondLimits`].
+    /// Whether all blocks run at the same time, so that they can wait for each other: `grid.sync()`
+    /// of CUDA's cooperative groups. With a model, all must be resident. Without one there are
+    /// limits, too: [`InvalidLaunch::CooperativeBeyondLimits`].
     pub cooperative: bool,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// The most shared memory, static and dynamic together, that a block may use, in bytes.
     pub shared_limit: u32,
-    /// The GPU to model, with its caches. `None`: what Volta and all later GPUs have in common, without caches, which is faster.
+    /// The GPU to model, with its caches. `None`: what Volta and all later GPUs have in common,
+    /// without caches, which is faster.
     pub model: Option<&'static Model>,
-    /// With a model: the share of the unified memory that should be shared memory instead of L1, in percent.
+    /// With a model: the share of the unified memory that should be shared memory instead of L1, in
+    /// percent.
     pub carveout: Option<u8>,
     /// With a model: whether loads without a cache operator go through L1.
     pub load_caching: LoadCaching,
-    /// With a model: registers of each thread, if known; otherwise the kernel's `.maxnreg`, if it has one. They limit how many
-    /// blocks are resident.
+    /// With a model: registers of each thread, if known; otherwise the kernel's `.maxnreg`, if it
+    /// has one. They limit how many blocks are resident.
     pub registers: Option<u32>,
     /// The bytes of each parameter, little endian, in order.
     pub arguments: &'a [&'a [u8]],
     /// Warp instructions after which the launch stops with a trap.
     pub step_limit: u64,
-    /// Faults that the sanitizer finds, each thread's counted, after which the launch stops with a trap. It looks now and then: a
-    /// launch that ends soon after is not stopped.
+    /// Faults that the sanitizer finds, each thread's counted, after which the launch stops with a
+    /// trap. It looks now and then: a launch that ends soon after is not stopped.
     pub fault_limit: u64,
-    /// What the sanitizer looks for. With any check on, blocks run in order on one thread of the host. With a model, the launch
-    /// runs twice: first like this, for the findings only, then on the model without checks.
+    /// What the sanitizer looks for. With any check on, blocks run in order on one thread of the
+    /// host. With a model, the launch runs twice: first like this, for the findings only, then on
+    /// the model without checks.
     pub checks: Checks,
-    /// Host threads that run blocks; `None`: those of rayon's global pool. Results do not depend on it.
+    /// Host threads that run blocks; `None`: those of rayon's global pool. Results do not depend on
+    /// it.
     pub threads: Option<usize>,
-    /// Set it from another thread to stop the launch with a trap, [`TrapKind::Cancelled`](crate::TrapKind::Cancelled), which has what
-    /// the checks had found. A launch that ends first is not stopped.
+    /// Set it from another thread to stop the launch with a trap,
+    /// [`TrapKind::Cancelled`](crate::TrapKind::Cancelled), which has what the checks had found. A
+    /// launch that ends first is not stopped.
     pub cancel: Option<&'a AtomicBool>,
-    /// Called now and then, from any thread, with the blocks done and the blocks to run: those of the grid, or twice as many
-    /// with checks on a model.
+    /// Called now and then, from any thread, with the blocks done and the blocks to run: those of
+    /// the grid, or twice as many with checks on a model.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
     /// Receives what the threads print; `None` discards it.
     pub output: Option<&'a Output>,

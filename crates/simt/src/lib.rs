@@ -1,7 +1,8 @@
 //! The SIMT machine: runs PTX, counts what the hardware counts, finds faults.
 //!
-//! A GPU runs the threads of a block 32 at a time: a *warp* executes one instruction for all its *lanes* together. So does
-//! this machine. It takes a [`ptx::Module`], and knows nothing of files, labs or terminals.
+//! A GPU runs the threads of a block 32 at a time: a *warp* executes one instruction for all its
+//! *lanes* together. So does this machine. It takes a [`ptx::Module`], and knows nothing of files,
+//! labs or terminals.
 //!
 //! ```
 //! let text = "
@@ -35,41 +36,44 @@
 //!
 //! # How it works
 //!
-//! - [`Program::load`] decodes each kernel and the functions it may call: operands become rows of a register file, types
-//!   and modifiers become one function that computes 32 lanes, and each branch knows where its paths meet again (the
-//!   immediate post-dominator).
-//! - [`Program::launch`] runs the blocks of the grid, in parallel where their order cannot matter. Within a block, warps
-//!   take turns; within a warp, each divergent path is a *split*: a program counter and a mask of lanes. Splits merge
-//!   where their paths meet.
-//! - [`Memory`] holds the allocations. Each access of a warp is checked, then counted: the sectors of global memory that it
-//!   touches, the wavefronts that it needs in shared memory. [`Report`] has these numbers per instruction, per line of
-//!   PTX and per line of the source program.
-//! - Faults are [`Trap`]s: accesses out of bounds, misaligned or to freed memory, barriers that not all threads reach.
+//! - [`Program::load`] decodes each kernel and the functions it may call: operands become rows of a
+//!   register file, types and modifiers become one function that computes 32 lanes, and each branch
+//!   knows where its paths meet again (the immediate post-dominator).
+//! - [`Program::launch`] runs the blocks of the grid, in parallel where their order cannot matter.
+//!   Within a block, warps take turns; within a warp, each divergent path is a *split*: a program
+//!   counter and a mask of lanes. Splits merge where their paths meet.
+//! - [`Memory`] holds the allocations. Each access of a warp is checked, then counted: the sectors
+//!   of global memory that it touches, the wavefronts that it needs in shared memory. [`Report`]
+//!   has these numbers per instruction, per line of PTX and per line of the source program.
+//! - Faults are [`Trap`]s: accesses out of bounds, misaligned or to freed memory, barriers that not
+//!   all threads reach.
 //! - [`Launch::watch`] keeps the first requests of each memory instruction, lane by lane:
 //!   [`Request::service`] says what moves and which pass serves each lane, on any model.
 //! - A launch's [`Checks`] look for faults that do not stop it: the report's [`Finding`]s.
 //!
 //! Modules: `program` decodes, `machine` executes, with `lanes` for arithmetic, `memory`, `texture`
-//! and `output`; `coalesce` and `model` count, `request` lists what they count; `sanitizer` looks
-//! for faults. `hopper` has values that the memory course never meets. The other files are what
-//! callers see: launches, counters, reports, errors, traps.
+//! and `output`; `coalesce` and `model` count, `request` lists what
+//! they count; `sanitizer` looks for faults. `tensor_core` rounds,
+//! and `tensor_map` describes boxes of tensors. The other files are what callers see: launches,
+//! counters, reports, errors, traps.
 //!
 //! # What results depend on
 //!
-//! Only the program, its arguments and its memory: not the number of host threads, nor the time. The blocks of a kernel run in
-//! order, on one thread, if it has operations whose result depends on the order of blocks. These are: atomic operations on
-//! device memory that are on floats, return the old value, or are of more than one kind; exchanges, compare-and-swap, increment
-//! and decrement; reductions of tensor boxes, whose type only their map knows; volatile, relaxed and acquire loads; `malloc` and
-//! `free`. Integer additions, minima and the like give the same result in any order. A kernel with a data race between blocks
-//! has no such guarantee. If a block polls for long while device memory does not change, later blocks run beside it: see
-//! `machine/schedule/together.rs`. In a [`Launch::cooperative`] launch, all blocks run side by side. Clocks count the warp's
-//! instructions.
+//! Only the program, its arguments and its memory: not the number of host threads, nor the time.
+//! The blocks of a kernel run in order, on one thread, if it has operations whose result depends on
+//! the order of blocks. These are: atomic operations on device memory that are on floats, return
+//! the old value, or are of more than one kind; exchanges, compare-and-swap, increment and
+//! decrement; reductions of tensor boxes, whose type only their map knows; volatile, relaxed and
+//! acquire loads; `malloc` and `free`. Integer additions, minima and the like give the same result
+//! in any order. A kernel with a data race between blocks has no such guarantee. If a block polls
+//! for long while device memory does not change, later blocks run beside it: see
+//! `machine/schedule/together.rs`. In a [`Launch::cooperative`] launch, all blocks run side by
+//! side. Clocks count the warp's instructions.
 #![forbid(unsafe_code)]
 
 mod coalesce;
 mod counters;
 mod error;
-mod hopper;
 mod lanes;
 mod launch;
 mod machine;
@@ -82,6 +86,8 @@ mod report;
 mod request;
 mod sanitizer;
 mod site;
+mod tensor_core;
+mod tensor_map;
 mod texture;
 mod trap;
 
@@ -90,10 +96,6 @@ pub use counters::{
     SharedCounters,
 };
 pub use error::{LoadError, LoadErrorReason};
-pub use hopper::tensor_map::{
-    Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
-    Traversal,
-};
 pub use launch::{DEFAULT_FAULT_LIMIT, DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
 pub use memory::{
     AccessFaultKind, AllocationSpan, DEFAULT_HEAP_LIMIT, FreeFault, GLOBAL_BASE, HeapAllocation, LOCAL_WINDOW, Memory,
@@ -110,6 +112,10 @@ pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, S
 pub use request::{Ask, Piece, Request, RequestedMemory, Service, Unit, Watch};
 pub use sanitizer::{Checks, Finding, FindingKind, MapFence, ProductPart, RaceScope};
 pub use site::{AccessAction, Site, SourcePosition};
+pub use tensor_map::{
+    Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
+    Traversal,
+};
 pub use texture::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
     TextureFault, TextureSource,

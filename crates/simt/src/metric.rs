@@ -1,4 +1,5 @@
-//! A counter with its name in Nsight Compute: what counters, occupancy and models return for reports. Plain data.
+//! A counter with its name in Nsight Compute: what counters, occupancy and models return for
+//! reports.
 
 /// A counter under its name in Nsight Compute.
 #[derive(Clone, Copy, Debug, PartialEq)]

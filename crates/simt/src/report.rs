@@ -1,5 +1,6 @@
-//! What a launch did: its findings, and its counters in total, per instruction, per line of PTX and per line of the source
-//! program. [`Program::launch`](crate::Program::launch) creates a [`Report`]; the host reads it.
+//! What a launch did: its findings, and its counters in total, per instruction, per line of PTX and
+//! per line of the source program. [`Program::launch`](crate::Program::launch) creates a
+//! [`Report`]; the host reads it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -135,13 +136,14 @@ impl Report {
         self.instructions.iter().zip(&self.counted).map(|(info, counters)| InstructionReport { info, counters })
     }
 
-    /// The counters of each line of the PTX, in rising order, without lines that were never executed.
+    /// The counters of each line of the PTX, in rising order, without lines that were never
+    /// executed.
     pub fn by_ptx_line(&self) -> BTreeMap<u32, InstructionCounters> {
         self.by(|info| Some(info.ptx_line))
     }
 
-    /// The counters of each line of the source program, without lines that were never executed, and without instructions that
-    /// come from no line.
+    /// The counters of each line of the source program, without lines that were never executed, and
+    /// without instructions that come from no line.
     pub fn by_source_line(&self) -> BTreeMap<SourceLine, InstructionCounters> {
         self.by(|info| info.source.clone())
     }

@@ -1,5 +1,5 @@
-//! Where in a program something happened: the instruction, its line in the source, and the thread. Traps and findings hold a
-//! [`Site`]. Plain data and its text.
+//! Where in a program something happened: the instruction, its line in the source, and the thread.
+//! Traps and findings hold a [`Site`].
 
 use std::fmt;
 
@@ -34,8 +34,8 @@ pub struct Site {
     pub instruction: String,
     /// Its line in the PTX, from 1.
     pub ptx_line: u32,
-    /// Its position in the source program, then the calls through which it was inlined, innermost first. Empty if the PTX does
-    /// not say.
+    /// Its position in the source program, then the calls through which it was inlined, innermost
+    /// first. Empty if the PTX does not say.
     pub source: Vec<SourcePosition>,
     /// The block: x, y, z.
     pub block: [u32; 3],

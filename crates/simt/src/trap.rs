@@ -1,5 +1,5 @@
-//! Traps: faults of the program that stop a launch. What happened, at which instruction, in which thread. The machine creates
-//! them; `message` has their texts. Plain data.
+//! Traps: faults of the program that stop a launch. What happened, at which instruction, in which
+//! thread. The machine creates them; `message` has their texts.
 
 mod message;
 
@@ -10,8 +10,9 @@ use crate::{AccessFaultKind, Finding, FreeFault, TensorFault, TextureFault};
 
 /// A fault that stopped a launch.
 ///
-/// If several blocks fault, the one with the lowest index is reported, whatever the number of host threads. Device memory keeps
-/// what was written until then; which blocks above the faulting one had run is unspecified.
+/// If several blocks fault, the one with the lowest index is reported, whatever the number of host
+/// threads. Device memory keeps what was written until then; which blocks above the faulting one
+/// had run is unspecified.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trap {
     /// What happened.
@@ -26,8 +27,8 @@ pub struct Trap {
     pub module: String,
     /// The instruction's line in the PTX, from 1.
     pub ptx_line: u32,
-    /// The instruction's position in the source program, then the calls through which it was inlined, innermost first. Empty if
-    /// the PTX does not say.
+    /// The instruction's position in the source program, then the calls through which it was
+    /// inlined, innermost first. Empty if the PTX does not say.
     pub source: Vec<SourcePosition>,
     /// The block: x, y, z.
     pub block: [u32; 3],
@@ -44,7 +45,8 @@ pub struct Trap {
 /// The number of the cluster's barrier, next to the numbered barriers of a block.
 pub(crate) const CLUSTER_BARRIER: u32 = 16;
 
-/// The number for the place where the first warpgroup of a block waits for its products; the other warpgroups follow.
+/// The number for the place where the first warpgroup of a block waits for its products; the other
+/// warpgroups follow.
 pub(crate) const WARPGROUP_BARRIER: u32 = 17;
 
 /// The count of all these numbers: a block has at most eight warpgroups.
@@ -55,7 +57,8 @@ pub(crate) const BARRIER_NUMBERS: u32 = WARPGROUP_BARRIER + 8;
 pub enum Absence {
     /// They have returned.
     Exited,
-    /// They wait at another barrier, or at the same one for another number of threads. 16 is the cluster's barrier.
+    /// They wait at another barrier, or at the same one for another number of threads. 16 is the
+    /// cluster's barrier.
     AtBarrier(u32),
     /// They wait for other lanes of their warp.
     InWarp,
@@ -139,7 +142,8 @@ pub enum TrapKind {
         /// A thread that does not arrive.
         missing: Option<([u32; 3], Absence)>,
     },
-    /// A second arrival at the cluster's barrier without a wait after the first, or a wait without an arrival.
+    /// A second arrival at the cluster's barrier without a wait after the first, or a wait without
+    /// an arrival.
     ClusterBarrierOrder {
         /// Whether it was a wait.
         waits: bool,
@@ -166,7 +170,8 @@ pub enum TrapKind {
     Tensor(TensorFault),
     /// The `trap` instruction: a Rust panic, usually.
     TrapInstruction,
-    /// The `trap` instruction, in a kernel that asks for the grid's workspace and was not launched cooperatively.
+    /// The `trap` instruction, in a kernel that asks for the grid's workspace and was not launched
+    /// cooperatively.
     NotCooperative,
     /// Blocks that poll memory that no block changes any more.
     NoProgress {

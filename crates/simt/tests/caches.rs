@@ -1,8 +1,10 @@
-//! The `hopper` model against what an H200 counted: all rows of `data/h200_caches.json` (see `data/README.md`).
+//! The `hopper` model against what an H200 counted: all rows of `data/h200_caches.json` (see
+//! `data/README.md`).
 //!
-//! Exact counters are asserted. For the rest, `data/hopper_model.csv` has each row's numbers, measured and simulated, and
-//! `docs/MODELS.md` the errors of each group of rows. This test writes both with `COALESCE_BLESS=1 cargo test -p simt --test
-//! caches`, and fails if they differ from what the model gives.
+//! Exact counters are asserted. For the rest, `data/hopper_model.csv` has each row's numbers,
+//! measured and simulated, and `docs/MODELS.md` the errors of each group of rows. This test writes
+//! both with `COALESCE_BLESS=1 cargo test -p simt --test caches`, and fails if they differ from
+//! what the model gives.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -171,7 +173,8 @@ const LOADS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 const STORES: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
 const LOCAL_LOADS: &str = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum";
 
-/// What is compared inexactly: the name in the tables, the counter, and what its error is a percentage of.
+/// What is compared inexactly: the name in the tables, the counter, and what its error is a
+/// percentage of.
 const COMPARED: [(&str, &str, Whole); 9] = [
     ("L1 hits, global", L1_HITS, Whole::Of(LOADS)),
     ("L1 hits, local", LOCAL_HITS, Whole::Of(LOCAL_LOADS)),
@@ -194,7 +197,8 @@ enum Whole {
     Bytes,
 }
 
-/// Bytes that an H200 reads beside the kernel's data, which the model does not have: instructions, constants, parameters.
+/// Bytes that an H200 reads beside the kernel's data, which the model does not have: instructions,
+/// constants, parameters.
 const OWN_TRAFFIC: f64 = 8192.0;
 
 impl Whole {
@@ -251,7 +255,8 @@ fn is_long(row: &Row) -> bool {
     row.counters[TO_L1] + row.counters[FROM_L1] > 5e5
 }
 
-/// What the model counts for a row, as a line of the table; counters that must be equal but are not go to `unequal`.
+/// What the model counts for a row, as a line of the table; counters that must be equal but are not
+/// go to `unequal`.
 fn line_of(machine: &Machine, row: &Row, model: &'static Model, unequal: &mut Vec<String>) -> String {
     let report = machine.run(row, model, None);
     let counted = counted(&report);

@@ -1,4 +1,5 @@
-//! Runs the `.ptx` files of `filetests/`: see `support/expectations.rs` for what their comments mean.
+//! Runs the `.ptx` files of `filetests/`: see `support/expectations.rs` for what their comments
+//! mean.
 
 #[path = "support/accesses.rs"]
 mod accesses;
@@ -31,7 +32,8 @@ struct Launched {
     buffers: Vec<Vec<u8>>,
 }
 
-/// Runs one test: on one thread of the host and on several, with checks and without, with a model and without. Returns what is wrong.
+/// Runs one test: on one thread of the host and on several, with checks and without, with a model
+/// and without. Returns what is wrong.
 fn run(module: &ptx::Module, test: &Test) -> Result<(), String> {
     let asked = test.check.as_deref().map_or(Ok(Checks::NONE), str::parse)?;
     let mut plain = None;
@@ -44,7 +46,8 @@ fn run(module: &ptx::Module, test: &Test) -> Result<(), String> {
             return Err(format!("other accesses in line {line}, {}", described(way)));
         }
         plain.get_or_insert_with(|| first.result.clone());
-        // A model has other values of some special registers, and a trap may come in another block first.
+        // A model has other values of some special registers, and a trap may come in another block
+        // first.
         if model.is_none() || asked.any() {
             judge(test, &first).map_err(|what| format!("{what}, {}", described(way)))?;
         }
@@ -56,7 +59,8 @@ fn run(module: &ptx::Module, test: &Test) -> Result<(), String> {
             match (&first.result, &other.result) {
                 (Ok(one), Ok(other)) if !one.instructions().eq(other.instructions()) => return differ("counters"),
                 (Ok(one), Ok(other)) if one.counters() != other.counters() => return differ("counters of the model"),
-                // A trap of a launch without checks may be a finding with them. After a trap, the effects of later blocks are unspecified.
+                // A trap of a launch without checks may be a finding with them. After a trap, the
+                // effects of later blocks are unspecified.
                 (Err(_), _) => continue,
                 _ => {}
             }
@@ -171,7 +175,8 @@ fn judge(test: &Test, launched: &Launched) -> Result<(), String> {
         expectations::compare(index, found, after)?;
     }
     let metrics = report.counters().metrics();
-    for (name, wanted) in &test.counts {
+    let modelled = if report.counters().model.is_some() { test.modelled.as_slice() } else { &[] };
+    for (name, wanted) in test.counts.iter().chain(modelled) {
         let metric = metrics.iter().find(|metric| metric.name == name).ok_or(format!("no counter {name}"))?;
         if metric.value != MetricValue::Count(*wanted) {
             return Err(format!("{name} is {:?}, not {wanted}", metric.value));

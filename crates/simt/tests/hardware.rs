@@ -1,4 +1,5 @@
-//! The simulator counts what an H200 counts: all rows of `data/h200.json`, equal to the digit (see `data/README.md`).
+//! The simulator counts what an H200 counts: all rows of `data/h200.json`, equal to the digit (see
+//! `data/README.md`).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! What a launch guarantees: the same results on any number of threads, the lowest block's trap, an end when cancelled.
+//! What a launch guarantees: the same results on any number of threads, the lowest block's trap, an
+//! end when cancelled.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -1,5 +1,5 @@
-//! No input makes the machine panic or hang: runs the files of `filetests/` with lines moved, tokens swapped and numbers changed, as
-//! far as they still parse.
+//! No input makes the machine panic or hang: runs the files of `filetests/` with lines moved,
+//! tokens swapped and numbers changed, as far as they still parse.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! The lab sheet's own size: the naive product of two 1000 x 1000 matrices of f32, a thousand million multiplications.
+//! The lab sheet's own size: the naive product of two 1000 x 1000 matrices of f32, a thousand
+//! million multiplications.
 
 use simt::{Launch, Memory, Program};
 
@@ -15,7 +16,8 @@ fn a_product_of_the_lab_sheets_size_is_right_and_counted() {
     let module = ptx::parse("matmul.ptx", include_str!("../benches/matmul.ptx")).unwrap();
     let mut memory = Memory::new(1 << 26);
     let program = Program::load(&module, &mut memory).unwrap();
-    // a[i][k] = i mod 7 + k mod 2, b[k][j] = j mod 5 + k mod 2: all sums are whole numbers that f32 holds.
+    // a[i][k] = i mod 7 + k mod 2, b[k][j] = j mod 5 + k mod 2: all sums are whole numbers that f32
+    // holds.
     let inputs = [matrix(|i, k| (i % 7 + k % 2) as u16), matrix(|k, j| (j % 5 + k % 2) as u16)];
     let bytes = (SIZE * SIZE * 4) as u64;
     let buffers = [(); 3].map(|()| memory.allocate(bytes).unwrap());
@@ -40,8 +42,8 @@ fn a_product_of_the_lab_sheets_size_is_right_and_counted() {
         let expected = 500 * a * b + 500 * (a + 1) * (b + 1);
         assert_eq!(f32::from_le_bytes(element.try_into().unwrap()), expected as f32, "element {index}");
     }
-    // 63 x 63 blocks of 8 warps, of which the lowest row of blocks has 4 below the matrix. A warp in it executes 23
-    // instructions, 12 for each of 1000 steps, and 5; one below it 20.
+    // 63 x 63 blocks of 8 warps, of which the lowest row of blocks has 4 below the matrix. A warp
+    // in it executes 23 instructions, 12 for each of 1000 steps, and 5; one below it 20.
     let (inside, below) = (63 * 63 * 8 - 63 * 4, 63 * 4);
     assert_eq!(counters.instructions_executed, inside * (23 + 12 * 1000 + 5) + below * 20);
     assert_eq!(counters.global.load.requests, inside * 2 * 1000);

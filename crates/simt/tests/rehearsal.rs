@@ -1,4 +1,5 @@
-//! Checks of a launch on a model: it runs twice, and everything but the findings is as if it had run once.
+//! Checks of a launch on a model: it runs twice, and everything but the findings is as if it had
+//! run once.
 
 use std::sync::Mutex;
 
@@ -151,7 +152,10 @@ fn what_nothing_wrote_is_reported_once_and_counts_are_those_without_checks() {
     };
     let (findings, first, second) = counted(Checks::ALL);
     assert_eq!(findings.len(), 1, "{findings:?}");
-    assert!(findings[0].contains("nothing wrote") && findings[0].ends_with(&format!("{WORDS} times")), "{findings:?}");
+    assert!(
+        findings[0].contains("uninitialised read") && findings[0].ends_with(&format!("{WORDS} times")),
+        "{findings:?}"
+    );
     assert_eq!(counted(Checks::NONE), (vec![], first, second));
 }
 

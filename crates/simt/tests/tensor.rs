@@ -1,7 +1,8 @@
 //! Tensor cores: sums of random numbers as an H200 computed them, to the bit.
 //!
-//! `data/h200_mma.txt` has the results; the operands are a hash of the case, the round, the register and the lane, as they were
-//! when measured. Each round spreads exponents more than the one before.
+//! `data/h200_mma.txt` has the results; the operands are a hash of the case, the round, the
+//! register and the lane, as they were when measured. Each round spreads exponents more than the
+//! one before.
 
 use std::collections::BTreeMap;
 

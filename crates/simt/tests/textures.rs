@@ -1,5 +1,5 @@
-//! Textures and surfaces: the kernels of `data/textures.ptx` on small arrays, compared with the CUDA programming
-//! guide, and each possible fault.
+//! Textures and surfaces: the kernels of `data/textures.ptx` on small arrays, compared with the
+//! CUDA programming guide, and each possible fault.
 
 use simt::{
     AddressMode, ArrayShape, ChannelType, Checks, Filter, Launch, LaunchError, Memory, MetricValue, Program, ReadMode,
@@ -376,7 +376,8 @@ fn texels_without_weight_may_be_unwritten() {
             device.launch("fetch_2d_f32_f32", texture, &[[x.to_bits(), y.to_bits(), 0, 0]]).expect("no fault");
         report.findings().iter().map(|finding| (finding.kind.name(), finding.kind.address())).collect::<Vec<_>>()
     };
-    // In the middle of the last written texel its neighbour has no weight, but half a texel further to the right.
+    // In the middle of the last written texel its neighbour has no weight, but half a texel further
+    // to the right.
     assert_eq!(found(&mut device, 3.5, 0.5), []);
     assert_eq!(found(&mut device, 4.0, 0.5), [("unwritten", Some(address + 16))]);
     // Each texel is reported once.

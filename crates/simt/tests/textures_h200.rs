@@ -1,7 +1,8 @@
 //! Textures and surfaces compared with what an H200 returned and counted.
 //!
-//! `data/h200_textures.txt` has the cases: each names a kernel of `data/textures.ptx`, an array or memory, and how it is read,
-//! followed by each thread's input words and results. `data/README.md` says how to repeat the measurements.
+//! `data/h200_textures.txt` has the cases: each names a kernel of `data/textures.ptx`, an array or
+//! memory, and how it is read, followed by each thread's input words and results. `data/README.md`
+//! says how to repeat the measurements.
 
 use simt::{
     AddressMode, ArrayShape, ChannelType, Filter, Launch, Memory, Program, ReadMode, Sampling, TexelFormat,
@@ -174,14 +175,15 @@ fn run(module: &ptx::Module, case: &Case) -> (Vec<[u32; 4]>, Option<Vec<u8>>, si
     (results.collect(), after, report.counters())
 }
 
-/// How far a result may be from the GPU's. Nearly all are bit-exact. Where they are not, the GPU approximates in an
-/// undocumented way.
+/// How far a result may be from the GPU's. Nearly all are bit-exact. Where they are not, the GPU
+/// approximates in an undocumented way.
 fn tolerance(case: &Case) -> f64 {
     let filtered = case.sampling.filter == Filter::Linear;
     match case.kernel.as_str() {
         // sRGB is converted by a table with few digits.
         _ if case.sampling.srgb => 0.006,
-        // The sum of signed bytes is a number of 32767ths; between two of them, the GPU sometimes takes the other.
+        // The sum of signed bytes is a number of 32767ths; between two of them, the GPU sometimes
+        // takes the other.
         _ if filtered
             && case.shape.format.ty == ChannelType::S8
             && case.sampling.read_mode == ReadMode::NormalizedFloat =>
@@ -259,7 +261,8 @@ fn counts_are_those_of_an_h200() {
     assert!(compared > 150, "{compared} cases are few");
 }
 
-/// The words of each thread of a case of counts, by the name of its pattern: `coordinates` in the program that measured.
+/// The words of each thread of a case of counts, by the name of its pattern: `coordinates` in the
+/// program that measured.
 fn patterned(case: &Case) -> Vec<[u32; 8]> {
     let words: Vec<&str> = case.line.split_whitespace().collect();
     let (pattern, threads) = (words[14], words[15].parse::<u32>().expect("a number"));

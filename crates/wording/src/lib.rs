@@ -53,6 +53,15 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Text that contains users' names as one line: control characters, such as a line break in a file name, are escaped.
+pub fn printable(text: &str) -> String {
+    let escape = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(escape).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +89,10 @@ mod tests {
     #[test]
     fn foreign_text_becomes_one_line() {
         assert_eq!(one_line("ptxas:\n   line 3;\r\n fatal\n"), "ptxas: line 3; fatal");
+    }
+
+    #[test]
+    fn names_with_control_characters_are_escaped() {
+        assert_eq!(printable("a\nb\u{1b}[31m  c.npy: is é"), "a\\nb\\u{1b}[31m  c.npy: is é");
     }
 }

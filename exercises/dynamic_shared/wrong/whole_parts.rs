@@ -1,4 +1,4 @@
-// fails: nothing wrote
+// fails: uninitialised read
 // Counts from the end of the stage, also in the last block, where only its beginning was written.
 
 use cuda_std::prelude::*;

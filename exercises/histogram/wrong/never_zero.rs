@@ -1,4 +1,4 @@
-// fails: nothing wrote
+// fails: uninitialised read
 // Nobody sets the block's counters to 0.
 
 use cuda_std::prelude::*;

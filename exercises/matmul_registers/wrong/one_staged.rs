@@ -1,4 +1,4 @@
-// fails: nothing wrote
+// fails: uninitialised read
 // Each thread computes eight elements but stages one: 4 rows of 32.
 
 use cuda_std::prelude::*;

@@ -1,4 +1,4 @@
-// fails: nothing wrote
+// fails: uninitialised read
 // Leaves the tiles as they are where the matrices end, instead of storing 0.
 
 use cuda_std::prelude::*;

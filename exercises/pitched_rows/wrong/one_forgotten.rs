@@ -1,4 +1,4 @@
-// fails: nothing wrote
+// fails: uninitialised read
 // `gather` still looks for the rows directly one after the other.
 
 use cuda_std::prelude::*;

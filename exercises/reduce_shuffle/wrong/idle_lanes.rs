@@ -1,4 +1,4 @@
-// fails: nothing wrote
+// fails: uninitialised read
 // All lanes of the first warp read a warp's sum, but there are eight of them.
 
 use cuda_std::prelude::*;

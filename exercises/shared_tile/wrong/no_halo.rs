@@ -1,4 +1,4 @@
-// fails: nothing wrote
+// fails: uninitialised read
 // Each thread stages one element, so nobody stages the last 16 of the 272.
 
 use cuda_std::prelude::*;

@@ -1,4 +1,4 @@
-// fails: nothing wrote
+// fails: uninitialised read
 // Guards the stores with the guard of the loads: in ragged tiles other threads have something to
 // write.
 

@@ -1,4 +1,4 @@
-// fails: nothing wrote
+// fails: uninitialised read
 // Ends the loop at the end of the input, but `s` counts from the beginning of the tile.
 
 use cuda_std::prelude::*;

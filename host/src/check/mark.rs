@@ -1,9 +1,7 @@
 //! A PTX error with its line, and a mark under the wrong text. `check` prints each error with it. Pure.
 
 use ptx::Error;
-use wording::WIDTH;
-
-use crate::error::printable;
+use wording::{WIDTH, printable};
 
 /// Characters of a line to show before the error's position, at most.
 const BEFORE: usize = 60;

@@ -17,13 +17,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use device::{Error, PtxFile, Result, names};
 use ptx::{Errors, Function, InstructionError, Module, Problem, Type, Variable};
 use serde_json::{Value, json};
+use wording::{one_line, printable};
 
-use crate::device::PtxFile;
-use crate::error::{Error, Result, one_line, printable};
 use crate::listing;
-use crate::names;
 use crate::report::Format;
 use crate::units::counted;
 

@@ -22,8 +22,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use device::{Error, Result};
+use wording::one_line;
 
-use crate::error::{Error, Result, one_line};
 use crate::report::Format;
 
 /// What `--help` says below the flags.

@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
+use device::{Error, Result};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use wording::printable;
 
 use super::read::{Report, State, Variant};
 use super::verdict::{self, Judgement, Verdict};
-use crate::error::{Error, Result, printable};
 use crate::report::plain;
 
 /// The comparison of two files.

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
+use device::input_file::Kind;
+use device::{Error, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-
-use crate::error::{Error, Result, one_line, printable};
-use crate::input_file::Kind;
+use wording::{one_line, printable};
 
 /// The longest report that is read from a stream, which may never end. A lab's report has some kilobytes.
 const LONGEST: usize = 256 << 20;

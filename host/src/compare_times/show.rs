@@ -2,9 +2,11 @@
 
 use std::io::Write;
 
+use device::Result;
+use wording::printable;
+
 use super::pairs::{LabTimes, Row, RunTimes, Side, title, words};
 use super::verdict::Verdict;
-use crate::error::{Result, printable};
 use crate::report::Format;
 use crate::{listing, units};
 
@@ -19,7 +21,7 @@ const NAMES: [&str; 9] =
 ///
 /// # Errors
 ///
-/// [`crate::Error::Output`] when writing to `out` fails.
+/// [`device::Error::Output`] when writing to `out` fails.
 pub(super) fn write(comparison: &RunTimes, format: Format, out: &mut dyn Write) -> Result<()> {
     match format {
         Format::Json => {

@@ -1,9 +1,8 @@
 //! A fault of the kernel as data, for the JSON reports. The flow of labs and `host run` make it of errors and findings.
 
+use device::Error;
 use serde::Serialize;
 use simt::{AllocationSpan, Finding, SourcePosition, Trap, TrapKind};
-
-use crate::error::Error;
 
 /// What the kernel did wrong, and where, as far as the device reports it. A GPU reports only the kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]

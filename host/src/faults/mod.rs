@@ -4,12 +4,10 @@
 mod fault;
 mod text;
 
-use std::io::Write;
-
 use clap::Args;
+use device::{Error, Result};
 use simt::{Checks, Finding, Report, Trap};
 
-use crate::error::{Error, Result};
 use crate::report::Format;
 
 pub use fault::Fault;
@@ -85,8 +83,7 @@ impl Findings {
     /// Writes them to the standard error, because the standard output is for results. JSON has them already.
     pub fn print(&self, format: Format) {
         if format != Format::Json {
-            // If the standard error is closed, there is nowhere left to write this.
-            let _ = std::io::stderr().write_all(text::of(self).as_bytes());
+            crate::messages::write(&text::of(self));
         }
     }
 

@@ -3,12 +3,11 @@
 
 use std::fmt::Write;
 
+use device::names;
 use simt::{Finding, Site};
-use wording::WIDTH;
+use wording::{WIDTH, printable};
 
 use super::Findings;
-use crate::error::printable;
-use crate::names;
 use crate::sources::Sources;
 
 /// All findings, one below the other.

@@ -2,6 +2,9 @@
 //! [`super::ALL`] and run by [`super::flow`]; without a GPU or a model it opens a simulated device for each of `--models`.
 
 use clap::Args;
+use device::flag_values::{each_once, whole_number};
+use device::random::Random;
+use device::{Buffer, Device, DeviceChoice, Error, LaunchConfig, LoadCaching, Model, POISON, Result};
 use kernels::access::{self as kernel, Pattern};
 use serde_json::{Value, json};
 
@@ -9,10 +12,6 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
-use crate::device::{self, Buffer, Device, DeviceChoice, LaunchConfig, LoadCaching, Model, POISON};
-use crate::error::{Error, Result};
-use crate::flag_values::{each_once, whole_number};
-use crate::random::Random;
 use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
 use crate::units::{percent, three_digits};
 use simt::{MemoryCounters, TransactionCounters};

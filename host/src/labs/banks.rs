@@ -2,6 +2,9 @@
 //! [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
 
 use clap::Args;
+use device::flag_values::{each_once, whole_number};
+use device::random::Random;
+use device::{Buffer, Device, LaunchConfig, LoadCaching, Model, Result};
 use kernels::banks::{self as kernel, STAGE_WORDS};
 use serde_json::Value;
 use serde_json::json;
@@ -11,10 +14,6 @@ use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Launcher;
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, LoadCaching, Model};
-use crate::error::Result;
-use crate::flag_values::{each_once, whole_number};
-use crate::random::Random;
 use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
 use crate::units::three_digits;
 

@@ -1,10 +1,8 @@
 //! What the labs give the best kernels beside their data: the size of the device, by which `best_kernels` chooses, and the memory where
 //! blocks meet. The labs own what it allocates.
 
-use best_kernels::{Gpu, Launch, product::ROOM};
-
-use crate::device::{Buffer, Device, LaunchConfig};
-use crate::error::Result;
+use best_kernels::{Gpu, product::ROOM};
+use device::{Buffer, Device, Result};
 
 /// The size of a device: an H200's multiprocessors where the simulator does not say how many threads one holds.
 pub(super) fn gpu(device: &Device) -> Gpu {
@@ -14,12 +12,6 @@ pub(super) fn gpu(device: &Device) -> Gpu {
         multiprocessors: device.multiprocessors(),
         resident_threads: u64::from(device.multiprocessors()) * u64::from(each),
         shared_per_block: properties.shared_per_block_opt_in,
-    }
-}
-
-impl From<Launch> for LaunchConfig {
-    fn from(Launch { grid, block, dynamic_shared }: Launch) -> Self {
-        Self { dynamic_shared, ..Self::new(grid, block) }
     }
 }
 

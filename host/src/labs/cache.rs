@@ -4,6 +4,9 @@
 
 use clap::{Args, ValueEnum};
 use cuda_std::launch::{DisjointSlice, SafeKernel, Slice};
+use device::flag_values::{each_once, whole_number};
+use device::random::Random;
+use device::{Buffer, CacheConfig, Device, LaunchConfig, LoadCaching, Model, Result};
 use kernels::access::Pattern;
 use kernels::cache as kernel;
 use serde_json::{Value, json};
@@ -13,10 +16,6 @@ use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::launcher::Preferences;
 use super::settings::Settings;
-use crate::device::{Buffer, CacheConfig, Device, LaunchConfig, LoadCaching, Model};
-use crate::error::Result;
-use crate::flag_values::{each_once, whole_number};
-use crate::random::Random;
 use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
 use crate::units::{percent, three_digits};
 

@@ -4,6 +4,9 @@
 use std::path::Path;
 
 use clap::Args;
+use device::flag_values::whole_number;
+use device::random::Random;
+use device::{Buffer, Device, Error, LaunchConfig, Result, Variable};
 use kernels::constant::{self as kernel, DEGREE, ENTRIES};
 use serde_json::{Value, json};
 
@@ -11,10 +14,6 @@ use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, Variable};
-use crate::error::{Error, Result};
-use crate::flag_values::whole_number;
-use crate::random::Random;
 use crate::report::{LabReport, Subject, Tolerance};
 use crate::units::{as_fast, three_digits};
 

@@ -6,6 +6,10 @@ use std::rc::Rc;
 
 use best_kernels::blocks;
 use clap::Args;
+use device::flag_values::power_of_two;
+use device::peers::Peers;
+use device::random::Random;
+use device::{Buffer, Device, LaunchConfig, Result, Tail};
 use kernels::dot as kernel;
 use serde_json::{Value, json};
 
@@ -14,11 +18,7 @@ use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, Tail};
-use crate::error::Result;
-use crate::flag_values::power_of_two;
-use crate::peers::{self, Peer, Peers};
-use crate::random::Random;
+use crate::peers::{self, Peer};
 use crate::report::{Cost, LabReport, Subject, Tolerance};
 use crate::units::{as_fast, three_digits};
 

@@ -9,16 +9,13 @@
 
 use std::path::Path;
 
+use device::{Device, Error, Result, output_file};
 use serde_json::{Map, Value};
 
 use super::lab::{Lab, Plan, Values, Variant};
 use super::launcher::{Launcher, Record};
 use super::settings::Settings;
-use crate::device::Device;
-use crate::error::{Error, Result};
 use crate::faults::{Fault, Findings};
-use crate::output_file;
-use crate::progress::Progress;
 use crate::report::{Comparison, CounterSource, LabReport, VariantReport};
 use crate::stopwatch::Stopwatch;
 use crate::timing::{Times, Timing};
@@ -41,7 +38,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     settings.peer.check(device, L::PEERS)?;
     let device = &device.shaped_for(settings.shape.multiprocessors);
     progress.begin(|| format!("{name}: making the data"));
-    device.watch(progress);
+    device.watch(progress.of_launch());
     let lab = L::new(device, options, settings)?;
     let mut plan = lab.plan(device)?;
     let own = plan.variants.len();
@@ -81,7 +78,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         count_alongside(&lab, device, settings, &mut report)?;
     }
     // Remove the bar before the report is written.
-    device.watch(&Progress::default());
+    device.watch(None);
     if report.stopped.is_none() {
         let lines = report.variants.iter().filter_map(|variant| variant.lines.as_ref());
         settings.lines.check_pictured(lines)?;
@@ -263,7 +260,7 @@ fn rate(result: &mut VariantReport, report: &LabReport) {
 fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report: &mut LabReport) -> Result<()> {
     let progress = &settings.progress;
     let simulator = device.simulator()?;
-    simulator.watch(progress);
+    simulator.watch(progress.of_launch());
     let Plan { mut data, variants, .. } = lab.plan(&simulator)?;
     for (variant, on_gpu) in variants.iter().zip(&mut report.variants) {
         progress.begin(|| format!("{}: {} on the simulator", L::NAME, variant.name));

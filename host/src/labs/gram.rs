@@ -10,6 +10,9 @@ use best_kernels::product::{Shares, TileLaunch};
 use best_kernels::transpose;
 use clap::Args;
 use cuda_std::launch::{self, SafeKernel};
+use device::peers::Peers;
+use device::random::Random;
+use device::{Device, Error, LaunchConfig, Matrix, Result};
 use kernels::{gram as kernel, gram_registers as registers};
 use serde_json::{Value, json};
 
@@ -19,10 +22,7 @@ use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_room, 
 use super::lab::{Lab, Outcome, Plan, Variant, chosen, chosen_for};
 use super::product::Products;
 use super::settings::Settings;
-use crate::device::{Device, LaunchConfig, Matrix};
-use crate::error::{Error, Result};
-use crate::peers::{self, Peer, Peers};
-use crate::random::Random;
+use crate::peers::{self, Peer};
 use crate::report::{LabReport, Subject, Tolerance};
 use crate::units::three_digits;
 

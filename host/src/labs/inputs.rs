@@ -4,14 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use device::flag_values::whole_number;
+use device::random::{Random, Sample};
+use device::{Device, Error, Result, memory};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::flag_values::whole_number;
-use crate::random::{Random, Sample};
-use crate::{memory, npy};
+use crate::npy;
 
 /// The rows of a transpose that a thread computes at a time.
 const BAND: usize = 64;

@@ -18,15 +18,15 @@ use std::path::Path;
 use std::rc::Rc;
 
 use clap::Args;
+use device::peers::Peers;
+use device::{Device, Result};
 use serde_json::Value;
 
 use super::compare::{self, Expected, Reference, Shape};
 use super::launcher::{Launcher, Preferences};
 use super::settings::Settings;
-use crate::device::Device;
-use crate::error::Result;
 use crate::npy;
-use crate::peers::{Peer, Peers};
+use crate::peers::Peer;
 use crate::report::{Comparison, Fact, Grid, LabReport, Subject, Tolerance};
 
 /// A lab: one subcommand of `host`.
@@ -52,7 +52,7 @@ pub trait Lab: Sized {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Flag`], [`crate::Error::File`] and [`crate::Error::OutOfMemory`].
+    /// [`device::Error::Flag`], [`device::Error::File`] and [`device::Error::OutOfMemory`].
     fn new(device: &Device, options: Self::Options, settings: &Settings) -> Result<Self>;
 
     /// The parameters that all variants share, as an object, for the report's first line. Nulls are omitted; the seed is added.
@@ -69,7 +69,7 @@ pub trait Lab: Sized {
     ///
     /// # Errors
     ///
-    /// Those of the device and of the libraries, and [`crate::Error::Flag`] if no library does what the flags request.
+    /// Those of the device and of the libraries, and [`device::Error::Flag`] if no library does what the flags request.
     fn peers<'a>(
         &'a self,
         _device: &Device,

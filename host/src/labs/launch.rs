@@ -5,6 +5,9 @@
 use clap::{Args, ValueEnum};
 use cuda_std::launch::{DisjointSlice, Kernel, SafeKernel};
 use cuda_std::vector::{f32x2, f32x4};
+use device::flag_values::{each_once, whole_number};
+use device::random::Random;
+use device::{Buffer, Device, LaunchConfig, Model, Result};
 use kernels::launch as kernel;
 use serde_json::{Value, json};
 
@@ -13,10 +16,6 @@ use super::inputs::{DefaultSize, Room, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Launcher;
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, Model};
-use crate::error::Result;
-use crate::flag_values::{each_once, whole_number};
-use crate::random::Random;
 use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
 use crate::units::{self, three_digits};
 

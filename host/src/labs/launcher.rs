@@ -3,11 +3,10 @@
 //! prefers.
 
 use cuda_std::launch::{ArgumentList, Kernel, SafeKernel};
+use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Result};
 use simt::{Checks, LoadCaching};
 
 use super::settings::Settings;
-use crate::device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig};
-use crate::error::Result;
 use crate::faults::Findings;
 use crate::lines::LineCounts;
 
@@ -65,7 +64,7 @@ impl<'a> Launcher<'a> {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Driver`] if the device rejects a preference.
+    /// [`device::Error::Driver`] if the device rejects a preference.
     pub(super) fn new(
         device: &'a Device,
         settings: &Settings,
@@ -165,8 +164,9 @@ impl<'a> Launcher<'a> {
             record.kernels.push(name);
         }
         // SAFETY: the caller's promise.
-        let counters = unsafe { self.device.launch_unchecked(kernel, &config, arguments) }?;
-        if let (Some(mut counters), Some(report)) = (counters, self.device.last_report()) {
+        let report = unsafe { self.device.launch_unchecked(kernel, &config, arguments) }?;
+        if let Some(report) = report {
+            let mut counters = report.counters();
             counters.occupancy = counters.occupancy.filter(|_| has_occupancy);
             record.launches.push((name, counters));
             if self.lines {

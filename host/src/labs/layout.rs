@@ -3,6 +3,9 @@
 
 use bytemuck::Pod;
 use clap::Args;
+use device::flag_values::whole_number;
+use device::random::Random;
+use device::{Buffer, Device, LaunchConfig, Matrix, OnDevice, Result};
 use kernels::layout::{self as kernel, Particle, Point, ROW};
 use serde_json::{Value, json};
 
@@ -10,10 +13,6 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, Matrix, OnDevice};
-use crate::error::Result;
-use crate::flag_values::whole_number;
-use crate::random::Random;
 use crate::report::{Cost, LabReport, Subject};
 use crate::units::{self, as_fast, percent, three_digits};
 

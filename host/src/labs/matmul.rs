@@ -9,6 +9,10 @@ use best_kernels::matmul::{self as best, Best};
 use best_kernels::product::{Shares, TileLaunch};
 use clap::Args;
 use cuda_std::launch::{self, SafeKernel};
+use device::flag_values::{block_shape, whole_number};
+use device::peers::Peers;
+use device::random::Random;
+use device::{Device, Error, LaunchConfig, Matrix, Result};
 use kernels::{matmul as kernel, register_tiles as climb};
 use serde_json::{Value, json};
 
@@ -18,11 +22,7 @@ use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_matrix
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
 use super::product::Products;
 use super::settings::Settings;
-use crate::device::{Device, LaunchConfig, Matrix};
-use crate::error::{Error, Result};
-use crate::flag_values::{block_shape, whole_number};
-use crate::peers::{self, Peer, Peers};
-use crate::random::Random;
+use crate::peers::{self, Peer};
 use crate::report::{LabReport, Subject, Tolerance};
 use crate::units::three_digits;
 

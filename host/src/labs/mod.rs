@@ -40,6 +40,7 @@ pub mod transpose;
 pub mod vector;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use device::{Device, Error, Result, flag_values};
 
 pub use flow::run;
 pub use inputs::{MatrixFlags, VectorFlags};
@@ -47,9 +48,6 @@ pub use lab::{Lab, Outcome, Plan, Variant};
 pub use launcher::{Launcher, Preferences};
 pub use settings::{Settings, ShapeFlags};
 
-use crate::device::{self, Device};
-use crate::error::{Error, Result};
-use crate::flag_values;
 use crate::peers::{Peer, PeerFlags};
 use crate::progress::Progress;
 use crate::report::LabReport;
@@ -139,7 +137,7 @@ fn command<L: Lab>() -> Command {
 /// Runs a lab with the flags as they were given.
 fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, progress: Progress) -> Result<LabReport> {
     // `clap` has checked them, so this cannot fail.
-    let wrong = |error: clap::Error| Error::flag("flags", crate::error::one_line(&error.to_string()));
+    let wrong = |error: clap::Error| Error::flag("flags", wording::one_line(&error.to_string()));
     let options = L::Options::from_arg_matches(matches).map_err(wrong)?;
     let settings = Settings::from_arg_matches(matches).map_err(wrong)?;
     let peer =

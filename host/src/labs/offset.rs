@@ -5,16 +5,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cuda_std::launch::{DisjointSlice, SafeKernel, Slice};
+use device::flag_values::{each_once, whole_number};
+use device::random::Random;
+use device::{Buffer, Device, Error, LaunchConfig, POISON, Result};
 use kernels::offset as kernel;
 use serde_json::{Value, json};
 
 use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, POISON};
-use crate::error::{Error, Result};
-use crate::flag_values::{each_once, whole_number};
-use crate::random::Random;
 use crate::report::{Cost, LabReport, Subject};
 use crate::units::{percent, three_digits};
 
@@ -237,7 +236,7 @@ mod tests {
     #[test]
     fn the_reference_shifts_the_right_side() {
         let lab = Offset {
-            options: crate::flag_values::defaults(),
+            options: device::flag_values::defaults(),
             a: vec![1.0, 2.0, 3.0],
             b: vec![10.0, 20.0, 30.0],
             offsets: vec![1],

@@ -2,6 +2,9 @@
 //! [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
 
 use clap::Args;
+use device::flag_values::whole_number;
+use device::random::Random;
+use device::{Device, Error, LaunchConfig, LoadCaching, Matrix, Model, OnDevice as _, Result};
 use kernels::pitch as kernel;
 use serde_json::{Value, json};
 
@@ -9,10 +12,6 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
-use crate::device::{Device, LaunchConfig, LoadCaching, Matrix, Model, OnDevice as _};
-use crate::error::{Error, Result};
-use crate::flag_values::whole_number;
-use crate::random::Random;
 use crate::report::{Cost, LabReport, Subject};
 use crate::units::{as_fast, percent, three_digits};
 

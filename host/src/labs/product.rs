@@ -5,11 +5,11 @@
 //! or column is then noticed. The other elements are only checked against the largest magnitude that the inputs allow, which the
 //! poison of an element that was never written exceeds.
 
+use device::random::Random;
 use rayon::prelude::*;
 
 use super::compare::{Expected, Reference};
 use super::inputs::HostMatrix;
-use crate::random::Random;
 
 /// The number of multiplications above which only a sample is computed: a few seconds on 16 cores.
 const MANY: u64 = 1 << 36;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use device::CacheConfig;
+use device::flag_values::{self, seconds, whole_number};
 use simt::Checks;
 
-use crate::device::CacheConfig;
 use crate::faults::SanitizerFlags;
-use crate::flag_values::{self, seconds, whole_number};
 use crate::lines::LineFlags;
 use crate::peers::PeerFlags;
 use crate::progress::Progress;

@@ -2,6 +2,9 @@
 //! `kernels::shared`. Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
 
 use clap::Args;
+use device::flag_values::{each_once, whole_number};
+use device::random::Random;
+use device::{Buffer, Device, Error, LaunchConfig, LoadCaching, Model, Result};
 use kernels::shared as kernel;
 use serde_json::{Value, json};
 
@@ -10,10 +13,6 @@ use super::inputs::{DefaultSize, Room, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::launcher::Preferences;
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, LoadCaching, Model};
-use crate::error::{Error, Result};
-use crate::flag_values::{each_once, whole_number};
-use crate::random::Random;
 use crate::report::{LabReport, Subject, VariantReport};
 use crate::units::{as_fast, percent};
 

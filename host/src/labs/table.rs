@@ -3,6 +3,8 @@
 
 use clap::Args;
 use cuda_std::launch::{DisjointSlice, SafeKernel};
+use device::flag_values::{positive_number, whole_number};
+use device::{Buffer, Device, LaunchConfig, Result};
 use kernels::table as kernel;
 use serde_json::{Value, json};
 
@@ -10,9 +12,6 @@ use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig};
-use crate::error::Result;
-use crate::flag_values::{positive_number, whole_number};
 use crate::report::{LabReport, Subject, Tolerance};
 use crate::units::{as_fast, percent};
 

@@ -4,6 +4,11 @@
 use std::rc::Rc;
 
 use clap::Args;
+use device::random::Random;
+use device::{
+    AddressMode, Array, ArrayShape, Buffer, ChannelType, Device, Error, Filter, LaunchConfig, Matrix, OwnedTexture,
+    ReadMode, Result, Sampling, TexelFormat,
+};
 use kernels::texture::{self as kernel, Walk};
 use serde_json::{Value, json};
 
@@ -11,12 +16,6 @@ use super::compare::{Reference, Shape};
 use super::inputs::{HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
-use crate::device::{
-    AddressMode, Array, ArrayShape, Buffer, ChannelType, Device, Filter, LaunchConfig, Matrix, OwnedTexture, ReadMode,
-    Sampling, TexelFormat,
-};
-use crate::error::{Error, Result};
-use crate::random::Random;
 use crate::report::{Cost, LabReport, Subject, Tolerance};
 use crate::units::{as_fast, three_digits};
 
@@ -44,7 +43,7 @@ pub struct Options {
     pub walks: bool,
 
     /// The image's side in texels: a power of two from 32 to 32768 [default: 8192 on a GPU, 128 on the simulator]
-    #[arg(long, value_name = "NUMBER", value_parser = crate::flag_values::power_of_two(32, MOST_SIDE))]
+    #[arg(long, value_name = "NUMBER", value_parser = device::flag_values::power_of_two(32, MOST_SIDE))]
     pub size: Option<u32>,
     /// Take the image from this NumPy file: a float32 matrix, square, with a power of two as its side
     #[arg(long, value_name = "A.npy", conflicts_with = "size")]

@@ -7,6 +7,10 @@ use best_kernels::Launch;
 use best_kernels::transpose as best;
 use clap::Args;
 use cuda_std::launch::{self, SafeKernel};
+use device::flag_values::{self, block_shape};
+use device::peers::Peers;
+use device::random::Random;
+use device::{Device, Error, LaunchConfig, Matrix, OnDevice, Result};
 use kernels::transpose as kernel;
 use serde_json::{Value, json};
 
@@ -15,11 +19,7 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
 use super::settings::Settings;
-use crate::device::{Device, LaunchConfig, Matrix, OnDevice};
-use crate::error::{Error, Result};
-use crate::flag_values::{self, block_shape};
-use crate::peers::{self, Peer, Peers};
-use crate::random::Random;
+use crate::peers::{self, Peer};
 use crate::report::{Cost, LabReport, Subject};
 use crate::units::{percent, three_digits};
 
@@ -355,7 +355,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{self, DeviceChoice};
+    use device::DeviceChoice;
 
     fn steps(options: &Options) -> Vec<Step> {
         Step::chosen(&device::open(DeviceChoice::Simulator, &device::Options::default()).unwrap(), options)

@@ -6,6 +6,10 @@ use std::rc::Rc;
 use best_kernels::vector as best;
 use clap::Args;
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
+use device::flag_values::whole_number;
+use device::peers::Peers;
+use device::random::Random;
+use device::{Buffer, Device, LaunchConfig, Result};
 use kernels::vector as kernel;
 use serde_json::{Value, json};
 
@@ -15,11 +19,7 @@ use super::inputs::{DefaultSize, Room, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::launcher::Launcher;
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig};
-use crate::error::Result;
-use crate::flag_values::whole_number;
-use crate::peers::{self, Peer, Peers};
-use crate::random::Random;
+use crate::peers::{self, Peer};
 use crate::report::{LabReport, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 28, on_simulator: 1 << 18 };

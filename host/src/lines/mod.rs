@@ -18,6 +18,8 @@ mod text;
 use std::cmp::Reverse;
 
 use clap::Args;
+use device::flag_values::whole_number;
+use device::{Error, Report, Result};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use simt::SourceLine;
@@ -26,9 +28,6 @@ pub use counts::LineCounts;
 use counts::{Access, Counted, Kind, Memory};
 use seen::Pictured;
 
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::flag_values::whole_number;
 use crate::report::Format;
 use crate::sources::Sources;
 
@@ -120,11 +119,12 @@ impl LineFlags {
         }
     }
 
-    /// The lines of the device's last launch, if requested. `ptx` names the PTX file.
-    pub fn of_last_launch(self, device: &Device, ptx: &str) -> Option<Lines> {
-        let report = device.last_report().filter(|_| self.wanted())?;
+    /// The lines of this launch, if requested. `ptx` names the PTX file.
+    pub fn of_launch(self, report: &Report, ptx: &str) -> Option<Lines> {
         let mut counts = LineCounts::default();
-        counts.add(&report);
+        if self.wanted() {
+            counts.add(report);
+        }
         self.of(counts, ptx)
     }
 

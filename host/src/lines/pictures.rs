@@ -1,11 +1,11 @@
 //! `--picture` without `--lines`: the pictures of a kernel's accesses alone.
 
 use picture::Paint;
+use wording::printable;
 
 use super::seen::Pictured;
 use super::text::NO_LINE;
 use super::{Counted, Lines};
-use crate::error::printable;
 
 /// What the pictures alone need explained.
 const LEGEND: &str = "Lanes stand above memory: a word has the number of its lane. Shaded words move, but no lane asks for them. \

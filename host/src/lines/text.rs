@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use simt::SourceLine;
+use wording::printable;
 
 use super::counts::{Access, Counted, Kind, Memory};
 use super::{Line, Lines};
-use crate::error::printable;
 use crate::{terminal, units};
 
 /// A line without counts is shown if it is between two lines with counts that are at most this far apart.

@@ -1,5 +1,5 @@
 //! Reads and writes NumPy's `.npy` files, with which students bring their own matrices and vectors. `labs::inputs` and
-//! `run::value` read with it, labs and `host run` save with it (through [`crate::output_file`]).
+//! `run::value` read with it, labs and `host run` save with it (through [`device::output_file`]).
 //!
 //! `header` is the text at the start; the numbers after it are copied as one block of bytes. Both byte orders and both array
 //! orders are accepted; arrays in memory and in written files are row by row (C order). Labs and `host run` read and write their data
@@ -14,9 +14,9 @@ use std::io::Read;
 use std::path::Path;
 
 use bytemuck::Pod;
+use device::{Error, Result};
 
 use self::header::{Header, Problem};
-use crate::error::{Error, Result};
 
 /// A type of number that a `.npy` file may hold.
 pub trait Element: Pod {
@@ -77,7 +77,7 @@ pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
             "is damaged: its header announces {wanted} bytes of data, but {there} bytes follow"
         )));
     }
-    crate::memory::check_host(&format!("reading {}", path.display()), wanted.saturating_mul(2))?;
+    device::memory::check_host(&format!("reading {}", path.display()), wanted.saturating_mul(2))?;
 
     let mut data = vec![T::zeroed(); count];
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut data);
@@ -242,7 +242,7 @@ pub fn write<T: Element>(path: &Path, shape: &[usize], data: &[T]) -> Result<()>
     text.extend(std::iter::repeat_n(' ', padded - 1 - text.len()));
     text.push('\n');
     let text_bytes = u16::try_from(text.len()).expect("a shape of few dimensions");
-    crate::output_file::write_whole(path, |out| {
+    device::output_file::write_whole(path, |out| {
         out.write_all(SIGNATURE)?;
         out.write_all(&[1, 0])?;
         out.write_all(&text_bytes.to_le_bytes())?;
@@ -371,7 +371,7 @@ mod tests {
     fn damaged_files_are_read_or_refused_but_nothing_else() {
         let data: Vec<u8> = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|x| x.to_le_bytes()).collect();
         let whole = array("<f4", false, "(2, 3)", &data);
-        let mut random = crate::random::Random::new(3);
+        let mut random = device::random::Random::new(3);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("M.npy");
         let mut refused = 0;

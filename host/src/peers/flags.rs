@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use clap::Args;
+use device::{Device, Error, Result};
 
-use super::{PeerLibraries, Peers};
-use crate::device::{self, Device};
-use crate::error::{Error, Result};
 use crate::progress::Progress;
+use device::peers::{PeerLibraries, Peers};
 
 /// A library whose calls are timed beside a lab's kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +67,7 @@ impl PeerFlags {
     /// Writes a note for each library that was not found.
     pub(crate) fn note_missing(&self, peers: &Peers, of_lab: &[Peer], progress: &Progress) {
         if of_lab.contains(&Peer::Cublas) && peers.cublas().is_none() {
-            let variable = device::CUBLAS_VARIABLE;
+            let variable = device::peers::CUBLAS_VARIABLE;
             let why = match std::env::var_os(variable) {
                 Some(_) => format!("{variable} is empty"),
                 None => format!(

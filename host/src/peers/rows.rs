@@ -3,8 +3,8 @@
 //! They are compared and timed like the lab's own, on a GPU. The simulator does not run them, so with `--counters` only the lab's
 //! own rows have counters.
 
-use crate::device::Device;
-use crate::error::Result;
+use device::{Device, Result};
+
 use crate::labs::{Outcome, Variant};
 
 /// A row of a library, such as `cuBLAS 13.1.0`.

@@ -3,9 +3,9 @@
 
 use std::fmt;
 
+use device::Counters;
 use simt::{ByKind, MemoryCounters, ModelCounters, TransactionCounters};
 
-use crate::device::Counters;
 use crate::units::three_digits;
 
 /// The first compute capability whose profiler counts sectors and not transactions.

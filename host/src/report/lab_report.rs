@@ -1,13 +1,12 @@
 //! A lab's results as data. The labs make a [`LabReport`], and the formats write it. Plain data.
 
+use device::{Counters, Error, GpuOccupancy, Properties};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use super::grid::Grid;
 use super::subject::Subject;
-use crate::device::{Counters, GpuOccupancy, Properties};
-use crate::error::Error;
 use crate::faults::{Fault, Findings};
 use crate::lines::Lines;
 use crate::timing::Timing;

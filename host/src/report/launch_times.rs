@@ -1,13 +1,13 @@
 //! The times of a launch that is not a lab's, and the rate that follows from them: what `host run`
 //! reports of a GPU, under the names of the labs' reports. Plain data.
 
+use device::Properties;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::csv::{TIMING, cell};
 use super::lab_report::VariantReport;
 use super::table;
-use crate::device::Properties;
 use crate::timing::{Times, Timing};
 use crate::units::gigabytes_per_second;
 

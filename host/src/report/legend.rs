@@ -1,11 +1,11 @@
 //! The sentences below a table that explain the terms in it, and no others. `table` and `markdown` call it with what they show. Pure.
 
+use device::Properties;
+use device::flag_values::each_once;
 use simt::{BankRule, TransactionRule};
 
 use super::cost;
 use super::lab_report::{Limit, Tolerance, VariantReport};
-use crate::device::Properties;
-use crate::flag_values::each_once;
 use crate::timing::Timing;
 use crate::units;
 

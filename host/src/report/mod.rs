@@ -18,6 +18,8 @@ mod table;
 
 use std::io::Write;
 
+use device::{Counters, Properties, Result};
+
 pub use cost::Cost;
 pub use format::Format;
 pub use grid::{Cell, Grid};
@@ -28,14 +30,11 @@ pub(crate) use lab_report::{Metrics, plain};
 pub(crate) use launch_times::LaunchTimes;
 pub use subject::Subject;
 
-use crate::device::{Counters, Properties};
-use crate::error::Result;
-
 /// Writes the report.
 ///
 /// # Errors
 ///
-/// [`crate::Error::Output`] when writing to `out` fails.
+/// [`device::Error::Output`] when writing to `out` fails.
 pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<()> {
     let text = match format {
         Format::Table => table::render(report),

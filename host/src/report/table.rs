@@ -2,6 +2,7 @@
 //! width.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use device::{Counters, Properties};
 use wording::WIDTH;
 
 use super::columns::{self, Column, Section};
@@ -9,7 +10,6 @@ use super::lab_report::{Comparison, LabReport, VariantReport, plain};
 use super::launch_times::LaunchTimes;
 use super::legend;
 use super::subject::Subject;
-use crate::device::{Counters, Properties};
 use crate::timing::{Cache, Timing};
 use crate::{terminal, units};
 

@@ -23,13 +23,13 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use device::{Error, Result, memory};
+
 use super::argument_id::{ArgumentId, reference};
 use super::structure::{self, Part};
 use super::tensor::{self, Tensor};
 use super::texture::{self, Object, ObjectKind};
 use super::value::{Type, Values};
-use crate::error::{Error, Result};
-use crate::memory;
 
 /// A parsed argument.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,14 +4,12 @@
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
+use device::{Array, Buffer, Device, OnDevice, Result, Surface, TensorMap, Texture, TextureSource, memory};
 use simt::TENSOR_MAP_BYTES;
 
 use super::argument::{Data, Fill, Prepared};
 use super::texture::{Object, ObjectKind};
 use super::value::Values;
-use crate::device::{Array, Buffer, Device, OnDevice, Surface, TensorMap, Texture, TextureSource};
-use crate::error::Result;
-use crate::memory;
 
 /// The alignment of a tensor map's parameter.
 const TENSOR_MAP_ALIGN: usize = 64;

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValueParser};
 use clap::{ArgMatches, Args, Command};
+use device::flag_values::{bytes32, seconds, some_bytes, whole_number};
+use device::{Error, Result};
 
 use super::argument::{Argument, split_os};
 use super::argument_id::Named;
-use crate::error::{Error, Result};
 use crate::faults::SanitizerFlags;
-use crate::flag_values::{bytes32, seconds, some_bytes, whole_number};
 use crate::lines::LineFlags;
 
 const AFTER_HELP: &str = "\

@@ -4,6 +4,7 @@
 use std::mem;
 
 use cuda_std::launch::Arguments;
+use device::{Counters, Device, Error, LaunchConfig, Report, Result, memory, names};
 use ptx::Module;
 use simt::{Checks, Printed};
 
@@ -15,12 +16,8 @@ use super::structure::Part;
 use super::times;
 use super::validate::{Launch, Output, Source};
 use super::value::Values;
-use crate::device::{Counters, Device, LaunchConfig};
-use crate::error::{Error, Result};
 use crate::faults::Findings;
 use crate::lines::Lines;
-use crate::memory;
-use crate::names;
 use crate::progress::Progress;
 use crate::report::LaunchTimes;
 
@@ -126,7 +123,7 @@ pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Resu
 }
 
 fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunResult> {
-    device.watch(progress);
+    device.watch(progress.of_launch());
     let mut placed = place(device, plan)?;
     let mut ready = Ready::new(device, &mut placed, plan)?;
     let mut ran = RunResult { launches: Vec::new(), fault: None, values: Vec::new() };
@@ -134,13 +131,13 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
         let kernel = &launch.function.name;
         progress.begin(|| names::shown(kernel).into_owned());
         ready.prepare(index)?;
-        let launched = ready.launch(index).and_then(|counters| device.synchronize().map(|()| counters));
+        let launched = ready.launch(index).and_then(|report| device.synchronize().map(|()| report));
         match launched {
-            Ok(counters) => ran.launches.push(Launched {
-                counters,
+            Ok(report) => ran.launches.push(Launched {
+                counters: report.as_ref().map(Report::counters),
                 times: None,
-                findings: device.last_report().map(|report| Findings::of(&report)).unwrap_or_default(),
-                lines: plan.flags.lines.of_last_launch(device, plan.file),
+                findings: report.as_ref().map(Findings::of).unwrap_or_default(),
+                lines: report.and_then(|report| plan.flags.lines.of_launch(&report, plan.file)),
                 printed: device.take_printed(),
             }),
             Err(Error::Fault { kernel, fault, trap }) => {
@@ -154,7 +151,7 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
         }
         progress.done();
     }
-    device.watch(&Progress::default());
+    device.watch(None);
     drop(ready);
     if plan.flags.checks.or(Checks::ALL).memory
         && let Some(last) = ran.launches.last_mut()
@@ -223,7 +220,7 @@ impl<'a> Ready<'a> {
     }
 
     /// Starts the launch.
-    pub(super) fn launch(&self, index: usize) -> Result<Option<Counters>> {
+    pub(super) fn launch(&self, index: usize) -> Result<Option<Report>> {
         let mut arguments = Arguments::new();
         let all = self.parameters[index].iter().zip(&self.plan.launches[index].flags.arguments);
         let passed = all.filter(|(_, argument)| argument.is_parameter);

@@ -30,7 +30,10 @@ pub mod value;
 mod variables;
 
 use cuda_std::launch::LaunchShape;
+use device::limits::Limits;
+use device::{DeviceChoice, Error, LaunchConfig, PtxFile, Result};
 use std::io::Write;
+use wording::one_line;
 
 use clap::{ArgMatches, FromArgMatches};
 use simt::Checks;
@@ -41,10 +44,7 @@ use validate::{Launch, Source};
 
 pub(crate) use flags::command;
 
-use crate::device::{self, DeviceChoice, LaunchConfig, PtxFile};
-use crate::error::{Error, Result, one_line};
 use crate::faults::Fault;
-use crate::limits::Limits;
 use crate::progress::Progress;
 use crate::report::Format;
 

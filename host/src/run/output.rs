@@ -13,17 +13,17 @@
 
 use std::io::Write;
 
+use device::{Counters, LaunchConfig, Properties, Result, names};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use simt::{MetricValue, Printed};
+use wording::printable;
 
 use super::value::Values;
-use crate::device::{Counters, LaunchConfig, Properties};
-use crate::error::{Result, printable};
 use crate::faults::Fault;
 use crate::lines::Lines;
 use crate::report::{self, Format, LaunchTimes, Metrics};
-use crate::{listing, names, terminal, units};
+use crate::{listing, terminal, units};
 
 /// Elements of a buffer per line of the table.
 const ON_A_LINE: usize = 8;

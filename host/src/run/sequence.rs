@@ -5,17 +5,15 @@
 
 use std::io::Write;
 
+use device::{Error, Properties, Result, names};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::output::{Buffers, Launched, Report};
 use super::validate::Launch;
-use crate::device::Properties;
-use crate::error::{Error, Result};
 use crate::faults::Findings;
-use crate::listing;
-use crate::names;
 use crate::report::Format;
+use crate::{listing, messages};
 
 #[derive(Serialize)]
 struct Json<'a> {
@@ -70,8 +68,7 @@ pub(super) fn write(reports: &[Report<'_>], asked: usize, format: Format, out: &
 pub(super) fn print_findings(findings: &[Findings], launches: &[Launch<'_>], format: Format) {
     for (index, (findings, launch)) in findings.iter().zip(launches).enumerate() {
         if launches.len() > 1 && format != Format::Json && !findings.list.is_empty() {
-            // If the standard error is closed, there is nowhere left to write this.
-            let _ = writeln!(std::io::stderr(), "In launch {index}, {}:\n", names::shown(&launch.function.name));
+            messages::write(&format!("In launch {index}, {}:\n\n", names::shown(&launch.function.name)));
         }
         findings.print(format);
     }

@@ -10,8 +10,9 @@
 //! | `tex2d:u8[64x48],linear,wrap,norm,float=@image.npy` | a texture read with a linear filter, wrapped, at normalised coordinates, as floats from 0 to 1 |
 //! | `surf2d:f32[64x48]` | a surface; `surf1d`, `surf3d`, `surfa1d`, `surfa2d` |
 
+use device::{AddressMode, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat};
+
 use super::value::Type;
-use crate::device::{AddressMode, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat};
 
 /// A texture or surface without its texels.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,12 +8,10 @@
 
 use std::collections::HashSet;
 
+use device::{Device, Error, Result, names};
 use ptx::{Callee, Function, Handle, Module, Op};
 
 use super::launch::{Plan, Ready, place};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::names;
 use crate::progress::Progress;
 use crate::report::LaunchTimes;
 use crate::stopwatch::Stopwatch;

@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use device::names::{self, Found};
+use device::{Error, PtxFile, Result, output_file};
 use ptx::{Function, Module};
 
 use super::argument::Argument;
@@ -11,10 +13,6 @@ use super::flags::{Flags, LaunchFlags, Save};
 use super::value::Type;
 use super::variables::{self, Setting, Variable};
 use crate::check::{may_be_slice, may_be_tensor_map, type_of};
-use crate::device::PtxFile;
-use crate::error::{Error, Result};
-use crate::names::{self, Found};
-use crate::output_file;
 
 /// A valid launch.
 pub(super) struct Launch<'a> {

@@ -5,11 +5,11 @@ use std::fmt::Display;
 use std::path::Path;
 use std::str::FromStr;
 
+use device::Result;
+use device::random::Random;
 use serde::Serialize;
 
-use crate::error::Result;
 use crate::npy::{self, Element};
-use crate::random::Random;
 
 /// Declares each type once, and derives the names, the lists of values and the dispatch from that.
 macro_rules! types {
@@ -261,12 +261,12 @@ impl Type {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::File`] if it cannot be read, or has another type or more dimensions.
+    /// [`device::Error::File`] if it cannot be read, or has another type or more dimensions.
     pub fn read(wanted: Option<Self>, path: &Path) -> Result<Array> {
         let npy::Contents { code, dimensions } = npy::contents(path)?;
         let found = wanted.or(Self::of_code(&code)).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            crate::Error::file(path, format!("holds elements of type '{code}', but one of {names} is needed"))
+            device::Error::file(path, format!("holds elements of type '{code}', but one of {names} is needed"))
         })?;
         (found.constructors().read)(path, if dimensions == 2 { 2 } else { 1 })
     }

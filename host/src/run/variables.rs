@@ -2,14 +2,14 @@
 //! which its elements are shown. `validate` resolves them, `launch` reads and writes them on the device. Only the module is
 //! read here.
 
+use device::names::{self, Found};
+use device::{Error, Result};
 use ptx::{Kind, Module, Space, Type as PtxType};
 
 use super::argument::{Fill, Prepared};
 use super::flags::Set;
 use super::value::Type;
 use crate::check::type_of;
-use crate::error::{Error, Result};
-use crate::names::{self, Found};
 
 /// A variable in `.global` or `.const` memory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -23,12 +23,11 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
+use device::{ClockReading, Result, Throttle};
 use serde::Serialize;
 
-pub use clock::{ClockReading, Throttle};
 pub use statistics::relative_error_of_median;
 
-use crate::error::Result;
 use clock::Readings;
 
 /// How long a sample of several launches lasts, in milliseconds.
@@ -225,7 +224,7 @@ impl Series<'_> {
             let reading = timed.clock(self.launches_of(READING_MS))?;
             last_reading = Instant::now();
             // When the time is up, slow samples are better than none; the report says that the clock was throttled.
-            if reading.is_some_and(|reading| reading.is_too_low()) && !up {
+            if reading.as_ref().is_some_and(clock::is_too_low) && !up {
                 dropped += samples.len() - kept;
                 samples.truncate(kept);
                 std::thread::sleep(RECOVERY);

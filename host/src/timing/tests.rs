@@ -1,7 +1,8 @@
 //! Tests of the measurement, on launches with invented times. No device is involved.
 
+use device::random::Random;
+
 use super::*;
-use crate::random::Random;
 
 /// A launch that takes `ms`, give or take `noise`, and `cold_ms` more after a flush, plus `overhead` for each sample.
 struct Fake {

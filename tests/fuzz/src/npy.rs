@@ -16,7 +16,7 @@ pub fn check(bytes: &[u8]) {
     let mut file = tempfile::Builder::new().suffix(".npy").tempfile().expect("a file for a while");
     file.write_all(bytes).expect("it is written");
     let path = file.path();
-    let complaint = |error: host::Error| {
+    let complaint = |error: device::Error| {
         let text = error.to_string();
         assert!(!text.contains('\n') && text.starts_with(&path.display().to_string()), "{text}");
     };

@@ -9,7 +9,7 @@ use coalesce_fuzz::kernel::{COMMON_BYTES, HEADER, Kernel, Kind, RECORD_BYTES};
 use coalesce_fuzz::machine::{self, COMMON_BYTE, OUTPUT_BYTE};
 use coalesce_fuzz::scalar::{self, Outcome};
 use cuda_std::launch::Arguments;
-use host::device::{self, Device, DeviceChoice, LaunchConfig, OnDevice, Options};
+use device::{Device, DeviceChoice, LaunchConfig, OnDevice, Options};
 
 /// The seeds that are tried, or those that `COALESCE_FUZZ_KERNELS` names: `5000` (the first so many), or `5000..6000`.
 fn seeds() -> Range<u64> {
@@ -52,7 +52,7 @@ fn open(choice: DeviceChoice, folder: &Path, kernels: &[(u64, Kernel)]) -> Devic
 }
 
 /// Runs the kernel as a user's would run.
-fn launch(device: &Device, name: &str, kernel: &Kernel) -> host::Result<Outcome> {
+fn launch(device: &Device, name: &str, kernel: &Kernel) -> device::Result<Outcome> {
     let mut arguments = Arguments::new();
     let contents = [
         machine::input(kernel),

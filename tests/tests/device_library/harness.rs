@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::path::Path;
 
 use cuda_std::launch::Arguments;
-use host::device::{self, Device, DeviceChoice, LaunchConfig, OnDevice, Options};
+use device::{Device, DeviceChoice, LaunchConfig, OnDevice, Options};
 
 thread_local! {
     /// The device that [`Run::new`] takes.

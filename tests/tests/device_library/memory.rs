@@ -303,7 +303,7 @@ fn parameters_arrive_as_they_were_sent() {
 
 #[test]
 fn textures_are_read_by_index_and_between_texels() {
-    use host::device::{self, ArrayShape, ChannelType, Filter, Sampling, TexelFormat};
+    use device::{ArrayShape, ChannelType, Filter, Sampling, TexelFormat};
     use std::rc::Rc;
 
     on_each_device(|| {

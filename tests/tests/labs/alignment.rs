@@ -2,7 +2,7 @@
 
 use best_kernels::reduce;
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
-use host::device::LaunchConfig;
+use device::LaunchConfig;
 
 use crate::devices;
 

@@ -1,8 +1,8 @@
 //! Neither the sanitizer nor the number of host threads changes what the labs compute or count, with a model and
 //! without.
 
-use host::device::{self, Counters, DeviceChoice};
-use host::limits::Limits;
+use device::limits::Limits;
+use device::{Counters, DeviceChoice};
 
 use crate::table::{Row, rows};
 use crate::{right, run_on};

@@ -15,7 +15,7 @@ mod waits;
 
 use clap::ArgMatches;
 use coalesce_tests::devices;
-use host::device::{self, Device, DeviceChoice};
+use device::{Device, DeviceChoice};
 use host::labs::Entry;
 use host::progress::Progress;
 use host::report::{LabReport, VariantReport};

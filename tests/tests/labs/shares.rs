@@ -4,7 +4,7 @@ use best_kernels::gram;
 use best_kernels::matmul;
 use best_kernels::product::{ROOM, Shares, THREADS, TileSize};
 use coalesce_tests::devices;
-use host::device::{Buffer, Device, LaunchConfig};
+use device::{Buffer, Device, LaunchConfig, Report};
 use simt::Checks;
 
 /// How many tiles have a block of their own, how many blocks share the others, and how many slabs the first half of these takes more.
@@ -48,7 +48,7 @@ fn launch_each_way(
     device: &Device,
     tile: TileSize,
     expected: &[f32],
-    launch: impl Fn(&LaunchConfig, &mut Buffer<f32>, Meeting<'_>),
+    launch: impl Fn(&LaunchConfig, &mut Buffer<f32>, Meeting<'_>) -> Option<Report>,
 ) {
     let mut c = device.buffer(expected.len()).unwrap();
     for (whole, sharing, more) in WAYS {
@@ -60,12 +60,12 @@ fn launch_each_way(
         config.checks = Checks { strict: true, ..Checks::ALL };
         for _ in 0..2 {
             c.poison().unwrap();
-            launch(&config, &mut c, (Shares { whole, more }, &mut ready, &mut room));
+            let report = launch(&config, &mut c, (Shares { whole, more }, &mut ready, &mut room));
             let way = format!("{whole} whole, {sharing} sharing, {more} more");
             let wrong = c.read().unwrap().iter().zip(expected).position(|(found, expected)| found != expected);
             assert_eq!(wrong, None, "{way}");
             assert_eq!(ready.read().unwrap(), vec![0; sharing as usize], "{way}");
-            if let Some(report) = device.last_report() {
+            if let Some(report) = report {
                 assert!(report.findings().is_empty(), "{way}: {:?}", report.findings());
             }
         }
@@ -89,7 +89,7 @@ fn products_are_right_however_their_tiles_are_shared_out() {
             launch_each_way(&device, tile, &expected, |config, c, (shares, ready, room)| {
                 let arguments = (&a, &b, c, shape, 1.0_f32, shares, ready, room);
                 // SAFETY: the shape is that of the matrices, and the meeting place is as large as the shares.
-                unsafe { device.launch_unchecked(kernel, config, arguments) }.unwrap();
+                unsafe { device.launch_unchecked(kernel, config, arguments) }.unwrap()
             });
         }
     }
@@ -115,7 +115,7 @@ fn gram_matrices_are_right_however_their_tiles_are_shared_out() {
             launch_each_way(&device, tile, &expected, |config, c, (shares, ready, room)| {
                 let arguments = (operand, c, shape, 1.0_f32, shares, ready, room);
                 // SAFETY: the same.
-                unsafe { device.launch_unchecked(kernel, config, arguments) }.unwrap();
+                unsafe { device.launch_unchecked(kernel, config, arguments) }.unwrap()
             });
         }
     }

@@ -2,7 +2,7 @@
 //! memory before the wait, or took their input as constant, they would silently lose this.
 
 use best_kernels::{PTX, vector};
-use host::device::LaunchConfig;
+use device::LaunchConfig;
 
 use crate::devices;
 

@@ -57,4 +57,27 @@ impl<T> DisjointSlice<'_, T> {
         // SAFETY: the element exists, and the caller sees to it that it is this thread's.
         if index < self.length { Some(unsafe { &mut *self.start.add(index) }) } else { None }
     }
+
+    /// The element at `index` and the one `step` places after it, or `None` if one of them is
+    /// beyond the end, or both are the same. A step of a tree adds the second to the first.
+    ///
+    /// # Safety
+    ///
+    /// As for [`element_mut`](Self::element_mut), of both elements.
+    #[inline(always)]
+    pub unsafe fn pair_mut(&mut self, index: ThreadIndex, step: usize) -> Option<(&mut T, &mut T)> {
+        let index = index.get();
+        // What is left after the first does not change from step to step: one comparison each.
+        let after = self.length.saturating_sub(index);
+        if step == 0 || step >= after {
+            return None;
+        }
+        // SAFETY: both exist, so none is at address 0. They are two, and the caller sees to it that
+        // they are this thread's.
+        unsafe {
+            let first = self.start.add(index);
+            core::hint::assert_unchecked(!first.is_null());
+            Some((&mut *first, &mut *first.add(step)))
+        }
+    }
 }

@@ -1,5 +1,4 @@
-//! Errors in declarations: the module's header, variables, registers, functions. Raised by `parser` and
-//! `environment`. Messages and hints only: nothing is read or changed here.
+//! Errors in declarations: the module's header, variables, registers, functions.
 
 use crate::Type;
 

@@ -1,5 +1,5 @@
-//! Errors in opcodes and modifiers: unknown, unsupported, or not available for the module's `.target` and
-//! `.version`. Raised by `typing`. Messages and hints only.
+//! Errors in opcodes and modifiers: unknown, unsupported, or not available for the module's
+//! `.target` and `.version`.
 
 /// An opcode, or its modifiers, are wrong or not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,9 +21,9 @@ pub enum InstructionError {
     MissingModifier { opcode: String, what: &'static str },
     #[error("`{opcode}` of type `.{ty}` does not take the modifier `.{modifier}`")]
     ModifierOfType { opcode: String, ty: String, modifier: String },
-    #[error("there is no matrix product `{0}`: its types, shape and modifiers do not go together")]
+    #[error("no variant `{0}`: incompatible shape, types or modifiers")]
     NoSuchProduct(String),
-    #[error("there is no matrix fragment `{0}`: its type, shape and layout do not go together")]
+    #[error("no variant `{0}`: incompatible shape, type or layout")]
     NoSuchFragment(String),
     #[error("`{instruction}` needs `.target sm_{target}` or later")]
     NeedsTarget { instruction: String, target: u32 },

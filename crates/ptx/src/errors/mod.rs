@@ -1,9 +1,10 @@
 //! What can be wrong with a PTX text, and where.
 //!
-//! There is one enum for each concern, in a file of its own; [`Problem`] is any of them. Each message says what is
-//! wrong. [`Problem::help`] says what to do about it, unless the message already does. Inside the crate an error
-//! travels as a [`Fault`], a problem and its span; the parser turns faults into [`Error`]s, which have line, column
-//! and the text of the statement. Everything here is plain data.
+//! There is one enum for each concern, in a file of its own; [`Problem`] is any of them. Each
+//! message says what is wrong. [`Problem::help`] says what to do about it, unless the message
+//! already does. Inside the crate an error travels as a [`Fault`], a problem and its span; the
+//! parser turns faults into [`Error`]s, which have line, column and the text of the statement.
+//! Everything here is plain data.
 
 mod declaration;
 mod instruction;

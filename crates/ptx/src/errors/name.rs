@@ -1,5 +1,4 @@
-//! Errors in names: not declared, or declared as something else. Raised by `environment`, `parser` and `typing`.
-//! Messages and hints only.
+//! Errors in names: not declared, or declared as something else.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Errors in operands: how many, of what kind, how wide. Raised by `typing`. Messages and hints only.
+//! Errors in operands: how many, of what kind, how wide.
 
 use crate::Type;
 
@@ -22,7 +22,7 @@ pub enum OperandError {
     AddressAs(Type),
     #[error("`{name}` is in `.{found}`, but the instruction accesses {expected}")]
     Space { name: String, found: &'static str, expected: String },
-    #[error("an address that is only a number is allowed only in `.local`")]
+    #[error("absolute addresses are allowed only in `.local`")]
     AbsoluteAddress,
     #[error("a vector of {} is needed here, not one of {found}", counted(*.expected, "part"))]
     VectorLength { expected: usize, found: usize },

@@ -1,4 +1,4 @@
-//! Errors in the shape of the text: tokens, numbers, nesting. Raised by `parser`. Messages and hints only.
+//! Errors in the shape of the text: tokens, numbers, nesting.
 
 /// The text does not have PTX's shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,10 @@
 //! Instructions: typed, with every modifier that changes what they do.
 //!
-//! [`Op`] has a variant for each kind of operation; what is particular to a family (textures, video, Hopper) is in
-//! that family's file. Operations of one shape share one variant ([`Op::Unary`], [`Op::Binary`], [`Op::Ternary`]),
-//! and the modifiers of arithmetic are one [`Mode`]. `typing` makes the operations, the parser puts them into
-//! function bodies, and `simt` executes them. Plain data.
+//! [`Op`] has a variant for each kind of operation; what is particular to a family (textures,
+//! video, matrices, copies) is in that family's file. Operations of one shape share one variant
+//! ([`Op::Unary`], [`Op::Binary`], [`Op::Ternary`]), and the modifiers of arithmetic are one
+//! [`Mode`]. `typing` makes the operations, the parser puts them into function bodies, and `simt`
+//! executes them. Plain data.
 
 use super::{
     Address, AsyncCopy, AsyncStore, AtomicOp, BarrierAction, BinaryOp, BulkCopy, CacheOperator, CallOperand, Callee,
@@ -27,8 +28,8 @@ pub struct Instruction {
     pub location: Option<Handle<Location>>,
 }
 
-/// What an instruction does. Positions of branches index the function's body; the position after the last
-/// instruction is a `ret`.
+/// What an instruction does. Positions of branches index the function's body; the position after
+/// the last instruction is a `ret`.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // fields are the operands in PTX's order; dst is written, the others are read
 pub enum Op {
@@ -72,7 +73,8 @@ pub enum Op {
         a: Operand,
         b: Operand,
     },
-    /// `cvt.pack`: `a` and `b` saturated to `bits` bits, with `a` above `b` and the low bits of `c` above both.
+    /// `cvt.pack`: `a` and `b` saturated to `bits` bits, with `a` above `b` and the low bits of `c`
+    /// above both.
     ConvertPack {
         bits: u32,
         signed: bool,
@@ -94,7 +96,8 @@ pub enum Op {
         dst: Destination,
         src: Operand,
     },
-    /// `istypep`: whether an address is that of a `.texref`, `.samplerref` or `.surfref` of the module.
+    /// `istypep`: whether an address is that of a `.texref`, `.samplerref` or `.surfref` of the
+    /// module.
     IsType {
         ty: Type,
         dst: Destination,
@@ -126,7 +129,8 @@ pub enum Op {
         b: Operand,
         c: Operand,
     },
-    /// `lop3.or.b32 d|p, a, b, c, table, q`: `dst_is_set` is whether `dst` is not zero, combined with a predicate.
+    /// `lop3.or.b32 d|p, a, b, c, table, q`: `dst_is_set` is whether `dst` is not zero, combined
+    /// with a predicate.
     LogicAndTest {
         table: u8,
         combine: Combine,
@@ -163,8 +167,8 @@ pub enum Op {
     SimdVideo(Box<SimdVideo>),
 
     // Comparing and selecting.
-    /// `setp`: `dst` gets the result, and `dst_not` the result of the negated comparison. For a packed type, `dst` gets the
-    /// result of the lower half and `dst_not` that of the upper half.
+    /// `setp`: `dst` gets the result, and `dst_not` the result of the negated comparison. For a
+    /// packed type, `dst` gets the result of the lower half and `dst_not` that of the upper half.
     SetPredicate {
         comparison: Comparison,
         ty: Type,
@@ -211,8 +215,9 @@ pub enum Op {
     },
 
     // Memory.
-    /// `ld`, `ld.global.nc` (non-coherent), `ldu` (uniform: all lanes of a warp have the same address), with one
-    /// destination for each element of the vector. An access has up to 16 bytes; from sm_100 on, up to 32 in global memory.
+    /// `ld`, `ld.global.nc` (non-coherent), `ldu` (uniform: all lanes of a warp have the same
+    /// address), with one destination for each element of the vector. An access has up to 16 bytes;
+    /// from sm_100 on, up to 32 in global memory.
     Load {
         space: Space,
         ordering: Ordering,
@@ -247,7 +252,8 @@ pub enum Op {
         a: Operand,
         b: Option<Operand>,
     },
-    /// `atom` and `red` of vectors, in global memory: an atomic operation for each element. `red` has no `dsts`.
+    /// `atom` and `red` of vectors, in global memory: an atomic operation for each element. `red`
+    /// has no `dsts`.
     AtomicVector {
         space: Space,
         op: AtomicOp,
@@ -295,7 +301,8 @@ pub enum Op {
         place: TexelPosition,
         outside: OutOfRange,
     },
-    /// `sust.b`; `sust.p` is `formatted`: coordinates count elements, values are converted to the surface's format.
+    /// `sust.b`; `sust.p` is `formatted`: coordinates count elements, values are converted to the
+    /// surface's format.
     SurfaceStore {
         formatted: bool,
         ty: Type,
@@ -319,13 +326,13 @@ pub enum Op {
     CopyAsync(Box<AsyncCopy>),
     /// `cp.async.commit_group`: the thread's copies since the last commit become a group.
     CommitCopies,
-    /// `cp.async.wait_group`: waits until at most `groups_left` groups are pending. `None` is `wait_all`, which includes
-    /// copies in no group.
+    /// `cp.async.wait_group`: waits until at most `groups_left` groups are pending. `None` is
+    /// `wait_all`, which includes copies in no group.
     WaitForCopies {
         groups_left: Option<u32>,
     },
-    /// `cp.async.mbarrier.arrive`: arrives once the thread's copies so far are complete. `.noinc`: the barrier's count
-    /// already includes this arrival.
+    /// `cp.async.mbarrier.arrive`: arrives once the thread's copies so far are complete. `.noinc`:
+    /// the barrier's count already includes this arrival.
     ArriveAfterCopies {
         space: Space,
         counted_before: bool,
@@ -334,22 +341,24 @@ pub enum Op {
     BulkCopy(Box<BulkCopy>),
     /// `cp.async.bulk.commit_group`.
     CommitBulkCopies,
-    /// `cp.async.bulk.wait_group`: waits until at most `groups_left` groups are pending; `.read`: until their sources have
-    /// been read.
+    /// `cp.async.bulk.wait_group`: waits until at most `groups_left` groups are pending; `.read`:
+    /// until their sources have been read.
     WaitForBulkCopies {
         groups_left: u32,
         reads_only: bool,
     },
     StoreAsync(Box<AsyncStore>),
     TensorCopy(Box<TensorCopy>),
-    /// `tensormap.replace`: changes a field of the tensor map at an address in `Global`, `Shared` or `Generic`.
+    /// `tensormap.replace`: changes a field of the tensor map at an address in `Global`, `Shared`
+    /// or `Generic`.
     ReplaceTensorField {
         space: Space,
         address: Address,
         field: TensorField,
         value: Operand,
     },
-    /// `tensormap.cp_fenceproxy`: the warp copies a tensor map from shared to global memory, and releases it.
+    /// `tensormap.cp_fenceproxy`: the warp copies a tensor map from shared to global memory, and
+    /// releases it.
     CopyTensorMap {
         dst: Address,
         src: Address,
@@ -456,7 +465,8 @@ pub enum Op {
         members: Operand,
     },
 
-    // Waiting for other threads. `aligned`: all threads of the warp must execute the barrier together.
+    // Waiting for other threads. `aligned`: all threads of the warp must execute the barrier
+    // together.
     Barrier {
         action: BarrierAction,
         aligned: bool,
@@ -480,7 +490,8 @@ pub enum Op {
         src: Operand,
         rank: Operand,
     },
-    /// `getctarank`: the rank of the block that an address of shared memory belongs to; `ty` is the type of the address.
+    /// `getctarank`: the rank of the block that an address of shared memory belongs to; `ty` is the
+    /// type of the address.
     RankOfAddress {
         ty: Type,
         dst: Destination,
@@ -488,7 +499,8 @@ pub enum Op {
     },
     /// `griddepcontrol.wait`: waits for the grids before this one, if it began before their end.
     WaitForEarlierGrids,
-    /// `griddepcontrol.launch_dependents`, `setmaxnreg`, `pmevent`: no effect that a program can see.
+    /// `griddepcontrol.launch_dependents`, `setmaxnreg`, `pmevent`: no effect that a program can
+    /// see.
     NoEffect,
     NanoSleep {
         duration: Operand,

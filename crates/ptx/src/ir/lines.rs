@@ -1,5 +1,6 @@
-//! Byte offsets to lines and columns. There is one table per text, which the parser uses for errors; [`Module`](super::Module)
-//! keeps it for [`line_column`](super::Module::line_column). It holds line starts, not the text.
+//! Byte offsets to lines and columns. There is one table per text, which the parser uses for
+//! errors; [`Module`](super::Module) keeps it for [`line_column`](super::Module::line_column). It
+//! holds line starts, not the text.
 
 /// The offsets at which the lines of a text start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +26,8 @@ impl LineTable {
         self.starts.partition_point(|&start| start <= offset) as u32
     }
 
-    /// The line and column (both from 1) of a byte of `text`, which must be the text of the table. A byte beyond the
-    /// end counts as the end.
+    /// The line and column (both from 1) of a byte of `text`, which must be the text of the table.
+    /// A byte beyond the end counts as the end.
     pub fn line_column(&self, text: &str, offset: u32) -> (u32, u32) {
         let offset = (offset as usize).min(text.len());
         let line = self.line(offset as u32);

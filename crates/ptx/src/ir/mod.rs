@@ -1,29 +1,36 @@
-//! The representation of a module: plain data that `parser` and `typing` fill in and that `simt` and `host` read.
+//! The representation of a module: plain data that `parser` and `typing` fill in and that `simt`
+//! and `host` read.
 //!
 //! [`Module`] and what it declares are in `module`; a function's body is a list of [`Instruction`]s
-//! (`instruction`), which name an operation with its modifiers (`operation`, `video`, `texture`, `hopper`), types
-//! and state spaces (`types`) and operands (`operand`). `lines` maps bytes to lines and columns. Nothing here
-//! parses or checks: an operation that exists is one that `typing` has accepted.
+//! (`instruction`), which name an operation with its modifiers (`operation`, and a file for each
+//! family), types and state spaces (`types`) and operands (`operand`). `sources` lists what an
+//! instruction reads. `lines` maps bytes to lines and columns. Nothing here parses or checks: an
+//! operation that exists is one that `typing` has accepted.
 
-mod hopper;
+mod asynchronous;
 mod instruction;
 mod lines;
+mod matrix;
 mod module;
 mod operand;
 mod operation;
+mod sources;
+mod tensor;
 mod texture;
 mod types;
 mod video;
+mod warpgroup;
 
-pub use hopper::asynchronous::*;
-pub use hopper::matrix::*;
-pub use hopper::tensor::*;
-pub use hopper::warpgroup::*;
+pub use asynchronous::*;
 pub use instruction::*;
 pub(crate) use lines::LineTable;
+pub use matrix::*;
 pub use module::*;
 pub use operand::*;
 pub use operation::*;
+pub use sources::*;
+pub use tensor::*;
 pub use texture::*;
 pub use types::*;
 pub use video::*;
+pub use warpgroup::*;

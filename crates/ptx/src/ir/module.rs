@@ -1,5 +1,5 @@
-//! The module and what it declares: variables, functions, registers, source locations. The parser fills it in
-//! through `environment`; afterwards nothing changes it. `simt` and `host` read it.
+//! The module and what it declares: variables, functions, registers, source locations. The parser
+//! fills it in through `environment`; afterwards nothing changes it. `simt` and `host` read it.
 
 use std::sync::Arc;
 
@@ -18,10 +18,11 @@ pub struct Module {
     pub version: (u32, u32),
     /// `.target`: the number of `sm_NN`.
     pub target: u32,
-    /// The letter after the number, if the module is for that architecture only (`sm_90a`) or its family (`sm_100f`).
+    /// The letter after the number, if the module is for that architecture only (`sm_90a`) or its
+    /// family (`sm_100f`).
     pub target_suffix: Option<char>,
     /// `.target ..., debug`: compiled for a debugger, without optimisation.
-    pub is_for_debugger: bool,
+    pub debug: bool,
     /// All variables: the module's own and those of its functions.
     pub variables: Arena<Variable>,
     /// All functions, in the order of their first mention.
@@ -49,7 +50,8 @@ pub struct Variable {
     pub align: u32,
     /// `.ptr`: a parameter that is an address, and the alignment of what it points to.
     pub points_to: Option<Pointee>,
-    /// Size in bytes, all dimensions taken together; `None` for `[]`, an extern array of unknown size.
+    /// Size in bytes, all dimensions taken together; `None` for `[]`, an extern array of unknown
+    /// size.
     pub size: Option<u64>,
     /// What it holds at the start.
     pub initializer: Initializer,
@@ -69,7 +71,8 @@ pub struct Pointee {
 /// The initial bytes of a variable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Initializer {
-    /// The first bytes, at most the variable's size; the rest is zero. Empty without an initialiser.
+    /// The first bytes, at most the variable's size; the rest is zero. Empty without an
+    /// initialiser.
     pub bytes: Vec<u8>,
     /// Addresses to write over `bytes` once variables have addresses.
     pub addresses: Vec<InitialAddress>,
@@ -90,8 +93,8 @@ pub struct InitialAddress {
     pub generic: bool,
     /// Added to it.
     pub addend: i64,
-    /// Bits by which the sum is shifted right before its lowest `width` bytes are stored: the masks `0xFF(symbol)`,
-    /// `0xFF00(symbol)`, ... store an address byte by byte.
+    /// Bits by which the sum is shifted right before its lowest `width` bytes are stored: the masks
+    /// `0xFF(symbol)`, `0xFF00(symbol)`, ... store an address byte by byte.
     pub shift: u32,
 }
 
@@ -118,8 +121,8 @@ pub struct Function {
     pub linkage: Linkage,
     /// `.noreturn`.
     pub no_return: bool,
-    /// Parameters, in order: variables of [`Space::Parameter`]. (A `.func` with `.reg` parameters becomes one that loads
-    /// them at entry.)
+    /// Parameters, in order: variables of [`Space::Parameter`]. (A `.func` with `.reg` parameters
+    /// becomes one that loads them at entry.)
     pub parameters: Vec<Handle<Variable>>,
     /// Return parameters, in order.
     pub results: Vec<Handle<Variable>>,
@@ -190,18 +193,21 @@ pub struct Location {
 }
 
 impl Function {
-    /// Whether it waits for the grids before it (`griddepcontrol.wait`) before it accesses memory, whatever path a thread takes: then
-    /// it may begin before they end. `false` also if that takes more than a look at its instructions before the wait.
+    /// Whether it waits for the grids before it (`griddepcontrol.wait`) before it accesses memory,
+    /// whatever path a thread takes: then it may begin before they end. `false` also if that takes
+    /// more than a look at its instructions before the wait.
     ///
-    /// A kernel that reads what nobody writes during the launch (`ld.global.nc`, `ldu`, textures) may not: there the compiler and
-    /// the caches need not respect the wait. Nor may one that calls a function, which might.
+    /// A kernel that reads what nobody writes during the launch (`ld.global.nc`, `ldu`, textures)
+    /// may not: there the compiler and the caches need not respect the wait. Nor may one that calls
+    /// a function, which might.
     pub fn may_begin_early(&self) -> bool {
         let body = self.body.as_deref().unwrap_or_default();
         !body.iter().any(|instruction| instruction.op.takes_memory_as_constant()) && waits_on_every_path(body)
     }
 }
 
-/// Whether each path through these instructions comes to a wait for earlier grids, with only work in registers before it.
+/// Whether each path through these instructions comes to a wait for earlier grids, with only work
+/// in registers before it.
 fn waits_on_every_path(body: &[Instruction]) -> bool {
     let mut seen = vec![false; body.len()];
     let mut open = vec![0];
@@ -242,7 +248,8 @@ impl Op {
         )
     }
 
-    /// Whether it reads memory that is promised not to change during the launch, or calls a function, which might.
+    /// Whether it reads memory that is promised not to change during the launch, or calls a
+    /// function, which might.
     fn takes_memory_as_constant(&self) -> bool {
         matches!(
             self,
@@ -272,8 +279,8 @@ impl Module {
         })
     }
 
-    /// Bytes of all parameters of one of this module's functions, one after the other, each at its alignment. A last
-    /// parameter `[]` counts as none: the caller sets its size.
+    /// Bytes of all parameters of one of this module's functions, one after the other, each at its
+    /// alignment. A last parameter `[]` counts as none: the caller sets its size.
     pub fn parameter_bytes(&self, function: &Function) -> u64 {
         function.parameters.iter().map(|&parameter| &self.variables[parameter]).fold(0u64, |end, variable| {
             let offset = end.checked_next_multiple_of(variable.align.max(1).into()).unwrap_or(u64::MAX);

@@ -1,5 +1,4 @@
-//! What instructions read and write: registers, constants, special registers, addresses. Plain data that `typing`
-//! makes and `simt` decodes.
+//! What instructions read and write: registers, constants, special registers, addresses.
 
 use super::{Function, Register, Variable};
 use crate::Handle;
@@ -24,13 +23,15 @@ pub enum Operand {
     Sum(Handle<Register>, i64),
     /// An integer constant, as 64 bits in two's complement.
     Integer(u64),
-    /// The bits of an f32, for an operand of type f32 (or b32): `0fXXXXXXXX`, or a decimal rounded to f32.
+    /// The bits of an f32, for an operand of type f32 (or b32): `0fXXXXXXXX`, or a decimal rounded
+    /// to f32.
     Single(u32),
     /// The bits of an f64, for an operand of type f64 (or b64): `0dXXXXXXXXXXXXXXXX` or a decimal.
     Double(u64),
     /// A special register.
     Special(Special),
-    /// The address of a symbol plus an offset, in the symbol's own state space (`mov.u64 %rd1, tile+16;`).
+    /// The address of a symbol plus an offset, in the symbol's own state space (`mov.u64 %rd1,
+    /// tile+16;`).
     Address(Symbol, i64),
 }
 
@@ -140,8 +141,9 @@ pub enum Axis {
 pub enum Callee {
     /// A function by name.
     Direct(Handle<Function>),
-    /// A function whose address is in a register. The candidates come from the call's `.calltargets`; with a
-    /// `.callprototype` instead, they are all functions of the module that match it.
+    /// A function whose address is in a register. The candidates come from the call's
+    /// `.calltargets`; with a `.callprototype` instead, they are all functions of the module that
+    /// match it.
     Indirect {
         /// The register.
         register: Handle<Register>,

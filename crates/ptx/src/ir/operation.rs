@@ -1,7 +1,7 @@
 //! What instructions do: operations, and the modifiers that change them.
 //!
-//! What PTX can express in several ways has one form here. A modifier that PTX does not allow on an instruction
-//! never gets here: `typing` rejects it. Plain data that `simt` decodes.
+//! What PTX can express in several ways has one form here. A modifier that PTX does not allow on an
+//! instruction never gets here: `typing` rejects it. Plain data that `simt` decodes.
 
 use super::{Destination, Operand};
 
@@ -199,7 +199,8 @@ pub enum CarryOp {
     MultiplyAddHigh,
 }
 
-/// Comparisons of `set` and `setp`. `lo`, `ls`, `hi` and `hs` become the first four orderings of an unsigned type.
+/// Comparisons of `set` and `setp`. `lo`, `ls`, `hi` and `hs` become the first four orderings of an
+/// unsigned type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Comparison {

@@ -1,6 +1,5 @@
-//! Textures and surfaces: the operands of their instructions, and the state of samplers (PTX ISA, "Texture
-//! Instructions", "Surface Instructions"). Plain data: `typing/texture.rs`, `typing/surface.rs` and the parser's
-//! initial values make it, `simt` executes it.
+//! Textures and surfaces: the operands of their instructions, and the state of samplers (PTX ISA,
+//! "Texture Instructions", "Surface Instructions").
 
 use super::{Destination, Operand, Register, Type, Variable};
 use crate::Handle;
@@ -59,11 +58,13 @@ impl Geometry {
 pub enum Opaque {
     /// A `.texref`, `.samplerref` or `.surfref`.
     Variable(Handle<Variable>),
-    /// A register with a 64-bit handle that the host created, or with the address of such a variable.
+    /// A register with a 64-bit handle that the host created, or with the address of such a
+    /// variable.
     Register(Handle<Register>),
 }
 
-/// The texel that an instruction addresses: what stands beside the texture or surface in its brackets.
+/// The texel that an instruction addresses: what stands beside the texture or surface in its
+/// brackets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TexelPosition {
     /// Its shape.
@@ -83,8 +84,8 @@ pub enum Level {
     Base,
     /// An explicit level, of the type of the coordinates; a fraction is between two levels.
     At(Operand),
-    /// The level at which neighbouring lanes fetch neighbouring texels, from the changes of each coordinate from one lane to
-    /// the next in x and in y.
+    /// The level at which neighbouring lanes fetch neighbouring texels, from the changes of each
+    /// coordinate from one lane to the next in x and in y.
     Gradient(Vec<Operand>, Vec<Operand>),
 }
 
@@ -120,7 +121,8 @@ pub struct TextureFetch {
     pub offset: Vec<Operand>,
 }
 
-/// What `txq` and `suq` ask for. Codes of types and orders: PTX ISA, "Texture, Sampler and Surface Types".
+/// What `txq` and `suq` ask for. Codes of types and orders: PTX ISA, "Texture, Sampler and Surface
+/// Types".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // each is PTX's own
 pub enum TextureQuery {

@@ -1,5 +1,5 @@
-//! Scalar types and state spaces, and their names in PTX (PTX ISA, "State Spaces, Types, and Variables"). Pure: the
-//! whole crate uses them, and so do `simt` and `host`.
+//! Scalar types and state spaces, and their names in PTX (PTX ISA, "State Spaces, Types, and
+//! Variables").
 
 /// A fundamental or packed type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ impl Type {
     }
 
     /// Whether only instructions have the type, and no register or variable can.
-    pub fn is_of_instructions_only(self) -> bool {
+    pub fn is_instruction_type(self) -> bool {
         matches!(self, Type::U16x2 | Type::S16x2 | Type::F32x2 | Type::Tf32 | Type::E4m3x2 | Type::E5m2x2)
     }
 }

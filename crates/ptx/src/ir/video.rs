@@ -1,5 +1,5 @@
-//! Video instructions: arithmetic on the bytes and halves of words (PTX ISA, "Scalar Video Instructions" and "SIMD
-//! Video Instructions"). Plain data: `typing/video.rs` makes it, `simt` executes it.
+//! Video instructions: arithmetic on the bytes and halves of words (PTX ISA, "Scalar Video
+//! Instructions" and "SIMD Video Instructions").
 
 use super::{Comparison, Destination, Operand};
 
@@ -17,24 +17,27 @@ impl Part {
     pub const WORD: Part = Part { first: 0, bits: 32 };
 }
 
-/// A scalar video instruction: `op` on a part of `a` and a part of `b`, `.sat`, then `then` with `c`.
+/// A scalar video instruction: `op` on a part of `a` and a part of `b`, `.sat`, then `then` with
+/// `c`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScalarVideo {
     /// What it computes, exactly.
     pub op: VideoOp,
     /// Whether the result is `.s32`; saturation clamps it to that type.
     pub signed: bool,
-    /// `.sat`: saturates to the range of the result's type, and of the part of the destination that it goes to.
+    /// `.sat`: saturates to the range of the result's type, and of the part of the destination that
+    /// it goes to.
     pub saturate: bool,
     /// What is done with the result.
-    pub then: VideoThen,
+    pub then: SecondaryOp,
     /// The result.
     pub dst: Destination,
     /// The first source.
     pub a: VideoSource,
     /// The second source.
     pub b: VideoSource,
-    /// The third source: the addend of `vmad`, the operand of a second operation, or the word to merge a part into.
+    /// The third source: the addend of `vmad`, the operand of a second operation, or the word to
+    /// merge a part into.
     pub c: Option<Operand>,
 }
 
@@ -86,7 +89,7 @@ pub struct VideoMultiply {
 /// What a scalar video instruction does with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub enum VideoThen {
+pub enum SecondaryOp {
     /// The result is not modified.
     Keep,
     Add,
@@ -105,7 +108,8 @@ pub struct SimdVideo {
     pub lanes: u8,
     /// Whether results, `a` and `b` are signed.
     pub signed: [bool; 3],
-    /// For `a` and for `b`: the lane of `b:a` from which each lane's value comes, the lowest lane first.
+    /// For `a` and for `b`: the lane of `b:a` from which each lane's value comes, the lowest lane
+    /// first.
     pub sources: [[u8; 4]; 2],
     /// The lanes that are written, or summed, a bit for each; the other lanes are those of `c`.
     pub mask: u8,

@@ -1,5 +1,5 @@
-//! `.alias f, g;`: another name for a function. The parser collects aliases as it reads, and resolves them when the
-//! module ends, by copying functions within it.
+//! `.alias f, g;`: another name for a function. The parser collects aliases as it reads, and
+//! resolves them when the module ends, by copying functions within it.
 
 use super::Parser;
 use crate::environment::Entity;
@@ -18,8 +18,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// At the end of the module: turns each alias into a copy of its function. Returns the pairs, because their bodies may
-    /// still change.
+    /// At the end of the module: turns each alias into a copy of its function. Returns the pairs,
+    /// because their bodies may still change.
     pub(super) fn finish_aliases(&mut self) -> Vec<(Handle<Function>, Handle<Function>)> {
         let mut pairs = Vec::new();
         for (alias, of) in std::mem::take(&mut self.aliases) {

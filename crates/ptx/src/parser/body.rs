@@ -1,5 +1,5 @@
-//! The body of a function: scopes, labels, declarations, instructions. `parser/function.rs` calls it for each body.
-//! It moves the cursor, declares names in the environment and appends instructions to the function being read.
+//! The body of a function: scopes, labels, declarations, instructions. It moves the cursor,
+//! declares names in the environment and appends instructions to the function being read.
 
 use super::Parser;
 use super::variable::space;
@@ -12,8 +12,8 @@ use crate::{Instruction, Linkage, Op, Space, Span, typing};
 const DEPTH: usize = 256;
 
 impl<'t> Parser<'t> {
-    /// A body, including its braces. Errors in statements are reported here; the error that is returned is one after which
-    /// the body cannot be continued, such as the end of the text.
+    /// A body, including its braces. Errors in statements are reported here; the error that is
+    /// returned is one after which the body cannot be continued, such as the end of the text.
     pub(super) fn body(&mut self) -> Parsed<()> {
         let outside = self.environment.depth();
         self.cursor.expect(TokenKind::OpenBrace, "`{`")?;

@@ -1,5 +1,5 @@
-//! Numbers (PTX ISA, "Constants"), and the constants that declarations and operands may need. `expression.rs`
-//! computes with them. Moves the cursor and changes nothing else.
+//! Numbers (PTX ISA, "Constants"), and the constants that declarations and operands may need.
+//! `expression.rs` computes with them. Moves the cursor and changes nothing else.
 
 use super::cursor::Cursor;
 use crate::errors::{Parsed, SyntaxError, fault};

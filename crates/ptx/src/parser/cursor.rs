@@ -1,5 +1,5 @@
-//! A position in the tokens, and the small steps that every part of the parser takes: peek, accept, expect,
-//! recover. Owns the tokens; knows nothing of the module.
+//! A position in the tokens, and the small steps that every part of the parser takes: peek, accept,
+//! expect, recover. Owns the tokens; knows nothing of the module.
 
 use std::ops::Range;
 
@@ -106,7 +106,7 @@ impl<'t> Cursor<'t> {
 
     /// Takes the type here, if there is one.
     pub fn accept_type(&mut self) -> Option<Type> {
-        let ty = Type::from_name(self.dot()?).filter(|ty| !ty.is_of_instructions_only())?;
+        let ty = Type::from_name(self.dot()?).filter(|ty| !ty.is_instruction_type())?;
         self.advance();
         Some(ty)
     }
@@ -138,8 +138,8 @@ impl<'t> Cursor<'t> {
         self.at
     }
 
-    /// After an error in the statement whose first token is at `index`: skips to the token after its `;`, to a brace that
-    /// does not belong to it, or to the end of the text.
+    /// After an error in the statement whose first token is at `index`: skips to the token after
+    /// its `;`, to a brace that does not belong to it, or to the end of the text.
     pub fn recover(&mut self, index: usize) {
         self.at = index;
         loop {

@@ -1,5 +1,5 @@
-//! `.file`, `.loc` and `.section`: where the code came from. Called for each such directive; adds source files and
-//! locations to the module, and sets the location of the instructions that follow.
+//! `.file`, `.loc` and `.section`: where the code came from. Called for each such directive; adds
+//! source files and locations to the module, and sets the location of the instructions that follow.
 
 use super::Parser;
 use crate::errors::{Fault, NameError, Parsed, SyntaxError, fault};

@@ -1,6 +1,6 @@
-//! Constant expressions (PTX ISA, "Constant Expressions"): C's operators with C's precedence, on 64-bit integers,
-//! signed or unsigned, and on f64. Initial values, array sizes and immediate operands are read with it. Moves the
-//! cursor and changes nothing else.
+//! Constant expressions (PTX ISA, "Constant Expressions"): C's operators with C's precedence, on
+//! 64-bit integers, signed or unsigned, and on f64. Initial values, array sizes and immediate
+//! operands are read with it. Moves the cursor and changes nothing else.
 
 use super::constant::{Constant, number};
 use super::cursor::Cursor;
@@ -13,7 +13,8 @@ const DEPTH: usize = 64;
 /// The value of a part of an expression.
 #[derive(Clone, Copy)]
 enum Value {
-    /// 64 bits in two's complement. A literal is unsigned if it ends in `U` or is too large for an `.s64`.
+    /// 64 bits in two's complement. A literal is unsigned if it ends in `U` or is too large for an
+    /// `.s64`.
     Integer {
         bits: u64,
         signed: bool,

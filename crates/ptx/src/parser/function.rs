@@ -1,5 +1,4 @@
-//! Kernels and functions: their headers, and what is resolved when they end. `parser/mod.rs` calls it for `.entry`
-//! and `.func`; it adds functions, parameters and branch targets to the module, and hands bodies to `body.rs`.
+//! Kernels and functions: their headers, and what is resolved when they end.
 
 use super::variable::{Shape, size};
 use super::{Parser, Word};
@@ -15,7 +14,8 @@ use std::collections::HashMap;
 /// The most bytes of parameters that a function may have.
 const PARAMETER_BYTES: u64 = 32_764;
 
-/// A parameter as it is declared: a variable, and the register that it is loaded into if it is a `.reg`.
+/// A parameter as it is declared: a variable, and the register that it is loaded into if it is a
+/// `.reg`.
 struct Parameter<'t> {
     variable: Variable,
     name: Word<'t>,
@@ -388,8 +388,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// At the end of the module: gives calls through registers the functions that match them. There may be none, for a null
-    /// pointer or in a module that is one part of a program.
+    /// At the end of the module: gives calls through registers the functions that match them. There
+    /// may be none, for a null pointer or in a module that is one part of a program.
     pub(super) fn finish_indirect_calls(&mut self) {
         let calls = std::mem::take(&mut self.indirect_calls);
         if calls.is_empty() {

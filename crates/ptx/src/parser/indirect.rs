@@ -1,6 +1,5 @@
-//! A call through a register whose candidates are known only when all functions are. `parser/function.rs` records
-//! such calls and resolves them at the end of the module. Plain data, in a file of its own so that parser and
-//! function need not import each other for it.
+//! A call through a register whose candidates are known only when all functions are.
+//! `parser/function.rs` records such calls and resolves them at the end of the module.
 
 use crate::arena::Handle;
 use crate::environment::Signature;

@@ -1,5 +1,5 @@
-//! Initial values of `.global` and `.const` variables, and the state of `.samplerref`s. `variable.rs` calls it
-//! after `=`. Moves the cursor and returns the value; the module is only read.
+//! Initial values of `.global` and `.const` variables, and the state of `.samplerref`s. Moves the
+//! cursor and returns the value; the module is only read.
 
 use super::cursor::Word;
 use super::variable::{LARGEST, Shape};

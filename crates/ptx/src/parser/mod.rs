@@ -1,9 +1,11 @@
-//! The parser: tokens to a module. [`parse`] reads a whole text, [`parse_parts`] the parts that `pieces` chooses.
+//! The parser: tokens to a module. [`parse`] reads a whole text, [`parse_parts`] the parts that
+//! `pieces` chooses.
 //!
-//! It reads in one pass. Declarations are read here; an instruction is read in two steps. [`statement`] splits it
-//! into opcode, modifiers and operands without knowing any opcode, and [`crate::typing`] gives these a meaning.
-//! Labels may be used before they are declared, so branches get their positions at the end of the function. An
-//! error in a statement is recorded, and reading continues after that statement.
+//! It reads in one pass. Declarations are read here; an instruction is read in two steps.
+//! [`statement`] splits it into opcode, modifiers and operands without knowing any opcode, and
+//! [`crate::typing`] gives these a meaning. Labels may be used before they are declared, so
+//! branches get their positions at the end of the function. An error in a statement is recorded,
+//! and reading continues after that statement.
 
 mod alias;
 mod body;
@@ -33,8 +35,8 @@ use std::sync::Arc;
 
 /// Parses a PTX text. `name` is what messages call it, usually a path.
 ///
-/// The text must be complete: `.version` and `.target` first, everything declared before its use. On failure, all
-/// errors are returned, up to [`Errors::LIMIT`].
+/// The text must be complete: `.version` and `.target` first, everything declared before its use.
+/// On failure, all errors are returned, up to [`Errors::LIMIT`].
 pub fn parse(name: &str, text: &str) -> Result<Module, Errors> {
     parse_parts(name, &text.into(), &Arc::new(LineTable::new(text)), slice::from_ref(&(0..text.len())))
 }
@@ -57,7 +59,7 @@ pub(crate) fn parse_parts(
         version: (0, 0),
         target: 0,
         target_suffix: None,
-        is_for_debugger: false,
+        debug: false,
         variables: Arena::default(),
         functions: Arena::default(),
         files: Arena::default(),
@@ -196,7 +198,7 @@ impl<'t> Parser<'t> {
                     _ => return fault(word.span, DeclarationError::UnknownTarget(word.text.to_owned())),
                 }
             } else if word.text == "debug" {
-                self.environment.module.is_for_debugger = true;
+                self.environment.module.debug = true;
             } else if !matches!(word.text, "texmode_unified" | "texmode_independent" | "map_f64_to_f32") {
                 return fault(word.span, DeclarationError::UnknownTarget(word.text.to_owned()));
             }
@@ -206,7 +208,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reports the directive here if the module's `.version` does not have it. It is read all the same.
+    /// Reports the directive here if the module's `.version` does not have it. It is read all the
+    /// same.
     fn check_version(&mut self) {
         let Some(name) = self.cursor.dot() else { return };
         let missing = versions::missing_directive(name, self.environment.module.version);
@@ -282,7 +285,8 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The text of a statement for a message: up to its `;` or `{`, on one line, at most 100 characters.
+/// The text of a statement for a message: up to its `;` or `{`, on one line, at most 100
+/// characters.
 fn statement_text(text: &str) -> String {
     let mut line = String::new();
     let mut length = 0;

@@ -1,5 +1,5 @@
-//! Operands as they are written, before their meaning is known. `statement.rs` reads them, `typing` interprets
-//! them. Moves the cursor and resolves no name.
+//! Operands as they are written, before their meaning is known. `statement.rs` reads them, `typing`
+//! interprets them. Moves the cursor and resolves no name.
 
 use super::constant::Constant;
 use super::cursor::{Cursor, Word};
@@ -119,7 +119,8 @@ impl<'t> Cursor<'t> {
             Raw::Memory(Some(Name { offset: None, ..name }), name.offset.unwrap_or(0))
         };
         self.expect(TokenKind::CloseBracket, "`]`")?;
-        // `[a].unified` promises that the data is the same in all threads, which changes nothing here.
+        // `[a].unified` promises that the data is the same in all threads, which changes nothing
+        // here.
         self.accept_dot("unified");
         Ok(raw)
     }

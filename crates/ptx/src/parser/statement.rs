@@ -1,5 +1,5 @@
-//! An instruction as it is written: guard, opcode, modifiers, operands. `body.rs` reads each instruction with it
-//! and passes it to `typing`. Moves the cursor and resolves no name.
+//! An instruction as it is written: guard, opcode, modifiers, operands. `body.rs` reads each
+//! instruction with it and passes it to `typing`. Moves the cursor and resolves no name.
 
 use super::cursor::{Cursor, Word};
 use super::operands::{Name, Raw, RawOperand};

@@ -1,5 +1,6 @@
-//! Declarations of variables and registers, in the module and in bodies. Moves the cursor, declares names in the
-//! environment and adds variables to the module. `function.rs` reads parameters with the same parts.
+//! Declarations of variables and registers, in the module and in bodies. Moves the cursor, declares
+//! names in the environment and adds variables to the module. `function.rs` reads parameters with
+//! the same parts.
 
 use super::Parser;
 use super::cursor::Word;
@@ -8,7 +9,8 @@ use crate::errors::{DeclarationError, Parsed, SyntaxError, fault};
 use crate::lexer::TokenKind;
 use crate::{Handle, Initializer, Kind, Linkage, Space, Type, Variable};
 
-/// The size of the largest variable: beyond the memory of any device, yet small enough that sums of sizes do not overflow.
+/// The size of the largest variable: beyond the memory of any device, yet small enough that sums of
+/// sizes do not overflow.
 pub(super) const LARGEST: u64 = 1 << 47;
 
 /// The most registers of one declaration.

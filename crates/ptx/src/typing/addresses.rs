@@ -1,5 +1,5 @@
-//! Methods of [`Context`] that read addresses: operands in square brackets. The families that access memory call them.
-//! They look names up as `names.rs` does and change nothing else.
+//! Methods of [`Context`] that read addresses: operands in square brackets. They look names up as
+//! `names.rs` does and change nothing else.
 
 use super::context::Context;
 use super::names::Resolved;
@@ -28,8 +28,8 @@ impl<'t> Context<'_, 't> {
         Ok(Address { base: self.address_base(name, space)?, offset })
     }
 
-    /// The state space of operand `index`, an address: `space`, or if that is generic and the operand names a `.shared` or
-    /// `.local` variable, the variable's.
+    /// The state space of operand `index`, an address: `space`, or if that is generic and the
+    /// operand names a `.shared` or `.local` variable, the variable's.
     pub fn space_of_name(&mut self, index: usize, space: Space) -> Parsed<Space> {
         let (Raw::Memory(Some(name), _) | Raw::Indexed(name, _)) = &self.raw(index).raw else { return Ok(space) };
         if space != Space::Generic {

@@ -1,6 +1,4 @@
 //! Types arithmetic, logic and bit operations: tables of opcodes, types and modifiers.
-//! [`operation`](super::operation) calls it by opcode; it reads modifiers and operands through the [`Context`] and
-//! returns the operation.
 
 use super::context::Context;
 use super::mode::{GivenModes, Modes};
@@ -16,7 +14,8 @@ const APPROXIMATE: Modes = Modes::APPROXIMATE.and(Modes::NEEDED);
 /// The modifiers of `min` and `max` of floats.
 const EXTREME: Modes = FTZ.and(Modes::NAN).and(Modes::XOR_SIGN);
 
-/// The modifiers that `abs`, `rcp` and the like allow for a type; `None` if they do not take the type.
+/// The modifiers that `abs`, `rcp` and the like allow for a type; `None` if they do not take the
+/// type.
 fn unary_modes(op: UnaryOp, ty: Type) -> Option<Modes> {
     use UnaryOp::*;
     Some(match (op, ty) {
@@ -67,7 +66,8 @@ pub(super) fn unary(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Unary { op, ty, mode, dst, a: c.src(1, ty)? })
 }
 
-/// The modifiers that `add`, `min` and the like allow for a type; `None` if they do not take the type.
+/// The modifiers that `add`, `min` and the like allow for a type; `None` if they do not take the
+/// type.
 fn binary_modes(op: BinaryOp, ty: Type) -> Option<Modes> {
     use BinaryOp::*;
     Some(match (op, ty) {

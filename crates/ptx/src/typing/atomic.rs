@@ -1,5 +1,4 @@
-//! Types atomic operations on memory: `atom`, `red`. [`operation`](super::operation) calls it; bulk and tensor
-//! copies that reduce share its table of operations. It reads through the [`Context`] and returns the operation.
+//! Types atomic operations on memory: `atom`, `red`.
 
 use super::context::Context;
 use super::memory::{SCOPES, operands_and_policy};
@@ -96,7 +95,8 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
     })
 }
 
-/// `atom{.sem}{.scope}{.global}.add.v4.f32 {d0, d1, d2, d3}, [a], {b0, b1, b2, b3};`, and likewise `red`
+/// `atom{.sem}{.scope}{.global}.add.v4.f32 {d0, d1, d2, d3}, [a], {b0, b1, b2, b3};`, and likewise
+/// `red`
 fn vector(
     c: &mut Context<'_, '_>,
     lanes: usize,

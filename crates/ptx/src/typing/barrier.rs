@@ -1,5 +1,5 @@
-//! Types waiting for other threads: `bar`, `barrier`, `nanosleep`. [`operation`](super::operation) calls it;
-//! barriers of clusters are in `hopper/cluster.rs`.
+//! Types waiting for other threads: `bar`, `barrier`, `nanosleep`. The barriers of
+//! clusters are in `cluster`.
 
 use super::context::Context;
 use crate::Type::*;
@@ -13,8 +13,9 @@ enum Action {
     Reduce,
 }
 
-/// `bar{.cta}.sync a{, b};`, `bar.arrive a, b;`, `bar.red.popc.u32 d, a{, b}, {!}c;`, `bar.warp.sync members;`, and the
-/// same with `barrier`, which the threads of a warp need not execute together unless it is `.aligned`
+/// `bar{.cta}.sync a{, b};`, `bar.arrive a, b;`, `bar.red.popc.u32 d, a{, b}, {!}c;`,
+/// `bar.warp.sync members;`, and the same with `barrier`, which the threads of a warp need not
+/// execute together unless it is `.aligned`
 pub(super) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let always_aligned = c.opcode() == "bar";
     if always_aligned && c.accept("warp") {

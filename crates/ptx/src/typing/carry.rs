@@ -1,5 +1,5 @@
-//! Types arithmetic on the words of a longer number (PTX ISA, "Extended-Precision Integer Arithmetic
-//! Instructions"). [`operation`](super::operation) calls it for opcodes with `.cc`.
+//! Types arithmetic on the words of a longer number (PTX ISA, "Extended-Precision Integer
+//! Arithmetic Instructions").
 
 use super::context::Context;
 use crate::Type::*;

@@ -1,5 +1,4 @@
-//! Types comparisons and selections: `setp`, `set`, `selp`, `slct`, `testp`. [`operation`](super::operation) calls
-//! it; it reads through the [`Context`] and returns the operation.
+//! Types comparisons and selections: `setp`, `set`, `selp`, `slct`, `testp`.
 
 use super::context::Context;
 use crate::Type::*;

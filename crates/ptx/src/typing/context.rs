@@ -1,8 +1,9 @@
 //! The instruction being typed: what every family of instructions reads from.
 //!
-//! Its methods are in [`modifiers`](super::modifiers), [`mode`](super::mode), [`names`](super::names),
-//! [`operands`](super::operands) and [`addresses`](super::addresses). It marks modifiers as taken, and may add
-//! registers and pending branches to the function being read; the module's declarations stay as they are.
+//! Its methods are in [`modifiers`](super::modifiers), [`mode`](super::mode),
+//! [`names`](super::names), [`operands`](super::operands) and [`addresses`](super::addresses). It
+//! marks modifiers as taken, and may add registers and pending branches to the function being read;
+//! the module's declarations stay as they are.
 
 use crate::environment::Environment;
 use crate::parser::statement::Statement;

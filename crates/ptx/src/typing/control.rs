@@ -1,6 +1,5 @@
-//! Types branches, calls and the ends of threads. [`operation`](super::operation) calls it. Targets that are not
-//! known yet (labels, functions behind registers) are recorded in the environment; `parser/function.rs` fills them
-//! in.
+//! Types branches, calls and the ends of threads. Targets that are not known yet (labels, functions
+//! behind registers) are recorded in the environment; `parser/function.rs` fills them in.
 
 use super::context::Context;
 use super::names::{Resolved, Width};
@@ -160,7 +159,8 @@ impl<'t> Context<'_, 't> {
         Ok(typed)
     }
 
-    /// An argument or result that is a vector register or a predicate: a variable, stored before the call or loaded after it.
+    /// An argument or result that is a vector register or a predicate: a variable, stored before
+    /// the call or loaded after it.
     fn passed_apart(
         &mut self,
         operand: &RawOperand<'t>,

@@ -1,5 +1,5 @@
-//! Types conversions between types, and between addresses of state spaces: `cvt`, `cvta`, `isspacep`, `istypep`.
-//! [`operation`](super::operation) calls it; it reads through the [`Context`] and returns the operation.
+//! Types conversions between types, and between addresses of state spaces: `cvt`, `cvta`,
+//! `isspacep`, `istypep`.
 
 use super::context::Context;
 use super::memory::SPACES;
@@ -107,7 +107,8 @@ fn allowed(to: Type, from: Type, given: GivenModes) -> Modes {
 /// The modifiers that clamp results to a half, besides `.sat`.
 const CLAMPS: Modes = Modes::RELU.and(Modes::SAT_FINITE);
 
-/// Whether one integer type can represent all values of another, so that there is nothing to saturate.
+/// Whether one integer type can represent all values of another, so that there is nothing to
+/// saturate.
 fn holds_all(to: Type, from: Type) -> bool {
     match (to.kind(), from.kind()) {
         (Kind::Signed, Kind::Unsigned) => to.bits() > from.bits(),

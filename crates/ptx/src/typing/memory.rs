@@ -1,5 +1,5 @@
-//! Types loads, stores, prefetches and fences. [`operation`](super::operation) calls it; `hopper` shares its state
-//! spaces, scopes and cache hints. It reads through the [`Context`] and returns the operation.
+//! Types loads, stores, prefetches and fences. Copies share its state spaces, scopes and cache
+//! hints.
 
 use super::context::Context;
 use super::names::Width;
@@ -52,8 +52,8 @@ fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
     Ok((ordering, scope))
 }
 
-/// Takes cache hints, which have no visible effect: `.L1::no_allocate`, `.L2::128B`, ... Returns whether one of them is
-/// `.L2::cache_hint`, which adds a cache policy after the other operands.
+/// Takes cache hints, which have no visible effect: `.L1::no_allocate`, `.L2::128B`, ... Returns
+/// whether one of them is `.L2::cache_hint`, which adds a cache policy after the other operands.
 pub(super) fn hints(c: &mut Context<'_, '_>) -> bool {
     const HINTS: [&str; 12] = [
         "L1::evict_normal",
@@ -76,7 +76,8 @@ pub(super) fn hints(c: &mut Context<'_, '_>) -> bool {
     has_policy
 }
 
-/// Requires `count` operands, followed by a cache policy if there is one. The policy is a hint, and is not kept.
+/// Requires `count` operands, followed by a cache policy if there is one. The policy is a hint, and
+/// is not kept.
 pub(super) fn operands_and_policy(c: &mut Context<'_, '_>, count: usize, has_policy: bool) -> Parsed<()> {
     c.operands(count + usize::from(has_policy))?;
     if has_policy {
@@ -219,8 +220,9 @@ pub(super) fn create_policy(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::CreatePolicy { dst: c.dst(0, ty)? })
 }
 
-/// `fence{.sc}.gpu;`, `membar.gl;`, and fences between proxies, which become stronger ones here: `fence.proxy.async;`,
-/// `fence.mbarrier_init.release.cluster;`, `fence.acquire.sync_restrict::shared::cluster.cluster;`
+/// `fence{.sc}.gpu;`, `membar.gl;`, and fences between proxies, which become stronger ones here:
+/// `fence.proxy.async;`, `fence.mbarrier_init.release.cluster;`,
+/// `fence.acquire.sync_restrict::shared::cluster.cluster;`
 pub(super) fn fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
     const RESTRICTED: [(&str, ()); 2] = [("sync_restrict::shared::cta", ()), ("sync_restrict::shared::cluster", ())];
     if c.accept("proxy") {
@@ -244,8 +246,9 @@ pub(super) fn fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Fence { ordering, scope, proxies: None })
 }
 
-/// `fence.proxy.alias;`, `fence.proxy.async.global;`, `fence.proxy.async::generic.acquire...cluster;`,
-/// `fence.proxy.tensormap::generic.release.gpu;`, `fence.proxy.tensormap::generic.acquire.gpu [map], 128;`
+/// `fence.proxy.alias;`, `fence.proxy.async.global;`,
+/// `fence.proxy.async::generic.acquire...cluster;`, `fence.proxy.tensormap::generic.release.gpu;`,
+/// `fence.proxy.tensormap::generic.acquire.gpu [map], 128;`
 fn proxy_fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
     #[derive(Clone, Copy, PartialEq)]
     enum Form {

@@ -1,25 +1,29 @@
 //! Gives instructions their meaning: from opcode, modifiers and operands to typed operations.
 //!
-//! `parser/body.rs` calls [`instruction`] for each instruction of a body. A *family* is a file with the instructions of
-//! one subject; its functions take the instruction as a [`Context`] and return an [`Op`]. They may add registers and
-//! pending branches to the function being read, and never touch the text.
+//! `parser/body.rs` calls [`instruction`] for each instruction of a body. A *family* is a file with
+//! the instructions of one subject; its functions take the instruction as a [`Context`] and return
+//! an [`Op`]. They may add registers and pending branches to the function being read, and never
+//! touch the text.
 //!
-//! **To add a PTX instruction:** add an arm to [`operation`] that names its family; add a row to the family's tables, or a
-//! function; say in [`targets`] which `.target` and in [`versions`] which `.version` it needs. A family takes the
-//! modifiers that it knows, in any order (as `ptxas` does; only types must be in order). It then calls
-//! [`Context::operands`](context::Context::operands), which rejects left-over modifiers and a wrong number of operands,
-//! and reads the operands, each with the type that it must have.
+//! **To add a PTX instruction:** add an arm to [`operation`] that names its family; add a row to
+//! the family's tables, or a function; say in [`targets`] which `.target` and in [`versions`] which
+//! `.version` it needs. A family takes the modifiers that it knows, in any order (as `ptxas` does;
+//! only types must be in order). It then calls [`Context::operands`](context::Context::operands),
+//! which rejects left-over modifiers and a wrong number of operands, and reads the operands, each
+//! with the type that it must have.
 
 mod addresses;
 mod arithmetic;
 mod atomic;
 mod barrier;
 mod carry;
+mod cluster;
 mod compare;
 mod context;
 mod control;
 mod convert;
-mod hopper;
+mod copy;
+mod matrix;
 mod memory;
 mod mode;
 mod modifiers;
@@ -40,8 +44,9 @@ mod warp;
 pub(crate) use unsupported::refuse;
 
 use context::Context;
-use hopper::{asynchronous, bulk, cluster, matrix, multiply, tensor, warpgroup, wmma};
-use needs::needs_nothing;
+use copy::{asynchronous, bulk, tensor};
+use matrix::{fragments, multiply, warpgroup, wmma};
+use needs::check_supported;
 
 use crate::environment::Environment;
 use crate::errors::{InstructionError, Parsed, fault};
@@ -60,7 +65,7 @@ pub(crate) fn instruction<'t>(
     };
     let op = operation(&mut context)?;
     let needed = (targets::missing(&context, &op), versions::missing(&context, &op));
-    needs_nothing(needed, context.name_span(), || context.name())?;
+    check_supported(needed, context.name_span(), || context.name())?;
     Ok((guard, op))
 }
 
@@ -85,9 +90,9 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "cp" => asynchronous::copy(c),
         "tensormap" => tensor::map(c),
         "mbarrier" => asynchronous::mbarrier(c),
-        "ldmatrix" => matrix::load(c),
-        "stmatrix" => matrix::store(c),
-        "movmatrix" => matrix::transpose(c),
+        "ldmatrix" => fragments::load(c),
+        "stmatrix" => fragments::store(c),
+        "movmatrix" => fragments::transpose(c),
         "mma" => multiply::multiply(c),
         "wmma" => wmma::wmma(c),
         "wgmma" => warpgroup::wgmma(c),

@@ -1,5 +1,6 @@
-//! The modifiers of arithmetic, and which of them each operation allows. `arithmetic.rs` and `convert.rs` take all
-//! of an instruction's arithmetic modifiers with [`Context::modes`], then check them with [`Context::allow`].
+//! The modifiers of arithmetic, and which of them each operation allows. `arithmetic.rs` and
+//! `convert.rs` take all of an instruction's arithmetic modifiers with [`Context::modes`], then
+//! check them with [`Context::allow`].
 
 use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};

@@ -1,5 +1,5 @@
-//! Methods of [`Context`] that take the modifiers of an instruction, in whatever order they are written. All
-//! families call them. They mark modifiers as taken and change nothing else.
+//! Methods of [`Context`] that take the modifiers of an instruction, in whatever order they are
+//! written. They mark modifiers as taken and change nothing else.
 
 use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};
@@ -16,7 +16,8 @@ impl<'t> Context<'_, 't> {
         self.statement.modifiers.iter().any(|modifier| modifier.text == name)
     }
 
-    /// Whether the instruction has one of these opcodes (empty: any), all of these modifiers, and none of those with a `!`.
+    /// Whether the instruction has one of these opcodes (empty: any), all of these modifiers, and
+    /// none of those with a `!`.
     pub fn is_one_of(&self, opcodes: &[&str], modifiers: &[&str]) -> bool {
         let fits = |modifier: &&str| match modifier.strip_prefix('!') {
             Some(other) => !self.has_modifier(other),

@@ -1,5 +1,4 @@
 //! Types `mov`: values, addresses, packing vectors into words and unpacking words into vectors.
-//! [`operation`](super::operation) calls it; `cvta` and `mapa` share its operands that may be addresses.
 
 use super::context::Context;
 use super::names::{Resolved, Width};

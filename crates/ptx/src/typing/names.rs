@@ -1,9 +1,9 @@
-//! Methods of [`Context`] that resolve the names in operands: registers, vector registers, special registers, symbols.
-//! `operands.rs`, `addresses.rs` and the families call them. A register of a range comes into being when it is first
-//! named; nothing else changes.
+//! Methods of [`Context`] that resolve the names in operands: registers, vector registers, special
+//! registers, symbols. A register of a range comes into being when it is first named; nothing else
+//! changes.
 
 use super::context::Context;
-use super::needs::needs_nothing;
+use super::needs::check_supported;
 use super::special::{Named, special};
 use super::{targets, versions};
 use crate::environment::Entity;
@@ -43,7 +43,7 @@ impl<'t> Context<'_, 't> {
                             targets::missing_register(special, module.target),
                             versions::missing_register(special, module.version),
                         );
-                        needs_nothing(needed, name.span, || name.text.to_owned())?;
+                        check_supported(needed, name.span, || name.text.to_owned())?;
                         Ok(Resolved::Special(special))
                     }
                     Named::NeedsPart => fault(name.span, NameError::NeedsPart(name.text.to_owned())),
@@ -137,7 +137,8 @@ impl<'t> Context<'_, 't> {
         Ok(())
     }
 
-    /// The number of parts of a vector register or a special register with parts; `None` for other names.
+    /// The number of parts of a vector register or a special register with parts; `None` for other
+    /// names.
     pub fn vector_length(&mut self, name: &Name<'t>) -> Parsed<Option<u8>> {
         match self.resolve(name) {
             Ok(Resolved::Vector(length)) => Ok(Some(length)),

@@ -1,10 +1,10 @@
-//! Methods of [`Context`] that read operands, each with the type that it must have: registers to write, values,
-//! predicates, constants, vectors. All families call them. Registers of a range come into being when first named;
-//! nothing else changes.
+//! Methods of [`Context`] that read operands, each with the type that it must have: registers to
+//! write, values, predicates, constants, vectors. Registers of a range come into being when first
+//! named; nothing else changes.
 
 use super::context::Context;
 use super::names::{Resolved, Width};
-use super::special::{once_was_narrow, special_type};
+use super::special::{special_type, was_16_bit};
 use crate::environment::Entity;
 use crate::errors::{NameError, NameKind, OperandError, Parsed, counted, fault};
 use crate::parser::Constant;
@@ -89,8 +89,7 @@ impl<'s, 't> Context<'s, 't> {
                     if self.reads_special_registers() && name.offset.is_none() && !name.negated =>
                 {
                     let found = special_type(special);
-                    let low =
-                        ty.bits() == 16 && once_was_narrow(special) || special == Special::GridId && ty.bits() == 32;
+                    let low = ty.bits() == 16 && was_16_bit(special) || special == Special::GridId && ty.bits() == 32;
                     let number = matches!(ty.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed);
                     if (found.bits() == ty.bits() || low) && (number || found == ty) {
                         return Ok(Operand::Special(special));
@@ -122,7 +121,8 @@ impl<'s, 't> Context<'s, 't> {
         }
     }
 
-    /// Whether the instruction can read special registers. As in `ptxas`, only `mov` and `cvt` between integers can.
+    /// Whether the instruction can read special registers. As in `ptxas`, only `mov` and `cvt`
+    /// between integers can.
     fn reads_special_registers(&self) -> bool {
         match self.opcode() {
             "mov" => true,
@@ -131,7 +131,8 @@ impl<'s, 't> Context<'s, 't> {
         }
     }
 
-    /// Operand `index`: a predicate register, possibly negated, or an integer constant, which is true unless it is zero.
+    /// Operand `index`: a predicate register, possibly negated, or an integer constant, which is
+    /// true unless it is zero.
     pub fn predicate(&mut self, index: usize) -> Parsed<Operand> {
         let operand = self.raw(index);
         match &operand.raw {
@@ -165,8 +166,8 @@ impl<'s, 't> Context<'s, 't> {
         }
     }
 
-    /// The `lanes` parts of operand `index`: the operand itself, a vector in braces (possibly of one register), or a vector
-    /// register.
+    /// The `lanes` parts of operand `index`: the operand itself, a vector in braces (possibly of
+    /// one register), or a vector register.
     pub fn parts(&mut self, index: usize, lanes: usize) -> Parsed<Vec<RawOperand<'t>>> {
         let operand = self.raw(index);
         let vector = match &operand.raw {

@@ -1,4 +1,4 @@
-//! The names and types of special registers. `names.rs` and `operands.rs` look them up. Pure.
+//! The names and types of special registers. `names.rs` and `operands.rs` look them up.
 
 use crate::{Axis, Special, Type};
 
@@ -99,7 +99,7 @@ pub(super) fn special_type(special: Special) -> Type {
 }
 
 /// Whether it had 16 bits in old versions of PTX, and may still be read as such.
-pub(super) fn once_was_narrow(special: Special) -> bool {
+pub(super) fn was_16_bit(special: Special) -> bool {
     use Special::{BlockIndex, BlockSize, GridSize, ThreadIndex, Zero};
     matches!(special, ThreadIndex(_) | BlockSize(_) | BlockIndex(_) | GridSize(_) | Zero)
 }

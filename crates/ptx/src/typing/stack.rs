@@ -1,5 +1,5 @@
-//! Types `alloca`, `stacksave` and `stackrestore`: local memory whose size is known only at run time.
-//! [`operation`](super::operation) calls it.
+//! Types `alloca`, `stacksave` and `stackrestore`: local memory whose size is known only at run
+//! time.
 
 use super::context::Context;
 use crate::Op;

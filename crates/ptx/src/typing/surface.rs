@@ -1,5 +1,4 @@
-//! Types surface instructions: `suld`, `sust`, `sured`. [`operation`](super::operation) calls it. Coordinates are
-//! read as in `texture.rs`.
+//! Types surface instructions: `suld`, `sust`, `sured`. Coordinates are read as in `texture.rs`.
 
 use super::context::Context;
 use super::names::Width;
@@ -22,7 +21,8 @@ fn shape(c: &mut Context<'_, '_>, types: &[Type]) -> Parsed<(usize, Type, OutOfR
     Ok((count, ty, c.choose(&OUTSIDE).unwrap_or(OutOfRange::Trap)))
 }
 
-/// `suld.b.geometry{.cache}{.vector}.type.outside d, [surface, coordinates];`; a single `d` may stand in braces.
+/// `suld.b.geometry{.cache}{.vector}.type.outside d, [surface, coordinates];`; a single `d` may
+/// stand in braces.
 pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(&[("b", ())], "`.b`")?;
     let geometry = geometry(c)?;
@@ -35,7 +35,8 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::SurfaceLoad { ty, dsts, surface, place, outside })
 }
 
-/// `sust.b.geometry{.cache}{.vector}.type.outside [surface, coordinates], a;`, `sust.p.geometry{.vector}.b32.outside ...`
+/// `sust.b.geometry{.cache}{.vector}.type.outside [surface, coordinates], a;`,
+/// `sust.p.geometry{.vector}.b32.outside ...`
 pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let formatted = c.require(&[("b", false), ("p", true)], "`.b` or `.p`")?;
     let geometry = geometry(c)?;
@@ -48,7 +49,8 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::SurfaceStore { formatted, ty, srcs, surface, place, outside })
 }
 
-/// `sured.b.op.geometry.type.outside [surface, coordinates], a;`, `sured.p.op.geometry.b32.outside ...`
+/// `sured.b.op.geometry.type.outside [surface, coordinates], a;`, `sured.p.op.geometry.b32.outside
+/// ...`
 pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let by_element = c.require(&[("b", false), ("p", true)], "`.b` or `.p`")?;
     let operations = [

@@ -1,15 +1,17 @@
-//! Which `.target` an instruction or a special register needs, if `sm_75`, the oldest that NVIDIA's assembler still
-//! supports, does not have it. `typing/mod.rs` asks after each instruction, `names.rs` for each special register.
-//! Pure.
+//! Which `.target` an instruction or a special register needs, if `sm_75`, the oldest that NVIDIA's
+//! assembler still supports, does not have it. `typing/mod.rs` asks after each instruction,
+//! `names.rs` for each special register.
 //!
-//! What `ptxas` rejects for every target is an error too, even if the manual allows it: `[%rd1-16]`, `[16]` in
-//! spaces other than `.local`, and special registers as operands of anything but `mov` and `cvt` between integers.
+//! What `ptxas` rejects for every target is an error too, even if the manual allows it:
+//! `[%rd1-16]`, `[16]` in spaces other than `.local`, and special registers as operands of anything
+//! but `mov` and `cvt` between integers.
 
 use super::context::Context;
 use crate::{Op, Special, TernaryOp, Type};
 
-/// Opcodes (empty: all), modifiers that the instruction has (`!`: lacks), and the number of the oldest target that supports it. Of
-/// several rows that match, the newest target counts. Each row states what `ptxas` requires.
+/// Opcodes (empty: all), modifiers that the instruction has (`!`: lacks), and the number of the
+/// oldest target that supports it. Of several rows that match, the newest target counts. Each row
+/// states what `ptxas` requires.
 const NEEDS: &[(&[&str], &[&str], u32)] = &[
     // Matrix products.
     (&["mma"], &["m16n8k4"], 80),

@@ -1,5 +1,4 @@
-//! Types texture instructions: `tex`, `tld4`, `txq` and `suq`. [`operation`](super::operation) calls it;
-//! `surface.rs` shares its coordinates. It reads through the [`Context`] and returns the operation.
+//! Types texture instructions: `tex`, `tld4`, `txq` and `suq`.
 
 use super::context::Context;
 use super::names::{Resolved, Width};
@@ -29,7 +28,8 @@ enum Form {
     Gradient,
 }
 
-/// `tex{.base|.level|.grad}.geometry.v4.type.type d{|p}, [texture{, sampler}, coordinates]{, level}{, offset};`
+/// `tex{.base|.level|.grad}.geometry.v4.type.type d{|p}, [texture{, sampler}, coordinates]{,
+/// level}{, offset};`
 pub(super) fn fetch(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let forms = [("base", Form::Base), ("level", Form::Level), ("grad", Form::Gradient)];
     let form = c.choose(&forms).unwrap_or(Form::Base);

@@ -1,13 +1,16 @@
-//! Instructions of PTX that this crate does not represent. `parser/statement.rs` asks here before it reads
-//! operands, so that the error says "not supported" and not "unknown" or a complaint about an operand. Pure.
+//! Instructions of PTX that this crate does not represent. `parser/statement.rs` asks here before
+//! it reads operands, so that the error says "not supported" and not "unknown" or a complaint about
+//! an operand.
 //!
 //! Other PTX is refused elsewhere, each with an error that names it:
 //!
-//! - `cudaLaunchDevice`, `cudaGetParameterBuffer`, `__cudaCDP2...` (launches by kernels, "dynamic parallelism"):
-//!   functions of CUDA's device runtime, which a driver does not link either
-//! - `array[%r1]` as an address: no compiler writes an index in a register; constant indices are supported
-//! - `.tile::gather4`, `.tile::scatter4`, `.im2col::w`, `.cta_group` and `.swizzle_atomicity` of tensor copies and
-//!   maps, which need sm_100, as do most instructions below; `multimem` is memory of several GPUs
+//! - `cudaLaunchDevice`, `cudaGetParameterBuffer`, `__cudaCDP2...` (launches by kernels, "dynamic
+//!   parallelism"): functions of CUDA's device runtime, which a driver does not link either
+//! - `array[%r1]` as an address: no compiler writes an index in a register; constant indices are
+//!   supported
+//! - `.tile::gather4`, `.tile::scatter4`, `.im2col::w`, `.cta_group` and `.swizzle_atomicity` of
+//!   tensor copies and maps, which need sm_100, as do most instructions below; `multimem` is memory
+//!   of several GPUs
 
 use crate::errors::InstructionError;
 use crate::parser::cursor::Word;

@@ -1,8 +1,9 @@
-//! Which `.version` of PTX something needs, according to `ptxas`. `typing/mod.rs` asks after each instruction,
-//! `names.rs` for special registers, `parser` for directives, targets and types of variables. Pure.
+//! Which `.version` of PTX something needs, according to `ptxas`. `typing/mod.rs` asks after each
+//! instruction, `names.rs` for special registers, `parser` for directives, targets and types of
+//! variables.
 //!
-//! An instruction that came with the oldest target that has it is not listed here: [`TARGETS`] knows that target's
-//! version.
+//! An instruction that came with the oldest target that has it is not listed here: [`TARGETS`]
+//! knows that target's version.
 
 use super::context::Context;
 use crate::{MbarrierAction, Op, Special, TernaryOp, Type};
@@ -22,8 +23,8 @@ pub(crate) fn is_known((major, minor): Version) -> bool {
     last.is_some_and(|last| minor <= *last)
 }
 
-/// Versions, each with opcodes (empty: all) and modifiers (`!`: absent) of an instruction that came with it. Of several
-/// rows that match, the newest version counts.
+/// Versions, each with opcodes (empty: all) and modifiers (`!`: absent) of an instruction that came
+/// with it. Of several rows that match, the newest version counts.
 const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((2, 0), &["bfe", "bfi", "bfind", "brev", "clz", "copysign", "popc", "prmt", "testp"], &[]),
     ((2, 0), &["cvta", "isspacep", "ldu", "prefetch", "prefetchu"], &[]),
@@ -270,7 +271,8 @@ pub(crate) fn missing_target(number: u32, suffix: &str, version: Version) -> Opt
     newer(row.map(|row| row.0).max(of_suffix), version)
 }
 
-/// The needed version, if it is newer than the module's. A module without a version has an error of its own.
+/// The needed version, if it is newer than the module's. A module without a version has an error of
+/// its own.
 fn newer(needed: Option<Version>, version: Version) -> Option<Version> {
     needed.filter(|&needed| version < needed && version != (0, 0))
 }

@@ -1,12 +1,12 @@
-//! Types video instructions: `vadd`, `vmad`, `vset`, ... with their selectors, and the same on halves and bytes.
-//! [`operation`](super::operation) calls it; it reads through the [`Context`] and returns the operation.
+//! Types video instructions: `vadd`, `vmad`, `vset`, ... with their selectors, and the same on
+//! halves and bytes.
 
 use super::context::Context;
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 use crate::parser::operands::{Name, Raw, RawOperand};
 use crate::{
-    Comparison, Op, Part, ScalarVideo, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoSource, VideoThen,
+    Comparison, Op, Part, ScalarVideo, SecondaryOp, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoSource,
 };
 
 const COMPARISONS: [(&str, Comparison); 6] = [
@@ -76,7 +76,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
     };
     let (multiplies, compares) = (opcode == "vmad", opcode == "vset");
     let saturate = !compares && c.accept("sat");
-    let seconds = [("add", VideoThen::Add), ("min", VideoThen::Minimum), ("max", VideoThen::Maximum)];
+    let seconds = [("add", SecondaryOp::Add), ("min", SecondaryOp::Minimum), ("max", SecondaryOp::Maximum)];
     let second = if multiplies { None } else { c.choose(&seconds) };
     let result_signed = !compares && signed(c)?;
     let a_signed = signed(c)?;
@@ -93,7 +93,8 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if merges && (multiplies || second.is_some()) {
         return fault(c.raw(0).span, OperandError::Kind { expected: "a whole register", found: "a part of one" });
     }
-    // Without a second operation, a third operand is the word to merge into, and has no effect unless there is a merge.
+    // Without a second operation, a third operand is the word to merge into, and has no effect
+    // unless there is a merge.
     let needs_c = multiplies || merges || second.is_some();
     c.operands_between(if needs_c { 4 } else { 3 }..=4)?;
     if negated {
@@ -125,12 +126,13 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if let VideoOp::MultiplyAdd(rest) = &mut op {
         (rest.negate_product, rest.negate_addend) = (minus_a != minus_b, minus_c);
     }
-    let then = if merges { VideoThen::Merge(to) } else { second.unwrap_or(VideoThen::Keep) };
+    let then = if merges { SecondaryOp::Merge(to) } else { second.unwrap_or(SecondaryOp::Keep) };
     let c = addend;
     Ok(Op::ScalarVideo(Box::new(ScalarVideo { op, signed: result_signed, saturate, then, dst, a, b, c })))
 }
 
-/// The lanes that a selector such as `.h31` or `.b7640` names, the lowest first: at most `most` digits below `limit`.
+/// The lanes that a selector such as `.h31` or `.b7640` names, the lowest first: at most `most`
+/// digits below `limit`.
 fn lanes(name: Option<Name<'_>>, letter: char, most: usize, limit: u8) -> Parsed<Option<Vec<u8>>> {
     let Some((name, selector)) = name.and_then(|name| Some((name, name.part?))) else { return Ok(None) };
     let digits = selector.strip_prefix(letter).unwrap_or_default();

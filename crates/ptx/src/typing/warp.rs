@@ -1,5 +1,5 @@
-//! Types operations across the lanes of a warp: `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`.
-//! [`operation`](super::operation) calls it; it reads through the [`Context`] and returns the operation.
+//! Types operations across the lanes of a warp: `shfl`, `vote`, `match`, `redux`, `elect`,
+//! `activemask`.
 
 use super::context::Context;
 use crate::Type::*;
@@ -39,7 +39,8 @@ pub(super) fn vote(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Vote { mode, dst, predicate, members: if sync { Some(c.src32(2)?) } else { None } })
 }
 
-/// Whether a shuffle or a vote is `.sync`. Before sm_70 it need not be; then the lanes that execute it take part.
+/// Whether a shuffle or a vote is `.sync`. Before sm_70 it need not be; then the lanes that execute
+/// it take part.
 fn synchronizes(c: &mut Context<'_, '_>) -> Parsed<bool> {
     let sync = c.accept("sync");
     if sync || c.environment.module.target < 70 { Ok(sync) } else { c.missing("`.sync` from sm_70 on") }

@@ -1,10 +1,11 @@
-//! The cost of `cp.async`: the sectors that it reads, and the wavefronts of writing them to shared memory. Pure;
-//! `machine/hopper/copy.rs` calls it.
+//! The cost of `cp.async`: the sectors that it reads, and the wavefronts of writing them to shared
+//! memory.
 //!
-//! Measured on an H200 with 16 patterns (2026-11-21; all are tests below). A copy through L1 (`.ca`) reads
-//! like a load and writes like a store, but data from different 128-byte lines never shares a wavefront. A copy past L1
-//! (`.cg`) moves runs: lanes of one line (for sectors: of one sector) whose source and destination are equally far
-//! apart. Zeros for bytes that are not read take separate passes.
+//! Measured on an H200 with 16 patterns (2026-11-21; all are tests below). A copy through L1
+//! (`.ca`) reads like a load and writes like a store, but data from different 128-byte lines never
+//! shares a wavefront. A copy past L1 (`.cg`) moves runs: lanes of one line (for sectors: of one
+//! sector) whose source and destination are equally far apart. Zeros for bytes that are not read
+//! take separate passes.
 
 use super::{SECTOR_BYTES, Sectors, Served, Wavefronts, for_each_word, groups, list_words_by_bank, sectors};
 use crate::lanes::lanes;
@@ -102,8 +103,8 @@ mod tests {
 
     #[test]
     fn copies_cost_what_an_h200_counts() {
-        // Bytes, past L1, bytes from lane to lane at source and destination, lanes, bytes read by the lanes of the first half
-        // and of the second; sectors, wavefronts, bank conflicts.
+        // Bytes, past L1, bytes from lane to lane at source and destination, lanes, bytes read by
+        // the lanes of the first half and of the second; sectors, wavefronts, bank conflicts.
         type Case = ((u32, bool, u64, u64, u32, [u32; 2]), [u32; 3]);
         let all = u32::MAX;
         let cases: [Case; 16] = [

@@ -1,4 +1,5 @@
-//! Logic, shifts, and bit fields: the handlers of `and`, `shl`, `bfe`, `bfi`, `prmt` and the like. Decoding picks a handler.
+//! Logic, shifts, and bit fields: the handlers of `and`, `shl`, `bfe`, `bfi`, `prmt` and the like.
+//! Decoding picks a handler.
 
 use ptx::{BinaryOp, PermuteMode, TernaryOp, Type, UnaryOp};
 
@@ -195,7 +196,8 @@ pub(super) fn ternary(op: TernaryOp, ty: Type) -> Option<(Handler, u32)> {
     }
 }
 
-/// The bits of positions and lengths that `bfe` and `bfi` use, as on an H200: the low eight, or all for fields of 64 bits.
+/// The bits of positions and lengths that `bfe` and `bfi` use, as on an H200: the low eight, or all
+/// for fields of 64 bits.
 const fn field_bits(width: u32) -> u32 {
     if width == 64 { u32::MAX } else { 0xff }
 }
@@ -210,7 +212,8 @@ fn part(word: u32, from: u32, bits: u32, signed: bool) -> u32 {
     if signed { (top as i32 >> (32 - bits)) as u32 } else { top >> (32 - bits) }
 }
 
-/// `prmt`: each nibble of `selector` picks a byte of `b:a`; its highest bit selects that byte's sign instead.
+/// `prmt`: each nibble of `selector` picks a byte of `b:a`; its highest bit selects that byte's
+/// sign instead.
 fn permute(a: u32, b: u32, selector: u32) -> u32 {
     let bytes = pair(a, b);
     let mut result = 0;

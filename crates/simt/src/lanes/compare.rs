@@ -91,8 +91,8 @@ const COMPARISONS: [Comparison; 14] = [
     Comparison::Unordered,
 ];
 
-/// The handler of `setp`: predicate `d` and the row in `e` (see [`combination`]) are written; `a` and `b` are compared, and
-/// the result is combined with predicate `c`.
+/// The handler of `setp`: predicate `d` and the row in `e` (see [`combination`]) are written; `a`
+/// and `b` are compared, and the result is combined with predicate `c`.
 pub(crate) fn compare(comparison: Comparison, ty: Type, flush: bool) -> Option<Handler> {
     fn run<T: Value + PartialOrd, const COMPARISON: usize>(
         registers: &mut Registers<'_>,
@@ -146,7 +146,8 @@ pub(crate) fn compare(comparison: Comparison, ty: Type, flush: bool) -> Option<H
     }
 }
 
-/// The handler of `set`, and operand `e`: like [`compare`], but row `d` gets all ones, or one as a float.
+/// The handler of `set`, and operand `e`: like [`compare`], but row `d` gets all ones, or one as a
+/// float.
 pub(crate) fn set(
     comparison: Comparison,
     to: Type,
@@ -193,8 +194,9 @@ pub(crate) fn set(
     Some((handler, combination(op, 0) | yes << 4 | index as u32))
 }
 
-/// The handler of `set` and `setp` on two halves in a word, and the low bits of operand `e` (see [`combination`]): the result
-/// of the lower half and that of the upper one. For `setp`, `to` is a predicate, and `second` the row of the upper result.
+/// The handler of `set` and `setp` on two halves in a word, and the low bits of operand `e` (see
+/// [`combination`]): the result of the lower half and that of the upper one. For `setp`, `to` is a
+/// predicate, and `second` the row of the upper result.
 pub(crate) fn set_pair(
     comparison: Comparison,
     to: Type,

@@ -33,8 +33,8 @@ fn format(ty: Type) -> Option<Format> {
     }
 }
 
-/// The handler of `cvt`, and operand `e`. `from_wide` and `to_wide` say whether the registers have 64 bits: sources and
-/// destinations may be wider than their types.
+/// The handler of `cvt`, and operand `e`. `from_wide` and `to_wide` say whether the registers have
+/// 64 bits: sources and destinations may be wider than their types.
 pub(crate) fn convert(to: Type, from: Type, mode: Mode, to_wide: bool, from_wide: bool) -> Option<(Handler, u32)> {
     if let Some(handler) = packed(to, from) {
         return Some((handler, pack(mode)));
@@ -128,7 +128,8 @@ fn number_or_nan(value: f32) -> u32 {
     if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_ffff } else { bits }
 }
 
-/// The bits of an f64 as an f32. A NaN keeps its sign and the upper bits of its payload, as on an H200.
+/// The bits of an f64 as an f32. A NaN keeps its sign and the upper bits of its payload, as on an
+/// H200.
 #[inline(always)]
 fn narrowed(value: f64) -> u32 {
     let bits = value.to_bits();
@@ -156,7 +157,8 @@ fn convert_bits(to: Type, from: Type, mode: Mode, raw: u64) -> u64 {
             extend(to, if mode.saturate { value.clamp(low, high) } else { value })
         }
         (Some(source), None) => {
-            // PTX ISA, "cvt": NaN is converted to zero, or to the smallest number if either type has 64 bits.
+            // PTX ISA, "cvt": NaN is converted to zero, or to the smallest number if either type
+            // has 64 bits.
             let narrow = from != Type::F64 && to.bits() < 64;
             let nan = if narrow { 0 } else { 1i128 << (to.bits() - 1) };
             extend(to, source.decode(flushed(bits)).to_integer(round, low, high, nan))
@@ -226,7 +228,8 @@ fn extend(ty: Type, value: i128) -> u64 {
     integer(ty, value as u64 & (u64::MAX >> (64 - ty.bits()))) as u64
 }
 
-/// The handler of `cvt.f16x2.f32` and the like, and operand `e`: `a` becomes the upper half, `b` the lower.
+/// The handler of `cvt.f16x2.f32` and the like, and operand `e`: `a` becomes the upper half, `b`
+/// the lower.
 pub(crate) fn convert_pair(to: Type, from: Type, mode: Mode) -> Option<(Handler, u32)> {
     if from != Type::F32 {
         return None;
@@ -256,7 +259,8 @@ fn narrow(from: Format, values: [u32; 2], to: Format, mode: Mode) -> u32 {
         match number {
             Number::Nan => bits,
             _ if mode.relu && sign != 0 => 0,
-            // Always `.satfinite`: clamps infinity, and what rounds to more than the largest number.
+            // Always `.satfinite`: clamps infinity, and what rounds to more than the largest
+            // number.
             _ => sign | magnitude.min(to.largest() as u32),
         }
     });
@@ -286,7 +290,8 @@ fn packed(to: Type, from: Type) -> Option<Handler> {
     })
 }
 
-/// The handler of `cvt.pack`: `a` above `b`, and above both the low bits of `c`. Operand `e` is what this returns.
+/// The handler of `cvt.pack`: `a` above `b`, and above both the low bits of `c`. Operand `e` is
+/// what this returns.
 pub(crate) fn convert_pack(bits: u32, signed: bool) -> (Handler, u32) {
     let handler: Handler = |registers: &mut Registers<'_>, operands: &Operands, mask| {
         let (bits, signed) = (operands.e & 31, operands.e >> 5 & 1 == 1);

@@ -1,4 +1,5 @@
-//! f32 and f64 arithmetic: the handlers of `add`, `mul`, `fma`, `sqrt`, `sin` and the like. Decoding picks a handler.
+//! f32 and f64 arithmetic: the handlers of `add`, `mul`, `fma`, `sqrt`, `sin` and the like.
+//! Decoding picks a handler.
 
 use ptx::{BinaryOp, Mode, Precision, Rounding, TernaryOp, Type, UnaryOp};
 
@@ -34,8 +35,9 @@ fn flush(value: f32) -> f32 {
 /// A power of two that moves results around 2^-126 away from the subnormal numbers.
 const UP: f32 = (1u64 << 32) as f32;
 
-/// A result with subnormal numbers as zeros. `scaled` is the same result times [`UP`], and so rounded as if there were no
-/// subnormal numbers: one that this rounds to less than 2^-126 is a zero too, as on an H200.
+/// A result with subnormal numbers as zeros. `scaled` is the same result times [`UP`], and so
+/// rounded as if there were no subnormal numbers: one that this rounds to less than 2^-126 is a
+/// zero too, as on an H200.
 #[inline(always)]
 fn flush_tiny(value: f32, scaled: f32) -> Single {
     let bits = value.to_bits();
@@ -107,8 +109,9 @@ fn soft_double(mode: Mode, inputs: [f64; 3], compute: impl Fn([Number; 3], Round
     quiet(value, nan, inputs[2])
 }
 
-/// Handlers of f32 arithmetic: on the host's arithmetic if `$mode` is plain, with and without flushing; otherwise in software.
-/// Operations that can round a number up to 2^-126 have a second expression: the result times [`UP`].
+/// Handlers of f32 arithmetic: on the host's arithmetic if `$mode` is plain, with and without
+/// flushing; otherwise in software. Operations that can round a number up to 2^-126 have a second
+/// expression: the result times [`UP`].
 macro_rules! single {
     ($mode:expr, |$a:ident $(, $more:ident)*| ($plain:expr, $scaled:expr), $($soft:tt)*) => {
         match is_plain($mode) && $mode.flush_subnormals {

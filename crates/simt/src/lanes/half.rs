@@ -1,4 +1,5 @@
-//! f16 and bf16 arithmetic, on one value or two in a word: handlers that compute in software. Decoding picks a handler.
+//! f16 and bf16 arithmetic, on one value or two in a word: handlers that compute in software.
+//! Decoding picks a handler.
 //!
 //! No manual documents the NaN of `fma.oob`. On an H200 (driver 580.159, 2026-11-21), all 65536
 //! values of each operand were tried: a factor of 0x7ff7 or 0xfff7 gives zero, in f16 and in bf16.
@@ -8,11 +9,13 @@ use ptx::{AtomicOp, BinaryOp, Mode, TernaryOp, Type, UnaryOp};
 use super::soft::{BF16, F16, Format, Number, Round};
 use super::{Handler, lanes};
 
-/// One operation on three values of a 16-bit format. Operations with fewer operands ignore the rest.
+/// One operation on three values of a 16-bit format. Operations with fewer operands ignore the
+/// rest.
 type Compute = fn([u16; 3], Format, Mode) -> u16;
 
 const SIGN: u16 = 0x8000;
-/// The NaN that `fma.oob` takes for "out of bounds", with either sign and in both formats, as on an H200.
+/// The NaN that `fma.oob` takes for "out of bounds", with either sign and in both formats, as on an
+/// H200.
 const OUT_OF_BOUNDS: u16 = 0x7ff7;
 
 fn is_nan(bits: u16, format: Format) -> bool {

@@ -1,5 +1,5 @@
-//! Handlers: the code of one instruction, for all lanes, and the macro that makes them. A handler reads and writes the warp's
-//! registers and nothing else; `machine/step.rs` calls it.
+//! Handlers: the code of one instruction, for all lanes, and the macro that makes them. A handler
+//! reads and writes the warp's registers and nothing else.
 
 use ptx::{CarryOp, Mode, Precision, Rounding};
 
@@ -9,9 +9,9 @@ use super::rows::Operands;
 /// The code of one instruction: registers, operands, active lanes.
 pub(crate) type Handler = fn(&mut Registers<'_>, &Operands, u32);
 
-/// A [`Handler`] that computes one expression of one, two or three values in each lane. With `mode` before it, the
-/// expression may use the modifiers in operand `e`. With `mode` or `cold`, it is compiled for one instruction set only: it
-/// is slow or rare.
+/// A [`Handler`] that computes one expression of one, two or three values in each lane. With `mode`
+/// before it, the expression may use the modifiers in operand `e`. With `mode` or `cold`, it is
+/// compiled for one instruction set only: it is slow or rare.
 macro_rules! lanes {
     (@$hot:literal $mode:ident |$a:ident: $A:ty| -> $R:ty $body:block) => {{
         fn run(registers: &mut $crate::lanes::Registers<'_>, operands: &$crate::lanes::Operands, mask: u32) {
@@ -107,7 +107,8 @@ pub(crate) fn unpack(e: u32) -> Mode {
     }
 }
 
-/// Which operation with carry: addition, subtraction or the like, and whether it reads and writes the carry flag.
+/// Which operation with carry: addition, subtraction or the like, and whether it reads and writes
+/// the carry flag.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carry {
     pub op: CarryOp,

@@ -1,10 +1,12 @@
-//! Integer arithmetic: the handlers of `add`, `mul`, `mad`, `div`, `sad`, `dp4a`, carries and the like. Decoding picks a handler.
+//! Integer arithmetic: the handlers of `add`, `mul`, `mad`, `div`, `sad`, `dp4a`, carries and the
+//! like. Decoding picks a handler.
 
 use ptx::{BinaryOp, CarryOp, Mode, TernaryOp, Type, UnaryOp};
 
 use super::{Carry, Handler, Operands, Registers, lanes};
 
-/// The handler for the integer type that `$ty` is, which `$body` may call `$T` (and the type of twice its width `$W`).
+/// The handler for the integer type that `$ty` is, which `$body` may call `$T` (and the type of
+/// twice its width `$W`).
 macro_rules! by_integer {
     ($ty:expr, $T:ident, $W:ident, $body:expr) => {
         match $ty {
@@ -184,11 +186,12 @@ pub(super) fn ternary(op: TernaryOp, ty: Type, mode: Mode) -> Option<Handler> {
     })
 }
 
-/// The handler of an operation with carry. Operand `e` names the predicate that stands for the carry flag.
+/// The handler of an operation with carry. Operand `e` names the predicate that stands for the
+/// carry flag.
 pub(crate) fn carry(which: Carry, ty: Type) -> Option<Handler> {
-    /// `$value` is a pair: the result and the carry. `$unread` is the carry of operations that read none: a subtraction adds the
-    /// complement and one, so its carry means that nothing was borrowed. Compilers rely on that (nvcc's 128-bit division reads it
-    /// with `addc`).
+    /// `$value` is a pair: the result and the carry. `$unread` is the carry of operations that read
+    /// none: a subtraction adds the complement and one, so its carry means that nothing was
+    /// borrowed. Compilers rely on that (nvcc's 128-bit division reads it with `addc`).
     macro_rules! with_carry {
         ($T:ident, $row:ident, $set:ident, $unread:literal, |$a:ident, $b:ident, $c:ident, $flag:ident| $value:expr) => {{
             fn run<const IN: bool, const OUT: bool>(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {

@@ -1,23 +1,27 @@
 //! Arithmetic on the 32 lanes of a warp at once.
 //!
-//! A register of a warp is a *row*: 32 words, or 32 double words for 64-bit types; narrower values are zero-extended.
-//! Predicate registers are bit masks. A [`Handler`] is the code of one instruction: one function for the operation, its types
-//! and modifiers, chosen when the program is decoded. It computes all 32 lanes and keeps the active ones. The loops over
-//! lanes have a fixed length and no branches, so that the compiler vectorises them. Each is compiled for the instruction
-//! sets that [`pulp`] supports, and the best one of the host is used.
+//! A register of a warp is a *row*: 32 words, or 32 double words for 64-bit types; narrower values
+//! are zero-extended. Predicate registers are bit masks. A [`Handler`] is the code of one
+//! instruction: one function for the operation, its types and modifiers, chosen when the program is
+//! decoded. It computes all 32 lanes and keeps the active ones. The loops over lanes have a fixed
+//! length and no branches, so that the compiler vectorises them. Each is compiled for the
+//! instruction sets that [`pulp`] supports, and the best one of the host is used.
 //!
-//! `program/decode` picks handlers, `machine/step.rs` runs them. They read and write registers only: memory, control flow and
-//! everything between lanes is in `machine`.
+//! `program/decode` picks handlers, `machine/step.rs` runs them. They read and write registers
+//! only: memory, control flow and everything between lanes is in `machine`.
 //!
-//! The operations are those of PTX ISA, "Instruction Set". Where PTX leaves a result undefined (`docs/SANITIZER.md` has the list):
+//! The operations are those of PTX ISA, "Instruction Set". Where PTX leaves a result undefined
+//! (`docs/SANITIZER.md` has the list):
 //!
 //! - integer division by zero: all bits set in the quotient and in the remainder, as on an H200;
-//! - f32 NaN: 0x7fffffff, as on hardware; f64 NaN: the first NaN operand, made quiet, or 0xfff8000000000000;
-//! - `.approx` and `.full` operations, and functions such as `sin`: computed in f64 and rounded to f32, which is within the
-//!   hardware's documented error.
+//! - f32 NaN: 0x7fffffff, as on hardware; f64 NaN: the first NaN operand, made quiet, or
+//!   0xfff8000000000000;
+//! - `.approx` and `.full` operations, and functions such as `sin`: computed in f64 and rounded to
+//!   f32, which is within the hardware's documented error.
 //!
-//! `pulp` selects the instruction set at run time, which keeps `unsafe` out of this crate. Everything that runs inside
-//! `Arch::dispatch` must be inlined and free of closures; otherwise it is compiled without the host's instruction set.
+//! `pulp` selects the instruction set at run time, which keeps `unsafe` out of this crate.
+//! Everything that runs inside `Arch::dispatch` must be inlined and free of closures; otherwise it
+//! is compiled without the host's instruction set.
 
 mod bits;
 mod compare;
@@ -43,7 +47,8 @@ pub(crate) use video::{scalar_video, simd_video};
 
 use ptx::{BinaryOp, Mode, TernaryOp, Type, UnaryOp};
 
-/// The handler of an operation on one value, if there is one for that type. Operand `e` is [`pack`]`(mode)`.
+/// The handler of an operation on one value, if there is one for that type. Operand `e` is
+/// [`pack`]`(mode)`.
 pub(crate) fn unary(op: UnaryOp, ty: Type, mode: Mode) -> Option<Handler> {
     match ty {
         Type::F32 | Type::F64 => float::unary(op, ty, mode),
@@ -85,7 +90,8 @@ pub(crate) fn copy(ty: Type) -> Handler {
     }
 }
 
-/// The handler of a choice between values of that type: `d = c ? a : b`, where `c` names a predicate.
+/// The handler of a choice between values of that type: `d = c ? a : b`, where `c` names a
+/// predicate.
 pub(crate) fn select(ty: Type) -> Handler {
     fn word(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
         let chosen = registers.predicate(operands.c);

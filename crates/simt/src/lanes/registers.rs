@@ -1,5 +1,6 @@
-//! The registers of a warp, and loops over their lanes. A warp owns a [`Registers`]; handlers and the machine's instructions read
-//! and write its rows. Constant rows are shared by all warps of a launch.
+//! The registers of a warp, and loops over their lanes. A warp owns a [`Registers`]; handlers and
+//! the machine's instructions read and write its rows. Constant rows are shared by all warps of a
+//! launch.
 
 use pulp::{Arch, Scalar, Simd, WithSimd};
 

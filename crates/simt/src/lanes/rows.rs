@@ -1,4 +1,5 @@
-//! Rows of registers, how operands name them, and the lanes of a mask. Plain types that every part of the machine uses.
+//! Rows of registers, how operands name them, and the lanes of a mask. Plain types that every part
+//! of the machine uses.
 
 /// All 32 lanes.
 pub(crate) const FULL: u32 = u32::MAX;
@@ -21,8 +22,8 @@ pub(crate) const NEVER: u32 = FIXED;
 /// The predicate operand that is true in every lane.
 pub(crate) const ALWAYS: u32 = FIXED | NEGATED;
 
-/// The operands of an instruction, mostly row numbers. `d` is written, `a`, `b` and `c` are read, and `e` has a meaning of each
-/// handler's own.
+/// The operands of an instruction, mostly row numbers. `d` is written, `a`, `b` and `c` are read,
+/// and `e` has a meaning of each handler's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub(crate) struct Operands {

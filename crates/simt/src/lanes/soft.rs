@@ -1,7 +1,8 @@
-//! Floating point in software: any binary format, any rounding, exact. Pure, slow and simple.
+//! Floating point in software: any binary format, any rounding, exact. Slow and simple.
 //!
-//! The other files of this folder and `hopper/tensor_core.rs` use it for roundings that the host lacks, for the 16-bit and
-//! 8-bit formats, and for conversions. Common operations run on the host's arithmetic, and tests compare the two.
+//! The other files of this folder and `tensor_core.rs` use it for roundings that the host lacks,
+//! for the 16-bit and 8-bit formats, and for conversions. Common operations run on the host's
+//! arithmetic, and tests compare the two.
 
 use ptx::Rounding;
 
@@ -71,7 +72,8 @@ pub(crate) enum Number {
     Zero {
         negative: bool,
     },
-    /// `significand * 2^exponent`. After an operation, the lowest bit may be sticky: set if anything was lost below it.
+    /// `significand * 2^exponent`. After an operation, the lowest bit may be sticky: set if
+    /// anything was lost below it.
     Finite {
         negative: bool,
         significand: u128,
@@ -146,8 +148,8 @@ impl Format {
         }
     }
 
-    /// [`Format::encode`], with subnormal results as zeros. As on an H200, a result is subnormal if it is below the least normal
-    /// number before it is rounded to the format's range.
+    /// [`Format::encode`], with subnormal results as zeros. As on an H200, a result is subnormal if
+    /// it is below the least normal number before it is rounded to the format's range.
     pub fn encode_flushed(self, number: Number, round: Round) -> u64 {
         let bits = self.encode(number, round);
         if bits & (self.sign_bit() - 1) == 1 << self.fraction
@@ -268,7 +270,8 @@ impl Number {
             (Zero { .. }, _) => other,
             (_, Zero { .. }) => self,
             (Finite { significand: s, exponent: e, .. }, Finite { significand: t, exponent: f, .. }) => {
-                // The larger one's highest bit moves to bit 124: this leaves room for a carry, and more bits below than a product has.
+                // The larger one's highest bit moves to bit 124: this leaves room for a carry, and
+                // more bits below than a product has.
                 let (top, other_top) = (e + s.ilog2() as i32, f + t.ilog2() as i32);
                 let unit = top.max(other_top) - 124;
                 let align = |significand: u128, exponent: i32| {

@@ -1,16 +1,19 @@
-//! The handlers of video instructions (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions"), each as in the
-//! manual's pseudo-code. Decoding picks a handler.
+//! The handlers of video instructions (PTX ISA, "Scalar Video Instructions" and "SIMD Video
+//! Instructions"), each as in the manual's pseudo-code. Decoding picks a handler.
 //!
 //! Where `ptxas` 13.5 and an H200 (driver 580.159) differ from the manual, these do as they do:
 //!
-//! - sums and differences have 32 bits before `.min` and `.max`, and their `.sat` to `.u32` only replaces negative numbers;
-//! - `.min` and `.max` of a `.u32` result compare 64 bits as unsigned numbers, so a negative result exceeds any `c`;
+//! - sums and differences have 32 bits before `.min` and `.max`, and their `.sat` to `.u32` only
+//!   replaces negative numbers;
+//! - `.min` and `.max` of a `.u32` result compare 64 bits as unsigned numbers, so a negative result
+//!   exceeds any `c`;
 //! - saturation of shifts sees the lowest 34 bits; `c` of `vset` has the type of `a`;
 //! - `vmad` takes all factors and addends of 32 bits as signed, and only shifts as the manual says.
 //!
-//! The form of an instruction does not fit operand `e`, so `e` names a constant row of 64 bits that holds it.
+//! The form of an instruction does not fit operand `e`, so `e` names a constant row of 64 bits that
+//! holds it.
 
-use ptx::{Comparison, Part, ScalarVideo, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoThen};
+use ptx::{Comparison, Part, ScalarVideo, SecondaryOp, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp};
 
 use super::{Handler, Operands, Registers};
 
@@ -81,7 +84,8 @@ fn take_part(fields: &mut Fields) -> Part {
     Part { first: first as u8 * 8, bits: (bits as u8 + 1) * 8 }
 }
 
-/// The handler of a scalar video instruction (operands a, b, c), and what the row that `e` names holds.
+/// The handler of a scalar video instruction (operands a, b, c), and what the row that `e` names
+/// holds.
 pub(crate) fn scalar_video(video: &ScalarVideo) -> (Handler, u64) {
     let mut fields = Fields(0, 0);
     let (kind, rest) = match video.op {
@@ -106,11 +110,11 @@ pub(crate) fn scalar_video(video: &ScalarVideo) -> (Handler, u64) {
     put_part(&mut fields, video.a.part);
     put_part(&mut fields, video.b.part);
     let (then, merged) = match video.then {
-        VideoThen::Keep => (0, Part::WORD),
-        VideoThen::Add => (1, Part::WORD),
-        VideoThen::Minimum => (2, Part::WORD),
-        VideoThen::Maximum => (3, Part::WORD),
-        VideoThen::Merge(part) => (4, part),
+        SecondaryOp::Keep => (0, Part::WORD),
+        SecondaryOp::Add => (1, Part::WORD),
+        SecondaryOp::Minimum => (2, Part::WORD),
+        SecondaryOp::Maximum => (3, Part::WORD),
+        SecondaryOp::Merge(part) => (4, part),
     };
     fields.put(then, 3);
     put_part(&mut fields, merged);

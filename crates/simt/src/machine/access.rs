@@ -1,5 +1,5 @@
-//! What loads, stores and atomic operations of a warp have in common: the addresses of the lanes, their state spaces, and counting.
-//! Instructions call it; it reads the warp's registers and changes only the shapes and the counters that it is given.
+//! What loads, stores and atomic operations of a warp have in common: the addresses of the lanes,
+//! their state spaces, and counting.
 
 use ptx::Space;
 
@@ -9,12 +9,12 @@ use crate::lanes::{Registers, WideRow, lanes};
 use crate::machine::state::{At, Attempt, Refused, Split, Warp, Worker};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Shape, SharedMemory, rank_of, space_of};
 use crate::program;
-use crate::program::Reach;
+use crate::program::AddressOperand;
 use crate::site::AccessAction;
 
 /// The address of each lane.
 #[inline(always)]
-pub(super) fn addresses(warp: &Warp, reach: &Reach, split: &Split) -> WideRow {
+pub(super) fn addresses(warp: &Warp, reach: &AddressOperand, split: &Split) -> WideRow {
     let mut addresses: WideRow = [0; 32];
     if reach.wide {
         let offset = if reach.frame { reach.offset.wrapping_add(warp.frame(split).local) } else { reach.offset };
@@ -32,13 +32,13 @@ pub(super) fn addresses(warp: &Warp, reach: &Reach, split: &Split) -> WideRow {
     addresses
 }
 
-/// The shape of an access, its state space, and its lowest address there. `None` for local memory and parameters, and if generic
-/// addresses are in several state spaces.
+/// The shape of an access, its state space, and its lowest address there. `None` for local memory
+/// and parameters, and if generic addresses are in several state spaces.
 #[inline(always)]
-pub(super) fn meet_shape<'s>(
+pub(super) fn follow_shape<'s>(
     shapes: &'s mut [Option<Box<Shape>>],
     registers: &Registers<'_>,
-    reach: &Reach,
+    reach: &AddressOperand,
     mask: u32,
     width: u32,
 ) -> Option<(&'s mut Shape, Space, u64)> {
@@ -65,8 +65,9 @@ pub(super) fn meet_shape<'s>(
     Some((shape, space, lowest.wrapping_sub(program::window(space))))
 }
 
-/// Resolves an address of an instruction with the state space `space`: its actual state space, and the address in that. Shared
-/// memory of another block than the one of this rank is `ClusterShared`.
+/// Resolves an address of an instruction with the state space `space`: its actual state space, and
+/// the address in that. Shared memory of another block than the one of this rank is
+/// `ClusterShared`.
 #[inline(always)]
 pub(super) fn resolve(space: Space, address: u64, rank: u32) -> (Space, u64) {
     let (space, address) = match space {
@@ -85,8 +86,8 @@ fn of_rank(address: u64, rank: u32) -> Space {
     if rank_of(address) == u64::from(rank) { Space::Shared } else { Space::ClusterShared }
 }
 
-/// Calls `each` for the lanes of each state space, and of each block of the cluster: space, lanes, addresses in it. `rank` is
-/// the rank of the lanes' own block.
+/// Calls `each` for the lanes of each state space, and of each block of the cluster: space, lanes,
+/// addresses in it. `rank` is the rank of the lanes' own block.
 pub(super) fn by_space(
     space: Space,
     rank: u32,
@@ -167,7 +168,8 @@ pub(super) fn of_other<'w>(
     worker.shared_at(address).map_err(|kind| Refused::new(action, Space::ClusterShared, access.width, fault(kind)))
 }
 
-/// Why `width` bytes at an address of the kernel's parameters, of which there are `bytes` bytes, cannot be read.
+/// Why `width` bytes at an address of the kernel's parameters, of which there are `bytes` bytes,
+/// cannot be read.
 pub(super) fn check_parameter(address: u64, width: u32, bytes: u64) -> Option<AccessFaultKind> {
     if !address.is_multiple_of(u64::from(width)) {
         return Some(AccessFaultKind::Misaligned { width });

@@ -1,5 +1,4 @@
-//! Values exchanged between lanes: shuffles, votes, matches, reductions. `meeting` calls these once all lanes have arrived; they
-//! read and write the warp's registers and nothing else.
+//! Values exchanged between lanes: shuffles, votes, matches, reductions.
 //!
 //! Lanes on one path may name different members, such as the tiles of a warp. The instruction then
 //! runs once for each set of members.
@@ -10,8 +9,8 @@ use crate::lanes::{Registers, Row, lanes};
 use crate::machine::atomic;
 use crate::program::{Match, Shuffle};
 
-/// `shfl.sync`: PTX ISA, "Data Movement and Conversion Instructions: shfl.sync". An inactive lane provides what its
-/// register holds.
+/// `shfl.sync`: PTX ISA, "Data Movement and Conversion Instructions: shfl.sync". An inactive lane
+/// provides what its register holds.
 pub(super) fn shuffle(registers: &mut Registers<'_>, shuffle: &Shuffle, mask: u32) {
     let source = *registers.word(shuffle.source);
     let mut values: Row = [0; 32];

@@ -1,5 +1,5 @@
-//! Atomic operations of a warp (`atom`, `red`), on scalars and vectors, and what they compute. `step` calls it; it changes
-//! registers, memory and counters. Bulk copies reduce with its arithmetic.
+//! Atomic operations of a warp (`atom`, `red`), on scalars and vectors, and what they compute. Bulk
+//! copies reduce with its arithmetic.
 
 use std::cell::Cell;
 
@@ -9,14 +9,19 @@ use crate::coalesce;
 use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
 use crate::machine::access::{addresses, by_space, count_distributed, count_global, count_shared};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::watch;
+use crate::machine::{modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::Atomic;
 use crate::site::AccessAction;
 
 /// `atom` and `red`: lane by lane, in rising order.
 pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> Attempt {
+    let at = at.with_mask(observe::atomic(worker, warp, operation, at));
     let At { split, mask, counter } = at;
+    if mask == 0 {
+        return Ok(());
+    }
+    modelled::atomic(&mut worker.modelled, &worker.block, warp, operation, at);
     watch::atomic(worker, warp, &operation.reach, operation.width(), at);
     if !operation.rest.is_empty() {
         return vector(worker, warp, operation, at);

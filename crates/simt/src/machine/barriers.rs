@@ -1,10 +1,12 @@
-//! `bar` and `barrier`: threads of a block that wait for each other. `step` calls it when a warp arrives, the schedule when a
-//! barrier completes. Changes the block's barriers and the warp's splits.
+//! `bar` and `barrier`: threads of a block that wait for each other. Changes the block's barriers
+//! and the warp's splits.
 
 use ptx::BarrierReduction;
 
 use crate::machine::observe;
-use crate::machine::state::{Arrival, Fault, Launched, NUMBERED_BARRIERS, Next, Outcome, Split, Wait, Warp, Worker};
+use crate::machine::state::{
+    Arrival, Fault, NUMBERED_BARRIERS, Next, Outcome, RunningLaunch, Split, Wait, Warp, Worker,
+};
 use crate::program::{Action, Barrier};
 use crate::trap::{Absence, TrapKind};
 
@@ -23,7 +25,7 @@ pub(super) fn wait(
         return Err(fault(TrapKind::InvalidBarrier { barrier: number, threads }));
     }
     let missing = warp.alive & !mask;
-    if barrier.aligned && missing != 0 && !warp.apart {
+    if barrier.aligned && missing != 0 && !warp.separated {
         if let Some(next) = before_others_end(worker, warp, split, (number, missing)) {
             return Ok(next);
         }
@@ -54,8 +56,9 @@ pub(super) fn wait(
     Ok(if worker.block.barriers.has_complete() { Next::Pause } else { Next::Gone })
 }
 
-/// A split has reached a barrier for its whole warp, and lanes are missing. Lanes that only have to exit do so first, because the
-/// barrier does not wait for threads that have exited. Lanes that do not wait anywhere yet run first, too.
+/// A split has reached a barrier for its whole warp, and lanes are missing. Lanes that only have to
+/// exit do so first, because the barrier does not wait for threads that have exited. Lanes that do
+/// not wait anywhere yet run first, too.
 fn before_others_end(
     worker: &mut Worker,
     warp: &mut Warp,
@@ -67,7 +70,7 @@ fn before_others_end(
     let ending = missing & warp.waits_at_joins(ends);
     if ending != 0 {
         observe::left_in_warp(worker, warp, split, (barrier, ending));
-        warp.go_on_apart(ends);
+        warp.release_joins(ends);
         return Some(Next::Later);
     }
     let waits_at_barrier = |other: &Split| {
@@ -79,7 +82,7 @@ fn before_others_end(
 }
 
 /// Gives a split that has waited at a barrier the result of its reduction.
-pub(super) fn pass(launched: &Launched, warp: &mut Warp, split: &Split, outcome: &Outcome) {
+pub(super) fn pass(launched: &RunningLaunch, warp: &mut Warp, split: &Split, outcome: &Outcome) {
     let Some(Action::Barrier(barrier)) =
         launched.code.instructions.get(split.pc as usize).map(|instruction| &instruction.action)
     else {

@@ -1,5 +1,4 @@
-//! Indexed branches, and calls of functions with their arguments and results. `step` calls it; it changes the warp's splits, frames
-//! and registers.
+//! Indexed branches, and calls of functions with their arguments and results.
 
 use crate::lanes::lanes;
 use crate::machine::inspect;
@@ -37,7 +36,7 @@ pub(super) fn branch_indexed(
         return Ok(Next::On);
     }
     worker.counters[counter as usize].divergent += 1;
-    warp.diverge(*split, &ways, branch.meet);
+    warp.diverge(*split, &ways, branch.join_at);
     Ok(Next::Gone)
 }
 
@@ -98,7 +97,8 @@ pub(super) fn call_function(
     Ok(Next::On)
 }
 
-/// Copies what a function returns to its caller's rows. The function's frame has ended, but its rows are still valid.
+/// Copies what a function returns to its caller's rows. The function's frame has ended, but its
+/// rows are still valid.
 pub(super) fn take_results(code: &Code, warp: &mut Warp, ended: &Frame, caller: &Split) {
     let Some(Action::Call(call)) = code.instructions.get(caller.pc as usize - 1).map(|instruction| &instruction.action)
     else {

@@ -1,4 +1,4 @@
-//! `malloc` and `free`, called by kernels through `system`. Changes the heap, and reports to the sanitizer.
+//! `malloc` and `free`, called by kernels through `system`.
 
 use crate::FindingKind;
 use crate::machine::state::{Attempt, Refused, Warp, Worker};

@@ -1,12 +1,11 @@
-//! What the sanitizer inspects before a step: uses of uninitialised registers, and operands for which the PTX manual leaves the
-//! result undefined. `step` calls it, for steps with an [`Inspection`]; decoding found those, and most kernels have none. It
-//! changes the warp's tracked registers and reports findings.
+//! What the sanitizer inspects before a step: uses of uninitialised registers, and operands for
+//! which the PTX manual leaves the result undefined.
 
 use ptx::Space;
 
 use crate::lanes::lanes;
 use crate::machine::state::{LoadedBy, Origin, Split, Storing, TrackedRegister, Warp, Worker};
-use crate::machine::{access, hopper, written};
+use crate::machine::{access, matrix, written};
 use crate::memory::space_of;
 use crate::program::{Action, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
 use crate::{FindingKind, program};
@@ -20,7 +19,7 @@ pub(super) fn before(worker: &mut Worker, warp: &mut Warp, split: &Split, inspec
         registers(worker, warp, split, flow, mask);
     }
     if let Some(held) = inspection.held.as_ref().filter(|_| checks.race && mask != 0) {
-        hopper::inspection::follow(worker, warp, split, held, mask);
+        matrix::inspection::follow(worker, warp, split, held, mask);
     }
     if let Some(rule) = inspection.rule.as_ref().filter(|_| checks.undefined && mask != 0) {
         follow(worker, warp, split, rule, mask);
@@ -71,7 +70,8 @@ fn registers(worker: &mut Worker, warp: &mut Warp, split: &Split, flow: &Registe
     }
 }
 
-/// Lanes are about to store unwritten values, which they loaded, to local memory. That is not a use. Returns these lanes.
+/// Lanes are about to store unwritten values, which they loaded, to local memory. That is not a
+/// use. Returns these lanes.
 #[cold]
 fn keep(worker: &Worker, warp: &mut Warp, split: &Split, (step, elements): (u32, &[Option<u32>]), mask: u32) -> u32 {
     let code = worker.launched.code;
@@ -98,7 +98,8 @@ fn keep(worker: &Worker, warp: &mut Warp, split: &Split, (step, elements): (u32,
     kept
 }
 
-/// A load has read unwritten memory: marks its destination registers as unwritten. `load`: its place and width.
+/// A load has read unwritten memory: marks its destination registers as unwritten. `load`: its
+/// place and width.
 #[cold]
 #[inline(never)]
 pub(super) fn loaded(code: &Code, warp: &mut Warp, split: &Split, load: (u32, u32)) {
@@ -119,8 +120,8 @@ pub(super) fn loaded(code: &Code, warp: &mut Warp, split: &Split, load: (u32, u3
     }
 }
 
-/// Lanes have called a function and are about to start it; `caller` is at the step after the call. A parameter counts as
-/// written if its argument does.
+/// Lanes have called a function and are about to start it; `caller` is at the step after the call.
+/// A parameter counts as written if its argument does.
 #[cold]
 pub(super) fn hand_over(code: &Code, warp: &mut Warp, caller: &Split, inside: &Split) {
     let (from, to) = (warp.frame(caller).tracked, warp.frame(inside));
@@ -140,7 +141,8 @@ pub(super) fn hand_over(code: &Code, warp: &mut Warp, caller: &Split, inside: &S
     }
 }
 
-/// Lanes are about to return from a function. A result counts as written in the caller if it does here.
+/// Lanes are about to return from a function. A result counts as written in the caller if it does
+/// here.
 #[cold]
 pub(super) fn hand_back(code: &Code, warp: &mut Warp, split: &Split) {
     let Some(caller) = warp.caller(split) else { return };
@@ -196,7 +198,8 @@ pub(super) fn exchange(code: &Code, warp: &mut Warp, split: &Split, sources: &[O
     }
 }
 
-/// The lanes in which a computed value counts as written, and the register to blame for the rest of `mask`.
+/// The lanes in which a computed value counts as written, and the register to blame for the rest of
+/// `mask`.
 fn merge(warp: &Warp, first: usize, merge: &Merge, mask: u32) -> (u32, Origin) {
     const WRITTEN: TrackedRegister = TrackedRegister { written: u32::MAX, origin: Origin::Register(0) };
     let of = |register: &u32| warp.tracked[first + *register as usize];

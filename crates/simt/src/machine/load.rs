@@ -1,5 +1,4 @@
-//! Loads of a warp (`ld`). [`step`](super::step) calls it; it reads memory, writes registers, counts, and reports to the sanitizer
-//! and the model.
+//! Loads of a warp (`ld`).
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -8,11 +7,11 @@ use crate::coalesce;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow, lanes};
 use crate::machine::access::{
-    Work, addresses, by_space, count_constant, count_distributed, count_global, count_local, count_shared, meet_shape,
-    of_other,
+    Work, addresses, by_space, count_constant, count_distributed, count_global, count_local, count_shared,
+    follow_shape, of_other,
 };
 use crate::machine::state::{At, Attempt, Refused, ReportsTo, Warp, Worker};
-use crate::machine::{access, inspect, observe, watch};
+use crate::machine::{access, inspect, modelled, observe, watch};
 use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
 use crate::program::Load;
 use crate::sanitizer::{Intent, Path, Stored};
@@ -25,7 +24,7 @@ pub(super) fn load<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, load: &Load
         ReportsTo::Nobody => arch.dispatch(Work::<_, false> { worker, warp, what: load, at }),
         ReportsTo::Sanitizer => arch.dispatch(Work::<_, true> { worker, warp, what: load, at }),
         ReportsTo::Recorder => {
-            let what = (load.element * load.count, load.wish);
+            let what = (load.element * load.count, load.hint);
             watch::around(worker, warp, &load.reach, what, at, |worker, warp| {
                 arch.dispatch(Work::<_, true> { worker, warp, what: load, at })
             })
@@ -43,12 +42,12 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
         let width = load.element * load.count;
         // Words go directly to their register.
         let is_word = load.element == 4 && load.count == 1 && !load.wide;
-        let mut found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
+        let mut found = follow_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
         if CHECKED {
             let intent = intent(load, counter);
             let memory = worker.launched.memory;
-            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
-                let possible = observe::apart(worker, warp, &load.reach, split, mask, &intent);
+            if !observe::report_fast(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
+                let possible = observe::report_per_lane(worker, warp, &load.reach, split, mask, &intent);
                 if warp.unwritten.has_loaded() {
                     inspect::loaded(worker.launched.code, warp, split, (counter, width));
                 }
@@ -60,9 +59,10 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
                 if mask == 0 {
                     return Ok(());
                 }
-                found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
+                found = follow_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
             }
         }
+        modelled::load(&mut worker.modelled, &worker.block, warp, load, at.with_mask(mask));
         // No closure here: it would be compiled separately, without the host's instruction set.
         let done = match found {
             None => false,
@@ -72,7 +72,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
                     false => &mut worker.rows,
                 };
                 let counters = &mut worker.counters[counter as usize];
-                load_together(worker.launched.memory, &worker.block.shared, counters, found, rows)
+                load_fast(worker.launched.memory, &worker.block.shared, counters, found, rows)
             }
         };
         if done && is_word {
@@ -80,7 +80,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
         }
         if !done {
             let addresses = addresses(warp, &load.reach, split);
-            load_apart(worker, warp, load.reach.space, mask, &addresses, width, counter)?;
+            load_per_lane(worker, warp, load.reach.space, mask, &addresses, width, counter)?;
         }
         let registers = &mut warp.registers;
         let rows = &worker.rows;
@@ -141,10 +141,10 @@ fn extract(registers: &mut Registers<'_>, load: &Load, rows: &[Row; 4], element:
     }
 }
 
-/// The fast path: all lanes access one allocation of global or constant memory, or shared memory. Returns whether the load was
-/// done.
+/// The fast path: all lanes access one allocation of global or constant memory, or shared memory.
+/// Returns whether the load was done.
 #[inline(always)]
-fn load_together(
+fn load_fast(
     memory: &Memory,
     shared: &SharedMemory,
     counters: &mut InstructionCounters,
@@ -169,7 +169,7 @@ fn load_together(
 
 /// Any other load.
 #[cold]
-pub(super) fn load_apart(
+pub(super) fn load_per_lane(
     worker: &mut Worker,
     warp: &Warp,
     space: Space,

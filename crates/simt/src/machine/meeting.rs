@@ -1,13 +1,13 @@
-//! Instructions that the lanes of a warp execute together (`.sync`): lanes wait until all that they name have arrived. `step` calls
-//! it when lanes arrive, the schedule when they have met. Changes the warp's splits; `across` computes the results.
+//! Instructions that the lanes of a warp execute together (`.sync`): lanes wait until all that they
+//! name have arrived.
 
 use crate::lanes::lanes;
 use crate::machine::state::{Fault, Next, Split, Wait, Warp, Worker};
 use crate::machine::{across, observe};
 use crate::program::{Action, Code};
 
-/// Executes a `.sync` instruction, or makes its lanes wait for those that it names. If lanes name different members (the tiles of
-/// a warp), it is executed once for each set of members.
+/// Executes a `.sync` instruction, or makes its lanes wait for those that it names. If lanes name
+/// different members (the tiles of a warp), it is executed once for each set of members.
 pub(super) fn meet_lanes(
     worker: &mut Worker,
     warp: &mut Warp,
@@ -45,7 +45,8 @@ pub(super) fn meet_lanes(
     Ok(Next::Gone)
 }
 
-/// Whether two splits of a warp wait at the same instruction (or both at a barrier for lanes), in the same frame.
+/// Whether two splits of a warp wait at the same instruction (or both at a barrier for lanes), in
+/// the same frame.
 pub(super) fn may_meet(code: &Code, a: &Split, b: &Split) -> bool {
     let is_barrier = |split: &Split| {
         matches!(

@@ -2,30 +2,38 @@
 //!
 //! Three layers, each of which knows those below it and none above:
 //!
-//! - [`schedule`] runs a launch: it spreads blocks over the host's threads, gives blocks and warps their turns, and
-//!   decides what happens when nothing can proceed.
-//! - [`step`] executes instructions, one warp at a time. Arithmetic is in [`crate::lanes`]; everything else is a file
-//!   here: [`load`], [`store`] and [`atomic`] (with [`access`] for what they share), [`texture`] and [`surface`],
-//!   [`across`] and [`meeting`] for what lanes do together, [`barriers`], [`calls`], [`system`] and [`heap`].
-//! - [`state`] is what a launch, a worker, a block and a warp are made of, and how an instruction can end.
+//! - [`schedule`] runs a launch: it spreads blocks over the host's threads, gives blocks and warps
+//!   their turns, and decides what happens when nothing can proceed.
+//! - [`step`] executes instructions, one warp at a time. Arithmetic is in [`crate::lanes`];
+//!   everything else is a file here: [`load`], [`store`] and [`atomic`] (with [`access`] for what
+//!   they share), [`texture`] and [`surface`], [`across`] and [`meeting`] for what lanes do
+//!   together, [`barriers`], [`calls`], [`system`] and [`heap`].
+//! - [`state`] is what a launch, a worker, a block and a warp are made of, and how an instruction
+//!   can end.
 //!
 //! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] track
 //! uninitialised values. If a launch has a model of a GPU, they report to it through [`modelled`];
 //! if it keeps requests, through [`watch`].
 //!
-//! [`hopper`] has tensor cores, asynchronous copies, mbarriers and clusters. The memory course needs none of it.
+//! [`matrix`] has tensor cores. [`asynchronous`] dispatches copies, to [`copy`], and mbarriers, to
+//! [`mbarrier`]. [`cluster`] is the barrier of a cluster.
 //!
-//! A program's launch calls in through [`state::Launched`], which `schedule` runs.
+//! A program creates a [`state::RunningLaunch`], and `schedule` runs it. The schedule's functions
+//! take a worker; the worker has none of them as methods, so that no instruction can call one.
 
 mod access;
 mod across;
+mod asynchronous;
 mod atomic;
 mod barriers;
 mod calls;
+mod cluster;
+mod copy;
 mod heap;
-mod hopper;
 mod inspect;
 mod load;
+mod matrix;
+mod mbarrier;
 mod meeting;
 mod modelled;
 mod observe;
@@ -40,9 +48,10 @@ mod watch;
 mod written;
 
 pub(crate) use atomic::has_atomic;
-pub(crate) use hopper::mbarrier::pending_count;
+pub(crate) use mbarrier::value::pending_count;
 pub(crate) use schedule::rehearsal::checked_on_model;
 pub(crate) use schedule::resident::Placement;
+pub(crate) use schedule::run::run as run_launch;
 pub(crate) use state::LOCAL_LIMIT;
-pub(crate) use state::Launched;
-pub(crate) use state::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks, places};
+pub(crate) use state::RunningLaunch;
+pub(crate) use state::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, backing_addresses, most_blocks};

@@ -1,17 +1,18 @@
-//! Passes accesses to the model of a GPU, if the launch has one. Instructions call it before each access; without a model, that is
-//! one branch. It changes only the model's caches and counters.
+//! Passes accesses to the model of a GPU, if the launch has one; without a model, that is one
+//! branch. An access is passed on after the sanitizer has seen it, so that lanes which it refuses
+//! leave no trace in the model, and before it is made. Only the model's caches and counters change.
 
 use ptx::Space;
 
 use crate::coalesce;
 use crate::counters::AccessKind;
-use crate::hopper::tensor_map::Piece;
 use crate::lanes::WideRow;
 use crate::machine::access;
-use crate::machine::state::{At, Split, Warp, Worker, places};
+use crate::machine::state::{At, Block, Modelled, Residence, Warp, Worker, backing_addresses};
 use crate::memory::Access;
-use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
-use crate::program::{Atomic, Load, Reach, Store};
+use crate::model::{AccessOrigin, CacheHint, Multiprocessor};
+use crate::program::{AddressOperand, Atomic, Load, Store};
+use crate::tensor_map::Piece;
 use crate::texture::Touched;
 
 /// In the chip's memory, local memory is below all allocations.
@@ -19,45 +20,40 @@ const LOCAL_BASE: u64 = 1 << 40;
 
 /// An access, as the multiprocessor needs it.
 struct Request<'a> {
-    reach: &'a Reach,
+    reach: &'a AddressOperand,
     kind: AccessKind,
     width: u32,
-    wish: CacheWish,
-    counter: u32,
+    hint: CacheHint,
 }
 
-/// A load is about to be made.
+/// A load is about to be made by these lanes. The rest of the worker is borrowed by then.
 #[inline(always)]
-pub(super) fn load(worker: &mut Worker, warp: &Warp, load: &Load, at: At) {
-    let At { split, mask, counter } = at;
-    if worker.modelled.is_some() {
+pub(super) fn load(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &Warp, load: &Load, at: At) {
+    if let Some(modelled) = modelled {
         let width = load.element * load.count;
-        let request = Request { reach: &load.reach, kind: AccessKind::Load, width, wish: load.wish, counter };
-        pass(worker, warp, split, mask, &request);
+        let kind = AccessKind::Load;
+        pass(modelled, block, warp, at, &Request { reach: &load.reach, kind, width, hint: load.hint });
     }
 }
 
-/// A store is about to be made.
+/// A store is about to be made by these lanes.
 #[inline(always)]
-pub(super) fn store(worker: &mut Worker, warp: &Warp, store: &Store, at: At) {
-    let At { split, mask, counter } = at;
-    if worker.modelled.is_some() {
+pub(super) fn store(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &Warp, store: &Store, at: At) {
+    if let Some(modelled) = modelled {
         let width = store.element * store.count;
-        let request = Request { reach: &store.reach, kind: AccessKind::Store, width, wish: CacheWish::None, counter };
-        pass(worker, warp, split, mask, &request);
+        let kind = AccessKind::Store;
+        pass(modelled, block, warp, at, &Request { reach: &store.reach, kind, width, hint: CacheHint::None });
     }
 }
 
-/// An atomic operation is about to be made.
+/// An atomic operation is about to be made by these lanes.
 #[inline(always)]
-pub(super) fn atomic(worker: &mut Worker, warp: &Warp, atomic: &Atomic, at: At) {
-    let At { split, mask, counter } = at;
-    if worker.modelled.is_some() {
+pub(super) fn atomic(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &Warp, atomic: &Atomic, at: At) {
+    if let Some(modelled) = modelled {
         let returns = atomic.elements().any(|(d, _)| d.is_some());
         let kind = if returns { AccessKind::Atomic } else { AccessKind::Reduction };
         let width = atomic.width();
-        let request = Request { reach: &atomic.reach, kind, width, wish: CacheWish::Past, counter };
-        pass(worker, warp, split, mask, &request);
+        pass(modelled, block, warp, at, &Request { reach: &atomic.reach, kind, width, hint: CacheHint::Bypass });
     }
 }
 
@@ -65,14 +61,14 @@ pub(super) fn atomic(worker: &mut Worker, warp: &Warp, atomic: &Atomic, at: At) 
 pub(super) fn touch(
     worker: &mut Worker,
     warp: &Warp,
-    reach: &Reach,
-    (kind, width, wish): (AccessKind, u32, CacheWish),
+    reach: &AddressOperand,
+    (kind, width, hint): (AccessKind, u32, CacheHint),
     mask: u32,
     addresses: &WideRow,
     counter: u32,
 ) {
-    if worker.modelled.is_some() && mask != 0 {
-        pass_at(worker, warp, mask, addresses, &Request { reach, kind, width, wish, counter });
+    if let (Some(modelled), 1..) = (&mut worker.modelled, mask) {
+        pass_at(modelled, &worker.block, warp, mask, addresses, counter, &Request { reach, kind, width, hint });
     }
 }
 
@@ -84,7 +80,8 @@ pub(super) fn fetch(worker: &mut Worker, warp: &Warp, touched: &[Touched]) {
     }
 }
 
-/// The copy engine reads global memory (for `receivers` blocks at once), writes it, or reduces into it.
+/// The copy engine reads global memory (for `receivers` blocks at once), writes it, or reduces into
+/// it.
 pub(super) fn bulk(worker: &mut Worker, kind: AccessKind, pieces: &[Piece], receivers: u32) {
     if let Some(multiprocessor) = multiprocessor(worker) {
         pieces.iter().for_each(|piece| multiprocessor.bulk(kind, (piece.address, piece.bytes), receivers));
@@ -105,36 +102,51 @@ fn multiprocessor<'w>(worker: &'w mut Worker) -> Option<&'w mut Multiprocessor> 
 
 /// Passes the access to the multiprocessor, for each state space that the lanes reach.
 #[inline(never)]
-fn pass(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, request: &Request) {
-    let addresses = access::addresses(warp, request.reach, split);
-    pass_at(worker, warp, mask, &addresses, request);
+fn pass(modelled: &mut Modelled, block: &Block, warp: &Warp, at: At, request: &Request) {
+    let addresses = access::addresses(warp, request.reach, at.split);
+    pass_at(modelled, block, warp, at.mask, &addresses, at.counter, request);
 }
 
-fn pass_at(worker: &mut Worker, warp: &Warp, mask: u32, addresses: &WideRow, request: &Request) {
+fn pass_at(
+    modelled: &mut Modelled,
+    block: &Block,
+    warp: &Warp,
+    mask: u32,
+    addresses: &WideRow,
+    counter: u32,
+    request: &Request,
+) {
     // No access is rejected here.
-    let _ = access::by_space(request.reach.space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
-        pass_in_space(worker, warp, request, space, &Access::new(mask, addresses, request.width));
+    let _ = access::by_space(request.reach.space, block.rank, mask, addresses, &mut |space, mask, addresses| {
+        let access = Access::new(mask, addresses, request.width);
+        pass_in_space(modelled, block.residence, warp, request, space, &access, counter);
         Ok(())
     });
 }
 
-fn pass_in_space(worker: &mut Worker, warp: &Warp, request: &Request, space: Space, access: &Access) {
-    let Some(modelled) = &mut worker.modelled else { return };
-    let residence = worker.block.residence;
+fn pass_in_space(
+    modelled: &mut Modelled,
+    residence: Residence,
+    warp: &Warp,
+    request: &Request,
+    space: Space,
+    access: &Access,
+    counter: u32,
+) {
     let multiprocessor = &mut modelled.multiprocessors[residence.multiprocessor];
-    let &Request { kind, wish, width, .. } = request;
+    let &Request { kind, hint, width, .. } = request;
     let number = residence.first_warp + u64::from(warp.index);
     match space {
-        Space::Global if wish == CacheWish::ReadOnly && multiprocessor.has_read_only_cache() => {
+        Space::Global if hint == CacheHint::ReadOnly && multiprocessor.has_read_only_cache() => {
             multiprocessor.read_only_load(number, access);
         }
-        Space::Global => multiprocessor.access(kind, AccessOrigin::Global, wish, access),
+        Space::Global => multiprocessor.access(kind, AccessOrigin::Global, hint, access),
         Space::Local => {
-            let base = LOCAL_BASE + number * modelled.local_of_a_warp;
+            let base = LOCAL_BASE + number * modelled.local_bytes_per_warp;
             for word in 0..u64::from(width.div_ceil(4)) {
-                let places = places(access, word).map(|place| base.wrapping_add(place));
-                let access = Access::new(access.mask, &places, width.min(4));
-                multiprocessor.access(kind, AccessOrigin::Local, wish, &access);
+                let addresses = backing_addresses(access, word).map(|address| base.wrapping_add(address));
+                let access = Access::new(access.mask, &addresses, width.min(4));
+                multiprocessor.access(kind, AccessOrigin::Local, hint, &access);
             }
         }
         Space::Shared => {
@@ -144,7 +156,7 @@ fn pass_in_space(worker: &mut Worker, warp: &Warp, request: &Request, space: Spa
                     _ => coalesce::store_wavefronts(access),
                 };
                 // The access itself counts the standard numbers.
-                let more = &mut modelled.more_wavefronts[request.counter as usize];
+                let more = &mut modelled.wavefront_deltas[counter as usize];
                 more.wavefronts += i64::from(found.wavefronts) - i64::from(plain.wavefronts);
                 more.conflicts += i64::from(found.conflicts) - i64::from(plain.conflicts);
             }

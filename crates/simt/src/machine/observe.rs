@@ -1,20 +1,24 @@
-//! The hooks of the sanitizer. Instructions and the schedule call them, and they change nothing but the sanitizer's state.
+//! The hooks of the sanitizer. They change nothing but the sanitizer's state.
 //! With all checks off, each is one branch.
 //!
 //! - `accesses`: each access of a warp, before it is made.
-//! - `meetings`: fences, barriers, and instructions that lanes execute together.
-//! - `hopper`: copies and products under way, the barrier of a cluster. The memory course needs none of it.
+//! - `meetings`: fences, barriers of blocks and clusters, and instructions that lanes execute
+//!   together.
+//! - `asynchronous`: copies and products under way, acquired tensor maps.
 
 mod accesses;
-mod hopper;
+mod asynchronous;
 mod meetings;
 
-pub(super) use accesses::{Other, apart, atomic, together, touch, touch_at};
-pub(super) use hopper::{
-    acquire_maps, arrive_in_cluster, arrive_with_products, begins, complete_in_cluster, copies_end, copies_settle,
-    copy_begins, ends, has_read, product_begins, products_awaited, products_committed, wait_apart,
+pub(super) use accesses::{SideAccess, atomic, report_fast, report_per_lane, touch, touch_at};
+pub(super) use asynchronous::{
+    acquire_maps, arrive_with_products, begins, copies_end, copies_settle, copy_begins, ends, has_read, product_begins,
+    products_awaited, products_committed,
 };
-pub(super) use meetings::{arrive, fence, lanes_absent, lanes_met, lanes_named, left_in_warp};
+pub(super) use meetings::{
+    arrive, arrive_in_cluster, complete_in_cluster, fence, lanes_absent, lanes_met, lanes_named, left_in_warp,
+    wait_late,
+};
 
 use crate::machine::state::Worker;
 use crate::sanitizer::{Checks, Races};

@@ -1,16 +1,14 @@
-//! Executes the instructions of a warp: the loop, and simple control flow such as branches. All other instructions are in files of
-//! their own.
-//!
-//! `schedule/turns.rs` calls it for each turn of a warp. It changes the warp, and through the worker everything that instructions
-//! change.
+//! Executes the instructions of a warp: the loop, and simple control flow such as branches. All
+//! other instructions are in separate files.
 
 use ptx::Special;
 
 use crate::lanes::{FULL, WideRow};
-use crate::machine::hopper::{asynchronous, cluster, matrix};
+use crate::machine::matrix::tiles;
 use crate::machine::state::{At, Fault, Next, Split, Warp, Worker};
 use crate::machine::{
-    atomic, barriers, calls, inspect, load, meeting, modelled, observe, store, surface, system, texture, written,
+    asynchronous, atomic, barriers, calls, cluster, inspect, load, meeting, observe, store, surface, system, texture,
+    written,
 };
 use crate::program::{Action, RETURN};
 use crate::trap::TrapKind;
@@ -35,7 +33,7 @@ fn run_steps<'l, const INSPECTED: bool>(
     while let Some(mut split) = warp.ready.pop() {
         warp.enter(&split);
         loop {
-            if split.pc == split.meet {
+            if split.pc == split.join_at {
                 warp.arrive(split);
                 break;
             }
@@ -105,7 +103,8 @@ fn run_steps<'l, const INSPECTED: bool>(
     Ok(())
 }
 
-/// Executes what is not arithmetic. Inlined, so that the common loop without inspections does not pay for the other one.
+/// Executes what is not arithmetic. Inlined, so that the common loop without inspections does not
+/// pay for the other one.
 #[inline(always)]
 fn control<'l>(
     worker: &mut Worker<'l>,
@@ -119,7 +118,7 @@ fn control<'l>(
     let at = At { split: &*split, mask, counter };
     let fault = |kind, mask: u32| Fault { kind, lane: mask.trailing_zeros() & 31, pc };
     match action {
-        Action::Branch { target, meet } => {
+        Action::Branch { target, join_at } => {
             let rest = split.mask & !mask;
             if rest == 0 {
                 split.pc = *target;
@@ -130,10 +129,10 @@ fn control<'l>(
                 return Ok(Next::On);
             }
             worker.counters[counter as usize].divergent += 1;
-            warp.diverge(*split, &[(pc + 1, rest), (*target, mask)], *meet);
+            warp.diverge(*split, &[(pc + 1, rest), (*target, mask)], *join_at);
             return Ok(Next::Gone);
         }
-        Action::Return { meet } => {
+        Action::Return { join_at } => {
             let rest = split.mask & !mask;
             if rest == 0 {
                 split.pc = RETURN;
@@ -141,28 +140,15 @@ fn control<'l>(
             }
             if mask != 0 {
                 worker.counters[counter as usize].divergent += 1;
-                warp.diverge(*split, &[(pc + 1, rest), (RETURN, mask)], *meet);
+                warp.diverge(*split, &[(pc + 1, rest), (RETURN, mask)], *join_at);
                 return Ok(Next::Gone);
             }
         }
         _ if mask == 0 => {}
         Action::Lanes(handler, operands) => handler(&mut warp.registers, operands, mask),
-        Action::Load(load) => {
-            modelled::load(worker, warp, load, at);
-            load::load(worker, warp, load, at).map_err(|fault| fault.at(pc))?;
-        }
-        Action::Store(store) => {
-            modelled::store(worker, warp, store, at);
-            store::store(worker, warp, store, at).map_err(|fault| fault.at(pc))?;
-        }
-        Action::Atomic(atomic) => {
-            let mask = observe::atomic(worker, warp, atomic, at);
-            if mask != 0 {
-                let at = at.with_mask(mask);
-                modelled::atomic(worker, warp, atomic, at);
-                atomic::atomic(worker, warp, atomic, at).map_err(|fault| fault.at(pc))?;
-            }
-        }
+        Action::Load(load) => load::load(worker, warp, load, at).map_err(|fault| fault.at(pc))?,
+        Action::Store(store) => store::store(worker, warp, store, at).map_err(|fault| fault.at(pc))?,
+        Action::Atomic(atomic) => atomic::atomic(worker, warp, atomic, at).map_err(|fault| fault.at(pc))?,
         Action::Fetch(fetch) => {
             texture::fetch(worker, warp, fetch, at).map_err(|fault| fault.at(pc))?;
         }
@@ -203,7 +189,7 @@ fn control<'l>(
         }
         Action::Nothing => {}
         Action::Matrix(operation) => {
-            if !matrix::execute(worker, warp, operation, at)? {
+            if !tiles::execute(worker, warp, operation, at)? {
                 return Ok(Next::Gone);
             }
         }

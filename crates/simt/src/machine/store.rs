@@ -1,5 +1,4 @@
-//! Stores of a warp (`st`). [`step`](super::step) calls it; it reads registers, writes memory, counts, and reports to the
-//! sanitizer and the model.
+//! Stores of a warp (`st`).
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -8,12 +7,12 @@ use crate::coalesce;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::access::{
-    Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, meet_shape, of_other,
+    Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, follow_shape, of_other,
 };
 use crate::machine::state::{At, Attempt, Refused, ReportsTo, Warp, Worker};
-use crate::machine::{observe, watch};
+use crate::machine::{modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
-use crate::model::CacheWish;
+use crate::model::CacheHint;
 use crate::program::{Copied, Store};
 use crate::sanitizer::{Intent, Path, Stored};
 use crate::site::AccessAction;
@@ -25,7 +24,7 @@ pub(super) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &St
         ReportsTo::Nobody => arch.dispatch(Work::<_, false> { worker, warp, what: store, at }),
         ReportsTo::Sanitizer => arch.dispatch(Work::<_, true> { worker, warp, what: store, at }),
         ReportsTo::Recorder => {
-            let what = (store.element * store.count, CacheWish::None);
+            let what = (store.element * store.count, CacheHint::None);
             watch::around(worker, warp, &store.reach, what, at, |worker, warp| {
                 arch.dispatch(Work::<_, true> { worker, warp, what: store, at })
             })
@@ -46,19 +45,20 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
         if !is_word {
             collect(&warp.registers, store, &mut worker.rows);
         }
-        let mut found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
+        let mut found = follow_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
         if CHECKED {
             let intent = intent(store, counter);
             let memory = worker.launched.memory;
-            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
-                mask = observe::apart(worker, warp, &store.reach, split, mask, &intent);
+            if !observe::report_fast(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
+                mask = observe::report_per_lane(worker, warp, &store.reach, split, mask, &intent);
                 worker.possible = mask;
                 if mask == 0 {
                     return Ok(());
                 }
-                found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
+                found = follow_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
             }
         }
+        modelled::store(&mut worker.modelled, &worker.block, warp, store, at.with_mask(mask));
         let done = match found {
             None => false,
             Some(found) => {
@@ -67,7 +67,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
                     false => &worker.rows,
                 };
                 let counters = &mut worker.counters[counter as usize];
-                store_together(worker.launched.memory, &worker.block.shared, counters, found, rows)
+                store_fast(worker.launched.memory, &worker.block.shared, counters, found, rows)
             }
         };
         if done {
@@ -77,7 +77,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
             collect(&warp.registers, store, &mut worker.rows);
         }
         let addresses = addresses(warp, &store.reach, split);
-        store_apart(worker, warp, store.reach.space, mask, &addresses, width, counter)
+        store_per_lane(worker, warp, store.reach.space, mask, &addresses, width, counter)
     }
 }
 
@@ -121,9 +121,10 @@ fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element
     }
 }
 
-/// The fast path: all lanes access one allocation of global memory, or shared memory. Returns whether the store was done.
+/// The fast path: all lanes access one allocation of global memory, or shared memory. Returns
+/// whether the store was done.
 #[inline(always)]
-fn store_together(
+fn store_fast(
     memory: &Memory,
     shared: &SharedMemory,
     counters: &mut InstructionCounters,
@@ -146,7 +147,7 @@ fn store_together(
 
 /// Any other store.
 #[cold]
-pub(super) fn store_apart(
+pub(super) fn store_per_lane(
     worker: &mut Worker,
     warp: &mut Warp,
     space: Space,

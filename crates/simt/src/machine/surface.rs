@@ -1,9 +1,9 @@
-//! Surface instructions of a warp: `suld`, `sust`, `sured`. `step` calls it; it reads and writes memory and registers, and counts.
+//! Surface instructions of a warp: `suld`, `sust`, `sured`.
 
 use ptx::{AtomicOp, OutOfRange, Space, Type};
 
 use crate::lanes::{Row, WideRow, lanes};
-use crate::machine::observe::Other;
+use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::texture::{check_geometry, coordinates_of, count, refuse, surface_of};
 use crate::machine::{atomic, observe, watch};
@@ -161,9 +161,9 @@ fn perform(
 ) -> Attempt<()> {
     let Group { width, ref addresses, ref words, .. } = *group;
     let (action, what) = match access.action {
-        SurfaceAction::Load => (AccessAction::Read, Other::Fetch(width)),
-        SurfaceAction::Reduce(_) => (AccessAction::Atomic, Other::Combine(width)),
-        _ => (AccessAction::Write, Other::Write(width, words)),
+        SurfaceAction::Load => (AccessAction::Read, SideAccess::Fetch(width)),
+        SurfaceAction::Reduce(_) => (AccessAction::Atomic, SideAccess::Combine(width)),
+        _ => (AccessAction::Write, SideAccess::Write(width, words)),
     };
     let mask = observe::touch_at(worker, warp, Space::Global, what, group.mask, addresses, counter);
     let memory = worker.launched.memory;

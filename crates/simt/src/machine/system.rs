@@ -1,5 +1,5 @@
-//! Calls of the functions that the device's runtime provides: `vprintf`, `malloc`, `free`, `__assertfail`. `step` calls it; it reads
-//! memory, writes result registers, and changes the heap and the block's output.
+//! Calls of the functions that the device's runtime provides: `vprintf`, `malloc`, `free`,
+//! `__assertfail`.
 
 use std::cell::RefCell;
 

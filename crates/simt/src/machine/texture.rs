@@ -1,12 +1,12 @@
-//! Texture instructions of a warp: `tex`, `tld4`, `txq`; and `suq`. `step` calls it; it reads textures, writes registers, counts, and
-//! reports to the sanitizer. [`crate::texture`] computes the values.
+//! Texture instructions of a warp: `tex`, `tld4`, `txq`; and `suq`. [`crate::texture`] computes the
+//! values.
 
 use ptx::{Geometry, TextureQuery, Type};
 
 use crate::coalesce::SECTOR_BYTES;
 use crate::counters::MemoryCounters;
 use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
-use crate::machine::observe::Other;
+use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{modelled, observe, watch};
 use crate::memory::AccessFault;
@@ -109,7 +109,8 @@ fn lanes_of_request(source: &Source) -> u32 {
     }
 }
 
-/// The lanes that look up sectors together: those of a request, except two for the linear filter in three dimensions.
+/// The lanes that look up sectors together: those of a request, except two for the linear filter in
+/// three dimensions.
 fn lanes_of_sectors(source: &Source, sampling: &Sampling, gathers: bool) -> u32 {
     let halves = sampling.filter == Filter::Linear && !gathers && source.shape().dimensions() == 3;
     if halves { 2 } else { lanes_of_request(source) }
@@ -129,8 +130,8 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         let sampling = match fetch.sampler {
             Some(row) => {
                 let sampler = sampler_of(worker, warp.registers.wide(row)[lane], lane)?;
-                // The read mode is the texture's own, and so is whether coordinates are normalised, unless the sampler
-                // forces that they are not.
+                // The read mode is the texture's own, and so is whether coordinates are normalised,
+                // unless the sampler forces that they are not.
                 let Sampling { read_mode, srgb, border, .. } = texture.sampling;
                 let normalized_coordinates = texture.sampling.normalized_coordinates && sampler.normalized_coordinates;
                 Sampling { read_mode, srgb, border, normalized_coordinates, ..sampler }
@@ -224,7 +225,7 @@ fn report(worker: &mut Worker<'_>, warp: &mut Warp<'_>, texels: &[SeenTexel], co
         }
     }
     for (width, mask, addresses) in &rounds {
-        observe::touch_at(worker, warp, ptx::Space::Global, Other::Fetch(*width), *mask, addresses, counter);
+        observe::touch_at(worker, warp, ptx::Space::Global, SideAccess::Fetch(*width), *mask, addresses, counter);
     }
 }
 
@@ -274,8 +275,8 @@ pub(super) fn query(worker: &mut Worker<'_>, warp: &mut Warp<'_>, query: &Query,
     Ok(())
 }
 
-/// The answer to a query. The codes of types and orders are the PTX manual's. Those of filters and modes, which it leaves
-/// undefined, count from 0 in its order.
+/// The answer to a query. The codes of types and orders are the PTX manual's. Those of filters and
+/// modes, which it leaves undefined, count from 0 in its order.
 fn answer(what: TextureQuery, shape: &ArrayShape, sampling: &Sampling, level: u32) -> u32 {
     let [width, height, depth] = shape.extent(level);
     let dimensions = shape.dimensions();

@@ -7,14 +7,14 @@ use ptx::Space;
 use crate::InstructionClass;
 use crate::coalesce::CopyAccesses;
 use crate::counters::AccessKind;
-use crate::hopper::tensor_map::Piece;
 use crate::lanes::WideRow;
 use crate::machine::access;
-use crate::machine::state::{At, Attempt, Block, Launched, ReportsTo, Warp, Worker};
+use crate::machine::state::{At, Attempt, Block, ReportsTo, RunningLaunch, Warp, Worker};
 use crate::memory::Access;
-use crate::model::CacheWish;
-use crate::program::Reach;
+use crate::model::CacheHint;
+use crate::program::AddressOperand;
 use crate::request::{Path, Request, RequestedMemory, Run};
+use crate::tensor_map::Piece;
 use crate::texture::Touched;
 
 /// Makes a load or a store of this many bytes a lane, and keeps it.
@@ -23,8 +23,8 @@ use crate::texture::Touched;
 pub(super) fn around<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
-    reach: &Reach,
-    what: (u32, CacheWish),
+    reach: &AddressOperand,
+    what: (u32, CacheHint),
     at: At,
     make: impl FnOnce(&mut Worker<'l>, &mut Warp<'l>) -> Attempt,
 ) -> Attempt {
@@ -39,21 +39,21 @@ pub(super) fn around<'l>(
 
 /// An atomic operation of this many bytes a lane.
 #[inline(always)]
-pub(super) fn atomic(worker: &Worker, warp: &Warp, reach: &Reach, width: u32, at: At) {
+pub(super) fn atomic(worker: &Worker, warp: &Warp, reach: &AddressOperand, width: u32, at: At) {
     if worker.reports_to == ReportsTo::Recorder {
         let addresses = access::addresses(warp, reach, at.split);
         let Worker { launched, block, .. } = worker;
-        access_at(launched, block, warp, reach.space, (width, CacheWish::Past), (at.mask, &addresses), at.counter);
+        access_at(launched, block, warp, reach.space, (width, CacheHint::Bypass), (at.mask, &addresses), at.counter);
     }
 }
 
 /// Any other access, at known addresses.
 pub(super) fn access_at(
-    launched: &Launched,
+    launched: &RunningLaunch,
     block: &Block,
     warp: &Warp,
     space: Space,
-    (width, wish): (u32, CacheWish),
+    (width, hint): (u32, CacheHint),
     (mask, addresses): (u32, &WideRow),
     counter: u32,
 ) {
@@ -64,7 +64,7 @@ pub(super) fn access_at(
     let _ = access::by_space(space, block.rank, mask, addresses, &mut |space, mask, addresses| {
         if let Some(memory) = requested(space) {
             let access = Access::new(mask, addresses, width);
-            keep(launched, request(launched, block, warp, counter, memory, &access, Path::Plain(wish)));
+            keep(launched, request(launched, block, warp, counter, memory, &access, Path::Plain(hint)));
         }
         Ok(())
     });
@@ -125,7 +125,7 @@ pub(super) fn elements(
     keep(launched, request(launched, block, warp, at.counter, memory, &access, Path::Elements(touched.to_vec())));
 }
 
-fn watched(launched: &Launched, block: &Block, warp: &Warp) -> bool {
+fn watched(launched: &RunningLaunch, block: &Block, warp: &Warp) -> bool {
     launched.recorder.as_ref().is_some_and(|recorder| recorder.watches(block.number, warp.index))
 }
 
@@ -142,14 +142,14 @@ fn requested(space: Space) -> Option<RequestedMemory> {
 }
 
 /// Keeps the request of an instruction.
-fn keep(launched: &Launched, request: Request) {
+fn keep(launched: &RunningLaunch, request: Request) {
     if let Some(recorder) = &launched.recorder {
         recorder.keep(request);
     }
 }
 
 fn request(
-    launched: &Launched,
+    launched: &RunningLaunch,
     block: &Block,
     warp: &Warp,
     counter: u32,

@@ -1,14 +1,15 @@
-//! Tracks which local memory threads have written, for the sanitizer: uses of the rest are reported. The hooks of `observe` call
-//! it; it changes what the warp knows of local memory, and reports findings.
+//! Tracks which local memory threads have written, for the sanitizer: uses of the rest are
+//! reported.
 //!
-//! If a value is moved unchanged from one place in local memory to another, the copy counts as written where the original did,
-//! byte by byte. If a word is read, has some bits replaced and is stored back, its other bits are not used: unoptimised code
-//! fills bit fields that way.
+//! If a value is moved unchanged from one place in local memory to another, the copy counts as
+//! written where the original did, byte by byte. If a word is read, has some bits replaced and is
+//! stored back, its other bits are not used: unoptimised code fills bit fields that way.
 //!
-//! Loading uninitialised memory is not yet a fault: compilers load early and drop values later (`selp`), and pass structs that
-//! are only partly set. The destination registers then count as unwritten, and so does what is computed from them (see
-//! `inspect`). If such a value is a condition or leaves the thread, the load is reported. If it is stored to local memory,
-//! that place counts as unwritten again, and the same load is blamed.
+//! Loading uninitialised memory is not yet a fault: compilers load early and drop values later
+//! (`selp`), and pass structs that are only partly set. The destination registers then count as
+//! unwritten, and so does what is computed from them (see `inspect`). If such a value is a
+//! condition or leaves the thread, the load is reported. If it is stored to local memory, that
+//! place counts as unwritten again, and the same load is blamed.
 
 use ptx::Space;
 
@@ -18,8 +19,8 @@ use crate::machine::state::{Incomplete, LoadedBy, Storing, UnwrittenLoad, Warp, 
 use crate::sanitizer::{Checker, Intent};
 use crate::site::AccessAction;
 
-/// Lanes use an unwritten value that they have loaded, with this load or, for some lanes, another one. Reports each lane's load
-/// once.
+/// Lanes use an unwritten value that they have loaded, with this load or, for some lanes, another
+/// one. Reports each lane's load once.
 pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u32) {
     let list = &mut warp.unwritten.list;
     for lane in lanes(mask) {
@@ -120,7 +121,8 @@ fn report(checker: &mut Checker, warp: &mut Warp, value: &Incomplete) {
     warp.local.mark(1 << lane, address, width);
 }
 
-/// A block has ended: values that its threads have not stored to local memory by now were stored elsewhere.
+/// A block has ended: values that its threads have not stored to local memory by now were stored
+/// elsewhere.
 pub(super) fn settle(worker: &mut Worker, warp: &mut Warp) {
     let Some(checker) = &mut worker.checker else { return };
     for value in std::mem::take(&mut warp.incomplete) {

@@ -1,5 +1,5 @@
-//! One warp's access: lanes, addresses and width; and why an address cannot be accessed, with the message. Plain data: the machine
-//! creates an [`Access`], memory checks it, and coalescing and the models count it.
+//! One warp's access: lanes, addresses and width; and why an address cannot be accessed, with the
+//! message.
 
 use std::fmt;
 
@@ -25,8 +25,8 @@ impl<'a> Access<'a> {
     pub fn new(mask: u32, addresses: &'a [u64; 32], width: u32) -> Self {
         let mut consecutive = mask == u32::MAX;
         if consecutive {
-            // A shift, since 64-bit multiplications of lanes are slow. Neighbours are not compared, since loads that
-            // straddle recent stores are even slower.
+            // A shift, since 64-bit multiplications of lanes are slow. Neighbours are not compared,
+            // since loads that straddle recent stores are even slower.
             let (mut difference, shift) = (0, width.trailing_zeros());
             for (lane, &address) in addresses.iter().enumerate() {
                 difference |= address ^ addresses[0].wrapping_add((lane as u64) << (shift & 63));
@@ -51,7 +51,8 @@ impl<'a> Access<'a> {
         Ok(())
     }
 
-    /// The addresses, with each inactive lane's replaced by an active one's. At least one lane must be active.
+    /// The addresses, with each inactive lane's replaced by an active one's. At least one lane must
+    /// be active.
     #[inline(always)]
     pub fn filled(&self) -> [u64; 32] {
         let mut filled = *self.addresses;
@@ -97,7 +98,7 @@ pub enum AccessFaultKind {
         allocation: AllocationSpan,
     },
     /// In the shared memory of a block of the cluster that is not running.
-    BlockNotThere {
+    BlockNotRunning {
         /// Its rank.
         rank: u32,
         /// Whether it has exited; otherwise it has not begun.
@@ -117,7 +118,7 @@ impl AccessFaultKind {
             Self::Misaligned { .. } => "misaligned",
             Self::OutOfBounds { .. } => "out_of_bounds",
             Self::Freed { .. } => "use_after_free",
-            Self::BlockNotThere { .. } => "block_not_there",
+            Self::BlockNotRunning { .. } => "block_not_there",
             Self::ReadOnly { .. } => "read_only",
         }
     }
@@ -125,7 +126,7 @@ impl AccessFaultKind {
     /// The allocation in question; the nearest one if the address is in none.
     pub fn allocation(&self) -> Option<AllocationSpan> {
         match *self {
-            Self::Misaligned { .. } | Self::BlockNotThere { .. } => None,
+            Self::Misaligned { .. } | Self::BlockNotRunning { .. } => None,
             Self::OutOfBounds { nearest } => nearest,
             Self::Freed { allocation } | Self::ReadOnly { allocation } => Some(allocation),
         }
@@ -212,7 +213,7 @@ impl fmt::Display for RefusedAccess<'_> {
             AccessFaultKind::Freed { allocation } => {
                 write!(formatter, "use after free: {what}, {} an {allocation} that was freed", place(allocation))
             }
-            AccessFaultKind::BlockNotThere { rank, exited } => {
+            AccessFaultKind::BlockNotRunning { rank, exited } => {
                 let why = if exited { "has exited" } else { "has not begun" };
                 write!(formatter, "{what}, of block {rank} of the cluster, which {why}")
             }

@@ -1,4 +1,5 @@
-//! Errors of device memory between launches: what the host's calls on [`Memory`](crate::Memory) return.
+//! Errors of device memory between launches: what the host's calls on [`Memory`](crate::Memory)
+//! return.
 
 /// An allocation is smaller than this, so that offsets into it fit 32 bits.
 pub(super) const LARGEST_ALLOCATION: u64 = (1 << 32) - 256;

@@ -1,9 +1,9 @@
-//! Global and constant memory: allocations that all blocks share. The host allocates, copies and frees; the machine's loads,
-//! stores and atomic operations check and access words here.
+//! Global and constant memory: allocations that all blocks share. The host allocates, copies and
+//! frees; the machine's loads, stores and atomic operations check and access words here.
 //!
 //! Blocks run on several threads of the host and share this memory, so it consists of `AtomicU32`s
-//! that are accessed with relaxed ordering: plain moves on today's processors, and no `unsafe`. A 64-bit
-//! atomic operation takes a lock.
+//! that are accessed with relaxed ordering: plain moves on today's processors, and no `unsafe`. A
+//! 64-bit atomic operation takes a lock.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -75,7 +75,8 @@ impl Memory {
         self.allocations.iter().filter(|allocation| allocation.words.is_some()).map(|allocation| allocation.span)
     }
 
-    /// Allocates `bytes`, zeroed, at a multiple of 256 (an allocation of 0 bytes has an address of its own).
+    /// Allocates `bytes`, zeroed, at a multiple of 256 (an allocation of 0 bytes has an address of
+    /// its own).
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, MemoryError> {
         self.allocate_as(bytes, false)
     }
@@ -121,8 +122,9 @@ impl Memory {
         Ok(())
     }
 
-    /// Sets how many bytes kernels may allocate: [`DEFAULT_HEAP_LIMIT`] unless this is called, before any program is loaded that
-    /// allocates. Loading one takes this many bytes of the device's memory.
+    /// Sets how many bytes kernels may allocate: [`DEFAULT_HEAP_LIMIT`] unless this is called,
+    /// before any program is loaded that allocates. Loading one takes this many bytes of the
+    /// device's memory.
     pub fn set_heap_limit(&mut self, bytes: u64) -> Result<(), MemoryError> {
         if self.heap.is_reserved() {
             return Err(MemoryError::HeapInUse { bytes: self.heap.limit() });
@@ -131,8 +133,8 @@ impl Memory {
         Ok(())
     }
 
-    /// What kernels have allocated with `malloc` and not freed, in order of allocation. Only a kernel can free it; the host
-    /// cannot copy, fill or free it.
+    /// What kernels have allocated with `malloc` and not freed, in order of allocation. Only a
+    /// kernel can free it; the host cannot copy, fill or free it.
     pub fn heap_allocations(&self) -> Vec<HeapAllocation> {
         self.heap.allocations()
     }
@@ -215,7 +217,8 @@ impl Memory {
         Ok(())
     }
 
-    /// The words of the allocation that holds all of a range, and the range's offset in it, in bytes.
+    /// The words of the allocation that holds all of a range, and the range's offset in it, in
+    /// bytes.
     fn host_range(&mut self, address: u64, bytes: u64) -> Result<(&mut [AtomicU32], usize), MemoryError> {
         let missing = MemoryError::NotAllocated { address, bytes };
         let index = self.find_index(address).ok_or(missing.clone())?;
@@ -243,8 +246,9 @@ impl Memory {
         (end <= allocation.span.bytes).then_some(allocation)
     }
 
-    /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`]. Returns whether it
-    /// did: it does nothing if any lane is at fault, or if lanes reach several allocations.
+    /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`].
+    /// Returns whether it did: it does nothing if any lane is at fault, or if lanes reach several
+    /// allocations.
     #[inline(always)]
     pub(crate) fn load(&self, shape: &mut Shape, lowest: u64, rows: &mut [[u32; 32]]) -> bool {
         let Some((words, start)) = self.words_of(shape, lowest, false) else { return false };
@@ -288,7 +292,8 @@ impl Memory {
         Some((shape.allocation, allocation, start))
     }
 
-    /// Loads lane by lane, from any addresses; rows as in [`words::load`]. Does nothing if any lane is at fault.
+    /// Loads lane by lane, from any addresses; rows as in [`words::load`]. Does nothing if any lane
+    /// is at fault.
     pub(crate) fn load_each(&self, access: &Access, rows: &mut [[u32; 32]]) -> Result<(), AccessFault> {
         access.check(|address| self.check(address, access.width, false))?;
         Shape::for_each_lane(access, |shape, address| _ = self.load(shape, address, rows));
@@ -309,7 +314,8 @@ impl Memory {
         (words.is_some() && !(write && read_only)).then_some(Located { index, span, base: span.address })
     }
 
-    /// The live allocation that all lanes of an access reach, if the access is aligned and permitted.
+    /// The live allocation that all lanes of an access reach, if the access is aligned and
+    /// permitted.
     #[inline(always)]
     pub(crate) fn locate_all(&self, shape: &mut Shape, lowest: u64, write: bool) -> Option<Located> {
         if heap::holds(lowest) {
@@ -332,7 +338,8 @@ impl Memory {
         u128::from_le_bytes(bytes)
     }
 
-    /// The words of each allocation, `None` for those that kernels cannot write, then those of the heap.
+    /// The words of each allocation, `None` for those that kernels cannot write, then those of the
+    /// heap.
     pub(super) fn writable(&self) -> impl Iterator<Item = Option<&[AtomicU32]>> {
         let of_allocations =
             self.allocations.iter().map(|allocation| allocation.words.as_deref().filter(|_| !allocation.read_only));
@@ -393,8 +400,8 @@ impl Memory {
         Ok(())
     }
 
-    /// The allocation whose first or last byte is nearest to `address`: a live one, or a freed one that is no further away
-    /// than allocations are from each other.
+    /// The allocation whose first or last byte is nearest to `address`: a live one, or a freed one
+    /// that is no further away than allocations are from each other.
     fn nearest(&self, address: u64) -> Option<&Allocation> {
         let all = self
             .allocations
@@ -404,14 +411,16 @@ impl Memory {
         near.min_by_key(|&(distance, freed, _)| (distance, freed)).map(|(_, _, allocation)| allocation)
     }
 
-    /// The words of an allocation and the index of the first of `width` bytes, for an atomic operation.
+    /// The words of an allocation and the index of the first of `width` bytes, for an atomic
+    /// operation.
     fn atomic_words(&self, address: u64, width: u32) -> Result<(&[AtomicU32], usize), AccessFaultKind> {
         self.check(address, width, true)?;
         let (words, offset) = self.words(address).ok_or(AccessFaultKind::OutOfBounds { nearest: None })?;
         Ok((words, offset / 4))
     }
 
-    /// The words of the live allocation that an address is in, and the address's offset in them, in bytes.
+    /// The words of the live allocation that an address is in, and the address's offset in them, in
+    /// bytes.
     fn words(&self, address: u64) -> Option<(&[AtomicU32], usize)> {
         if heap::holds(address) {
             return self.heap.words(address);
@@ -432,7 +441,8 @@ impl Memory {
         Ok(words[index].modify(update))
     }
 
-    /// Replaces a 64-bit value in one step (relative to other 64-bit atomic operations) and returns the old one.
+    /// Replaces a 64-bit value in one step (relative to other 64-bit atomic operations) and returns
+    /// the old one.
     pub(crate) fn atomic64(&self, address: u64, update: impl Fn(u64) -> u64) -> Result<u64, AccessFaultKind> {
         let (words, index) = self.atomic_words(address, 8)?;
         let guard = self.wide_atomics.lock().unwrap_or_else(PoisonError::into_inner);
@@ -441,8 +451,8 @@ impl Memory {
         Ok(old)
     }
 
-    /// Replaces a 128-bit value in one step (relative to other atomic operations of 64 and 128 bits) and returns the
-    /// old one.
+    /// Replaces a 128-bit value in one step (relative to other atomic operations of 64 and 128
+    /// bits) and returns the old one.
     pub(crate) fn atomic128(&self, address: u64, update: impl Fn(u128) -> u128) -> Result<u128, AccessFaultKind> {
         let (words, index) = self.atomic_words(address, 16)?;
         let guard = self.wide_atomics.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,9 +1,12 @@
-//! The device heap: what kernels allocate with `malloc` and free with `free`. `machine/heap.rs` executes the calls; the memory
-//! of the device owns the heap, and the host lists what is left in it.
+//! The device heap: what kernels allocate with `malloc` and free with `free`. `machine/heap.rs`
+//! executes the calls; the memory of the device owns the heap, and the host lists what is left in
+//! it.
 //!
-//! A *chunk* is what one call of `malloc` returned. The memory itself is one range, as large as the heap may grow, and freed
-//! parts are reused at once. The addresses that kernels see are never reused: each chunk has its own, with a gap after it. So stray and stale
-//! pointers are detected, as in the rest of device memory. A new chunk counts as unwritten and not accessed; `free` counts as a write, so it races with accesses that nothing orders before it.
+//! A *chunk* is what one call of `malloc` returned. The memory itself is one range, as large as the
+//! heap may grow, and freed parts are reused at once. The addresses that kernels see are never
+//! reused: each chunk has its own, with a gap after it. So stray and stale pointers are detected,
+//! as in the rest of device memory. A new chunk counts as unwritten and not accessed; `free` counts
+//! as a write, so it races with accesses that nothing orders before it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
@@ -60,7 +63,8 @@ pub(crate) struct Caller {
 enum Origin {
     /// In the running launch.
     Running(Caller),
-    /// In a launch that has ended: the module, the kernel, the call's place, the block and the thread.
+    /// In a launch that has ended: the module, the kernel, the call's place, the block and the
+    /// thread.
     Ended { module: Arc<str>, kernel: Arc<str>, call: Arc<Site>, block: [u32; 3], thread: [u32; 3] },
 }
 
@@ -169,7 +173,8 @@ impl Heap {
         Some((self.words_at(span, offset)?, start))
     }
 
-    /// The words of the live chunk that an address is in, and the address's offset in them, in bytes.
+    /// The words of the live chunk that an address is in, and the address's offset in them, in
+    /// bytes.
     pub fn words(&self, address: u64) -> Option<(&[AtomicU32], usize)> {
         let (span, offset) = self.live(address)?;
         Some((self.words_at(span, offset)?, (address - span.address) as usize))
@@ -211,7 +216,8 @@ impl Heap {
         }
     }
 
-    /// A launch has ended: `report` resolves the numbers of a caller to the call, the block and the thread.
+    /// A launch has ended: `report` resolves the numbers of a caller to the call, the block and the
+    /// thread.
     pub fn settle(
         &self,
         module: &str,
@@ -253,7 +259,8 @@ impl Chunks {
         self.list.partition_point(|chunk| chunk.span.address <= address).checked_sub(1)
     }
 
-    /// The chunk whose first or last byte is nearest: a live one, or a freed one no further away than the gap.
+    /// The chunk whose first or last byte is nearest: a live one, or a freed one no further away
+    /// than the gap.
     fn nearest(&self, address: u64) -> Option<&Chunk> {
         let (below, above) = self.list.split_at(self.list.partition_point(|chunk| chunk.span.address <= address));
         let counts = |chunk: &&Chunk| chunk.origin.is_some() || chunk.span.distance(address) < GAP;

@@ -1,7 +1,7 @@
-//! The lanes of an access to one allocation, for code that looks at each of them: the sanitizer. Plain data from a
-//! [`Shape`](super::Shape).
+//! The lanes of an access to one allocation, for code that looks at each of them: the sanitizer.
 
-/// Where in an allocation each lane of a warp accesses some bytes, and how the lanes' addresses relate to their neighbours'.
+/// Where in an allocation each lane of a warp accesses some bytes, and how the lanes' addresses
+/// relate to their neighbours'.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<'a> {
     /// Active lanes, lane 0 in the lowest bit.

@@ -1,16 +1,18 @@
 //! Device memory: allocations that all blocks share, and the shared memory of one block.
 //!
-//! Addresses are those that a kernel sees. Global and constant memory have generic addresses from [`GLOBAL_BASE`] on. Shared
-//! and local memory have windows in the generic space, and addresses from 0 on in their own. Addresses of freed memory are
-//! never reused, and allocations are far apart, so that stray pointers are detected. The heap, from which kernels
-//! allocate, is below all other allocations.
+//! Addresses are those that a kernel sees. Global and constant memory have generic addresses from
+//! [`GLOBAL_BASE`] on. Shared and local memory have windows in the generic space, and addresses
+//! from 0 on in their own. Addresses of freed memory are never reused, and allocations are far
+//! apart, so that stray pointers are detected. The heap, from which kernels allocate, is below all
+//! other allocations.
 //!
-//! `global`, `shared` and `heap` hold memory; `words` reads and writes it. `windows`: the address map. `written`: which bytes
-//! were written, for the sanitizer. `snapshot`: a copy, for a launch that is undone.
+//! `global`, `shared` and `heap` hold memory; `words` reads and writes it. `windows`: the address
+//! map. `written`: which bytes were written, for the sanitizer. `snapshot`: a copy, for a launch
+//! that is undone.
 //!
-//! A kernel's accesses come a warp at a time, as a [`Shape`] and its lowest address. An [`Access`] has the address of each
-//! lane instead. The host's calls and the machine's instructions come here; nothing is counted here (see
-//! [`crate::coalesce`]).
+//! A kernel's accesses come a warp at a time, as a [`Shape`] and its lowest address. An [`Access`]
+//! has the address of each lane instead. The host's calls and the machine's instructions come here;
+//! nothing is counted here (see [`crate::coalesce`]).
 
 mod access;
 mod error;

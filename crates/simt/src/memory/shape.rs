@@ -1,14 +1,14 @@
-//! The shape of a warp's access: the distances between the addresses of its lanes. Each memory instruction of a worker keeps one
-//! (`machine/access.rs`); loads, stores, counters and the sanitizer use it.
+//! The shape of a warp's access: the distances between the addresses of its lanes.
 //!
-//! An instruction in a loop accesses different addresses each time, but mostly in the same shape: all moved by the same
-//! distance. Everything that depends only on the shape (extent, alignment, the number of sectors and wavefronts) is
-//! computed once and kept with the instruction. After that, one pass over the addresses shows that the shape is unchanged,
-//! and one comparison with an allocation's bounds covers all lanes.
+//! An instruction in a loop accesses different addresses each time, but mostly in the same shape:
+//! all moved by the same distance. Everything that depends only on the shape (extent, alignment,
+//! the number of sectors and wavefronts) is computed once and kept with the instruction. After
+//! that, one pass over the addresses shows that the shape is unchanged, and one comparison with an
+//! allocation's bounds covers all lanes.
 //!
 //! A shape never changes a count: tests here compare what it keeps with what `coalesce` counts for
-//! the addresses. Accesses that do not fit a shape (several allocations or state spaces, faults) are
-//! handled lane by lane.
+//! the addresses. Accesses that do not fit a shape (several allocations or state spaces, faults)
+//! are handled lane by lane.
 
 use super::{Access, Lanes, Runs};
 use crate::coalesce::{self, SECTOR_BYTES, Sectors, Wavefronts};
@@ -38,7 +38,8 @@ pub(crate) struct Shape {
     lowest: u64,
     /// The highest address, relative to the lowest.
     span: u64,
-    /// Each active lane's address, relative to the lowest; valid if `span` fits 32 bits. 0 in other lanes.
+    /// Each active lane's address, relative to the lowest; valid if `span` fits 32 bits. 0 in other
+    /// lanes.
     offsets: [u32; 32],
     layout: Layout,
     /// Whether all of `offsets` are multiples of the width.
@@ -106,8 +107,8 @@ impl Shape {
         }
     }
 
-    /// Takes the shape of an access by the lanes of `mask` to the addresses in `row`, plus an offset that is the same for all.
-    /// Returns the lowest of `row`.
+    /// Takes the shape of an access by the lanes of `mask` to the addresses in `row`, plus an
+    /// offset that is the same for all. Returns the lowest of `row`.
     #[inline(always)]
     pub fn follow<T: Copy + Into<u64>>(&mut self, mask: u32, row: &[T; 32], width: u32) -> u64 {
         if mask != self.mask || width != self.width || !self.has(row) {
@@ -191,8 +192,9 @@ impl Shape {
         self.layout
     }
 
-    /// Where an access with this shape starts in an allocation of `bytes` (fewer than 2^32) at `base`, if all lanes are
-    /// aligned and within it. `base` is aligned for every width, and `lowest` is the lowest address.
+    /// Where an access with this shape starts in an allocation of `bytes` (fewer than 2^32) at
+    /// `base`, if all lanes are aligned and within it. `base` is aligned for every width, and
+    /// `lowest` is the lowest address.
     #[inline(always)]
     pub fn start_within(&self, lowest: u64, base: u64, bytes: u64) -> Option<u32> {
         let start = lowest.checked_sub(base)?;

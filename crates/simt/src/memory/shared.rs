@@ -1,8 +1,8 @@
-//! The shared memory of one block. A block of the machine owns it; loads, stores and atomic operations access it, also from other
-//! blocks of its cluster.
+//! The shared memory of one block. A block of the machine owns it; loads, stores and atomic
+//! operations access it, also from other blocks of its cluster.
 //!
-//! Addresses start at 0 in the first block of a cluster, and at multiples of [`BLOCK_WINDOW_BYTES`] in the others, as on the
-//! hardware: an address means the same in all of them.
+//! Addresses start at 0 in the first block of a cluster, and at multiples of [`BLOCK_WINDOW_BYTES`]
+//! in the others, as on the hardware: an address means the same in all of them.
 
 use crate::memory::windows::BLOCK_WINDOW_BYTES;
 use std::cell::Cell;
@@ -39,8 +39,8 @@ impl SharedMemory {
         self.words.resize(bytes.div_ceil(4) as usize, Cell::new(0));
     }
 
-    /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`]. Returns whether it
-    /// did: it does nothing if any lane is at fault.
+    /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`].
+    /// Returns whether it did: it does nothing if any lane is at fault.
     #[inline(always)]
     pub fn load(&self, shape: &Shape, lowest: u64, rows: &mut [[u32; 32]]) -> bool {
         let Some(start) = shape.start_within(lowest, self.start, self.bytes) else { return false };
@@ -56,14 +56,16 @@ impl SharedMemory {
         true
     }
 
-    /// Loads lane by lane, from any addresses; rows as in [`words::load`]. Does nothing if any lane is at fault.
+    /// Loads lane by lane, from any addresses; rows as in [`words::load`]. Does nothing if any lane
+    /// is at fault.
     pub fn load_each(&self, access: &Access, rows: &mut [[u32; 32]]) -> Result<(), AccessFault> {
         access.check(|address| self.check(address, access.width))?;
         Shape::for_each_lane(access, |shape, address| _ = self.load(shape, address, rows));
         Ok(())
     }
 
-    /// Stores lane by lane, under the same conditions as [`SharedMemory::load_each`](Self::load_each).
+    /// Stores lane by lane, under the same conditions as
+    /// [`SharedMemory::load_each`](Self::load_each).
     pub fn store_each(&self, access: &Access, rows: &[[u32; 32]]) -> Result<(), AccessFault> {
         access.check(|address| self.check(address, access.width))?;
         Shape::for_each_lane(access, |shape, address| _ = self.store(shape, address, rows));

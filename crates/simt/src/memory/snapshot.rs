@@ -30,7 +30,8 @@ impl Memory {
             .map_err(|_| InvalidLaunch::NoRoomForChecks { kernel: kernel.into(), bytes: self.used() })
     }
 
-    /// Restores the contents. Which bytes count as written is not restored: a launch that is undone runs again.
+    /// Restores the contents. Which bytes count as written is not restored: a launch that is undone
+    /// runs again.
     pub(crate) fn restore(&self, snapshot: &Snapshot) {
         self.restore_heap(&snapshot.heap);
         for (words, before) in self.writable().zip(&snapshot.allocations) {

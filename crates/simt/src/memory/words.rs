@@ -1,5 +1,5 @@
-//! Loads, stores and atomic operations of a warp on a run of 4-byte words, for `global`, `heap` and `shared`. Callers have checked
-//! bounds and alignment.
+//! Loads, stores and atomic operations of a warp on a run of 4-byte words, for `global`, `heap` and
+//! `shared`. Callers have checked bounds and alignment.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -81,9 +81,9 @@ fn for_lanes(mask: u32, mut each: impl FnMut(usize)) {
     }
 }
 
-/// Reads each active lane's bytes; the access starts at byte `start` of the words. Widths 1 and 2 are zero-extended into row
-/// 0; widths 8 and 16 take one row for each word, the lowest first, and `rows` must have that many. Inactive lanes keep
-/// their values.
+/// Reads each active lane's bytes; the access starts at byte `start` of the words. Widths 1 and 2
+/// are zero-extended into row 0; widths 8 and 16 take one row for each word, the lowest first, and
+/// `rows` must have that many. Inactive lanes keep their values.
 #[inline(always)]
 pub(super) fn load<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &mut [[u32; 32]]) {
     let words = &words[start as usize / 4..];
@@ -115,7 +115,8 @@ pub(super) fn load<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &mut [
     }
 }
 
-/// Writes each active lane's bytes, as [`load`] reads them; if lanes share an address, the highest lane wins.
+/// Writes each active lane's bytes, as [`load`] reads them; if lanes share an address, the highest
+/// lane wins.
 #[inline(always)]
 pub(super) fn store<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &[[u32; 32]]) {
     let words = &words[start as usize / 4..];

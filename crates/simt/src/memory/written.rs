@@ -1,5 +1,6 @@
-//! Which bytes of an allocation have been written, for the sanitizer's check of uninitialised reads. Stores of the host and the
-//! sanitizer's hooks mark bytes; the hooks ask. Several threads may do so at once.
+//! Which bytes of an allocation have been written, for the sanitizer's check of uninitialised
+//! reads. Stores of the host and the sanitizer's hooks mark bytes; the hooks ask. Several threads
+//! may do so at once.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -146,7 +147,8 @@ fn set(word: &AtomicU32, ones: u32) {
     }
 }
 
-/// Calls `each` with each word of bits of a range until it returns false. Returns whether all returned true.
+/// Calls `each` with each word of bits of a range until it returns false. Returns whether all
+/// returned true.
 #[inline(always)]
 fn each_word(offset: u64, length: u64, mut each: impl FnMut(usize, u32) -> bool) -> bool {
     let end = offset + length;

@@ -1,7 +1,8 @@
-//! Counts passes over the banks of shared memory, by architecture. Pure functions of one access; `multiprocessor` calls them.
+//! Counts passes over the banks of shared memory, by architecture.
 //!
-//! Sources: CUDA C programming guide, sections "Shared Memory" of compute capabilities 1.x (4.2 edition), 2.x and 3.x (6.5
-//! edition). The rule of 5.x and later is that of [`crate::coalesce`], measured on an H200.
+//! Sources: CUDA C programming guide, sections "Shared Memory" of compute capabilities 1.x (4.2
+//! edition), 2.x and 3.x (6.5 edition). The rule of 5.x and later is that of [`crate::coalesce`],
+//! measured on an H200.
 
 use super::BankRule;
 use crate::coalesce::{self, Served, Wavefronts};
@@ -32,29 +33,34 @@ pub(crate) fn list(rule: BankRule, access: &Access, is_load: bool, each: impl Fn
 }
 
 /// Groups of lanes, one after the other: each needs as many passes as the bank with the most distinct rows has, plus `extra`.
-/// `together` has the lanes of a group for the widths that are not served a whole warp at a time; `place` gives the bank
+/// `groups` has the lanes of a group for the widths that are not served a whole warp at a time; `bank_of` gives the bank
 /// and the row of a 4-byte word.
 fn grouped(
     access: &Access,
-    together: &[(u32, usize)],
+    groups: &[(u32, usize)],
     extra: u32,
-    place: fn(u64) -> (u64, u64),
+    bank_of: fn(u64) -> (u64, u64),
     mut each: impl FnMut(Served),
 ) -> Wavefronts {
-    let size = together.iter().find(|(width, _)| *width == access.width).map_or(32, |&(_, lanes)| lanes);
+    let size = groups.iter().find(|(width, _)| *width == access.width).map_or(32, |&(_, lanes)| lanes);
     coalesce::groups(access.mask, size).fold(Wavefronts::default(), |sum, group| {
-        let passes = most_rows_in_a_bank(access, group, place, |served| each(served.after(sum.wavefronts)));
+        let passes = most_rows_in_a_bank(access, group, bank_of, |served| each(served.after(sum.wavefronts)));
         sum + Wavefronts::of_group(passes + extra)
     })
 }
 
-fn most_rows_in_a_bank(access: &Access, group: u32, place: fn(u64) -> (u64, u64), mut each: impl FnMut(Served)) -> u32 {
+fn most_rows_in_a_bank(
+    access: &Access,
+    group: u32,
+    bank_of: fn(u64) -> (u64, u64),
+    mut each: impl FnMut(Served),
+) -> u32 {
     // A lane of 16 bytes has up to four rows, so 16 lanes together have at most 64.
     let mut rows: [Vec<u64>; 32] = Default::default();
     for lane in lanes(group) {
         let first = access.addresses[lane] / 4;
         for word in first..first + u64::from(access.width.div_ceil(4)) {
-            let (bank, row) = place(word);
+            let (bank, row) = bank_of(word);
             let turn = turn_of(row, &mut rows[bank as usize % 32]);
             each(Served { lane, word, pass: turn, turn });
         }
@@ -131,7 +137,8 @@ mod tests {
     #[test]
     fn sixteen_banks_and_half_warps() {
         let of = |stride: u64| load(BankRule::HalfWarps, 4, |lane| 4 * stride * lane);
-        // Two half warps: an odd stride needs a pass each; 2, 8 and 16 conflict 2, 8 and 16 ways in each.
+        // Two half warps: an odd stride needs a pass each; 2, 8 and 16 conflict 2, 8 and 16 ways in
+        // each.
         assert_eq!([1, 2, 3, 8, 16, 32, 33].map(of), [2, 4, 2, 16, 32, 32, 2]);
         // One word for all is broadcast; a permutation is free.
         assert_eq!(of(0), 2);

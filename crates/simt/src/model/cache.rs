@@ -1,5 +1,5 @@
-//! A set-associative cache: lines of up to four sectors, each present or not, with least-recently-used replacement. Holds no
-//! data and knows no addresses, only line numbers. `multiprocessor` uses it as L1, `chip` as L2.
+//! A set-associative cache: lines of up to four sectors, each present or not, with
+//! least-recently-used replacement. Holds no data and knows no addresses, only line numbers.
 
 /// A line that leaves the cache, or its dirty sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Cache {
         Self { sets, ways: ways.max(1), lines: vec![Line::default(); sets * ways.max(1)], clock: 0 }
     }
 
-    /// The set of a line. Each run of as many lines as there are sets has one line in each set, rotated by a different amount
-    /// for each run, so that strides of powers of two do not collide.
+    /// The set of a line. Each run of as many lines as there are sets has one line in each set,
+    /// rotated by a different amount for each run, so that strides of powers of two do not collide.
     fn set(&mut self, line: u64) -> &mut [Line] {
         let sets = self.sets as u64;
         let (run, within) = (line / sets, line % sets);
@@ -55,7 +55,8 @@ impl Cache {
         found.present
     }
 
-    /// Puts sectors of a line into the cache; `dirty` ones must be written back later. Returns what is evicted.
+    /// Puts sectors of a line into the cache; `dirty` ones must be written back later. Returns what
+    /// is evicted.
     pub fn insert(&mut self, line: u64, sectors: u8, dirty: u8) -> Option<Evicted> {
         self.clock += 1;
         let clock = self.clock;
@@ -128,7 +129,8 @@ mod tests {
         for line in 0..8 {
             assert_eq!(cache.insert(line, 1, 0), None);
         }
-        // Four more have one set each; of the two lines there, the first four's was used least recently.
+        // Four more have one set each; of the two lines there, the first four's was used least
+        // recently.
         let mut left: Vec<_> = (8..12).filter_map(|line| cache.insert(line, 1, 0)).map(|left| left.line).collect();
         left.sort_unstable();
         assert_eq!(left, [0, 1, 2, 3]);
@@ -137,7 +139,8 @@ mod tests {
     }
 
     proptest! {
-        /// A cache as large as the working set evicts nothing. No cache invents a sector or loses a dirty one.
+        /// A cache as large as the working set evicts nothing. No cache invents a sector or loses a
+        /// dirty one.
         #[test]
         fn nothing_is_lost(operations in prop::collection::vec((0u64..64, 1u8..16, any::<bool>()), 0..300), ways in 1usize..5) {
             let mut small = Cache::new(16, ways);

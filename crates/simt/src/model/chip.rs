@@ -1,5 +1,4 @@
-//! What all multiprocessors share: L2 and DRAM. `machine/schedule/resident.rs` calls [`Chip::serve`] at the end of each round, which
-//! takes the multiprocessors' requests and changes the state of L2 and its counters.
+//! What all multiprocessors share: L2 and DRAM.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,8 +11,9 @@ const SECTOR_BYTES: u64 = 32;
 
 /// L2 and DRAM of a chip.
 ///
-/// If L2 has two partitions, each line has its home in one of them. A multiprocessor sends requests to the partition near to
-/// it. That partition fetches missing sectors from the home, and keeps a copy.
+/// If L2 has two partitions, each line has its home in one of them. A multiprocessor sends requests
+/// to the partition near to it. That partition fetches missing sectors from the home, and keeps a
+/// copy.
 pub(crate) struct Chip {
     l2: Option<L2>,
     partitions: Vec<Cache>,
@@ -21,7 +21,8 @@ pub(crate) struct Chip {
     dirty: VecDeque<u64>,
     dirty_sectors: HashMap<u64, u8>,
     dirty_count: u64,
-    /// Reads of this round, by group of multiprocessors and line: which multiprocessor, and which sectors.
+    /// Reads of this round, by group of multiprocessors and line: which multiprocessor, and which
+    /// sectors.
     asked: HashMap<(usize, u64), (u32, u8)>,
     counters: ModelCounters,
 }
@@ -50,7 +51,8 @@ impl Chip {
         &self.counters
     }
 
-    /// Serves what the multiprocessors have requested since the last round, one request of each in turn.
+    /// Serves what the multiprocessors have requested since the last round, one request of each in
+    /// turn.
     pub fn serve<'m>(&mut self, multiprocessors: impl Iterator<Item = &'m mut Multiprocessor>) {
         let Some(l2) = self.l2 else { return };
         let mut all: Vec<&mut Multiprocessor> = multiprocessors.collect();

@@ -1,5 +1,5 @@
-//! The counters of a model, in addition to those of every launch. `multiprocessor` and `chip` fill them; reports read them, under
-//! the profiler's names.
+//! The counters of a model, in addition to those of every launch. `multiprocessor` and `chip` fill
+//! them; reports read them, under the profiler's names.
 
 use std::ops::AddAssign;
 
@@ -23,7 +23,8 @@ impl TransactionCounters {
         (self.bytes_asked != 0).then(|| self.bytes_moved as f64 / self.bytes_asked as f64)
     }
 
-    /// Of the bytes moved, the percentage that was requested: the lectures' bus use. `None` without transactions.
+    /// Of the bytes moved, the percentage that was requested: the lectures' bus use. `None` without
+    /// transactions.
     pub fn percent_used(&self) -> Option<f64> {
         (self.bytes_moved != 0).then(|| self.bytes_asked as f64 * 100.0 / self.bytes_moved as f64)
     }
@@ -74,7 +75,8 @@ pub struct CacheCounters {
     pub l2_to_l1_sectors: u64,
     /// 32-byte sectors that multiprocessors sent to L2: stores and atomic operations.
     pub l1_to_l2_sectors: u64,
-    /// 32-byte sectors that went from one multiprocessor to another, for accesses to the shared memory of other blocks.
+    /// 32-byte sectors that went from one multiprocessor to another, for accesses to the shared
+    /// memory of other blocks.
     pub distributed_sectors: u64,
     /// L2: reads of the multiprocessors.
     pub l2_read: SectorCounters,
@@ -106,7 +108,8 @@ pub struct ModelCounters {
     pub model: &'static Model,
     /// Loads from global memory.
     pub global_load: TransactionCounters,
-    /// Those of them that go through the read-only cache: a transaction is a segment that a request touches.
+    /// Those of them that go through the read-only cache: a transaction is a segment that a request
+    /// touches.
     pub read_only_load: TransactionCounters,
     /// Stores to global memory.
     pub global_store: TransactionCounters,
@@ -132,7 +135,8 @@ impl ModelCounters {
         self.caches += other.caches;
     }
 
-    /// The counters by name: Nsight Compute's from compute capability 7.0 on, nvprof's for older models.
+    /// The counters by name: Nsight Compute's from compute capability 7.0 on, nvprof's for older
+    /// models.
     pub fn metrics(&self) -> Vec<Metric> {
         let mut metrics = Vec::new();
         let mut count = |name, value| metrics.push(Metric { name, value: MetricValue::Count(value) });

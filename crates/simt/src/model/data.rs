@@ -1,18 +1,23 @@
 //! The models, and where each number comes from. Only constants: `Model::all` lists them.
 //!
-//! - Limits of blocks and multiprocessors, register and shared-memory allocation, carveouts: CUDA C++ programming guide, table
-//!   "Technical Specifications per Compute Capability" (1.x: edition 4.2; 2.x to 3.x: 6.5; 5.x and later: 12.x), and the
-//!   allocation units of the CUDA occupancy calculator.
-//! - Multiprocessors, L2 sizes, sizes of L1: NVIDIA's whitepapers of each architecture (G80 and GT200: the technical briefs of
-//!   the GeForce 8800 and GTX 200; Fermi, Kepler GK110, GTX 980, Tesla P100, V100, Turing, A100, Ada, H100) and tuning guides.
+//! - Limits of blocks and multiprocessors, register and shared-memory allocation, carveouts: CUDA
+//!   C++ programming guide, table "Technical Specifications per Compute Capability" (1.x: edition
+//!   4.2; 2.x to 3.x: 6.5; 5.x and later: 12.x), and the allocation units of the CUDA occupancy
+//!   calculator.
+//! - Multiprocessors, L2 sizes, sizes of L1: NVIDIA's whitepapers of each architecture (G80 and
+//!   GT200: the technical briefs of the GeForce 8800 and GTX 200; Fermi, Kepler GK110, GTX 980,
+//!   Tesla P100, V100, Turing, A100, Ada, H100) and tuning guides.
 //! - Which loads L1 caches: the tuning guides of Kepler, Maxwell, Pascal and Volta.
-//! - The H200's own numbers: its driver's device attributes, and its counters (`docs/MODELS.md`). Its GPCs: `%smid` in the blocks of
-//!   clusters of 1 to 16 blocks. Which multiprocessors a chip of this kind has, and where, differs from one to the next.
+//! - The H200's own numbers: its driver's device attributes, and its counters (`docs/MODELS.md`).
+//!   Its GPCs: `%smid` in the blocks of clusters of 1 to 16 blocks. Which multiprocessors a chip of
+//!   this kind has, and where, differs from one to the next.
 //!
-//! NVIDIA publishes neither the associativity of its caches nor their replacement policy. The ways here are assumptions: 4
-//! for the L1 caches of Fermi and Kepler (as microbenchmarks of their time found), many for later ones, 96 for Kepler's read-only
-//! cache (four sets, as Mei and Chu, "Dissecting GPU Memory Hierarchy through Microbenchmarking", found for textures), 16 for L2.
-//! All replace the least recently used line. What DRAM delivers for a missing sector is an assumption, too, unless measured.
+//! NVIDIA publishes neither the associativity of its caches nor their replacement policy. The ways
+//! here are assumptions: 4 for the L1 caches of Fermi and Kepler (as microbenchmarks of their time
+//! found), many for later ones, 96 for Kepler's read-only cache (four sets, as Mei and Chu,
+//! "Dissecting GPU Memory Hierarchy through Microbenchmarking", found for textures), 16 for L2. All
+//! replace the least recently used line. What DRAM delivers for a missing sector is an assumption,
+//! too, unless measured.
 
 use super::{BankRule, L1, L1Size, L2, Limits, Model, ReadOnly, RegisterAllocation, Shared, StoreHit, TransactionRule};
 

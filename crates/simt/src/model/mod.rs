@@ -1,19 +1,22 @@
-//! Models of GPUs, one for each architecture: how it cuts accesses into transactions, what its caches hold, what fits on a
-//! multiprocessor.
+//! Models of GPUs, one for each architecture: how it cuts accesses into transactions, what its
+//! caches hold, what fits on a multiprocessor.
 //!
-//! Without a model a launch counts what Volta and all later GPUs have in common, and is fast. With one
-//! ([`Launch::model`](crate::Launch::model)) the grid runs as that GPU would run it: blocks resident side by side on its
-//! multiprocessors, their accesses going through its L1 and L2 caches. The report then has [`ModelCounters`] as well.
+//! Without a model a launch counts what Volta and all later GPUs have in common, and is fast. With
+//! one ([`Launch::model`](crate::Launch::model)) the grid runs as that GPU would run it: blocks
+//! resident side by side on its multiprocessors, their accesses going through its L1 and L2 caches.
+//! The report then has [`ModelCounters`] as well.
 //!
 //! - `data`: the models and where each number comes from;
 //! - `transactions`: global memory, `banks`: shared memory, as pure functions of one warp's access;
-//! - `occupancy`: how many blocks fit on a multiprocessor, and why not more; `seats`: which blocks are neighbours there;
-//! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it; `read_only`: Kepler's read-only
-//!   cache; `chip`: L2 and DRAM;
+//! - `occupancy`: how many blocks fit on a multiprocessor, and why not more; `seats`: which blocks
+//!   are neighbours there;
+//! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it;
+//!   `read_only`: Kepler's read-only cache; `chip`: L2 and DRAM;
 //! - `counters`: what is counted.
 //!
-//! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls into this folder, and
-//! `machine/modelled.rs` passes the accesses. Nothing here reads the memory of a program: a model only counts.
+//! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls
+//! into this folder, and `machine/modelled.rs` passes the accesses. Nothing here reads the memory
+//! of a program: a model only counts.
 
 mod banks;
 mod cache;
@@ -31,7 +34,7 @@ pub use occupancy::{BlockNeeds, Limiter, Occupancy};
 
 pub(crate) use banks::list as list_wavefronts;
 pub(crate) use chip::Chip;
-pub(crate) use multiprocessor::{AccessOrigin, CacheWish, Multiprocessor, Position};
+pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, Position};
 pub(crate) use seats::Neighbourhood;
 pub(crate) use transactions::{bulk_lines, list as list_transactions};
 
@@ -49,8 +52,8 @@ pub struct Model {
     pub compute_capability: (u32, u32),
     /// Streaming multiprocessors of the chip.
     pub multiprocessors: u32,
-    /// The multiprocessors of each GPC (graphics processing cluster) that can host clusters of more than two blocks. Empty if the
-    /// GPU has no clusters of blocks.
+    /// The multiprocessors of each GPC (graphics processing cluster) that can host clusters of more
+    /// than two blocks. Empty if the GPU has no clusters of blocks.
     pub gpcs: &'static [u32],
     /// What a block and a multiprocessor can hold.
     pub limits: Limits,
@@ -60,7 +63,8 @@ pub struct Model {
     pub global: TransactionRule,
     /// The L1 cache of a multiprocessor, if global or local memory goes through one.
     pub l1: Option<L1>,
-    /// The read-only cache of a multiprocessor, if it is a memory of its own. Otherwise read-only loads go through L1.
+    /// The read-only cache of a multiprocessor, if it is a memory of its own. Otherwise read-only
+    /// loads go through L1.
     pub read_only: Option<ReadOnly>,
     /// The L2 cache of the chip.
     pub l2: Option<L2>,
@@ -90,7 +94,8 @@ pub struct Limits {
 /// How registers are allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterAllocation {
-    /// To a whole block, whose warps are rounded up to an even number, in units of `unit` registers.
+    /// To a whole block, whose warps are rounded up to an even number, in units of `unit`
+    /// registers.
     Block {
         /// The unit.
         unit: u32,
@@ -107,8 +112,8 @@ pub enum RegisterAllocation {
 /// Shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// The possible sizes of a multiprocessor's shared memory, in bytes, in rising order. The rest of the memory that it shares
-    /// with the L1 cache is cache.
+    /// The possible sizes of a multiprocessor's shared memory, in bytes, in rising order. The rest
+    /// of the memory that it shares with the L1 cache is cache.
     pub carveouts: &'static [u32],
     /// Bytes that a block can have without opting in.
     pub per_block: u32,
@@ -125,12 +130,14 @@ pub struct Shared {
 /// How the banks of shared memory serve a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BankRule {
-    /// 16 banks of 4-byte words, a half warp at a time, one word broadcast per pass (compute capability 1.x).
+    /// 16 banks of 4-byte words, a half warp at a time, one word broadcast per pass (compute
+    /// capability 1.x).
     HalfWarps,
-    /// 32 banks of 4-byte words; words of 8 bytes a half warp at a time, and those of 16 bytes a quarter warp at a time in
-    /// at least two passes (2.x).
+    /// 32 banks of 4-byte words; words of 8 bytes a half warp at a time, and those of 16 bytes a
+    /// quarter warp at a time in at least two passes (2.x).
     Fermi,
-    /// 32 banks, 8 bytes wide, in 4-byte mode: words 32 apart share a row of 64 words and a pass (3.x, the default).
+    /// 32 banks, 8 bytes wide, in 4-byte mode: words 32 apart share a row of 64 words and a pass
+    /// (3.x, the default).
     Kepler4,
     /// 32 banks of 8-byte words (3.x, if the program selects it).
     Kepler8,
@@ -150,12 +157,14 @@ pub struct Banks {
 /// How a warp's access to global memory becomes transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionRule {
-    /// Each half warp in one or two transactions if its threads access consecutive words in order, otherwise one per thread (1.0, 1.1).
+    /// Each half warp in one or two transactions if its threads access consecutive words in order,
+    /// otherwise one per thread (1.0, 1.1).
     Strict,
-    /// Each half warp in the segments of 32, 64 or 128 bytes that it touches, each as small as possible (1.2, 1.3).
+    /// Each half warp in the segments of 32, 64 or 128 bytes that it touches, each as small as
+    /// possible (1.2, 1.3).
     Segments,
-    /// Lines of 128 bytes through L1, sectors of 32 bytes past it; 8-byte words a half warp at a time, 16-byte words a
-    /// quarter warp at a time (2.x, 3.x).
+    /// Lines of 128 bytes through L1, sectors of 32 bytes past it; 8-byte words a half warp at a
+    /// time, 16-byte words a quarter warp at a time (2.x, 3.x).
     LinesAndSectors,
     /// Sectors of 32 bytes, of the whole warp (5.x and later).
     Sectors,
@@ -202,7 +211,8 @@ pub enum L1Size {
     Own(u32),
 }
 
-/// What a store to global memory does to the copy of its line in L1. The store goes to L2 in any case.
+/// What a store to global memory does to the copy of its line in L1. The store goes to L2 in any
+/// case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreHit {
     /// The copy is dropped.
@@ -226,11 +236,13 @@ pub struct L2 {
     pub partitions: u32,
     /// The most bytes that may be dirty.
     pub dirty_bytes: u64,
-    /// How many multiprocessors share a path on which simultaneous reads of one line are merged before L2.
+    /// How many multiprocessors share a path on which simultaneous reads of one line are merged
+    /// before L2.
     pub merges_reads_of: u32,
 }
 
-/// Whether loads from global memory without a cache operator go through L1: the `-dlcm` flag of older compilers.
+/// Whether loads from global memory without a cache operator go through L1: the `-dlcm` flag of
+/// older compilers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LoadCaching {
     /// The architecture's default.
@@ -275,7 +287,8 @@ impl Model {
         data::MODELS.iter().find(|model| model.name == name)
     }
 
-    /// The possible sizes of a multiprocessor's shared memory, in bytes; empty for unknown compute capabilities.
+    /// The possible sizes of a multiprocessor's shared memory, in bytes; empty for unknown compute
+    /// capabilities.
     pub fn shared_sizes(capability: (u32, u32)) -> &'static [u32] {
         data::shared_sizes(capability)
     }

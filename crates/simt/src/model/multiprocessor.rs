@@ -1,5 +1,6 @@
-//! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2. `machine/modelled.rs` passes each access
-//! of a warp; the chip takes the requests at the end of each round. Changes only the state of L1, the requests and counters.
+//! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2.
+//! `machine/modelled.rs` passes each access of a warp; the chip takes the requests at the end of
+//! each round.
 
 use super::cache::Cache;
 use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
@@ -14,27 +15,28 @@ use crate::memory::Access;
 
 /// Which caches an instruction asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum CacheWish {
+pub(crate) enum CacheHint {
     /// No preference.
     #[default]
     None,
     /// Through L1: `ca`, `cs`.
-    Through,
-    /// Past L1: `cg`, `lu`, `cv`, and loads that are ordered with those of other threads. (`lu` may use L1, but on an H200 what
-    /// `lu` has loaded never hits.)
-    Past,
-    /// Through the read-only path, `nc`: a separate cache on Kepler ([`Multiprocessor::read_only_load`]), L1 on all later GPUs.
+    Cached,
+    /// Past L1: `cg`, `lu`, `cv`, and loads that are ordered with those of other threads. (`lu` may
+    /// use L1, but on an H200 what `lu` has loaded never hits.)
+    Bypass,
+    /// Through the read-only path, `nc`: a separate cache on Kepler
+    /// ([`Multiprocessor::read_only_load`]), L1 on all later GPUs.
     ReadOnly,
 }
 
-impl CacheWish {
+impl CacheHint {
     /// Whether loads that ask for it go through L1. `by_default`: those that ask for nothing do.
     pub fn goes_through_l1(self, model: &Model, by_default: bool) -> bool {
         model.l1.is_some_and(|l1| match self {
-            CacheWish::None => by_default,
-            CacheWish::Through => l1.caches_global_loads || l1.can_cache_global_loads,
-            CacheWish::Past => false,
-            CacheWish::ReadOnly => model.compute_capability >= (5, 0) || by_default,
+            CacheHint::None => by_default,
+            CacheHint::Cached => l1.caches_global_loads || l1.can_cache_global_loads,
+            CacheHint::Bypass => false,
+            CacheHint::ReadOnly => model.compute_capability >= (5, 0) || by_default,
         })
     }
 }
@@ -108,7 +110,8 @@ impl Multiprocessor {
         }
     }
 
-    /// The passes over the banks of an access to shared memory; `None` if the model's rule is the one that every launch counts by.
+    /// The passes over the banks of an access to shared memory; `None` if the model's rule is the
+    /// one that every launch counts by.
     pub fn wavefronts(&self, kind: AccessKind, access: &Access) -> Option<Wavefronts> {
         match self.model.shared.banks {
             BankRule::Words => None,
@@ -117,11 +120,11 @@ impl Multiprocessor {
     }
 
     /// A warp's access to global or local memory.
-    pub fn access(&mut self, kind: AccessKind, origin: AccessOrigin, wish: CacheWish, access: &Access) {
+    pub fn access(&mut self, kind: AccessKind, origin: AccessOrigin, hint: CacheHint, access: &Access) {
         if access.mask == 0 {
             return;
         }
-        let through = origin == AccessOrigin::Local || wish.goes_through_l1(self.model, self.caches_global_loads);
+        let through = origin == AccessOrigin::Local || hint.goes_through_l1(self.model, self.caches_global_loads);
         self.count(kind, origin, through, access);
         if self.model.l2.is_none() {
             self.past_caches(kind, transactions::load(self.model.global, access, false).bytes.into());
@@ -162,7 +165,8 @@ impl Multiprocessor {
         self.counters.read_only_load += transactions;
     }
 
-    /// A warp's texture fetch through the read-only cache: the lane and the 32-byte sector of each texel.
+    /// A warp's texture fetch through the read-only cache: the lane and the 32-byte sector of each
+    /// texel.
     pub fn texture_fetch(&mut self, warp: u64, touched: impl Iterator<Item = (u32, u64)>) {
         let queries = self.query(warp, touched);
         self.counters.caches.read_only_texture += queries;
@@ -196,8 +200,9 @@ impl Multiprocessor {
         }
     }
 
-    /// A warp's access to the shared memory of another block, which goes to another multiprocessor and back. Atomic operations of
-    /// lanes that share a word take turns, and the replies count as much.
+    /// A warp's access to the shared memory of another block, which goes to another multiprocessor
+    /// and back. Atomic operations of lanes that share a word take turns, and the replies count as
+    /// much.
     pub fn distributed(&mut self, kind: AccessKind, access: &Access) {
         self.counters.caches.distributed_sectors += match kind {
             AccessKind::Atomic | AccessKind::Reduction => 2 * u64::from(coalesce::atomic_sectors(access).sectors),
@@ -205,8 +210,8 @@ impl Multiprocessor {
         };
     }
 
-    /// Threads of a block acquire what others of their cluster have written: invalidates L1. (Without clusters there are no such
-    /// writes.)
+    /// Threads of a block acquire what others of their cluster have written: invalidates L1.
+    /// (Without clusters there are no such writes.)
     pub fn acquire(&mut self) {
         if let Some(l1) = self.l1.as_mut().filter(|_| !self.model.gpcs.is_empty()) {
             l1.drop_lines();

@@ -1,5 +1,5 @@
-//! Computes how many blocks of a launch a multiprocessor holds at once, and what limits that. Pure; launches on a model, the
-//! host's reports and its `occupancy` metrics use it. The rules are those of the CUDA occupancy calculator.
+//! Computes how many blocks of a launch a multiprocessor holds at once, and what limits that. The
+//! rules are those of the CUDA occupancy calculator.
 
 use super::{Model, RegisterAllocation};
 use crate::metric::{Metric, MetricValue};
@@ -49,12 +49,13 @@ pub struct Occupancy {
     pub by_warps: u32,
     /// Blocks that it can hold of any kernel (`launch__occupancy_limit_blocks`).
     pub by_blocks: u32,
-    /// Blocks that its shared memory allows at the carveout (`launch__occupancy_limit_shared_mem`); `None` if a block
-    /// uses none.
+    /// Blocks that its shared memory allows at the carveout (`launch__occupancy_limit_shared_mem`);
+    /// `None` if a block uses none.
     pub by_shared: Option<u32>,
     /// Blocks that its registers allow (`launch__occupancy_limit_registers`); `None` if unknown.
     pub by_registers: Option<u32>,
-    /// Clusters that the chip holds at once (`launch__cluster_max_active`); `None` without clusters.
+    /// Clusters that the chip holds at once (`launch__cluster_max_active`); `None` without
+    /// clusters.
     pub clusters: Option<u32>,
     /// Warps of a block.
     pub warps_per_block: u32,
@@ -115,11 +116,12 @@ impl Occupancy {
 }
 
 impl Model {
-    /// What a multiprocessor holds of a launch with such blocks. `wish` is the share of the unified memory that should
-    /// be shared memory, in percent; by default, the driver takes the smallest carveout that allows the most blocks.
+    /// What a multiprocessor holds of a launch with such blocks. `hint` is the share of the unified
+    /// memory that should be shared memory, in percent; by default, the driver takes the smallest
+    /// carveout that allows the most blocks.
     ///
     /// If a block does not fit at all, there are 0 blocks.
-    pub fn occupancy(&self, needs: &BlockNeeds, wish: Option<u8>) -> Occupancy {
+    pub fn occupancy(&self, needs: &BlockNeeds, hint: Option<u8>) -> Occupancy {
         let shared = &self.shared;
         let each = if needs.shared == 0 && shared.reserved == 0 {
             0
@@ -140,13 +142,13 @@ impl Model {
             carveout: 0,
         };
         let most = shared.carveouts[shared.carveouts.len() - 1];
-        // A wish is ignored if not even one block would fit.
-        let wanted = match wish {
+        // A hint is ignored if not even one block would fit.
+        let wanted = match hint {
             Some(percent) => (u64::from(most) * u64::from(percent.min(100))).div_ceil(100).max(each.into()),
             None => u64::from(found.blocks()) * u64::from(each),
         };
         let enough = shared.carveouts.iter().copied().find(|&carveout| u64::from(carveout) >= wanted);
-        found.carveout = match (wish, enough) {
+        found.carveout = match (hint, enough) {
             (_, Some(carveout)) => carveout,
             (Some(_), None) => most,
             // Not all the blocks fit; the smallest carveout that holds as many as the largest does.
@@ -210,7 +212,8 @@ mod tests {
         assert_eq!(of("g80", 256, 0, Some(16)).blocks(), 2);
         assert_eq!(of("g80", 256, 0, Some(10)).blocks(), 3);
         assert_eq!(of("g80", 256, 16 << 10, None).blocks(), 1);
-        // Fermi: 192 threads fill 1536 with 8 blocks; 20 registers take 640 a warp, 51 warps, 50 in twos.
+        // Fermi: 192 threads fill 1536 with 8 blocks; 20 registers take 640 a warp, 51 warps, 50 in
+        // twos.
         assert_eq!(of("fermi", 192, 0, Some(20)).blocks(), 8);
         assert_eq!(of("fermi", 256, 0, Some(63)).blocks(), 2);
         assert_eq!(of("fermi", 256, 0, Some(64)).blocks(), 0);

@@ -1,14 +1,17 @@
-//! Kepler's read-only cache, through which `ld.global.nc` and texture fetches read. `multiprocessor` owns one and sends its
-//! misses to L2. Changes only its own state.
+//! Kepler's read-only cache, through which `ld.global.nc` and texture fetches read.
+//! `multiprocessor` owns one and sends its misses to L2.
 //!
-//! A multiprocessor has one cache for each scheduler, and a warp uses its scheduler's. They share nothing: what warps of all
-//! schedulers read is in all of them. A request, one instruction of a warp, asks for 32-byte segments. Four lanes at a time form
-//! the queries, one for each segment that they touch, so a warp that reads side by side makes eight. The first query for a segment
-//! hits or misses; further ones of the same request hit. Stores do not reach the cache: nothing may write what is read through it.
+//! A multiprocessor has one cache for each scheduler, and a warp uses its scheduler's. They share
+//! nothing: what warps of all schedulers read is in all of them. A request, one instruction of a
+//! warp, asks for 32-byte segments. Four lanes at a time form the queries, one for each segment
+//! that they touch, so a warp that reads side by side makes eight. The first query for a segment
+//! hits or misses; further ones of the same request hit. Stores do not reach the cache: nothing may
+//! write what is read through it.
 //!
-//! Sources: KAUST CS 380, lecture 14. The CUDA C programming guide, "Compute Capability 3.x", has the total size, and that
-//! textures share it. NVIDIA's profiler counts `texN_cache_sector_queries` and `texN_cache_sector_misses` for N from 0 to 3, one
-//! for each 32 bytes. Nothing here was measured on a Kepler.
+//! Sources: KAUST CS 380, lecture 14. The CUDA C programming guide, "Compute Capability 3.x", has
+//! the total size, and that textures share it. NVIDIA's profiler counts `texN_cache_sector_queries`
+//! and `texN_cache_sector_misses` for N from 0 to 3, one for each 32 bytes. Nothing here was
+//! measured on a Kepler.
 
 use super::cache::Cache;
 use super::{ReadOnly, SectorCounters};
@@ -37,8 +40,8 @@ impl ReadOnlyCaches {
         Self { of_schedulers, queries: Vec::new(), missed: Vec::new() }
     }
 
-    /// Serves a request of a warp, given its number on the chip: `touched` has the lane and the segment of each element. Returns
-    /// the queries, and the segments that missed.
+    /// Serves a request of a warp, given its number on the chip: `touched` has the lane and the
+    /// segment of each element. Returns the queries, and the segments that missed.
     pub fn request(&mut self, warp: u64, touched: impl Iterator<Item = (u32, u64)>) -> (SectorCounters, &[u64]) {
         let Self { of_schedulers, queries, missed } = self;
         queries.clear();
@@ -82,7 +85,8 @@ mod tests {
     #[test]
     fn the_patterns_of_the_lecture() {
         let once = |address: &dyn Fn(u64) -> u64| counted(&[(0, address)])[0];
-        // Side by side, the eight groups ask for 16 bytes each: two of them for the same segment, which misses once.
+        // Side by side, the eight groups ask for 16 bytes each: two of them for the same segment,
+        // which misses once.
         assert_eq!(once(&|lane| 4 * lane), (8, 4));
         assert_eq!(once(&|lane| 4 * (lane ^ 3)), (8, 4));
         // Across groups, a permutation costs queries, but no misses.

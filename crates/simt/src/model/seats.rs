@@ -1,18 +1,20 @@
-//! Places the blocks of a launch on a chip. Pure; `machine/schedule/resident.rs` asks once for each launch.
+//! Places the blocks of a launch on a chip.
 //!
-//! A multiprocessor has seats for as many blocks as it holds at once. The blocks of a cluster sit on different
-//! multiprocessors of one neighbourhood: a GPC (graphics processing cluster). Without clusters, each multiprocessor is
-//! a neighbourhood. A cluster takes and frees all its seats at once.
+//! A multiprocessor has seats for as many blocks as it holds at once. The blocks of a cluster sit
+//! on different multiprocessors of one neighbourhood: a GPC (graphics processing cluster). Without
+//! clusters, each multiprocessor is a neighbourhood. A cluster takes and frees all its seats at
+//! once.
 //!
-//! The rules were measured on an H200 (`docs/MODELS.md`), except for the place of the first cluster, which differs from
-//! launch to launch.
+//! The rules were measured on an H200 (`docs/MODELS.md`), except for the place of the first
+//! cluster, which differs from launch to launch.
 
 use super::{Model, Position};
 
 /// Multiprocessors of a TPC (texture processing cluster), which have neighbouring numbers.
 const OF_TPC: usize = 2;
 
-/// The most blocks of clusters that a multiprocessor holds at once, by an H200's driver and its count of active warps.
+/// The most blocks of clusters that a multiprocessor holds at once, by an H200's driver and its
+/// count of active warps.
 const OF_CLUSTERS: u32 = 8;
 
 /// A block's seat.
@@ -55,8 +57,8 @@ impl Neighbourhood {
 }
 
 impl Model {
-    /// Places `clusters` clusters, if a multiprocessor holds `resident` blocks at once. Returns the neighbourhoods in use, in the
-    /// order in which they take one cluster each in turn.
+    /// Places `clusters` clusters, if a multiprocessor holds `resident` blocks at once. Returns the
+    /// neighbourhoods in use, in the order in which they take one cluster each in turn.
     pub(crate) fn neighbourhoods(&self, resident: u32, blocks_per_cluster: u32, clusters: u64) -> Vec<Neighbourhood> {
         let of_cluster = blocks_per_cluster as usize;
         let multiprocessors: Vec<Vec<u32>> = match of_cluster {
@@ -100,7 +102,8 @@ impl Model {
 
     /// The numbers of the multiprocessors that are neighbours: TPCs that are in no GPC, then GPCs.
     ///
-    /// TPCs are numbered across the GPCs, one of each in turn while it has more; then come those in no GPC.
+    /// TPCs are numbered across the GPCs, one of each in turn while it has more; then come those in
+    /// no GPC.
     fn gpcs(&self) -> Vec<Vec<u32>> {
         let mut gpcs: Vec<Vec<u32>> = vec![Vec::new(); self.gpcs.len()];
         let mut numbers = 0..self.multiprocessors;
@@ -144,7 +147,8 @@ mod tests {
         let sixteen = [2, 3, 18, 19, 34, 35, 50, 51, 64, 65, 78, 79, 92, 93, 106, 107];
         assert_eq!(taken(16, 16, 8)[0], sixteen);
         assert_eq!(taken(16, 16, 8)[7], sixteen);
-        // Two TPCs are in GPCs, and used where all others are; four are in none, and for clusters of two.
+        // Two TPCs are in GPCs, and used where all others are; four are in none, and for clusters
+        // of two.
         let twos = taken(16, 2, 66);
         assert_eq!(twos[0], [124, 125]);
         assert_eq!(twos[4], [0, 1]);
@@ -152,7 +156,8 @@ mod tests {
         let mut all = twos.concat();
         all.sort_unstable();
         assert!(all.into_iter().eq(0..132));
-        // The second of a GPC of eight would share multiprocessors: the third ones of others are first.
+        // The second of a GPC of eight would share multiprocessors: the third ones of others are
+        // first.
         let count = |clusters| {
             let all = Model::named("hopper").unwrap().neighbourhoods(16, 5, clusters);
             all.iter().map(|neighbourhood| neighbourhood.clusters).collect::<Vec<_>>()
@@ -161,7 +166,8 @@ mod tests {
         assert_eq!(count(24), [2, 4, 3, 3, 3, 3, 3, 3]);
     }
 
-    /// `cuOccupancyMaxActiveClusters` on an H200, for 2 to 16 blocks a cluster: threads, shared memory, clusters.
+    /// `cuOccupancyMaxActiveClusters` on an H200, for 2 to 16 blocks a cluster: threads, shared
+    /// memory, clusters.
     const RESIDENT: [(u32, u32, [u32; 15]); 4] = [
         (64, 0, [528, 327, 248, 193, 163, 139, 124, 102, 88, 81, 74, 67, 65, 58, 58]),
         (256, 0, [528, 327, 248, 193, 163, 139, 124, 102, 88, 81, 74, 67, 65, 58, 58]),

@@ -1,8 +1,8 @@
-//! Transactions of global memory: what one request of a warp costs, by architecture. Pure functions of one access;
-//! `multiprocessor` calls them.
+//! Transactions of global memory: what one request of a warp costs, by architecture.
 //!
-//! Sources: CUDA C programming guide, "Compute Capability 1.x" to "5.x", sections "Global Memory" (the guide of CUDA
-//! 4.2 has the rules of 1.x in full). The lectures' table of access patterns is a test here.
+//! Sources: CUDA C programming guide, "Compute Capability 1.x" to "5.x", sections "Global Memory"
+//! (the guide of CUDA 4.2 has the rules of 1.x in full). The lectures' table of access patterns is
+//! a test here.
 
 use super::{LINE_BYTES, TransactionRule};
 use crate::coalesce;
@@ -155,7 +155,8 @@ mod tests {
 
     #[test]
     fn the_table_of_course_row_4() {
-        // (pattern, bytes requested, Fermi through L1: transactions and bus use, past L1 and on everything later)
+        // (pattern, bytes requested, Fermi through L1: transactions and bus use, past L1 and on
+        // everything later)
         type Row = (Pattern, f64, (u32, f64), (u32, f64));
         let rows: [Row; 5] = [
             (ALIGNED, 128.0, (1, 100.0), (4, 100.0)),
@@ -197,7 +198,8 @@ mod tests {
         // Two half warps, 64 bytes each.
         assert_eq!(of(4, ALIGNED), (2, 128));
         assert_eq!(of(4, PERMUTED), (2, 128));
-        // Words 1..=16: within 128 bytes, but across the middle. Words 17..=32: 60 bytes of one segment, 4 of the next.
+        // Words 1..=16: within 128 bytes, but across the middle. Words 17..=32: 60 bytes of one
+        // segment, 4 of the next.
         assert_eq!(of(4, MISALIGNED), (3, 128 + 64 + 32));
         assert_eq!(of(4, SAME_WORD), (2, 64));
         assert_eq!(of(4, SCATTERED), (32, 1024));

@@ -1,9 +1,10 @@
-//! Formats the output of a kernel's `printf` (CUDA programming guide, "Formatted Output"; C17, 7.21.6.1). `machine/system.rs` calls
-//! [`format()`]; arguments and strings come from its [`Source`], text goes to a buffer.
+//! Formats the output of a kernel's `printf` (CUDA programming guide, "Formatted Output"; C17,
+//! 7.21.6.1).
 //!
-//! The driver has the host's `printf` write the text, so the forms are those of C: `%[flags][width][.precision][size]type`
-//! with the flags `#`, `0`, `-`, `+` and space, `*` for width and precision, the sizes `hh`, `h`, `l`, `ll`, `j`, `z`, `t` and
-//! the types `d i o u x X c s p f F e E g G a A %`. Anything else is printed verbatim.
+//! The driver has the host's `printf` write the text, so the forms are those of C:
+//! `%[flags][width][.precision][size]type` with the flags `#`, `0`, `-`, `+` and space, `*` for
+//! width and precision, the sizes `hh`, `h`, `l`, `ll`, `j`, `z`, `t` and the types `d i o u x X c
+//! s p f F e E g G a A %`. Anything else is printed verbatim.
 
 /// Provides the arguments and strings of a format.
 pub(crate) trait Source {
@@ -17,9 +18,11 @@ pub(crate) trait Source {
     fn string(&mut self, address: u64, limit: usize) -> Result<Vec<u8>, Self::Error>;
 }
 
-/// The most bytes of a string that are read: a string longer than the whole output buffer is the program's error.
+/// The most bytes of a string that are read: a string longer than the whole output buffer is the
+/// program's error.
 pub(crate) const STRING_LIMIT: usize = 1 << 20;
-/// The widest field, and the most digits. Rust formats at most `u16::MAX` digits, and `%g` asks for a few more than it is given.
+/// The widest field, and the most digits. Rust formats at most `u16::MAX` digits, and `%g` asks for
+/// a few more than it is given.
 const FIELD_LIMIT: usize = 65_000;
 
 /// A conversion specification.
@@ -36,7 +39,8 @@ struct Conversion {
     bytes: u32,
 }
 
-/// Writes the text of a format and its arguments to `out`, about [`STRING_LIMIT`] bytes at most. Returns the number of arguments used.
+/// Writes the text of a format and its arguments to `out`, about [`STRING_LIMIT`] bytes at most.
+/// Returns the number of arguments used.
 pub(crate) fn format<S: Source>(format: &[u8], source: &mut S, out: &mut Vec<u8>) -> Result<u32, S::Error> {
     let mut taken = 0;
     let mut rest = format;
@@ -54,7 +58,8 @@ pub(crate) fn format<S: Source>(format: &[u8], source: &mut S, out: &mut Vec<u8>
     Ok(taken)
 }
 
-/// Writes the conversion that `text` starts with. Returns its length and the number of arguments used.
+/// Writes the conversion that `text` starts with. Returns its length and the number of arguments
+/// used.
 fn convert<S: Source>(text: &[u8], source: &mut S, out: &mut Vec<u8>) -> Result<(usize, u32), S::Error> {
     let mut conversion = Conversion { bytes: 4, ..Conversion::default() };
     let mut at = 1;
@@ -271,7 +276,8 @@ fn general(value: f64, precision: usize, alternate: bool) -> String {
     with_exponent(&trim(digits), exponent)
 }
 
-/// `1.8p+1`: the mantissa in hexadecimal digits, rounded to nearest even if there are fewer than 13.
+/// `1.8p+1`: the mantissa in hexadecimal digits, rounded to nearest even if there are fewer than
+/// 13.
 fn hexadecimal(value: f64, precision: Option<usize>, point: bool) -> String {
     const DIGITS: usize = 13;
     let bits = value.to_bits();

@@ -1,25 +1,28 @@
-//! Collects what the threads of a launch print with `vprintf`, which every `printf` of a kernel calls. Blocks print to a
-//! [`BlockOutput`], workers pass these to the launch, and the host takes the text from an [`Output`].
+//! Collects what the threads of a launch print with `vprintf`, which every `printf` of a kernel
+//! calls. Blocks print to a [`BlockOutput`], workers pass these to the launch, and the host takes
+//! the text from an [`Output`].
 //!
-//! A GPU collects the output of all blocks in a buffer of a fixed size, in no particular order, and the driver prints it
-//! when the host synchronises. Here a launch's output is in the order of its blocks, and within a block in the order of its
-//! warps' turns, lane by lane: the same on any number of host threads.
+//! A GPU collects the output of all blocks in a buffer of a fixed size, in no particular order, and
+//! the driver prints it when the host synchronises. Here a launch's output is in the order of its
+//! blocks, and within a block in the order of its warps' turns, lane by lane: the same on any
+//! number of host threads.
 //!
-//! The buffer holds 1 MiB, as on a GPU. Here the start is kept and the rest is dropped; a GPU overwrites the first bytes with
-//! the last.
+//! The buffer holds 1 MiB, as on a GPU. Here the start is kept and the rest is dropped; a GPU
+//! overwrites the first bytes with the last.
 
 pub(crate) mod format;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The bytes that an [`Output`] keeps by default: the size of a GPU's buffer (CUDA programming guide, "Formatted Output").
+/// The bytes that an [`Output`] keeps by default: the size of a GPU's buffer (CUDA programming
+/// guide, "Formatted Output").
 pub const DEFAULT_OUTPUT_LIMIT: usize = 1 << 20;
 
 /// Receives what the threads of launches print.
 ///
-/// It keeps the first bytes, up to a limit, and counts the rest. After a trap, it has what the blocks up to the faulting one
-/// printed.
+/// It keeps the first bytes, up to a limit, and counts the rest. After a trap, it has what the
+/// blocks up to the faulting one printed.
 #[derive(Debug)]
 pub struct Output {
     limit: usize,
@@ -105,7 +108,8 @@ struct PrintedByBlock {
 }
 
 impl LaunchOutput {
-    /// Takes the output of a block that has ended. Keeps at most `limit` bytes: those of the lowest blocks.
+    /// Takes the output of a block that has ended. Keeps at most `limit` bytes: those of the lowest
+    /// blocks.
     pub fn add(&self, block: u64, output: &mut BlockOutput, limit: usize) {
         if output.is_empty() {
             return;

@@ -1,13 +1,13 @@
-//! The decoded form of loads, stores, atomic operations and fences: addresses, operands and memory order. Plain data: decoding
-//! creates it, the machine and the sanitizer read it.
+//! The decoded form of loads, stores, atomic operations and fences: addresses, operands and memory
+//! order.
 
 use ptx::{AtomicOp, Ordering, Scope, Space, Type};
 
-use crate::model::CacheWish;
+use crate::model::CacheHint;
 
 /// An address operand.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reach {
+pub(crate) struct AddressOperand {
     pub space: Space,
     /// The row of base addresses.
     pub address: u32,
@@ -20,16 +20,17 @@ pub(crate) struct Reach {
     pub slot: u32,
 }
 
-/// The scope of a fence or a strong operation: the threads that it is for. Wider scopes compare greater.
+/// The scope of a fence or a strong operation: the threads that it is for. Wider scopes compare
+/// greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Audience {
+pub(crate) enum SyncScope {
     Block,
     Cluster,
     #[default]
     All,
 }
 
-impl From<Scope> for Audience {
+impl From<Scope> for SyncScope {
     fn from(scope: Scope) -> Self {
         match scope {
             Scope::Block => Self::Block,
@@ -42,7 +43,7 @@ impl From<Scope> for Audience {
 /// A fence: its scope, and the state spaces in which it orders generic accesses before async ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fence {
-    pub audience: Audience,
+    pub scope: SyncScope,
     pub shared_to_async: bool,
     pub global_to_async: bool,
     /// Whether it releases writes to tensor maps, for copies that acquire them.
@@ -51,8 +52,8 @@ pub(crate) struct Fence {
 
 impl Fence {
     /// A fence without proxies.
-    pub fn of(audience: Audience) -> Self {
-        Self { audience, shared_to_async: false, global_to_async: false, releases_maps: false }
+    pub fn of(scope: SyncScope) -> Self {
+        Self { scope, shared_to_async: false, global_to_async: false, releases_maps: false }
     }
 }
 
@@ -66,12 +67,17 @@ pub(crate) struct Order {
     /// A load that the program declares read-only during the launch: `ld.global.nc`, `ldu`.
     pub read_only: bool,
     /// The scope of a strong operation.
-    pub audience: Audience,
+    pub scope: SyncScope,
     /// The scope to which it releases, if it does.
-    pub releases: Option<Audience>,
+    pub releases: Option<SyncScope>,
 }
 
 impl Order {
+    /// That of an atomic operation, which is strong in any case.
+    pub fn atomic(ordering: Ordering, scope: Scope) -> Self {
+        Self { strong: true, scope: scope.into(), ..Self::new(ordering, scope) }
+    }
+
     pub fn new(ordering: Ordering, scope: Scope) -> Self {
         let releases =
             matches!(ordering, Ordering::Release | Ordering::AcquireRelease | Ordering::SequentiallyConsistent);
@@ -79,8 +85,8 @@ impl Order {
             strong: ordering != Ordering::Weak,
             volatile: ordering == Ordering::Volatile,
             read_only: false,
-            audience: match ordering {
-                Ordering::Weak | Ordering::Volatile => Audience::All,
+            scope: match ordering {
+                Ordering::Weak | Ordering::Volatile => SyncScope::All,
                 _ => scope.into(),
             },
             releases: releases.then_some(scope.into()),
@@ -91,7 +97,7 @@ impl Order {
 /// A load: `count` elements of `element` bytes each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    pub reach: Reach,
+    pub reach: AddressOperand,
     pub element: u32,
     pub count: u32,
     pub rows: [u32; 4],
@@ -100,7 +106,7 @@ pub(crate) struct Load {
     /// Whether narrower values are sign-extended.
     pub signed: bool,
     /// Which caches it asks for, on a model.
-    pub wish: CacheWish,
+    pub hint: CacheHint,
     pub order: Order,
     pub copied: Copied,
 }
@@ -129,7 +135,8 @@ impl Copied {
         self.0 & Self::IN_PLACE != 0
     }
 
-    /// Whether its destination registers are tracked, so that loading it unwritten is not yet a fault.
+    /// Whether its destination registers are tracked, so that loading it unwritten is not yet a
+    /// fault.
     pub fn is_followed(self) -> bool {
         self.0 & Self::FOLLOWED != 0
     }
@@ -139,7 +146,8 @@ impl Copied {
         self.0 |= Self::FOLLOWED;
     }
 
-    /// The instruction that stores it unchanged, if nothing else uses it: an index in `Code::places`.
+    /// The instruction that stores it unchanged, if nothing else uses it: an index in
+    /// `Code::places`.
     pub fn stored_at(self) -> Option<u32> {
         (self.0 >> Self::PLACE).checked_sub(1)
     }
@@ -156,7 +164,7 @@ impl Copied {
 /// A store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Store {
-    pub reach: Reach,
+    pub reach: AddressOperand,
     pub element: u32,
     pub count: u32,
     pub rows: [u32; 4],
@@ -166,7 +174,7 @@ pub(crate) struct Store {
 /// `atom` and `red`.
 #[derive(Clone, Debug)]
 pub(crate) struct Atomic {
-    pub reach: Reach,
+    pub reach: AddressOperand,
     pub op: AtomicOp,
     pub ty: Type,
     pub flush: bool,

@@ -1,5 +1,5 @@
-//! Basic blocks: stretches of a body that are entered at their first position and left at their last. Pure; the searches of
-//! `decode` use them.
+//! Basic blocks: stretches of a body that are entered at their first position and left at their
+//! last.
 
 use std::ops::Range;
 

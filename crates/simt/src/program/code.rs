@@ -1,8 +1,9 @@
-//! The decoded form of a kernel: what the machine runs. Plain data: decoding creates it, the machine reads it. A type with the
-//! name of one in [`ptx`] is its decoded form.
+//! The decoded form of a kernel: what the machine runs. A type with the name of one in [`ptx`] is
+//! its decoded form.
 //!
-//! A kernel and all functions that it may call form one list of [`Instruction`]s; a program counter is an index into it. A PTX
-//! instruction becomes one that is counted, and sometimes helpers before or after it that are not.
+//! A kernel and all functions that it may call form one list of [`Instruction`]s; a program counter
+//! is an index into it. A PTX instruction becomes one that is counted, and sometimes helpers before
+//! or after it that are not.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,17 +12,17 @@ use ptx::{AtomicOp, BarrierReduction, Function, Handle, ShuffleMode, Special, Ty
 
 use super::SystemFunction;
 use super::access::{Atomic, Fence, Load, Store};
-use super::hopper::asynchronous::Asynchronous;
-use super::hopper::matrix::Matrix;
+use super::asynchronous::Asynchronous;
 use super::inspection::Inspections;
+use super::matrix::Matrix;
 use super::texture::{Fetch, Query, SurfaceAccess};
 use crate::InstructionInfo;
 use crate::lanes::{ALWAYS, Handler, Operands};
 
 /// Program counter: the end of the function.
 pub(crate) const RETURN: u32 = u32::MAX;
-/// The meeting point of paths that never meet.
-pub(crate) const NEVER_MEET: u32 = u32::MAX - 1;
+/// The point of reconvergence of paths that never reconverge.
+pub(crate) const NEVER_JOINS: u32 = u32::MAX - 1;
 
 /// A decoded kernel.
 pub(crate) struct Code {
@@ -70,24 +71,28 @@ pub(crate) struct FunctionCode {
     pub parameters: Vec<Rows>,
     /// First row and number of words of each result.
     pub results: Vec<Rows>,
-    /// The names of the tracked registers: those that may be read before they are written, and those that may be computed from
-    /// them. `None` is the carry flag. Words of `.param` variables are included.
+    /// The names of the tracked registers: those that may be read before they are written, and
+    /// those that may be computed from them. `None` is the carry flag. Words of `.param` variables
+    /// are included.
     pub tracked: Vec<Option<Arc<str>>>,
     /// For each of these, whether it matters only for values loaded from unwritten memory.
     pub tracked_of_loaded: Vec<bool>,
-    /// For each word of each parameter, its index in `tracked`, and the same for results; empty if none is tracked.
+    /// For each word of each parameter, its index in `tracked`, and the same for results; empty if
+    /// none is tracked.
     pub tracked_parameters: Vec<Vec<Option<u32>>>,
     pub tracked_results: Vec<Vec<Option<u32>>>,
     /// The names of those that no instruction writes.
     pub never_written: Vec<String>,
-    /// The names of the registers that products of a warpgroup hold, and of those that they are moved to and from.
+    /// The names of the registers that products of a warpgroup hold, and of those that they are
+    /// moved to and from.
     pub held: Vec<Arc<str>>,
-    /// Whether no thread can see the initial contents of its registers: each is written before it is read, by the threads
-    /// that read it.
+    /// Whether no thread can see the initial contents of its registers: each is written before it
+    /// is read, by the threads that read it.
     pub needs_no_zeros: bool,
 }
 
-/// The halves of the address of the grid's workspace: `%envreg1` and `%envreg2`. This is CUDA's convention.
+/// The halves of the address of the grid's workspace: `%envreg1` and `%envreg2`. This is CUDA's
+/// convention.
 pub(crate) const WORKSPACE_HIGH: u8 = 1;
 pub(crate) const WORKSPACE_LOW: u8 = 2;
 /// Bytes of the workspace: its size, and the barrier that `grid.sync()` counts in.
@@ -117,7 +122,8 @@ pub(crate) enum Constant {
     Bits(u64),
     /// Bytes of the kernel's parameters.
     Parameter { offset: u64, bytes: u32, signed: bool },
-    /// A special register that depends only on the launch, the block's rank in its cluster, or the lane.
+    /// A special register that depends only on the launch, the block's rank in its cluster, or the
+    /// lane.
     Special(Special),
     /// This many bytes after the start of the block's shared memory.
     Shared(u64),
@@ -167,7 +173,7 @@ pub(crate) enum Action {
     Fence(Fence),
     Branch {
         target: u32,
-        meet: u32,
+        join_at: u32,
     },
     BranchIndexed(Box<BranchIndexed>),
     Call(Box<Call>),
@@ -191,7 +197,7 @@ pub(crate) enum Action {
         wide: bool,
     },
     Return {
-        meet: u32,
+        join_at: u32,
     },
     Exit,
     Trap,
@@ -236,7 +242,7 @@ pub(crate) enum Action {
 pub(crate) struct BranchIndexed {
     pub index: u32,
     pub targets: Vec<u32>,
-    pub meet: u32,
+    pub join_at: u32,
 }
 
 /// `call`.

@@ -1,23 +1,25 @@
-//! Finds where the paths that diverge at a branch meet again: its immediate post-dominator. Pure; decoding calls it for each
-//! function.
+//! Finds where the paths that diverge at a branch reconverge: its immediate post-dominator.
 //!
-//! A path that ends in `exit` or `trap` never meets the others, so it is ignored. Only if every path ends do the ends count as
-//! a meeting point.
+//! A path that ends in `exit` or `trap` never reconverges with the others, so it is ignored. Only
+//! if every path ends do the ends count as a point of reconvergence.
 
 use ptx::{Instruction, Op};
 
-/// The successors of each position of a body; the position after the last stands for the function's end.
+use super::facts::{Next, facts};
+
+/// The successors of each position of a body; the position after the last stands for the function's
+/// end.
 pub(super) fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
     let end = body.len() as u32;
     let mut all: Vec<Vec<u32>> = Vec::with_capacity(body.len());
     for (position, instruction) in body.iter().enumerate() {
         let next = position as u32 + 1;
-        let mut to = match &instruction.op {
-            Op::Branch { target, .. } => vec![*target],
-            Op::BranchIndexed { targets, .. } => targets.clone(),
-            Op::Return => vec![end],
-            Op::Exit | Op::Trap => vec![],
-            _ => vec![next],
+        let mut to = match facts(&instruction.op).next {
+            Next::Following => vec![next],
+            Next::Jump(target) => vec![target],
+            Next::JumpIndexed(targets) => targets.to_vec(),
+            Next::Return => vec![end],
+            Next::Exit | Next::Trap => vec![],
         };
         if instruction.guard.is_some() && !to.contains(&next) {
             to.push(next);
@@ -27,9 +29,9 @@ pub(super) fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
     all
 }
 
-/// For each position of a body, the position where all paths from it first meet; `None`: never. The length of the body
-/// stands for the function's end.
-pub(super) fn meeting_points(body: &[Instruction], successors: &[Vec<u32>]) -> Vec<Option<u32>> {
+/// For each position of a body, the position where all paths from it first reconverge; `None`:
+/// never. The length of the body stands for the function's end.
+pub(super) fn reconvergence_points(body: &[Instruction], successors: &[Vec<u32>]) -> Vec<Option<u32>> {
     let no_ends = post_dominators(successors, &[]);
     let ends = |counts: fn(&Op) -> bool| -> Vec<u32> {
         (0..body.len() as u32).filter(|&position| counts(&body[position as usize].op)).collect()
@@ -48,8 +50,8 @@ pub(super) fn meeting_points(body: &[Instruction], successors: &[Vec<u32>]) -> V
     points
 }
 
-/// Immediate post-dominators, by the algorithm of Cooper, Harvey and Kennedy on the reversed graph. `ends` are
-/// additional positions that lead to the function's end.
+/// Immediate post-dominators, by the algorithm of Cooper, Harvey and Kennedy on the reversed graph.
+/// `ends` are additional positions that lead to the function's end.
 fn post_dominators(successors: &[Vec<u32>], ends: &[u32]) -> Vec<Option<u32>> {
     let end = successors.len();
     let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); end + 1];
@@ -128,14 +130,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_diamond_meets_at_its_bottom() {
+    fn a_diamond_reconverges_at_its_bottom() {
         // 0 -> 1 | 3; 1 -> 2 -> 4; 3 -> 4; 4 -> end
         let points = post_dominators(&[vec![1, 3], vec![2], vec![4], vec![4], vec![5]], &[]);
         assert_eq!(points, [Some(4), Some(2), Some(4), Some(4), Some(5)]);
     }
 
     #[test]
-    fn a_loop_meets_behind_it() {
+    fn a_loop_reconverges_behind_it() {
         // 0 -> 1; 1 -> 2 | 3; 2 -> 1; 3 -> end
         let points = post_dominators(&[vec![1], vec![2, 3], vec![1], vec![4]], &[]);
         assert_eq!(points, [Some(1), Some(3), Some(1), Some(4)]);
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_loop_never_meets() {
+    fn an_endless_loop_never_reconverges() {
         assert_eq!(post_dominators(&[vec![1], vec![0]], &[]), [None, None]);
     }
 }

@@ -1,9 +1,9 @@
-//! What the sanitizer inspects before some steps: registers that may be uninitialised, and operands for which the PTX manual
-//! leaves the result undefined. Plain data: decoding creates it, `machine/inspect.rs` reads it.
+//! What the sanitizer inspects before some steps: registers that may be uninitialised, and operands
+//! for which the PTX manual leaves the result undefined.
 //!
-//! Decoding finds the steps to inspect, and the loop that executes steps is compiled twice, with and
-//! without inspections. So a launch without checks pays nothing, and one with checks pays only for
-//! the steps that need it.
+//! Decoding finds the steps to inspect, and the loop that executes steps is compiled twice, with
+//! and without inspections. So a launch without checks pays nothing, and one with checks pays only
+//! for the steps that need it.
 //!
 //! Uninitialised values are tracked, not rejected, because compilers compute with such values and
 //! drop the results. It is a bug only if the value reaches an address, a condition, or memory. This
@@ -12,7 +12,8 @@
 /// The inspections of a kernel's steps. Most steps have none.
 #[derive(Default)]
 pub(crate) struct Inspections {
-    /// For each step, its index in `list` plus one, or 0. Ends after the last step with an inspection.
+    /// For each step, its index in `list` plus one, or 0. Ends after the last step with an
+    /// inspection.
     steps: Vec<u32>,
     list: Vec<Inspection>,
 }
@@ -51,7 +52,8 @@ impl Inspections {
 pub(crate) struct Inspection {
     /// Registers that may be uninitialised.
     pub registers: Option<Box<RegisterFlow>>,
-    /// For a load, the register that each element goes to, if it matters whether the memory was written.
+    /// For a load, the register that each element goes to, if it matters whether the memory was
+    /// written.
     pub loaded: Option<Box<[Option<Tracked>]>>,
     /// The possibly unwritten values that a call passes and returns.
     pub call: Option<Box<CallFlow>>,
@@ -83,7 +85,8 @@ pub(crate) struct RegisterFlow {
     pub uses: Vec<(Tracked, RegisterUse)>,
     /// The elements of a store. It is a use only if none of them was written.
     pub stored: Vec<Tracked>,
-    /// For a store that may go to local memory: its step and its elements. Unwritten elements count as unwritten in memory.
+    /// For a store that may go to local memory: its step and its elements. Unwritten elements count
+    /// as unwritten in memory.
     pub kept: Option<(u32, Vec<Option<Tracked>>)>,
     /// Registers computed from others.
     pub moves: Vec<Move>,
@@ -106,15 +109,16 @@ impl RegisterFlow {
     }
 }
 
-/// What a call does with tracked values: for each word of each argument, and of each result, the caller's.
+/// What a call does with tracked values: for each word of each argument, and of each result, the
+/// caller's.
 #[derive(Debug)]
 pub(crate) struct CallFlow {
     pub arguments: Vec<Vec<Option<Tracked>>>,
     pub results: Vec<Vec<Option<Tracked>>>,
 }
 
-/// What an instruction does with registers that products of a warpgroup (`wgmma`) hold while the threads continue: their indices in
-/// [`FunctionCode::held`](super::FunctionCode::held).
+/// What an instruction does with registers that products of a warpgroup (`wgmma`) hold while the
+/// threads continue: their indices in [`FunctionCode::held`](super::FunctionCode::held).
 #[derive(Debug)]
 pub(crate) enum Held {
     Touches {
@@ -181,11 +185,13 @@ pub(crate) enum Merge {
     Any(Vec<Tracked>),
     /// If the chosen value is written, and so is the predicate that chooses.
     Choice { predicate: u32, chooser: Option<Tracked>, yes: Option<Tracked>, no: Option<Tracked> },
-    /// For logic on predicates: if both are written, or one that determines the result. Each with its operand.
+    /// For logic on predicates: if both are written, or one that determines the result. Each with
+    /// its operand.
     Logic { and: bool, operands: [(u32, Option<Tracked>); 2] },
 }
 
-/// A rule about operands that make an instruction's result undefined by the PTX manual. Rows are those of the step's operands.
+/// A rule about operands that make an instruction's result undefined by the PTX manual. Rows are
+/// those of the step's operands.
 #[derive(Clone, Debug)]
 pub(crate) enum Rule {
     /// The value in this row, of this many bits, is an integer divisor.
@@ -197,9 +203,10 @@ pub(crate) enum Rule {
     /// `brx.idx.uni`: all lanes must have the same value in this row.
     UniformIndex { row: u32 },
     /// `ldu`: all lanes must have the same address.
-    UniformAddress { reach: super::Reach },
-    /// A barrier with the number in this row: either all or none of its threads must reduce a predicate.
+    UniformAddress { reach: super::AddressOperand },
+    /// A barrier with the number in this row: either all or none of its threads must reduce a
+    /// predicate.
     Barrier { row: u32, reduces: bool },
     /// `mbarrier.init` or, if it `ends`, `mbarrier.inval`.
-    Mbarrier { reach: super::Reach, ends: bool },
+    Mbarrier { reach: super::AddressOperand, ends: bool },
 }

@@ -1,12 +1,9 @@
-//! Lays out a kernel's shared variables and parameters: their offsets, and which functions it can reach. Pure; loading a program
-//! and decoding its kernels use it.
+//! Lays out a kernel's shared variables and parameters: their offsets, and which functions it can
+//! reach.
 
 use std::collections::{BTreeSet, HashMap};
 
-use ptx::{
-    AddressBase, CallOperand, Callee, Function, Handle, Linkage, Module, Op, Operand, Space, Symbol, TensorTransfer,
-    Variable,
-};
+use ptx::{AddressBase, CallOperand, Callee, Function, Handle, Linkage, Module, Op, Operand, Space, Symbol, Variable};
 
 /// A kernel and the functions that it may call, each once, the kernel first.
 pub(super) fn reachable(module: &Module, kernel: Handle<Function>) -> Vec<Handle<Function>> {
@@ -37,9 +34,7 @@ pub(super) fn shared(module: &Module, functions: &[Handle<Function>]) -> (HashMa
     let mut used = BTreeSet::new();
     for &handle in functions {
         for instruction in module.functions[handle].body.iter().flatten() {
-            used.extend(
-                variables_of(&instruction.op).into_iter().filter(|&v| module.variables[v].space == Space::Shared),
-            );
+            used.extend(variables_of(&instruction.op).filter(|&v| module.variables[v].space == Space::Shared));
         }
     }
     let is_dynamic = |handle: &Handle<Variable>| {
@@ -108,92 +103,16 @@ pub(crate) fn parameters(module: &Module, kernel: &Function) -> (Vec<u64>, u64) 
 }
 
 /// The variables that an instruction names in its operands and addresses.
-fn variables_of(op: &Op) -> Vec<Handle<Variable>> {
-    let mut found = Vec::new();
-    let mut operand = |operand: &Operand| {
-        if let Operand::Address(Symbol::Variable(variable), _) = operand {
-            found.push(*variable);
-        }
-    };
-    match op {
-        Op::Move { src, .. } | Op::ConvertAddress { src, .. } | Op::Convert { src, .. } | Op::IsSpace { src, .. } => {
-            operand(src)
-        }
-        Op::Binary { a, b, .. } | Op::Select { a, b, .. } | Op::SetPredicate { a, b, .. } | Op::Set { a, b, .. } => {
-            operand(a);
-            operand(b);
-        }
-        Op::Ternary { a, b, c, .. } => {
-            operand(a);
-            operand(b);
-            operand(c);
-        }
-        Op::Pack { parts, .. } => parts.iter().for_each(operand),
-        Op::Call { arguments, .. } => {
-            for argument in arguments {
-                if let CallOperand::Value(value) = argument {
-                    operand(value);
-                }
-            }
-        }
-        Op::Store { srcs, address, .. } => {
-            srcs.iter().for_each(operand);
-            found.extend(base_of(address.base));
-        }
-        Op::Load { address, .. }
-        | Op::Prefetch { address, .. }
-        | Op::LoadMatrix { address, .. }
-        | Op::StoreMatrix { address, .. }
-        | Op::ArriveAfterCopies { address, .. }
-        | Op::Mbarrier { address, .. } => found.extend(base_of(address.base)),
-        Op::LoadFragment { tile, .. } | Op::StoreFragment { tile, .. } => found.extend(base_of(tile.address.base)),
-        Op::CopyAsync(copy) => {
-            found.extend([copy.dst, copy.src].into_iter().filter_map(|address| base_of(address.base)))
-        }
-        Op::BulkCopy(copy) => {
-            let addresses = [Some(copy.dst), Some(copy.src), copy.barrier];
-            found.extend(addresses.into_iter().flatten().filter_map(|address| base_of(address.base)));
-        }
-        Op::TensorCopy(copy) => {
-            copy.coordinates.iter().for_each(operand);
-            let (shared, barrier) = match &copy.transfer {
-                TensorTransfer::Load { dst, barrier, .. } => (dst, Some(barrier)),
-                TensorTransfer::Store { src, .. } => (src, None),
-            };
-            let addresses = [Some(&copy.map), Some(shared), barrier].into_iter().flatten();
-            found.extend(addresses.filter_map(|address| base_of(address.base)));
-        }
-        Op::ReplaceTensorField { address, value, .. } => {
-            operand(value);
-            found.extend(base_of(address.base));
-        }
-        Op::CopyTensorMap { dst, src, .. } => {
-            found.extend([dst, src].into_iter().filter_map(|address| base_of(address.base)));
-        }
-        Op::StoreAsync(store) => {
-            store.srcs.iter().for_each(operand);
-            found.extend([store.address, store.barrier].into_iter().filter_map(|address| base_of(address.base)));
-        }
-        Op::MapToBlock { src, .. } | Op::RankOfAddress { src, .. } => operand(src),
-        Op::AtomicVector { address, srcs, .. } => {
-            srcs.iter().for_each(operand);
-            found.extend(base_of(address.base));
-        }
-        Op::Atomic { address, a, b, .. } => {
-            operand(a);
-            b.iter().for_each(operand);
-            found.extend(base_of(address.base));
-        }
-        _ => {}
-    }
-    found
-}
-
-fn base_of(base: AddressBase) -> Option<Handle<Variable>> {
-    match base {
+fn variables_of(op: &Op) -> impl Iterator<Item = Handle<Variable>> {
+    let ptx::Sources { operands, addresses } = op.sources();
+    let named = operands.into_iter().filter_map(|operand| match operand {
+        Operand::Address(Symbol::Variable(variable), _) => Some(*variable),
+        _ => None,
+    });
+    named.chain(addresses.into_iter().filter_map(|address| match address.base {
         AddressBase::Variable(variable) => Some(variable),
         AddressBase::Register(_) | AddressBase::Absolute => None,
-    }
+    }))
 }
 
 /// The parameters of a function whose address it takes.

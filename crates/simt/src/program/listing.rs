@@ -1,13 +1,13 @@
-//! Instructions as reports and traps show them: text, line, source position. Pure; decoding lists all places, and traps and findings
-//! look up source positions.
+//! Instructions as reports and traps show them: text, line, source position.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ptx::{Function, Handle, Location, Module, Op};
+use ptx::{Function, Handle, Location, Module};
 
+use super::facts::facts;
 use crate::error::span_text;
-use crate::{AccessKind, InstructionClass, InstructionInfo, SourceLine, SourcePosition};
+use crate::{InstructionInfo, SourceLine, SourcePosition};
 
 /// What reports show of the instructions at these positions.
 pub(super) fn places(module: &Module, positions: &[(Handle<Function>, u32)]) -> Arc<[InstructionInfo]> {
@@ -29,41 +29,21 @@ pub(super) fn places(module: &Module, positions: &[(Handle<Function>, u32)]) -> 
                     .clone(),
                 line: place.line,
             }),
-            class: class(&instruction.op, instruction.guard.is_some()),
+            class: facts(&instruction.op).class(instruction.guard.is_some()),
         });
     }
     list.into()
 }
 
-/// The innermost position with a line: code without a line in its function may still belong to the line of an inlined call.
+/// The innermost position with a line: code without a line in its function may still belong to the
+/// line of an inlined call.
 fn blamed(module: &Module, location: Handle<Location>) -> Option<Location> {
     // A chain has at most as many links as there are locations, unless the text makes it a cycle.
     module.inline_chain(location).take(module.locations.len()).find(|place| place.line > 0)
 }
 
-fn class(op: &Op, guarded: bool) -> InstructionClass {
-    match op {
-        Op::Load { .. } => InstructionClass::Access(AccessKind::Load),
-        Op::Store { .. } => InstructionClass::Access(AccessKind::Store),
-        Op::CopyAsync(_) => InstructionClass::Access(AccessKind::Copy),
-        Op::LoadMatrix { .. } | Op::LoadFragment { .. } => InstructionClass::Access(AccessKind::Load),
-        Op::StoreMatrix { .. } | Op::StoreFragment { .. } => InstructionClass::Access(AccessKind::Store),
-        Op::Atomic { is_reduction: true, .. } | Op::AtomicVector { is_reduction: true, .. } => {
-            InstructionClass::Access(AccessKind::Reduction)
-        }
-        Op::Atomic { .. } | Op::AtomicVector { .. } => InstructionClass::Access(AccessKind::Atomic),
-        Op::TextureFetch(_) => InstructionClass::Texture,
-        Op::SurfaceLoad { .. } => InstructionClass::Surface(AccessKind::Load),
-        Op::SurfaceStore { .. } => InstructionClass::Surface(AccessKind::Store),
-        Op::SurfaceReduce { .. } => InstructionClass::Surface(AccessKind::Reduction),
-        Op::Branch { .. } | Op::Return if guarded => InstructionClass::Branch,
-        Op::BranchIndexed { .. } => InstructionClass::Branch,
-        Op::Barrier { .. } | Op::ClusterBarrier { waits: true, .. } => InstructionClass::Barrier,
-        _ => InstructionClass::Other,
-    }
-}
-
-/// The source position of an instruction, then those of the calls that it was inlined through, innermost first.
+/// The source position of an instruction, then those of the calls that it was inlined through,
+/// innermost first.
 pub(crate) fn source(module: &Module, handle: Handle<Function>, index: u32) -> Vec<SourcePosition> {
     let body = module.functions[handle].body.as_deref().unwrap_or_default();
     let mut next = body.get(index as usize).and_then(|instruction| instruction.location);

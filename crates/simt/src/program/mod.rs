@@ -1,18 +1,27 @@
-//! A module prepared to run: [`Program::load`] decodes kernels and allocates variables, [`Program::launch`] runs one.
+//! A module prepared to run: [`Program::load`] decodes kernels and allocates variables,
+//! [`Program::launch`] validates a launch and runs it.
 //!
-//! `decode` turns PTX into `code`, whose parts are `access`, `texture`, `system`, `inspection` and `hopper`. `blocks`,
-//! `control_flow`, `layout`, `order`, `listing` and `variables` are what loading computes; `request` validates a launch. The host
-//! calls this; running is left to [`crate::machine`].
+//! - `decode` turns PTX into `code`, whose parts are `access`, `texture`, `matrix` with `fragment`,
+//!   `asynchronous`, `system` and `inspection`.
+//! - `facts` has what passes need to know of each PTX instruction, and `effects` of each decoded
+//!   step.
+//! - `blocks`, `control_flow`, `layout`, `order`, `listing` and `variables` are what loading
+//!   computes.
+//! - `request` validates a launch.
 
 mod access;
+mod asynchronous;
 mod blocks;
 mod code;
 mod control_flow;
 mod decode;
-mod hopper;
+mod effects;
+mod facts;
+mod fragment;
 mod inspection;
 mod layout;
 mod listing;
+mod matrix;
 mod order;
 mod request;
 mod system;
@@ -20,13 +29,14 @@ mod texture;
 mod variables;
 
 pub(crate) use access::*;
+pub(crate) use asynchronous::*;
 pub(crate) use code::*;
-pub(crate) use hopper::asynchronous::*;
-pub(crate) use hopper::fragment::Fragment;
-pub(crate) use hopper::matrix::*;
+pub(crate) use effects::{NextStep, OnMemory, Proxy};
+pub(crate) use fragment::Fragment;
 pub use inspection::RegisterUse;
 pub(crate) use inspection::{CallFlow, Held, HeldRegisters, Inspection, Merge, RegisterFlow, Rule};
 pub(crate) use listing::source;
+pub(crate) use matrix::*;
 pub(crate) use system::SystemFunction;
 pub use system::is_of_device_runtime;
 pub(crate) use texture::*;
@@ -37,7 +47,7 @@ use std::sync::Arc;
 
 use ptx::{Function, Handle, Kind, Module, Space};
 
-use crate::machine::{Launched, checked_on_model};
+use crate::machine::{RunningLaunch, checked_on_model, run_launch};
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, LoadErrorReason, Memory, Report};
 
 use request::{check, cluster, cooperative, placement};
@@ -48,7 +58,8 @@ pub struct Program {
     /// The address of each `.global` and `.const` variable, by the index of its handle.
     addresses: Vec<Option<u64>>,
     kernels: Vec<Kernel>,
-    /// The address of the grid's workspace, which cooperative launches synchronise in, if any kernel uses it.
+    /// The address of the grid's workspace, which cooperative launches synchronise in, if any
+    /// kernel uses it.
     workspace: Option<u64>,
     by_name: HashMap<String, usize>,
 }
@@ -85,7 +96,8 @@ pub struct KernelInfo {
     pub max_cluster_blocks: Option<u32>,
     /// `.blocksareclusters`: whether the grid of a launch counts clusters, not blocks.
     pub grid_in_clusters: bool,
-    /// Registers of the kernel, and of functions that it may call, that no instruction writes but whose values matter somewhere.
+    /// Registers of the kernel, and of functions that it may call, that no instruction writes but
+    /// whose values matter somewhere.
     pub never_written: Vec<String>,
 }
 
@@ -101,21 +113,23 @@ pub struct Symbol {
 }
 
 impl Program {
-    /// Decodes the module's kernels and allocates its `.global` and `.const` variables in `memory`. Launch with the same memory. An
-    /// unsupported instruction is not an error here, but of each launch of a kernel that can reach it.
+    /// Decodes the module's kernels and allocates its `.global` and `.const` variables in `memory`.
+    /// Launch with the same memory. An unsupported instruction is not an error here, but of each
+    /// launch of a kernel that can reach it.
     pub fn load(module: &Module, memory: &mut Memory) -> Result<Self, LoadError> {
         Self::load_with(module, memory, &HashMap::new())
     }
 
-    /// As [`Program::load`], for other kernels of the same text ([`ptx::Pieces`]): variables that both modules have are not
-    /// allocated again, so that the kernels of both share them.
+    /// As [`Program::load`], for other kernels of the same text ([`ptx::Pieces`]): variables that
+    /// both modules have are not allocated again, so that the kernels of both share them.
     pub fn load_beside(&self, module: &Module, memory: &mut Memory) -> Result<Self, LoadError> {
         let known = self.module.variables.iter().zip(&self.addresses);
         let known = known.filter_map(|((_, variable), address)| Some((variable.span.start, (*address)?))).collect();
         Self::load_with(module, memory, &known)
     }
 
-    /// `known` has the addresses of variables that are in memory already, by where they are declared.
+    /// `known` has the addresses of variables that are in memory already, by where they are
+    /// declared.
     fn load_with(module: &Module, memory: &mut Memory, known: &HashMap<u32, u64>) -> Result<Self, LoadError> {
         let module = Arc::new(module.clone());
         if let Some(function) = system::heap_user(&module) {
@@ -167,8 +181,9 @@ impl Program {
         })
     }
 
-    /// Binds a texture, sampler or surface to the `.texref`, `.samplerref` or `.surfref` variable of that name: each is 8
-    /// bytes of `memory` that hold a handle. Returns whether there is such a variable.
+    /// Binds a texture, sampler or surface to the `.texref`, `.samplerref` or `.surfref` variable
+    /// of that name: each is 8 bytes of `memory` that hold a handle. Returns whether there is such
+    /// a variable.
     pub fn bind(&self, memory: &mut Memory, name: &str, handle: u64) -> bool {
         let found = self.module.variables.iter().find(|(index, variable)| {
             variable.name == name && variable.ty.kind() == Kind::Opaque && self.addresses[index.index()].is_some()
@@ -194,8 +209,8 @@ impl Program {
         }
         let run = |launch: &Launch, placement| {
             let parameters = (offsets.as_slice(), *bytes);
-            Launched::new(code, &self.module, memory, launch, parameters, cluster, workspace)
-                .run(launch.threads, placement)
+            let launched = RunningLaunch::new(code, &self.module, memory, launch, parameters, cluster, workspace);
+            run_launch(launched, launch.threads, placement)
         };
         let result = match placement {
             Some(placement) if launch.checks.any() => {

@@ -1,5 +1,4 @@
-//! Validates a launch: compares what it requests with what the kernel and the model allow. Pure; [`Program::launch`](super::Program)
-//! calls it before anything runs.
+//! Validates a launch: compares what it requests with what the kernel and the model allow.
 
 use super::KernelInfo;
 use crate::machine::{Placement, most_blocks};
@@ -102,7 +101,8 @@ pub(super) fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32;
     Ok(Some(cluster))
 }
 
-/// Rejects cooperative launches whose blocks cannot all run at once, or are too many for the checks.
+/// Rejects cooperative launches whose blocks cannot all run at once, or are too many for the
+/// checks.
 pub(super) fn cooperative(
     launch: &Launch,
     info: &KernelInfo,

@@ -1,7 +1,8 @@
-//! Recognises the functions of the device's runtime, which a module declares without a body. Pure; `machine/system.rs` executes them.
+//! Recognises the functions of the device's runtime, which a module declares without a body.
 //!
-//! Compilers call these for `printf`, `assert`, `malloc`, `free`, `new` and `delete` (CUDA programming guide,
-//! "Formatted Output", "Assertion", "Dynamic Global Memory Allocation and Operations").
+//! Compilers call these for `printf`, `assert`, `malloc`, `free`, `new` and `delete` (CUDA
+//! programming guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation and
+//! Operations").
 
 use ptx::{Function, Module};
 
@@ -14,7 +15,8 @@ pub(crate) enum SystemFunction {
     Allocate,
     /// `void free(void* address)`
     Free,
-    /// `void __assertfail(const char* message, const char* file, unsigned line, const char* function, size_t charSize)`
+    /// `void __assertfail(const char* message, const char* file, unsigned line, const char*
+    /// function, size_t charSize)`
     FailAssertion,
 }
 
@@ -31,8 +33,9 @@ impl SystemFunction {
     }
 }
 
-/// Whether a function belongs to CUDA's device runtime, with which kernels launch kernels: the module declares it without a body.
-/// (`cudaLaunchDeviceV2`, `cudaGetParameterBufferV2` and the like; `__cudaCDP2LaunchDeviceV2` since CUDA 12.)
+/// Whether a function belongs to CUDA's device runtime, with which kernels launch kernels: the
+/// module declares it without a body. (`cudaLaunchDeviceV2`, `cudaGetParameterBufferV2` and the
+/// like; `__cudaCDP2LaunchDeviceV2` since CUDA 12.)
 pub fn is_of_device_runtime(function: &Function) -> bool {
     let name = &function.name;
     let of_runtime = |rest: &str| rest.starts_with(|first: char| first.is_ascii_uppercase());

@@ -1,5 +1,4 @@
-//! The decoded form of instructions on textures and surfaces. Plain data: decoding creates it, `machine/texture.rs` and
-//! `machine/surface.rs` execute it.
+//! The decoded form of instructions on textures and surfaces.
 
 use ptx::{AtomicOp, Geometry, OutOfRange, TextureQuery, Type};
 

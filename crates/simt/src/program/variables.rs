@@ -1,5 +1,5 @@
-//! Gives the module's variables addresses, and writes their initial values to memory: when a program is loaded, for `.global` and
-//! `.const`. Also the address map of functions.
+//! Gives the module's variables addresses, and writes their initial values to memory: when a
+//! program is loaded, for `.global` and `.const`. Also the address map of functions.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -49,8 +49,9 @@ pub(super) fn constants(module: &Module, addresses: &[Option<u64>]) -> Range<u64
         .unwrap_or(0..0)
 }
 
-/// Allocates the `.global` and `.const` variables and writes their initial values, but for those that are `known`, by where they
-/// are declared. Returns the addresses of all, by the index of the variable's handle.
+/// Allocates the `.global` and `.const` variables and writes their initial values, but for those
+/// that are `known`, by where they are declared. Returns the addresses of all, by the index of the
+/// variable's handle.
 pub(super) fn allocate(
     module: &Module,
     memory: &mut Memory,

@@ -24,7 +24,7 @@ pub use service::{Ask, Piece, Service, Unit};
 use std::ops::Range;
 
 use crate::AccessKind;
-use crate::model::CacheWish;
+use crate::model::CacheHint;
 use crate::texture::Touched;
 
 /// Which requests a launch keeps.
@@ -89,7 +89,7 @@ impl Request {
     /// A load, store or atomic operation that no launch has made: of `width` bytes for each lane of
     /// `mask`.
     pub fn new(kind: AccessKind, memory: RequestedMemory, width: u32, mask: u32, addresses: [u64; 32]) -> Self {
-        let path = Path::Plain(CacheWish::None);
+        let path = Path::Plain(CacheHint::None);
         let position = [0; 3];
         Self { instruction: 0, kind, memory, block: 0, position, warp: 0, step: 0, mask, width, addresses, path }
     }
@@ -99,7 +99,7 @@ impl Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Path {
     /// A load, store or atomic operation.
-    Plain(CacheWish),
+    Plain(CacheHint),
     /// `cp.async`. The request's lanes and addresses are those of one side; here are the other's.
     Copy {
         mask: u32,

@@ -6,9 +6,9 @@ use super::{Path, Request, RequestedMemory};
 use crate::coalesce::{self, CopyAccesses, SECTOR_BYTES, Served, Wavefronts};
 use crate::counters::AccessKind;
 use crate::lanes::lanes;
-use crate::machine::places;
+use crate::machine::backing_addresses;
 use crate::memory::Access;
-use crate::model::{self, BankRule, Banks, CacheWish, LoadCaching, Model, TransactionRule};
+use crate::model::{self, BankRule, Banks, CacheHint, LoadCaching, Model, TransactionRule};
 use crate::texture;
 
 /// What a request costs, and why.
@@ -102,19 +102,19 @@ impl Request {
         }
         let asked = coalesce::sectors(access).bytes;
         let rule = model.map_or(TransactionRule::Sectors, |model| model.global);
-        let (wish, past_l1) = match self.path {
-            Path::Plain(wish) => (wish, false),
-            Path::Copy { at_l2_only: true, .. } => (CacheWish::Past, true),
-            _ => (CacheWish::None, false),
+        let (hint, past_l1) = match self.path {
+            Path::Plain(hint) => (hint, false),
+            Path::Copy { at_l2_only: true, .. } => (CacheHint::Bypass, true),
+            _ => (CacheHint::None, false),
         };
-        let read_only = wish == CacheWish::ReadOnly && model.is_some_and(|model| model.read_only.is_some());
+        let read_only = hint == CacheHint::ReadOnly && model.is_some_and(|model| model.read_only.is_some());
         let mut service = Service::new(Unit::Sector, asked, whole(access));
         if rule == TransactionRule::Sectors && past_l1 {
             self.copy(access).list_sectors(|address| service.moves(address, SECTOR_BYTES));
             return service;
         }
         let through = self.kind != AccessKind::Store
-            && model.is_some_and(|model| wish.goes_through_l1(model, model.caches_global_loads(caching)));
+            && model.is_some_and(|model| hint.goes_through_l1(model, model.caches_global_loads(caching)));
         let rule = if read_only { TransactionRule::Sectors } else { rule };
         service.unit = match rule {
             TransactionRule::Strict | TransactionRule::Segments => Unit::Transaction,
@@ -264,7 +264,7 @@ fn distributed(access: &Access) -> Service {
 fn local(access: &Access) -> Service {
     let mut service = Service::new(Unit::Sector, 0, Vec::new());
     for word in 0..u64::from(access.width.div_ceil(4)) {
-        let addresses = places(access, word);
+        let addresses = backing_addresses(access, word);
         let part = Access::new(access.mask, &addresses, access.width.min(4));
         service.bytes_asked += coalesce::sectors(&part).bytes;
         service.asks.extend(whole(&part));

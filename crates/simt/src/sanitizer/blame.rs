@@ -1,10 +1,10 @@
-//! Makes findings of two accesses that race, or that may not see each other: which is blamed, and at what address. The checker calls
-//! these; they change only the findings.
+//! Makes findings of two accesses that race, or that may not see each other: which is blamed, and
+//! at what address.
 
 use ptx::Space;
 
+use super::asynchronous::copies::Copies;
 use super::finding::MapFence;
-use super::hopper::copies::Copies;
 use super::race::{Conflict, Races};
 use super::touch::{Path, Target, Touch};
 use super::{FindingKind, Findings, Party, RaceScope};
@@ -57,8 +57,9 @@ pub(super) fn report_race(
     findings.add(FindingKind::Race { scope, space, address, width, actions, allocation }, first, Some(second));
 }
 
-/// Reports an access that may not see an earlier write: through another path or proxy, or as read-only data. Also reports a write to
-/// what was read as read-only data before, unless it does not change the value.
+/// Reports an access that may not see an earlier write: through another path or proxy, or as
+/// read-only data. Also reports a write to what was read as read-only data before, unless it does
+/// not change the value.
 #[cold]
 pub(super) fn report_unseen(
     findings: &mut Findings,

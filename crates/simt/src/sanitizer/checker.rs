@@ -1,5 +1,6 @@
-//! The sanitizer's entry: takes the reports of `machine/observe` and decides what is a finding. Each worker has one. It reads the
-//! memory's bounds and written bytes, and changes only its own state.
+//! The sanitizer's entry: takes the reports of `machine/observe` and decides what is a finding.
+//! Each worker has one. It reads the memory's bounds and written bytes, and changes only its own
+//! state.
 
 mod pending;
 
@@ -7,10 +8,10 @@ use std::collections::HashSet;
 
 use ptx::Space;
 
+use super::asynchronous::copies::Copies;
+use super::asynchronous::proxies::Proxies;
+use super::asynchronous::underway::Underway;
 use super::blame::{report_map, report_race, report_unseen};
-use super::hopper::copies::Copies;
-use super::hopper::proxies::Proxies;
-use super::hopper::underway::Underway;
 use super::race::{Conflict, Races};
 use super::read_only::ReadOnly;
 use super::touch::{Intent, Path, Reached, Stored, Target, Touch, is_tolerable};
@@ -18,7 +19,7 @@ use super::{Checks, FindingKind, Findings, Party};
 use crate::memory::{
     AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,
 };
-use crate::program::{Action, Code, Copied, Matrix, Order, SurfaceAction};
+use crate::program::{Code, Copied, Order};
 use crate::site::AccessAction;
 
 /// The sanitizer of one worker.
@@ -28,7 +29,8 @@ pub(crate) struct Checker<'l> {
     findings: Findings,
     /// The running block.
     block: u64,
-    /// The running cluster's number among those that exist at once, and the number of blocks of a cluster.
+    /// The running cluster's number among those that exist at once, and the number of blocks of a
+    /// cluster.
     seat: u32,
     blocks_per_cluster: u32,
     /// Operations under way in the other clusters.
@@ -132,7 +134,8 @@ impl<'l> Checker<'l> {
         self.races.as_mut()
     }
 
-    /// Records that an mbarrier at this address of shared memory was created or invalidated. Returns whether that changes anything.
+    /// Records that an mbarrier at this address of shared memory was created or invalidated.
+    /// Returns whether that changes anything.
     pub fn keeps_mbarrier(&mut self, address: u64, exists: bool) -> bool {
         let barrier = (self.block, address);
         if exists { self.mbarriers.insert(barrier) } else { self.mbarriers.remove(&barrier) }
@@ -144,14 +147,16 @@ impl<'l> Checker<'l> {
         self.findings.add(kind, party, None);
     }
 
-    /// Adds a finding about two places in the program, the second executed earlier by the same thread.
+    /// Adds a finding about two places in the program, the second executed earlier by the same
+    /// thread.
     pub fn report_both(&mut self, kind: FindingKind, place: u32, before: u32, warp: u32, lane: u32) {
         let party = |place| Party { place, block: self.block, thread: warp * 32 + lane, action: None };
         self.findings.add(kind, party(place), Some(party(before)));
     }
 
-    /// An access that is about to be made, with this shape and lowest address. Returns whether it is possible for all lanes,
-    /// in one allocation or in shared memory, as nearly all are. If not, call [`Checker::access_apart`].
+    /// An access that is about to be made, with this shape and lowest address. Returns whether it
+    /// is possible for all lanes, in one allocation or in shared memory, as nearly all are. If not,
+    /// call [`Checker::access_per_lane`].
     #[inline(always)]
     pub fn access(&mut self, touch: &Touch, shape: &mut Shape, lowest: u64) -> bool {
         let target = match touch.space {
@@ -189,11 +194,11 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// Any other access, lane by lane. For spaces other than device memory, `refuse` says why an address cannot be accessed.
-    /// Returns the lanes whose access is possible.
+    /// Any other access, lane by lane. For spaces other than device memory, `refuse` says why an
+    /// address cannot be accessed. Returns the lanes whose access is possible.
     #[cold]
     #[inline(never)]
-    pub fn access_apart(
+    pub fn access_per_lane(
         &mut self,
         touch: &Touch,
         mask: u32,
@@ -273,7 +278,8 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// Checks an access through another path than loads and stores for writes that it may not see. Returns the lanes reported.
+    /// Checks an access through another path than loads and stores for writes that it may not see.
+    /// Returns the lanes reported.
     #[cold]
     #[inline(never)]
     fn by_another_path(
@@ -401,20 +407,5 @@ impl<'l> Checker<'l> {
 
 /// The width of the kernel's narrowest access to memory that threads share.
 fn narrowest(code: &Code) -> u32 {
-    let widths = code.instructions.iter().map(|instruction| match &instruction.action {
-        Action::Load(load) if load.reach.space != Space::Local => load.element * load.count,
-        Action::Store(store) if store.reach.space != Space::Local => store.element * store.count,
-        Action::Atomic(atomic) => atomic.ty.bytes(),
-        Action::Matrix(matrix) => match &**matrix {
-            Matrix::StoreFragment(tile) => tile.fragment.ty.bits().div_ceil(8),
-            _ => 4,
-        },
-        Action::Surface(access) => match access.action {
-            // As wide as the surface's texels, which are unknown here.
-            SurfaceAction::StoreFormatted => 1,
-            _ => access.ty.bytes() * access.rows.len() as u32,
-        },
-        _ => 4,
-    });
-    widths.min().unwrap_or(4)
+    code.instructions.iter().map(|instruction| instruction.action.effects().width).min().unwrap_or(4)
 }

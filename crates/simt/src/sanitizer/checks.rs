@@ -1,5 +1,4 @@
-//! What the sanitizer looks for in a launch: [`Checks`], and their names on command lines. Plain data that a
-//! [`Launch`](crate::Launch) holds.
+//! What the sanitizer looks for in a launch: [`Checks`], and their names on command lines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,20 +6,21 @@ use std::str::FromStr;
 /// What the sanitizer looks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Checks {
-    /// Accesses out of bounds, misaligned or to freed memory, and writes to read-only memory. Without this check, they are traps.
+    /// Accesses out of bounds, misaligned or to freed memory, and writes to read-only memory.
+    /// Without this check, they are traps.
     pub memory: bool,
     /// Reads of uninitialised memory, and uses of uninitialised registers.
     pub init: bool,
     /// Accesses of several threads, at least one of them a write, that nothing orders.
     pub race: bool,
-    /// `.sync` instructions in which named lanes do not take part, and barriers that part of a warp exits without. Barriers that
-    /// threads never reach are traps with or without this check.
+    /// `.sync` instructions in which named lanes do not take part, and barriers that part of a warp
+    /// exits without. Barriers that threads never reach are traps with or without this check.
     pub sync: bool,
     /// Operands for which the PTX manual leaves an instruction's result undefined.
     pub undefined: bool,
-    /// What runs on a GPU but is often a mistake: barriers that proceed without threads that have exited, volatile accesses
-    /// instead of a barrier, several volatile writes to one location, and accumulators of `wgmma` unpacked before the wait.
-    /// `all` does not include it.
+    /// What runs on a GPU but is often a mistake: barriers that proceed without threads that have
+    /// exited, volatile accesses instead of a barrier, several volatile writes to one location, and
+    /// accumulators of `wgmma` unpacked before the wait. `all` does not include it.
     pub strict: bool,
 }
 

@@ -1,11 +1,13 @@
-//! Vector clocks: what each thread of a block knows to have happened, stored per thread only where threads differ. Part of the race
-//! detector, which advances and merges them at barriers and fences.
+//! Vector clocks: what each thread of a block knows to have happened, stored per thread only where
+//! threads differ. Part of the race detector, which advances and merges them at barriers and
+//! fences.
 //!
-//! Time is one counter of a worker; it continues from block to block. The accesses of a warp are stamped with the time
-//! at which the warp's current *interval* began. Whenever a thread releases what it did (at a barrier, at a fence), its
-//! warp begins a new interval. A thread knows of another thread's accesses up to some time: the last barrier of all
-//! threads (`floor`), a later meeting of whole warps (`warps`), or a later one of some lanes (`threads`, allocated only
-//! in blocks where that happens).
+//! Time is one counter of a worker; it continues from block to block. The accesses of a warp are
+//! stamped with the time at which the warp's current *interval* began. Whenever a thread releases
+//! what it did (at a barrier, at a fence), its warp begins a new interval. A thread knows of
+//! another thread's accesses up to some time: the last barrier of all threads (`floor`), a later
+//! meeting of whole warps (`warps`), or a later one of some lanes (`threads`, allocated only in
+//! blocks where that happens).
 
 use super::stamp::Stamp;
 
@@ -26,7 +28,8 @@ pub(super) struct Clocks {
     intervals: Vec<u32>,
     /// Row: a warp that knows; column: a warp known of.
     warps: Vec<u32>,
-    /// Row: a thread that knows; column: threads known of, see [`Clocks::column`]. Empty if never needed.
+    /// Row: a thread that knows; column: threads known of, see [`Clocks::column`]. Empty if never
+    /// needed.
     lanes: Vec<u32>,
     /// Columns of `lanes`, each of 2 to the power of this many threads.
     pub columns: usize,
@@ -51,7 +54,8 @@ impl Clocks {
         }
     }
 
-    /// The column of a thread. Each thread has its own, except in very large clusters, where a warp shares one.
+    /// The column of a thread. Each thread has its own, except in very large clusters, where a warp
+    /// shares one.
     #[inline(always)]
     pub fn column(&self, thread: u32) -> usize {
         thread as usize >> self.grain
@@ -72,7 +76,8 @@ impl Clocks {
         self.intervals[warp as usize]
     }
 
-    /// Whether an access of this block is in its warp's current interval: then no other thread knows of it.
+    /// Whether an access of this block is in its warp's current interval: then no other thread
+    /// knows of it.
     #[inline(always)]
     pub fn is_present(&self, stamp: Stamp) -> bool {
         self.intervals.get(stamp.thread() as usize / 32) == Some(&stamp.time())
@@ -139,7 +144,8 @@ impl Clocks {
         }
     }
 
-    /// Some threads have met. `others` arrived without a release: of them, only `released` becomes known.
+    /// Some threads have met. `others` arrived without a release: of them, only `released` becomes
+    /// known.
     pub fn meet_with(&mut self, parties: &[Meeting], others: &[Meeting], released: &[u32]) {
         let mut joined = released.to_vec();
         joined.resize(self.columns, 0);

@@ -1,5 +1,4 @@
-//! A finding of the sanitizer: a fault of the program that did not stop it. Plain data for reports: the checker creates them,
-//! `findings` groups them, and `message` has their texts.
+//! A finding of the sanitizer: a fault of the program that did not stop it.
 
 use ptx::Space;
 
@@ -8,8 +7,8 @@ use crate::program::RegisterUse;
 use crate::site::Site;
 use crate::{AccessAction, AccessFaultKind, AllocationSpan, FreeFault};
 
-/// A fault that the sanitizer found. A bug is one finding, however often it occurs: occurrences of the same kind, at the same
-/// instructions and in the same allocation, are counted together.
+/// A fault that the sanitizer found. A bug is one finding, however often it occurs: occurrences of
+/// the same kind, at the same instructions and in the same allocation, are counted together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// What is wrong, with the details of the first occurrence.
@@ -70,7 +69,8 @@ pub enum FindingKind {
         /// What is wrong with it.
         fault: FreeFault,
     },
-    /// Memory that a kernel got from `malloc` and that was never freed: see [`Memory::leaks`](crate::Memory::leaks).
+    /// Memory that a kernel got from `malloc` and that was never freed: see
+    /// [`Memory::leaks`](crate::Memory::leaks).
     Leak {
         /// The allocation.
         allocation: AllocationSpan,
@@ -110,8 +110,8 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory.
         allocation: AllocationSpan,
     },
-    /// An access to the destination of a pending asynchronous copy (`cp.async`, `cp.async.bulk`), or a write to its source: the thread
-    /// has not waited for the copy.
+    /// An access to the destination of a pending asynchronous copy (`cp.async`, `cp.async.bulk`),
+    /// or a write to its source: the thread has not waited for the copy.
     PendingCopy {
         /// The state space.
         space: Space,
@@ -124,7 +124,8 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory.
         allocation: AllocationSpan,
     },
-    /// A write to what a pending product of a warpgroup (`wgmma`) reads: its warp has not waited for it.
+    /// A write to what a pending product of a warpgroup (`wgmma`) reads: its warp has not waited
+    /// for it.
     PendingProduct {
         /// The address that both access.
         address: u64,
@@ -135,7 +136,8 @@ pub enum FindingKind {
         /// The block's shared memory.
         allocation: AllocationSpan,
     },
-    /// A read through a texture or surface of what this launch has written. Such reads may not see it, even if ordered after it.
+    /// A read through a texture or surface of what this launch has written. Such reads may not see
+    /// it, even if ordered after it.
     WrittenTexture {
         /// The state space.
         space: Space,
@@ -148,7 +150,8 @@ pub enum FindingKind {
         /// The array, or the memory that the texture reads.
         allocation: AllocationSpan,
     },
-    /// A read as read-only data (`ld.global.nc`, `ldu`) of what this launch has written, or a write to what it has read that way.
+    /// A read as read-only data (`ld.global.nc`, `ldu`) of what this launch has written, or a write
+    /// to what it has read that way.
     WrittenReadOnly {
         /// The state space.
         space: Space,
@@ -161,8 +164,8 @@ pub enum FindingKind {
         /// The allocation.
         allocation: AllocationSpan,
     },
-    /// An access by a bulk copy or `wgmma`, through the async proxy, to what a thread wrote through the generic proxy, without a
-    /// `fence.proxy.async` in between.
+    /// An access by a bulk copy or `wgmma`, through the async proxy, to what a thread wrote through
+    /// the generic proxy, without a `fence.proxy.async` in between.
     MissingProxyFence {
         /// The state space.
         space: Space,
@@ -175,8 +178,8 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory.
         allocation: AllocationSpan,
     },
-    /// A copy whose tensor map a thread of this launch has changed: the copy may not see the change, because a fence of the tensor map
-    /// proxy is missing in between.
+    /// A copy whose tensor map a thread of this launch has changed: the copy may not see the
+    /// change, because a fence of the tensor map proxy is missing in between.
     MissingTensorMapFence {
         /// The address that both access.
         address: u64,
@@ -189,8 +192,8 @@ pub enum FindingKind {
         /// The missing fence.
         missing: MapFence,
     },
-    /// An access to an accumulator of a pending product of a warpgroup (`wgmma`), or a write to a register that it reads: its warp has
-    /// not waited for it.
+    /// An access to an accumulator of a pending product of a warpgroup (`wgmma`), or a write to a
+    /// register that it reads: its warp has not waited for it.
     PendingRegister {
         /// The register.
         register: String,
@@ -222,7 +225,8 @@ pub enum FindingKind {
         /// Those that have exited.
         exited: u32,
     },
-    /// A `.sync` instruction whose mask names lanes on another path, which in turn wait for those that execute it.
+    /// A `.sync` instruction whose mask names lanes on another path, which in turn wait for those
+    /// that execute it.
     AbsentLanes {
         /// The lanes that the mask names.
         members: u32,
@@ -252,7 +256,8 @@ pub enum FindingKind {
     },
     /// An integer division by zero, or its remainder.
     DivisionByZero,
-    /// An operation that reads the carry flag, which nothing has set since the function began or called another.
+    /// An operation that reads the carry flag, which nothing has set since the function began or
+    /// called another.
     UnsetCarry,
     /// An operand beyond the values that the instruction is defined for.
     OperandBeyondLimit {

@@ -1,8 +1,8 @@
-//! Groups the findings of a launch, so that one bug is one finding. The checker adds occurrences; when the launch ends, `machine`
-//! takes the groups for the report.
+//! Groups the findings of a launch, so that one bug is one finding. The checker adds occurrences;
+//! when the launch ends, `machine` takes the groups for the report.
 //!
-//! Findings of one kind, on one line, in one allocation are one group; a race belongs to the line of its
-//! write. A read of uninitialised memory is not reported if a race explains it.
+//! Findings of one kind, on one line, in one allocation are one group; a race belongs to the line
+//! of its write. A read of uninitialised memory is not reported if a race explains it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,8 +40,8 @@ pub(crate) struct Found {
 
 /// What identifies a bug: the kind, the line and the allocation.
 ///
-/// For a race, the line is the write's: reads that are too early and too late are missing the same barrier. Between an atomic
-/// operation and a plain access, it is the plain one's.
+/// For a race, the line is the write's: reads that are too early and too late are missing the same
+/// barrier. Between an atomic operation and a plain access, it is the plain one's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     name: &'static str,
@@ -56,7 +56,8 @@ pub(crate) struct Findings {
     lines: Vec<u32>,
     list: Vec<Found>,
     index: HashMap<Key, usize>,
-    /// The group that was added to last: most often, the other lanes of the instruction are added next.
+    /// The group that was added to last: most often, the other lanes of the instruction are added
+    /// next.
     last: Option<(Key, usize)>,
     /// Occurrences that belong to no group.
     beyond: u64,
@@ -65,7 +66,8 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// No findings. Places on one line of the source, or of the PTX if that names no source, count as one.
+    /// No findings. Places on one line of the source, or of the PTX if that names no source, count
+    /// as one.
     pub fn new(places: &[InstructionInfo]) -> Self {
         let mut numbers = HashMap::new();
         let lines = places.iter().map(|place| {
@@ -112,8 +114,9 @@ impl Findings {
             self.last = Some((key, at));
             let found = &mut self.list[at];
             found.count += 1;
-            // The fix for the higher kind fixes the lower ones, too: what orders blocks also orders warps, a thread that waits for a copy
-            // is ordered with it, and read-only data must not be written at all.
+            // The fix for the higher kind fixes the lower ones, too: what orders blocks also orders
+            // warps, a thread that waits for a copy is ordered with it, and read-only data must not
+            // be written at all.
             if rank(&kind) > rank(&found.kind) {
                 *found = Found { kind, first, second, count: found.count };
             }
@@ -125,7 +128,8 @@ impl Findings {
         }
     }
 
-    /// The groups, and how many occurrences belong to none of them. Reads of uninitialised memory that a race explains are dropped.
+    /// The groups, and how many occurrences belong to none of them. Reads of uninitialised memory
+    /// that a race explains are dropped.
     pub fn into_parts(mut self) -> (Vec<Found>, u64) {
         let races: HashSet<(u32, Option<u64>)> = self
             .list

@@ -1,5 +1,6 @@
-//! What blocks that have ended released: a graph of releases, each with what its thread had acquired before. `releases` adds to it
-//! when clusters end, and asks it what a thread knows of earlier blocks.
+//! What blocks that have ended released: a graph of releases, each with what its thread had
+//! acquired before. `releases` adds to it when clusters end, and asks it what a thread knows of
+//! earlier blocks.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -65,7 +66,8 @@ impl History {
         &self.nodes[node as usize].before
     }
 
-    /// Whether a list of nodes includes, for a purpose, what a column of a block that began at `start` did at a time.
+    /// Whether a list of nodes includes, for a purpose, what a column of a block that began at
+    /// `start` did at a time.
     pub fn covers(&mut self, list: &List, start: u32, of: usize, time: u32, purpose: usize) -> bool {
         if list.is_empty() {
             return false;

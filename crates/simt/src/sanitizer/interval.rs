@@ -1,14 +1,16 @@
-//! A block's accesses to shared memory between two barriers, kept out of the shadow as long as none can race. The race detector
-//! adds accesses, and replays them into the shadow if it must.
+//! A block's accesses to shared memory between two barriers, kept out of the shadow as long as none
+//! can race. The race detector adds accesses, and replays them into the shadow if it must.
 //!
-//! Most kernels write shared memory, meet at a barrier, read what the others wrote, and meet at the next barrier. Once all
-//! threads have met, everything before is ordered. So accesses are only recorded, with a bit for each cell that is written,
-//! and later for each that is read. As long as no write touches a cell that another access has touched, the record is
-//! dropped at the barrier, and no cell is ever marked. If two accesses touch the same cell, or threads learn of each other
-//! in another way, the record is replayed into the shadow in order, and the rest of the interval goes there directly.
+//! Most kernels write shared memory, meet at a barrier, read what the others wrote, and meet at the
+//! next barrier. Once all threads have met, everything before is ordered. So accesses are only
+//! recorded, with a bit for each cell that is written, and later for each that is read. As long as
+//! no write touches a cell that another access has touched, the record is dropped at the barrier,
+//! and no cell is ever marked. If two accesses touch the same cell, or threads learn of each other
+//! in another way, the record is replayed into the shadow in order, and the rest of the interval
+//! goes there directly.
 //!
-//! Kernels with bulk copies or `wgmma` always use the shadow, because proxy fences need to know how memory was written; so do
-//! clusters of several blocks.
+//! Kernels with bulk copies or `wgmma` always use the shadow, because proxy fences need to know how
+//! memory was written; so do clusters of several blocks.
 
 use super::touch::{Intent, Path, Reached, Stored};
 use crate::memory::{Lanes, Runs};
@@ -24,8 +26,8 @@ const MOST_CLOSED: u32 = 5;
 #[derive(Default)]
 pub(super) struct Interval {
     is_open: bool,
-    /// How many intervals in a row were closed early, and how many are still to be skipped: kernels whose threads read and write
-    /// the same cells between barriers usually do so again.
+    /// How many intervals in a row were closed early, and how many are still to be skipped: kernels
+    /// whose threads read and write the same cells between barriers usually do so again.
     closed: u32,
     skipped: u32,
     kept: Vec<Kept>,

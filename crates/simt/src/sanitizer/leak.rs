@@ -1,4 +1,5 @@
-//! Reports what kernels allocated with `malloc` and never freed. The host asks after its last launch; this only reads the heap.
+//! Reports what kernels allocated with `malloc` and never freed. The host asks after its last
+//! launch; this only reads the heap.
 
 use super::{Finding, FindingKind};
 use crate::memory::{HeapAllocation, Memory};
@@ -26,8 +27,9 @@ fn leaks(left: Vec<HeapAllocation>) -> Vec<Finding> {
 }
 
 impl Memory {
-    /// Memory that kernels have allocated and not freed, as findings, one for each call of `malloc`. Ask after the last launch. What
-    /// the host has not freed is in [`Memory::allocations`].
+    /// Memory that kernels have allocated and not freed, as findings, one for each call of
+    /// `malloc`. Ask after the last launch. What the host has not freed is in
+    /// [`Memory::allocations`].
     pub fn leaks(&self) -> Vec<Finding> {
         leaks(self.heap_allocations())
     }

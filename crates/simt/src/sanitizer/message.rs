@@ -1,5 +1,5 @@
-//! The messages of findings and of their kinds: `Display` for [`Finding`] and what it holds. Pure; users see these texts, and tests
-//! pin them.
+//! The messages of findings and of their kinds: `Display` for [`Finding`] and what it holds. Users
+//! see these texts, and tests pin them.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl fmt::Display for FindingKind {
             Self::Free { address, fault } => TrapKind::Free { address: *address, fault: fault.clone() }.fmt(formatter),
             Self::Unwritten { space, address, width, .. } => write!(
                 formatter,
-                "read of {} of {} memory that nothing wrote, at address {address:#x}",
+                "uninitialised read of {} from {} memory, at address {address:#x}",
                 Bytes((*width).into()),
                 space_name(*space)
             ),

@@ -1,5 +1,5 @@
-//! What all threads of a block know at present, in the form that the fast paths of the race detector need. Pure: a snapshot of the
-//! clocks.
+//! What all threads of a block know at present, in the form that the fast paths of the race
+//! detector need.
 
 use super::clocks::Clocks;
 use super::stamp::THREAD;
@@ -7,8 +7,8 @@ use super::stamp::THREAD;
 /// The bounds that earlier stamps are compared with.
 #[derive(Clone, Copy)]
 pub(super) struct Now {
-    /// Stamps from `from` to less than `from + ordered` are of this block, and known to all its threads. For shared memory, `from`
-    /// is 0: the accesses of other blocks do not matter there.
+    /// Stamps from `from` to less than `from + ordered` are of this block, and known to all its
+    /// threads. For shared memory, `from` is 0: the accesses of other blocks do not matter there.
     pub from: u64,
     pub ordered: u64,
     /// Lower stamps are of other blocks.

@@ -1,6 +1,7 @@
-//! The fast paths of the race detector, for accesses that race with nothing: the cells were accessed by no thread, by the
-//! same thread, or before all threads of the block met. Each does what [`Races::lanes`] would do, for many cells at once,
-//! and must leave the same shadow behind: the tests in `same` compare the two.
+//! The fast paths of the race detector, for accesses that race with nothing: the cells were
+//! accessed by no thread, by the same thread, or before all threads of the block met. Each does
+//! what [`Races::lanes`] would do, for many cells at once, and must leave the same shadow behind:
+//! the tests in `same` compare the two.
 
 use super::clocks::Clocks;
 use super::race::Races;
@@ -47,7 +48,8 @@ impl Part {
 struct How {
     /// Whether it reads; otherwise it writes.
     reads: bool,
-    /// Whether no earlier write matters. Never set for writes, whose lanes may conflict with each other.
+    /// Whether no earlier write matters. Never set for writes, whose lanes may conflict with each
+    /// other.
     writes_are_fine: bool,
     /// Whether no earlier read matters to this write.
     reads_are_fine: bool,
@@ -61,7 +63,8 @@ type Chunks = [[u64; CHUNK]; ROW / CHUNK];
 const MANY: u32 = 8;
 
 impl Races {
-    /// An access that does not synchronise. Returns the lanes from the first one that needs the general path.
+    /// An access that does not synchronise. Returns the lanes from the first one that needs the
+    /// general path.
     #[inline(always)]
     pub(super) fn quick(&mut self, reached: &Reached) -> u32 {
         // Otherwise several neighbours may share a cell, or memory of any size is being freed.
@@ -195,8 +198,8 @@ fn whole_row(shadow: &mut Shadow, row: usize, mark: Mark, how: How, now: Now) ->
     true
 }
 
-/// Whether all earlier stamps of some cells of a row are fine, and whether none is. `or_older`: "none" also requires that no stamp
-/// is of another block.
+/// Whether all earlier stamps of some cells of a row are fine, and whether none is. `or_older`:
+/// "none" also requires that no stamp is of another block.
 #[inline(always)]
 fn are_fine(stamps: &Stamps, before: Mark, part: Part, or_older: bool, now: Now) -> (bool, bool) {
     if before.0 == 0 || !before.is_apart() && now.is_ordered(before.0) {
@@ -218,7 +221,7 @@ fn are_fine(stamps: &Stamps, before: Mark, part: Part, or_older: bool, now: Now)
 
 #[inline(always)]
 fn set_part(stamps: &mut Stamps, mark: &mut Mark, part: Part) {
-    let chunks: &mut Chunks = bytemuck::cast_mut(stamps.apart(mark));
+    let chunks: &mut Chunks = bytemuck::cast_mut(stamps.per_cell(mark));
     for index in part.chunks() {
         for (at, entry) in chunks[index % (ROW / CHUNK)].iter_mut().enumerate() {
             let cell = index * CHUNK + at;
@@ -273,10 +276,10 @@ fn part_of_row(shadow: &mut Shadow, row: usize, part: Part, how: How, now: Now) 
         new_seconds[cell] = if to_second { kept } else { second };
     }
     if first_changes {
-        *stamps.apart(first) = new_firsts;
+        *stamps.per_cell(first) = new_firsts;
     }
     if second_changes {
-        *stamps.apart(second) = new_seconds;
+        *stamps.per_cell(second) = new_seconds;
     }
     true
 }
@@ -293,22 +296,23 @@ fn one(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, how: How, 
         let fine = how.reads_are_fine
             || now.is_fine(stamps.of_cell(*first, at).0, stamp) && now.is_fine(stamps.of_cell(*second, at).0, stamp);
         if fine {
-            stamps.apart(write)[at] = stamp;
+            stamps.per_cell(write)[at] = stamp;
         }
         return fine;
     }
     let old_first = stamps.of_cell(*first, at);
     if now.is_fine(old_first.0, stamp) {
-        stamps.apart(first)[at] = stamp;
+        stamps.per_cell(first)[at] = stamp;
         return true;
     }
     let old_second = stamps.of_cell(*second, at);
     if now.is_fine(old_second.0, stamp) {
-        stamps.apart(second)[at] = stamp;
+        stamps.per_cell(second)[at] = stamp;
     } else if now.is_older(old_first.0) {
-        // A read of another block: the present block may write later, and its own read would hide the race.
-        stamps.apart(second)[at] = old_first.0;
-        stamps.apart(first)[at] = stamp;
+        // A read of another block: the present block may write later, and its own read would hide
+        // the race.
+        stamps.per_cell(second)[at] = old_first.0;
+        stamps.per_cell(first)[at] = stamp;
     } else {
         return now.all_know_the_same
             || clocks.is_present(old_first) && (now.is_older(old_second.0) || clocks.is_present(old_second));
@@ -316,7 +320,8 @@ fn one(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, how: How, 
     true
 }
 
-/// [`one`] for neighbouring lanes that share the cell. Once two reads are kept, further ones change nothing.
+/// [`one`] for neighbouring lanes that share the cell. Once two reads are kept, further ones change
+/// nothing.
 #[inline(always)]
 fn one_for_many(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, lanes: u32, how: How, now: Now) -> bool {
     for lane in 0..u64::from(lanes) {

@@ -1,32 +1,36 @@
-//! The race detector. A race is two accesses of a cell, at least one of them a write, that nothing orders. The checker passes
-//! each access, which changes the shadow; `meetings` has what orders threads, `quick` the fast paths.
+//! The race detector. A race is two accesses of a cell, at least one of them a write, that nothing
+//! orders. The checker passes each access, which changes the shadow; `meetings` has what orders
+//! threads, `quick` the fast paths.
 //!
-//! The method is FastTrack's (Flanagan and Freund, 2009). The shadow of a cell holds its last write and up to two
-//! reads; each access is compared with these by its thread's clocks. Blocks run one after another, so the shadow still holds
-//! the accesses of earlier blocks: these are ordered only if they were released and acquired.
+//! The method is FastTrack's (Flanagan and Freund, 2009). The shadow of a cell holds its last write
+//! and up to two reads; each access is compared with these by its thread's clocks. Blocks run one
+//! after another, so the shadow still holds the accesses of earlier blocks: these are ordered only
+//! if they were released and acquired.
 //!
-//! Atomic, volatile, relaxed, acquire and release accesses do not race with each other, only with plain ones. An
-//! operation whose scope is a block or a cluster races with threads outside it. This is the manual's definition: strong
-//! operations whose scopes include each other are morally strong; volatile accesses count as relaxed ones for the whole
-//! system. With `strict`, two volatile writes are reported as well, and volatile accesses by lanes of one warp, or in
-//! shared memory by threads of one block, which order nothing without a barrier.
+//! Atomic, volatile, relaxed, acquire and release accesses do not race with each other, only with
+//! plain ones. An operation whose scope is a block or a cluster races with threads outside it. This
+//! is the manual's definition: strong operations whose scopes include each other are morally
+//! strong; volatile accesses count as relaxed ones for the whole system. With `strict`, two
+//! volatile writes are reported as well, and volatile accesses by lanes of one warp, or in shared
+//! memory by threads of one block, which order nothing without a barrier.
 //!
-//! Two deviations from the manual avoid reports on correct programs. A plain or volatile write that does not change the value
-//! does not race with earlier accesses. (It does with a later read: the shadow does not record what a write changed.) And
-//! a plain read whose value a compare-and-swap then expects counts as atomic, because the programming guide builds atomic
-//! operations that way; the two may be in different functions.
+//! Two deviations from the manual avoid reports on correct programs. A plain or volatile write that
+//! does not change the value does not race with earlier accesses. (It does with a later read: the
+//! shadow does not record what a write changed.) And a plain read whose value a compare-and-swap
+//! then expects counts as atomic, because the programming guide builds atomic operations that way;
+//! the two may be in different functions.
 
 mod meetings;
 
+use super::asynchronous::acquisitions::MapAcquisitions;
 use super::clocks::{Clocks, Meeting};
-use super::hopper::acquisitions::MapAcquisitions;
 use super::interval::Interval;
 use super::now::Now;
 use super::releases::{Location, Proxied, Releases};
 use super::shadow::{READS, Shadow, WRITE};
 use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use crate::memory::BLOCK_WINDOW_BYTES;
-use crate::program::{Audience, Order};
+use crate::program::{Order, SyncScope};
 use crate::sanitizer::touch::Reached;
 use crate::site::AccessAction;
 use crate::trap::BARRIER_NUMBERS;
@@ -40,9 +44,9 @@ pub(super) struct Conflict {
     pub was_write: bool,
 }
 
-/// The race detector of a worker. It treats a cluster as one block: the threads of one block follow those of the other, each
-/// from a new warp on, and the shared memories are one, at their addresses in the cluster. All blocks of a cooperative launch
-/// count as a cluster.
+/// The race detector of a worker. It treats a cluster as one block: the threads of one block follow
+/// those of the other, each from a new warp on, and the shared memories are one, at their addresses
+/// in the cluster. All blocks of a cooperative launch count as a cluster.
 pub(crate) struct Races {
     /// The threads of a cluster, and of a block.
     threads: u32,
@@ -50,7 +54,8 @@ pub(crate) struct Races {
     /// The first warp of the block whose turn it is, and its first barrier.
     first_warp: u32,
     first_barrier: u32,
-    /// Where the shared memory of the running cluster begins among those of all clusters that exist at once.
+    /// Where the shared memory of the running cluster begins among those of all clusters that exist
+    /// at once.
     pub(super) first_shared: u64,
     pub(super) clocks: Clocks,
     pub(super) releases: Releases,
@@ -72,14 +77,15 @@ pub(crate) struct Races {
     arrivals: Vec<Meeting>,
     relaxed_arrivals: Vec<Meeting>,
     /// Whether any thread did something else between its arrival and its wait.
-    apart: bool,
+    waits_late: bool,
     /// When each cluster began, and the number of its first block.
     blocks: Vec<(u32, u64)>,
 }
 
 impl Races {
-    /// Creates one for clusters of `blocks` blocks with `threads` threads each, and a kernel whose narrowest access has `narrowest`
-    /// bytes. `keeps_intervals`: accesses to shared memory before a barrier are never needed again.
+    /// Creates one for clusters of `blocks` blocks with `threads` threads each, and a kernel whose
+    /// narrowest access has `narrowest` bytes. `keeps_intervals`: accesses to shared memory before
+    /// a barrier are never needed again.
     pub fn new((blocks, threads): (u32, u32), narrowest: u32, keeps_intervals: bool) -> Self {
         let threads_of_block = if blocks > 1 { threads.next_multiple_of(32) } else { threads };
         let threads = blocks * threads_of_block;
@@ -102,19 +108,21 @@ impl Races {
             products: vec![0; threads.div_ceil(32) as usize],
             arrivals: Vec::new(),
             relaxed_arrivals: Vec::new(),
-            apart: false,
+            waits_late: false,
             blocks: Vec::new(),
         }
     }
 
-    /// All threads have met. Not used for clusters: their shared memories are too far apart for a bit per cell.
+    /// All threads have met. Not used for clusters: their shared memories are too far apart for a
+    /// bit per cell.
     fn begin_interval(&mut self) {
         if self.keeps_intervals && self.threads == self.threads_of_block {
             self.interval.begin();
         }
     }
 
-    /// The turn of a block starts: `rank` is its number among all that exist at once, `first` that of its cluster's first block.
+    /// The turn of a block starts: `rank` is its number among all that exist at once, `first` that
+    /// of its cluster's first block.
     pub fn turn_of(&mut self, rank: u32, first: u32) {
         self.first_shared = u64::from(first) * BLOCK_WINDOW_BYTES;
         self.first_warp = rank * self.threads_of_block.div_ceil(32);
@@ -136,7 +144,7 @@ impl Races {
         self.arrivals.clear();
         self.relaxed_arrivals.clear();
         self.map_acquisitions.clear();
-        self.apart = false;
+        self.waits_late = false;
         self.blocks.push((self.clocks.start, block));
     }
 
@@ -164,7 +172,8 @@ impl Races {
         }
     }
 
-    /// Ends the interval early: marks the kept accesses in the shadow. Further ones go there directly until all threads meet.
+    /// Ends the interval early: marks the kept accesses in the shadow. Further ones go there
+    /// directly until all threads meet.
     #[cold]
     #[inline(never)]
     fn close_interval(&mut self) {
@@ -190,7 +199,8 @@ impl Races {
         shadow.is_some_and(|shadow| shadow.last[WRITE] != 0)
     }
 
-    /// Passes to `found` each lane's first earlier write (or read, if `reads`) that `matters`. Called before the access is recorded.
+    /// Passes to `found` each lane's first earlier write (or read, if `reads`) that `matters`.
+    /// Called before the access is recorded.
     #[cold]
     #[inline(never)]
     pub(super) fn earlier(
@@ -283,8 +293,8 @@ impl Races {
         let shift = self.cell_shift;
         let flags = match *reached.intent.order {
             Order { volatile: true, .. } => STRONG | VOLATILE,
-            Order { strong: true, audience: Audience::Block, .. } => STRONG | IN_BLOCK,
-            Order { strong: true, audience: Audience::Cluster, .. } => STRONG | IN_CLUSTER,
+            Order { strong: true, scope: SyncScope::Block, .. } => STRONG | IN_BLOCK,
+            Order { strong: true, scope: SyncScope::Cluster, .. } => STRONG | IN_CLUSTER,
             Order { strong: true, .. } => STRONG,
             _ => 0,
         };
@@ -316,7 +326,8 @@ impl Races {
                 {
                     found(self, Conflict { lane, cell, before, was_write: false });
                 }
-                // A plain write that not all threads know of still races with strong operations of others.
+                // A plain write that not all threads know of still races with strong operations of
+                // others.
                 let hides = stamp.is_strong() && write.0 != 0 && !write.is_strong() && write.time() > self.clocks.floor;
                 if !hides {
                     self.shadow(reached.allocation).set(WRITE, cell, stamp);
@@ -340,7 +351,8 @@ impl Races {
         } else if fine(second) {
             1
         } else if first.time() < self.clocks.start {
-            // A read of another block: the present block may write later, and its own read would hide the race.
+            // A read of another block: the present block may write later, and its own read would
+            // hide the race.
             self.shadow(allocation).set(READS[1], cell, first);
             0
         } else if self.happened_before(first, stamp) {
@@ -353,8 +365,8 @@ impl Races {
         self.shadow(allocation).set(READS[layer], cell, stamp);
     }
 
-    /// Whether an earlier access is ordered with the present one, or need not be. `both_write`: whether both are writes; `shared`:
-    /// whether they are in shared memory.
+    /// Whether an earlier access is ordered with the present one, or need not be. `both_write`:
+    /// whether both are writes; `shared`: whether they are in shared memory.
     #[inline(never)]
     fn is_ordered(&mut self, before: Stamp, now: Stamp, both_write: bool, shared: bool) -> bool {
         let of_block = self.threads_of_block;
@@ -362,22 +374,23 @@ impl Races {
         let same_block = same_cluster && before.thread() / of_block == now.thread() / of_block;
         let same_warp = same_block && before.thread() / 32 == now.thread() / 32;
         let volatile = [before.is_volatile(), now.is_volatile()];
-        // PTX ISA, "Memory Consistency Model": strong operations of scopes that include each other are morally strong, and those do not race.
+        // PTX ISA, "Memory Consistency Model": strong operations of scopes that include each other
+        // are morally strong, and those do not race.
         let for_a_barrier = (same_warp || same_block && shared) && volatile.contains(&true);
         let doubtful = for_a_barrier || both_write && volatile == [true, true];
         let excused = before.is_strong()
             && now.is_strong()
             && !(self.strict && doubtful)
-            && match before.audience().min(now.audience()) {
-                Audience::Block => same_block,
-                Audience::Cluster => same_cluster,
-                Audience::All => true,
+            && match before.scope().min(now.scope()) {
+                SyncScope::Block => same_block,
+                SyncScope::Cluster => same_cluster,
+                SyncScope::All => true,
             };
         excused || self.happened_before(before, now)
     }
 
-    /// Whether an access of the same cluster through the generic proxy is ordered before a warp's access through the async proxy,
-    /// but without a proxy fence in between.
+    /// Whether an access of the same cluster through the generic proxy is ordered before a warp's
+    /// access through the async proxy, but without a proxy fence in between.
     pub(super) fn lacks_proxy_fence(&self, before: Stamp, reached: &Reached) -> bool {
         let (of, time) = (before.thread(), before.time());
         let memory = if reached.allocation.is_some() { Proxied::Global } else { Proxied::Shared };

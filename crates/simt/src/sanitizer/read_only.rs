@@ -1,10 +1,10 @@
-//! Finds writes to memory that the program promises not to write during the launch, because it reads it with `ld.global.nc`
-//! (`__ldg`, `const __restrict__`, `&[T]`) or `ldu`. The checker asks about each access; this remembers which allocations
-//! such loads have read.
+//! Finds writes to memory that the program promises not to write during the launch, because it
+//! reads it with `ld.global.nc` (`__ldg`, `const __restrict__`, `&[T]`) or `ldu`. The checker asks
+//! about each access; this remembers which allocations such loads have read.
 //!
-//! A non-coherent cache may serve these loads, and the compiler may move them across any write. So memory that the launch both
-//! writes and reads this way is reported, in either order, and even if something orders the two. A write that does not change
-//! the value does not count.
+//! A non-coherent cache may serve these loads, and the compiler may move them across any write. So
+//! memory that the launch both writes and reads this way is reported, in either order, and even if
+//! something orders the two. A write that does not change the value does not count.
 
 use super::stamp::Stamp;
 use super::touch::Reached;
@@ -34,7 +34,8 @@ impl ReadOnly {
         Self { places, allocations: Vec::new() }
     }
 
-    /// Whether an access needs checking: it is a read-only load, or a write to an allocation that one has read.
+    /// Whether an access needs checking: it is a read-only load, or a write to an allocation that
+    /// one has read.
     #[inline(always)]
     pub fn concerns(&mut self, reached: &Reached) -> bool {
         let Some(allocation) = reached.allocation.filter(|_| !self.places.is_empty()) else { return false };

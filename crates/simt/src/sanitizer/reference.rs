@@ -1,5 +1,5 @@
-//! Tests [`Clocks`] and [`Releases`] against the simplest implementation: a full vector clock for each thread, of all threads
-//! of all blocks. Random programs are run on both.
+//! Tests [`Clocks`] and [`Releases`] against the simplest implementation: a full vector clock for
+//! each thread, of all threads of all blocks. Random programs are run on both.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,17 @@ use proptest::prelude::*;
 
 use super::clocks::{Clocks, Meeting};
 use super::releases::{Location, Releases};
-use crate::program::{Audience, Fence};
+use crate::program::{Fence, SyncScope};
 
 /// Three warps, the last of them partial. They form a block, or each is a block of a cluster.
 const THREADS: u32 = 70;
-const AUDIENCES: [Audience; 3] = [Audience::Block, Audience::Cluster, Audience::All];
+const SCOPES: [SyncScope; 3] = [SyncScope::Block, SyncScope::Cluster, SyncScope::All];
 const WARPS: u32 = 3;
 /// The first of these locations is in shared memory.
 const LOCATIONS: usize = 3;
 
-/// Up to which time each thread of each block is known. A thread's own time advances when it releases.
+/// Up to which time each thread of each block is known. A thread's own time advances when it
+/// releases.
 type Vector = Vec<u32>;
 
 fn join(known: &mut Vector, learned: &Vector) {
@@ -32,8 +33,9 @@ struct Released {
     /// The cluster, and the block's number in it.
     cluster: usize,
     rank: u32,
-    /// The times of its cluster's threads that it released to its block, to its cluster, and to all. `None`: no such fence.
-    by_audience: [Option<Vector>; 3],
+    /// The times of its cluster's threads that it released to its block, to its cluster, and to
+    /// all. `None`: no such fence.
+    by_scope: [Option<Vector>; 3],
     /// The times of earlier clusters' threads.
     acquired: Vector,
 }
@@ -48,12 +50,12 @@ enum Step {
     Fence {
         warp: u32,
         mask: u32,
-        audience: Audience,
+        scope: SyncScope,
     },
     Write {
         thread: u32,
         location: usize,
-        releases: Option<Audience>,
+        releases: Option<SyncScope>,
     },
     Read {
         thread: u32,
@@ -63,7 +65,7 @@ enum Step {
     Update {
         thread: u32,
         location: usize,
-        releases: Option<Audience>,
+        releases: Option<SyncScope>,
     },
     NextCluster,
 }
@@ -87,7 +89,8 @@ struct Pair {
     starts: Vec<u32>,
     /// What each thread of the current cluster knows.
     known: Vec<Vector>,
-    /// What each knew at its last fence, and learned of others' fences: for its block, its cluster, and all.
+    /// What each knew at its last fence, and learned of others' fences: for its block, its cluster,
+    /// and all.
     fenced: [Vec<Option<Vector>>; 3],
     released: BTreeMap<usize, Released>,
     /// Accesses: the cluster, the thread, its own time, and the stamp's.
@@ -182,47 +185,44 @@ impl Pair {
     }
 
     /// The reference's part of a fence.
-    fn fence(&mut self, thread: u32, audience: Audience) {
+    fn fence(&mut self, thread: u32, scope: SyncScope) {
         let base = self.cluster * THREADS as usize;
         let mut known = self.known[thread as usize].clone();
         known[..base].fill(0);
-        for (narrower, fenced) in AUDIENCES.into_iter().zip(&mut self.fenced) {
-            if narrower <= audience {
+        for (narrower, fenced) in SCOPES.into_iter().zip(&mut self.fenced) {
+            if narrower <= scope {
                 fenced[thread as usize] = Some(known.clone());
             }
         }
         self.advance(thread);
     }
 
-    fn write(&mut self, thread: u32, location: usize, reads_too: bool, releases: Option<Audience>) {
+    fn write(&mut self, thread: u32, location: usize, reads_too: bool, releases: Option<SyncScope>) {
         self.releases.publish(&mut self.clocks, thread, Self::location(location), reads_too, releases);
-        if let Some(audience) = releases {
-            self.fence(thread, audience);
+        if let Some(scope) = releases {
+            self.fence(thread, scope);
         }
         let old = self.released.remove(&location).filter(|_| reads_too);
-        let by_audience = AUDIENCES.map(|audience| self.fenced[audience as usize][thread as usize].clone());
-        if by_audience.iter().all(Option::is_none) {
+        let by_scope = SCOPES.map(|scope| self.fenced[scope as usize][thread as usize].clone());
+        if by_scope.iter().all(Option::is_none) {
             self.released.extend(old.map(|old| (location, old)));
             return;
         }
         let mut acquired = self.known[thread as usize].clone();
         acquired.truncate(self.cluster * THREADS as usize);
         let rank = thread / self.of_block;
-        let mut new = Released { cluster: self.cluster, rank, by_audience, acquired };
+        let mut new = Released { cluster: self.cluster, rank, by_scope, acquired };
         match old {
             Some(old) if old.cluster == self.cluster => {
-                for (audience, (new, learned)) in
-                    AUDIENCES.into_iter().zip(new.by_audience.iter_mut().zip(&old.by_audience))
-                {
+                for (scope, (new, learned)) in SCOPES.into_iter().zip(new.by_scope.iter_mut().zip(&old.by_scope)) {
                     // A release to another block's threads is not passed on by this one.
-                    if let Some(learned) = learned.as_ref().filter(|_| audience != Audience::Block || old.rank == rank)
-                    {
+                    if let Some(learned) = learned.as_ref().filter(|_| scope != SyncScope::Block || old.rank == rank) {
                         join(new.get_or_insert_with(Vector::new), learned);
                     }
                 }
                 join(&mut new.acquired, &old.acquired);
             }
-            Some(Released { by_audience: [_, _, Some(for_all)], acquired, .. }) => {
+            Some(Released { by_scope: [_, _, Some(for_all)], acquired, .. }) => {
                 join(&mut new.acquired, &for_all);
                 join(&mut new.acquired, &acquired);
             }
@@ -234,12 +234,12 @@ impl Pair {
     fn read(&mut self, thread: u32, location: usize) {
         self.releases.acquire(&mut self.clocks, thread, Self::location(location));
         let Some(found) = self.released.get(&location) else { return };
-        let audience = match (found.cluster == self.cluster, found.rank == thread / self.of_block) {
-            (true, true) => Audience::Block,
-            (true, false) => Audience::Cluster,
-            (false, _) => Audience::All,
+        let scope = match (found.cluster == self.cluster, found.rank == thread / self.of_block) {
+            (true, true) => SyncScope::Block,
+            (true, false) => SyncScope::Cluster,
+            (false, _) => SyncScope::All,
         };
-        if let Some(learned) = &found.by_audience[audience as usize] {
+        if let Some(learned) = &found.by_scope[scope as usize] {
             join(&mut self.known[thread as usize], learned);
             join(&mut self.known[thread as usize], &found.acquired);
         }
@@ -253,9 +253,9 @@ impl Pair {
             }
             Step::Meet(waiting, passing) => self.meet(waiting, passing),
             Step::MeetAll => self.meet([0, 1, 2].map(exists), [0; 3]),
-            Step::Fence { warp, mask, audience } => {
-                self.releases.fence(&mut self.clocks, warp, mask, &Fence::of(audience));
-                lanes(warp, mask).for_each(|thread| self.fence(thread, audience));
+            Step::Fence { warp, mask, scope } => {
+                self.releases.fence(&mut self.clocks, warp, mask, &Fence::of(scope));
+                lanes(warp, mask).for_each(|thread| self.fence(thread, scope));
             }
             Step::Write { thread, location, releases } => self.write(thread, location, false, releases),
             Step::Read { thread, location } => self.read(thread, location),
@@ -267,7 +267,8 @@ impl Pair {
         }
     }
 
-    /// The first access on which the two disagree: who accessed, who asks, and what the reference answers.
+    /// The first access on which the two disagree: who accessed, who asks, and what the reference
+    /// answers.
     fn differ(&mut self) -> Option<((usize, u32), u32, bool)> {
         for &(block, of, time, stamp) in &self.accesses {
             for by in 0..THREADS {
@@ -309,12 +310,12 @@ fn barriers() -> impl Strategy<Value = Step> {
 
 fn anything() -> impl Strategy<Value = Step> {
     let releases = || {
-        let by_itself = AUDIENCES.map(Some);
+        let by_itself = SCOPES.map(Some);
         prop::sample::select([by_itself.as_slice(), &[None; 3]].concat())
     };
-    let fence = (0..WARPS, prop::sample::select(&AUDIENCES)).prop_flat_map(|(warp, audience)| {
+    let fence = (0..WARPS, prop::sample::select(&SCOPES)).prop_flat_map(|(warp, scope)| {
         let one = (0u32..6).prop_map(|lane| 1 << lane);
-        prop_oneof![mask(warp), one].prop_map(move |mask| Step::Fence { warp, mask, audience })
+        prop_oneof![mask(warp), one].prop_map(move |mask| Step::Fence { warp, mask, scope })
     });
     prop_oneof![
         4 => thread().prop_map(Step::Access),
@@ -361,8 +362,8 @@ proptest! {
 fn a_release_goes_on_through_an_update_behind_a_narrower_fence() {
     let steps = [
         Step::Access(0),
-        Step::Write { thread: 0, location: 1, releases: Some(Audience::All) },
-        Step::Fence { warp: 0, mask: 0b10, audience: Audience::Block },
+        Step::Write { thread: 0, location: 1, releases: Some(SyncScope::All) },
+        Step::Fence { warp: 0, mask: 0b10, scope: SyncScope::Block },
         Step::Update { thread: 1, location: 1, releases: None },
         Step::NextCluster,
         Step::Read { thread: 0, location: 1 },
@@ -372,15 +373,16 @@ fn a_release_goes_on_through_an_update_behind_a_narrower_fence() {
 
 #[test]
 fn what_is_released_to_a_block_goes_no_further() {
-    // Cluster 1 (of one block) acquires from cluster 0 and releases to its own threads alone; cluster 2 updates the location without having acquired.
+    // Cluster 1 (of one block) acquires from cluster 0 and releases to its own threads alone;
+    // cluster 2 updates the location without having acquired.
     let steps = [
         Step::Access(0),
-        Step::Write { thread: 0, location: 1, releases: Some(Audience::All) },
+        Step::Write { thread: 0, location: 1, releases: Some(SyncScope::All) },
         Step::NextCluster,
         Step::Read { thread: 0, location: 1 },
-        Step::Write { thread: 0, location: 2, releases: Some(Audience::Block) },
+        Step::Write { thread: 0, location: 2, releases: Some(SyncScope::Block) },
         Step::NextCluster,
-        Step::Update { thread: 0, location: 2, releases: Some(Audience::All) },
+        Step::Update { thread: 0, location: 2, releases: Some(SyncScope::All) },
         Step::NextCluster,
         Step::Read { thread: 0, location: 2 },
     ];

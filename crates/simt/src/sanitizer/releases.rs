@@ -1,35 +1,39 @@
-//! Which threads released what, and which acquired it: fences, and the atomic and volatile operations after them. Part of the race
-//! detector, which calls it for fences, strong accesses and barriers; acquiring changes the thread's clock.
+//! Which threads released what, and which acquired it: fences, and the atomic and volatile
+//! operations after them.
 //!
-//! A thread that executes a fence and then a strong write (atomic, volatile, relaxed, release) *releases* what it knew
-//! at the fence. A thread whose strong read finds that write *acquires* it. A fence counts for all threads that meet
-//! its thread at a barrier afterwards: `write; fence; barrier; thread 0: atomic` works like a fence by thread 0.
-//! Acquiring needs no fence here, so a missing acquire fence is not detected.
+//! A thread that executes a fence and then a strong write (atomic, volatile, relaxed, release)
+//! *releases* what it knew at the fence. A thread whose strong read finds that write *acquires* it.
+//! A fence counts for all threads that meet its thread at a barrier afterwards: `write; fence;
+//! barrier; thread 0: atomic` works like a fence by thread 0. Acquiring needs no fence here, so a
+//! missing acquire fence is not detected.
 //!
-//! A fence has the scope of the block, the cluster or the system; a wider one includes the narrower ones. `barrier.cluster`
-//! releases what came before a thread's arrival; a `.relaxed` arrival releases only what came before a fence. Proxy fences
-//! are passed on the same way: for each thread, the time up to which its generic accesses are ordered before async ones.
+//! A fence has the scope of the block, the cluster or the system; a wider one includes the narrower
+//! ones. `barrier.cluster` releases what came before a thread's arrival; a `.relaxed` arrival
+//! releases only what came before a fence. Proxy fences are passed on the same way: for each
+//! thread, the time up to which its generic accesses are ordered before async ones.
 //!
-//! Threads that poll for a lock do all this at each try, mostly without effect, so each thread's last acquisition and release
-//! are cached. A location holds only the last release of its own cluster; releases by blocks that have ended are in
-//! [`History`].
+//! Threads that poll for a lock do all this at each try, mostly without effect, so each thread's
+//! last acquisition and release are cached. A location holds only the last release of its own
+//! cluster; releases by blocks that have ended are in [`History`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::clocks::{Clocks, Meeting};
 use super::history::{History, List};
-use crate::program::{Audience, Fence};
+use crate::program::{Fence, SyncScope};
 
-/// The location of a synchronising operation: an allocation (`None`: shared memory), and a cell of it.
+/// The location of a synchronising operation: an allocation (`None`: shared memory), and a cell of
+/// it.
 pub(super) type Location = (Option<usize>, usize);
 
-/// The purposes of a fence: an [`Audience`], or accesses through another proxy ([`Proxied`]).
+/// The purposes of a fence: an [`SyncScope`], or accesses through another proxy ([`Proxied`]).
 pub(super) const PURPOSES: usize = 6;
-/// The first purposes are audiences: [`Audience`] as a number.
-const AUDIENCES: usize = 3;
-pub(super) const FOR_ALL: usize = Audience::All as usize;
-/// What a proxy fence orders generic accesses before: async accesses to a state space, or uses of tensor maps.
+/// The first purposes are audiences: [`SyncScope`] as a number.
+const SCOPES: usize = 3;
+pub(super) const FOR_ALL: usize = SyncScope::All as usize;
+/// What a proxy fence orders generic accesses before: async accesses to a state space, or uses of
+/// tensor maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proxied {
     Shared = 3,
@@ -46,7 +50,8 @@ pub(super) type Times = Option<Arc<[u32]>>;
 /// What a strong read of a location finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
-    /// A release of this cluster: its index, and a number that distinguishes it from earlier ones at that index.
+    /// A release of this cluster: its index, and a number that distinguishes it from earlier ones
+    /// at that index.
     Present { at: u32, number: u64 },
     /// A node of the history.
     Earlier(u32),
@@ -152,24 +157,25 @@ impl Releases {
         }
     }
 
-    /// A thread's strong write to a location. `releases`: the operation is itself a release to this audience.
+    /// A thread's strong write to a location. `releases`: the operation is itself a release to this
+    /// scope.
     pub fn publish(
         &mut self,
         clocks: &mut Clocks,
         thread: u32,
         location: Location,
         reads_too: bool,
-        releases: Option<Audience>,
+        releases: Option<SyncScope>,
     ) {
-        if let Some(audience) = releases {
-            self.fence(clocks, thread / 32, 1 << (thread % 32), &Fence::of(audience));
+        if let Some(scope) = releases {
+            self.fence(clocks, thread / 32, 1 << (thread % 32), &Fence::of(scope));
         }
         if !self.fences && (reads_too || self.published.is_empty()) {
             return;
         }
         let found = self.find(location);
-        let has_fenced = (0..AUDIENCES)
-            .any(|purpose| self.met[purpose].is_some() || self.fenced[purpose][thread as usize].is_some());
+        let has_fenced =
+            (0..SCOPES).any(|purpose| self.met[purpose].is_some() || self.fenced[purpose][thread as usize].is_some());
         if !has_fenced {
             if !reads_too && found.is_some() {
                 self.published.remove(&location);
@@ -191,7 +197,7 @@ impl Releases {
                 let old = &self.present[at as usize];
                 let times = std::array::from_fn(|purpose| match &old.times[purpose] {
                     // A release to another block's threads is not passed on by this one.
-                    _ if purpose == Audience::Block as usize && old.rank != rank => own[purpose].clone(),
+                    _ if purpose == SyncScope::Block as usize && old.rank != rank => own[purpose].clone(),
                     old => join(old, &own[purpose]),
                 });
                 Released { rank, times, before: with(&old.before, acquired) }
@@ -237,10 +243,10 @@ impl Releases {
             Found::Present { at, .. } => {
                 let Released { rank, times, before } = &self.present[at as usize];
                 let same_block = *rank == thread / self.threads_of_block;
-                let audience = if same_block { Audience::Block } else { Audience::Cluster };
-                let Some(row) = &times[audience as usize] else { return };
+                let scope = if same_block { SyncScope::Block } else { SyncScope::Cluster };
+                let Some(row) = &times[scope as usize] else { return };
                 clocks.learn(thread, row);
-                for (fenced, times) in self.fenced.iter_mut().zip(times).skip(AUDIENCES) {
+                for (fenced, times) in self.fenced.iter_mut().zip(times).skip(SCOPES) {
                     let fenced = &mut fenced[thread as usize];
                     *fenced = join(fenced, times);
                 }
@@ -307,10 +313,10 @@ impl Releases {
         }
     }
 
-    /// What a strong operation of a thread, without a release of its own, makes known to an audience through earlier fences: one row of
-    /// times for each fence.
-    pub fn fenced_by(&self, thread: u32, audience: Audience) -> impl Iterator<Item = &[u32]> {
-        let purpose = audience as usize;
+    /// What a strong operation of a thread, without a release of its own, makes known to a scope
+    /// through earlier fences: one row of times for each fence.
+    pub fn fenced_by(&self, thread: u32, scope: SyncScope) -> impl Iterator<Item = &[u32]> {
+        let purpose = scope as usize;
         [&self.met[purpose], &self.fenced[purpose][thread as usize]].into_iter().flatten().map(|row| &**row)
     }
 
@@ -329,14 +335,15 @@ impl Releases {
         Arc::new(all)
     }
 
-    /// Whether a thread knows of a proxy fence after an access of its cluster (by a column, at a time), for this kind of accesses through
-    /// another proxy.
+    /// Whether a thread knows of a proxy fence after an access of its cluster (by a column, at a
+    /// time), for this kind of accesses through another proxy.
     pub fn is_proxied(&self, thread: u32, of: usize, time: u32, memory: Proxied) -> bool {
         let (met, fenced) = (&self.met[memory as usize], &self.fenced[memory as usize][thread as usize]);
         [met, fenced].into_iter().flatten().any(|row| row[of] >= time)
     }
 
-    /// Whether a thread knows of an access of an earlier block, which began at `start`, by a column at a time.
+    /// Whether a thread knows of an access of an earlier block, which began at `start`, by a column
+    /// at a time.
     pub fn knows(&mut self, thread: u32, start: u32, of: usize, time: u32) -> bool {
         self.history.covers(&self.acquired[thread as usize], start, of, time, FOR_ALL)
     }
@@ -360,7 +367,8 @@ impl Released {
     }
 }
 
-/// The later of two times for each thread. Returns the first or the second itself if it includes the other.
+/// The later of two times for each thread. Returns the first or the second itself if it includes
+/// the other.
 fn join(first: &Times, second: &Times) -> Times {
     let (Some(one), Some(other)) = (first, second) else { return first.clone().or_else(|| second.clone()) };
     if Arc::ptr_eq(one, other) {
@@ -398,6 +406,6 @@ fn serves(fence: &Fence, purpose: usize) -> bool {
         SHARED => fence.shared_to_async,
         GLOBAL => fence.global_to_async,
         MAP => fence.releases_maps,
-        audience => audience <= fence.audience as usize,
+        scope => scope <= fence.scope as usize,
     }
 }

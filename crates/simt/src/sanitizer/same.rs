@@ -1,4 +1,5 @@
-//! Tests that the fast paths of the race detector find the same races as the general path, and leave the same state.
+//! Tests that the fast paths of the race detector find the same races as the general path, and
+//! leave the same state.
 
 use proptest::prelude::*;
 
@@ -7,7 +8,7 @@ use super::stamp::Stamp;
 use super::touch::Reached;
 use super::{Intent, Path, Stored};
 use crate::memory::Shape;
-use crate::program::{Audience, Copied, Fence, Order};
+use crate::program::{Copied, Fence, Order, SyncScope};
 use crate::site::AccessAction;
 
 /// Bytes of each piece of memory.
@@ -40,7 +41,7 @@ enum Step {
     Fence {
         warp: u32,
         mask: u32,
-        audience: Audience,
+        scope: SyncScope,
     },
     NextBlock,
 }
@@ -57,7 +58,8 @@ enum Pattern {
     Same(u32),
     /// Groups of lanes share an element; the next element is this far away.
     Groups(u32, u32, u32),
-    /// Groups of lanes with consecutive elements; the next group's are this far away, 0 for the same.
+    /// Groups of lanes with consecutive elements; the next group's are this far away, 0 for the
+    /// same.
     Rows(u32, u32, u32),
     Anywhere(Vec<u32>),
 }
@@ -80,9 +82,9 @@ enum How {
     Read,
     Write,
     Volatile(AccessAction),
-    Relaxed(AccessAction, Audience),
-    Release(Audience),
-    Atomic(Audience),
+    Relaxed(AccessAction, SyncScope),
+    Release(SyncScope),
+    Atomic(SyncScope),
 }
 
 impl How {
@@ -100,8 +102,8 @@ impl How {
         match self {
             Self::Read | Self::Write => Order::default(),
             Self::Volatile(_) => Order { volatile: true, ..strong },
-            Self::Relaxed(_, audience) | Self::Atomic(audience) => Order { audience, ..strong },
-            Self::Release(audience) => Order { releases: Some(audience), ..strong },
+            Self::Relaxed(_, scope) | Self::Atomic(scope) => Order { scope, ..strong },
+            Self::Release(scope) => Order { releases: Some(scope), ..strong },
         }
     }
 }
@@ -123,8 +125,8 @@ fn pattern() -> impl Strategy<Value = Pattern> {
     ]
 }
 
-fn audience() -> impl Strategy<Value = Audience> {
-    prop::sample::select(vec![Audience::Block, Audience::Cluster, Audience::All])
+fn scope() -> impl Strategy<Value = SyncScope> {
+    prop::sample::select(vec![SyncScope::Block, SyncScope::Cluster, SyncScope::All])
 }
 
 fn how() -> impl Strategy<Value = How> {
@@ -133,9 +135,9 @@ fn how() -> impl Strategy<Value = How> {
         12 => Just(How::Read),
         8 => Just(How::Write),
         1 => action().prop_map(How::Volatile),
-        1 => (action(), audience()).prop_map(|(action, audience)| How::Relaxed(action, audience)),
-        1 => audience().prop_map(How::Release),
-        1 => audience().prop_map(How::Atomic),
+        1 => (action(), scope()).prop_map(|(action, scope)| How::Relaxed(action, scope)),
+        1 => scope().prop_map(How::Release),
+        1 => scope().prop_map(How::Atomic),
     ]
 }
 
@@ -150,7 +152,7 @@ fn step(warps: u32) -> impl Strategy<Value = Step> {
         8 => (0..warps).prop_map(|warp| Step::Arrive { warp }),
         1 => prop::collection::vec(0..warps, 1..4).prop_map(|warps| Step::Meet { warps }),
         1 => (0..warps, mask()).prop_map(|(warp, mask)| Step::MeetLanes { warp, mask }),
-        1 => (0..warps, mask(), audience()).prop_map(|(warp, mask, audience)| Step::Fence { warp, mask, audience }),
+        1 => (0..warps, mask(), scope()).prop_map(|(warp, mask, scope)| Step::Fence { warp, mask, scope }),
         2 => Just(Step::NextBlock),
     ]
 }
@@ -243,7 +245,7 @@ impl Detector {
                 self.races.complete(1);
             }
             Step::MeetLanes { warp, mask } => self.races.meet_lanes(warp, mask & exists(warp)),
-            Step::Fence { warp, mask, audience } => self.races.fence(warp, mask & exists(warp), &Fence::of(audience)),
+            Step::Fence { warp, mask, scope } => self.races.fence(warp, mask & exists(warp), &Fence::of(scope)),
             Step::NextBlock => {
                 self.arrived.clear();
                 self.block += 1;

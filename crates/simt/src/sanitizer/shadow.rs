@@ -1,10 +1,11 @@
-//! Shadow memory: for each cell of an allocation, who accessed it last. The race detector owns one for each allocation and one for
-//! shared memory, and is the only one to read or change them.
+//! Shadow memory: for each cell of an allocation, who accessed it last. The race detector owns one
+//! for each allocation and one for shared memory, and is the only one to read or change them.
 //!
-//! A cell is the smallest piece of memory that a kernel accesses: a word, or a byte if it accesses bytes. A row is 32
-//! neighbouring cells. Warps mostly access whole rows, each lane the cell (or the 2, 4, 8 or 16 cells) next to its
-//! neighbour's: such an access is one [`Mark`] instead of 32 stamps. Any other access gives the row a stamp for each cell,
-//! until a whole warp accesses it again. Pages of rows are created on first access.
+//! A cell is the smallest piece of memory that a kernel accesses: a word, or a byte if it accesses
+//! bytes. A row is 32 neighbouring cells. Warps mostly access whole rows, each lane the cell (or
+//! the 2, 4, 8 or 16 cells) next to its neighbour's: such an access is one [`Mark`] instead of 32
+//! stamps. Any other access gives the row a stamp for each cell, until a whole warp accesses it
+//! again. Pages of rows are created on first access.
 //!
 //! A row of marks takes 24 bytes, a row of stamps up to 24 bytes more for each cell.
 
@@ -29,14 +30,16 @@ pub(super) const READS: [usize; 2] = [1, 2];
 
 /// Who accessed the cells of a row.
 ///
-/// 0: no access. If the low five bits are 0, the others are the index of the row's stamps, one for each cell. Otherwise it is the
-/// stamp of the thread with the first cell. The following threads have the following cells, 2 to the power of *spread* each. That
-/// thread's number thus has 5 - spread low zero bits, and the highest of these is set to encode the spread.
+/// 0: no access. If the low five bits are 0, the others are the index of the row's stamps, one for
+/// each cell. Otherwise it is the stamp of the thread with the first cell. The following threads
+/// have the following cells, 2 to the power of *spread* each. That thread's number thus has 5 -
+/// spread low zero bits, and the highest of these is set to encode the spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark(pub u64);
 
 impl Mark {
-    /// The mark of the lanes from `lane` on, with 2 to the power of `spread` cells each; `stamp` is lane 0's.
+    /// The mark of the lanes from `lane` on, with 2 to the power of `spread` cells each; `stamp` is
+    /// lane 0's.
     #[inline(always)]
     pub fn of_lanes(stamp: Stamp, lane: u32, spread: u32) -> Self {
         Self(stamp.0 | u64::from(lane | 16 >> (spread & 31)))
@@ -101,7 +104,7 @@ impl Shadow {
                 if to - from == ROW {
                     stamps.set(mark, Mark(0));
                 } else {
-                    stamps.apart(mark)[from..to].fill(0);
+                    stamps.per_cell(mark)[from..to].fill(0);
                 }
             }
         }
@@ -111,7 +114,7 @@ impl Shadow {
         let last = &mut self.last[usize::from(layer != WRITE)];
         *last = stamp.0.max(*last);
         let (row, stamps) = self.row(cell / ROW);
-        stamps.apart(row[layer])[cell % ROW] = stamp.0;
+        stamps.per_cell(row[layer])[cell % ROW] = stamp.0;
     }
 }
 
@@ -162,7 +165,7 @@ impl Stamps {
 
     /// The stamps of a row's cells, as separate entries that can be changed.
     #[inline(always)]
-    pub fn apart(&mut self, mark: &mut Mark) -> &mut [u64; ROW] {
+    pub fn per_cell(&mut self, mark: &mut Mark) -> &mut [u64; ROW] {
         if mark.0 == 0 || !mark.is_apart() {
             self.part(mark);
         }

@@ -1,10 +1,10 @@
-//! A stamp: one access of one thread, packed into 64 bits. The shadow stores stamps, and the race detector compares them. Pure:
-//! only packs and unpacks.
+//! A stamp: one access of one thread, packed into 64 bits. The shadow stores stamps, and the race
+//! detector compares them.
 
-use crate::program::Audience;
+use crate::program::SyncScope;
 
-/// Who accessed a cell, where in the program, and when; 0 is no access. Stamps compare by time, as counted by
-/// [`Clocks`](super::clocks::Clocks).
+/// Who accessed a cell, where in the program, and when; 0 is no access. Stamps compare by time, as
+/// counted by [`Clocks`](super::clocks::Clocks).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp(pub u64);
 
@@ -45,11 +45,11 @@ impl Stamp {
     }
 
     /// The scope of a strong operation.
-    pub fn audience(self) -> Audience {
+    pub fn scope(self) -> SyncScope {
         match self.0 & VOLATILE {
-            IN_BLOCK => Audience::Block,
-            IN_CLUSTER => Audience::Cluster,
-            _ => Audience::All,
+            IN_BLOCK => SyncScope::Block,
+            IN_CLUSTER => SyncScope::Cluster,
+            _ => SyncScope::All,
         }
     }
 

@@ -1,5 +1,4 @@
-//! An access, as the machine reports it to the sanitizer, and the memory that it reaches. Plain data: the hooks in
-//! `machine/observe` fill an [`Intent`], the checker makes a [`Reached`] of it for the race detector.
+//! An access, as the machine reports it to the sanitizer, and the memory that it reaches.
 
 use ptx::Space;
 
@@ -107,7 +106,8 @@ pub(super) struct Reached<'a> {
     pub allocation: Option<usize>,
     pub intent: &'a Intent<'a>,
     pub lanes: &'a Lanes<'a>,
-    /// What the lanes' offsets are relative to: in shared memory, the start of the block's part in the cluster's.
+    /// What the lanes' offsets are relative to: in shared memory, the start of the block's part in
+    /// the cluster's.
     pub base: u64,
     pub warp: u32,
     /// The warp's interval at the time of the access.

@@ -1,5 +1,6 @@
-//! The host's calls on arrays, textures and surfaces: methods of [`Memory`] that create, fill and free them. They change the
-//! memory's [`Objects`](super::Objects) and its allocations; kernels only look handles up.
+//! The host's calls on arrays, textures and surfaces: methods of [`Memory`] that create, fill and
+//! free them. They change the memory's [`Objects`](super::Objects) and its allocations; kernels
+//! only look handles up.
 
 use crate::Memory;
 use crate::memory::GLOBAL_BASE;
@@ -45,7 +46,8 @@ impl Memory {
         self.array(array).map(|array| array.shape)
     }
 
-    /// Where each row of a level starts, and the bytes of a row. Checks that the level exists and has `given` bytes.
+    /// Where each row of a level starts, and the bytes of a row. Checks that the level exists and
+    /// has `given` bytes.
     fn rows(
         &self,
         array: ArrayHandle,
@@ -65,7 +67,8 @@ impl Memory {
         Ok(((0..expected / row_bytes).map(move |row| start + row * pitch), row_bytes as usize))
     }
 
-    /// Copies texels to a level of an array, without gaps: x runs fastest, then y, then z or the layer.
+    /// Copies texels to a level of an array, without gaps: x runs fastest, then y, then z or the
+    /// layer.
     ///
     /// # Errors
     ///
@@ -78,7 +81,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies the texels of a level of an array to the host, in the order of [`Memory::write_array`].
+    /// Copies the texels of a level of an array to the host, in the order of
+    /// [`Memory::write_array`].
     ///
     /// # Errors
     ///
@@ -155,7 +159,8 @@ impl Memory {
         place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
     }
 
-    /// Creates a surface object for the first level of an array. Its handle is passed to kernels as a parameter.
+    /// Creates a surface object for the first level of an array. Its handle is passed to kernels as
+    /// a parameter.
     ///
     /// # Errors
     ///
@@ -187,7 +192,8 @@ impl Memory {
         Ok(self.read(address, &mut [0; 1])?)
     }
 
-    /// Resolves a handle: the value itself or, if it is an address, the handle stored at that address.
+    /// Resolves a handle: the value itself or, if it is an address, the handle stored at that
+    /// address.
     pub(crate) fn object_handle(&self, value: u64) -> u64 {
         let mut bytes = [0; 8];
         if value >= GLOBAL_BASE && self.read(value, &mut bytes).is_ok() { u64::from_le_bytes(bytes) } else { value }

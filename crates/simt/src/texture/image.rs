@@ -1,5 +1,5 @@
-//! A texture as a fetch reads it: where each texel is in memory, and in which sector. `machine/texture.rs` creates an [`Image`]
-//! for each fetch and `sample` reads texels from it. Reads memory; records what was touched, and changes nothing else.
+//! A texture as a fetch reads it: where each texel is in memory, and in which sector.
+//! `machine/texture.rs` creates an [`Image`] for each fetch and `sample` reads texels from it.
 
 use super::objects::Source;
 use super::texel::{self, Texel};
@@ -68,8 +68,8 @@ pub(crate) fn lookups(touched: &[Touched]) -> impl Iterator<Item = &Touched> {
     touched.chunk_by(|one, other| (one.group, one.sector) == (other.group, other.sector)).map(|same| &same[0])
 }
 
-/// In an array, a sector of 32 bytes holds 16 bytes of each of two rows: arrays are tiled, so that neighbours in y are
-/// neighbours in memory too. This holds even where there is only one row.
+/// In an array, a sector of 32 bytes holds 16 bytes of each of two rows: arrays are tiled, so that
+/// neighbours in y are neighbours in memory too. This holds even where there is only one row.
 const SECTOR_COLUMNS: u64 = 16;
 
 /// The first sector of arrays. Sectors of linear memory are addresses over 32, which are smaller.
@@ -82,7 +82,8 @@ pub(crate) fn array_sector(shape: &ArrayShape, level: u32, base: u64, x_bytes: u
     let height = u64::from(shape.height.max(1));
     // Rows share sectors only within a slice or layer.
     let row = row / height * rows_before + row % height;
-    // A number for each 16 bytes of the level, which is twice as many as sectors: enough even if each row is padded to two.
+    // A number for each 16 bytes of the level, which is twice as many as sectors: enough even if
+    // each row is padded to two.
     let sectors_of_row = shape.pitch(level) / SECTOR_COLUMNS;
     let sector = ARRAY_SECTORS + base / SECTOR_COLUMNS + (row / 2) * sectors_of_row + x_bytes / SECTOR_COLUMNS;
     (sector, (row % 2 * SECTOR_COLUMNS + x_bytes % SECTOR_COLUMNS) as u32)
@@ -121,7 +122,8 @@ impl Image<'_> {
         self.source.shape().extent(level)
     }
 
-    /// Sets whether the following texels have weight zero: they are read all the same, as the hardware does.
+    /// Sets whether the following texels have weight zero: they are read all the same, as the
+    /// hardware does.
     pub fn set_weightless(&mut self, weightless: bool) {
         if let Some(seen) = &mut self.seen {
             seen.weightless = weightless;

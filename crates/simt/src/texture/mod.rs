@@ -1,9 +1,10 @@
-//! Textures and surfaces: arrays of texels, and how kernels read them (CUDA programming guide, "Texture and Surface
-//! Memory" and "Texture Fetching"). `machine/texture.rs` and `machine/surface.rs` execute the instructions.
+//! Textures and surfaces: arrays of texels, and how kernels read them (CUDA programming guide,
+//! "Texture and Surface Memory" and "Texture Fetching"). `machine/texture.rs` and
+//! `machine/surface.rs` execute the instructions.
 //!
-//! The host allocates an array ([`Memory::allocate_array`]) or takes memory that it already has, creates a texture object
-//! ([`Memory::create_texture`]) or a surface object ([`Memory::create_surface`]) for it, and passes the object's 8-byte handle
-//! to a kernel.
+//! The host allocates an array ([`Memory::allocate_array`]) or takes memory that it already has,
+//! creates a texture object ([`Memory::create_texture`]) or a surface object
+//! ([`Memory::create_surface`]) for it, and passes the object's 8-byte handle to a kernel.
 //!
 //! ```
 //! use simt::{ArrayShape, ChannelType, Filter, Memory, Sampling, TexelFormat, TextureSource};
@@ -19,8 +20,9 @@
 //! # Ok::<(), simt::TextureError>(())
 //! ```
 //!
-//! `arrays` has the host's calls, `objects` what they create; `image` locates texels, `texel` converts formats, and `sample`
-//! computes what a fetch returns. `tests/textures.rs` compares results and counts with an H200's.
+//! `arrays` has the host's calls, `objects` what they create; `image` locates texels, `texel`
+//! converts formats, and `sample` computes what a fetch returns. `tests/textures.rs` compares
+//! results and counts with an H200's.
 //!
 //! [`Memory::allocate_array`]: crate::Memory::allocate_array
 //! [`Memory::create_texture`]: crate::Memory::create_texture
@@ -128,7 +130,8 @@ impl ArrayShape {
         [self.width, self.height, self.depth].map(|texels| (texels >> level.min(31)).max(1))
     }
 
-    /// Bytes of a level, all layers together: x runs fastest, then y, then z or the layer, without gaps.
+    /// Bytes of a level, all layers together: x runs fastest, then y, then z or the layer, without
+    /// gaps.
     pub fn level_bytes(&self, level: u32) -> u64 {
         let texels = self.extent(level).iter().map(|&n| u64::from(n)).product::<u64>();
         texels * u64::from(self.layers.max(1)) * u64::from(self.format.bytes())
@@ -139,7 +142,8 @@ impl ArrayShape {
         u64::from(self.extent(level)[0]) * u64::from(self.format.bytes())
     }
 
-    /// Bytes from one row to the next in the simulator's memory, such that every surface access is aligned.
+    /// Bytes from one row to the next in the simulator's memory, such that every surface access is
+    /// aligned.
     pub(crate) fn pitch(&self, level: u32) -> u64 {
         self.row_bytes(level).next_multiple_of(16)
     }
@@ -192,7 +196,8 @@ pub enum AddressMode {
     /// The nearest texel.
     #[default]
     Clamp,
-    /// The texture repeats, mirrored every other time. Only for normalised coordinates; otherwise as [`AddressMode::Clamp`].
+    /// The texture repeats, mirrored every other time. Only for normalised coordinates; otherwise
+    /// as [`AddressMode::Clamp`].
     Mirror,
     /// The border colour.
     Border,
@@ -231,7 +236,8 @@ pub struct Sampling {
     pub normalized_coordinates: bool,
     /// What integer formats return.
     pub read_mode: ReadMode,
-    /// Whether the first three components are converted from sRGB to linear; for unsigned bytes that are read as floats.
+    /// Whether the first three components are converted from sRGB to linear; for unsigned bytes
+    /// that are read as floats.
     pub srgb: bool,
     /// What [`AddressMode::Border`] reads.
     pub border: [f32; 4],

@@ -1,15 +1,18 @@
-//! The arrays, textures, samplers and surfaces of a device, which a [`Memory`](crate::Memory) owns. `arrays` creates and frees
-//! them on behalf of the host; fetches look them up. Also validates their shapes and sampling. Only data: no access to memory.
+//! The arrays, textures, samplers and surfaces of a device, which a [`Memory`](crate::Memory) owns.
+//! `arrays` creates and frees them on behalf of the host; fetches look them up. Also validates
+//! their shapes and sampling. Only data: no access to memory.
 
 use super::{ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError, texel};
 
-/// The most texels in each dimension, and the most layers, of an array (CUDA programming guide, "Technical Specifications").
+/// The most texels in each dimension, and the most layers, of an array (CUDA programming guide,
+/// "Technical Specifications").
 const LINE_LIMIT: u32 = 131_072;
 const PLANE_LIMITS: [u32; 2] = [131_072, 65_536];
 const VOLUME_LIMIT: u32 = 16_384;
 const LAYER_LIMIT: u32 = 2048;
 
-/// Handles are numbers that are neither small nor addresses. Each kind of object has a range of its own.
+/// Handles are numbers that are neither small nor addresses. Each kind of object has a range of its
+/// own.
 pub(super) const TEXTURES: u64 = 0x7_1000_0000;
 const SAMPLERS: u64 = 0x7_2000_0000;
 pub(super) const SURFACES: u64 = 0x7_3000_0000;
@@ -24,7 +27,8 @@ pub(crate) struct Objects {
     pub(super) surfaces: Vec<Option<Surface>>,
 }
 
-/// An array. Its texels are in device memory, row by row. (The hardware tiles them: see [`Image::texel`](super::Image::texel).)
+/// An array. Its texels are in device memory, row by row. (The hardware tiles them: see
+/// [`Image::texel`](super::Image::texel).)
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Array {
     pub address: u64,

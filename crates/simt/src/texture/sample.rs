@@ -1,10 +1,10 @@
-//! Computes what a fetch returns (CUDA programming guide, "Texture Fetching"). `machine/texture.rs` calls [`sample`] and
-//! [`gather`] for each lane; both read texels through an [`Image`] and change nothing but its records.
+//! Computes what a fetch returns (CUDA programming guide, "Texture Fetching").
 //!
-//! A coordinate is converted to texels with 8 bits of fraction. Without a filter, its integer part is the index of the
-//! texel. With the linear filter, half a texel is subtracted first; the integer part is then the index of the first of two
-//! texels in that dimension, and the fraction is the weight of the second. The sum is computed without intermediate
-//! rounding, then rounded as the format requires.
+//! A coordinate is converted to texels with 8 bits of fraction. Without a filter, its integer part
+//! is the index of the texel. With the linear filter, half a texel is subtracted first; the integer
+//! part is then the index of the first of two texels in that dimension, and the fraction is the
+//! weight of the second. The sum is computed without intermediate rounding, then rounded as the
+//! format requires.
 
 use super::image::{Image, TexelFault};
 use super::texel::{self, Texel};
@@ -164,10 +164,12 @@ fn texel_at(image: &mut Image<'_>, level: u32, request: &Request<'_>, index: [In
     }
 }
 
-/// The weights of the texels that the linear filter mixes, in 256ths; their sum is `total`. x varies fastest, then y, then z.
+/// The weights of the texels that the linear filter mixes, in 256ths; their sum is `total`. x
+/// varies fastest, then y, then z.
 ///
-/// Each dimension splits the weight, z first, then x, then y. The second texel's share is rounded to nearest, a half up, except
-/// down where y splits the weight of the first texel in x. This matches an H200 to the bit.
+/// Each dimension splits the weight, z first, then x, then y. The second texel's share is rounded
+/// to nearest, a half up, except down where y splits the weight of the first texel in x. This
+/// matches an H200 to the bit.
 fn weights([x, y, z]: [i64; 3], total: i64) -> [i64; 8] {
     const HALF: i64 = FRACTION / 2;
     let mut weights = [0; 8];
@@ -277,8 +279,8 @@ pub(crate) fn sample(
     Ok(texel::rounded(sums, image.format(), sampling))
 }
 
-/// `tld4`: one component of the four texels that the linear filter would mix, counter-clockwise from the lower left (y
-/// points down).
+/// `tld4`: one component of the four texels that the linear filter would mix, counter-clockwise
+/// from the lower left (y points down).
 pub(crate) fn gather(
     image: &mut Image<'_>,
     layer: u32,

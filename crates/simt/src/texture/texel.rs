@@ -1,5 +1,4 @@
-//! Converts texels: from bytes to components for fetches, and back for formatted stores. Pure; `sample`, `image` and
-//! `machine/surface.rs` call it.
+//! Converts texels: from bytes to components for fetches, and back for formatted stores.
 
 use ptx::Type;
 
@@ -39,8 +38,8 @@ pub(super) fn decode(bytes: &[u8], format: TexelFormat, sampling: &Sampling) -> 
     texel
 }
 
-/// The border colour as a fetch returns it, like a texel of the format. Normalised values are rounded towards zero. For other
-/// integers, the driver takes the bits of the floats.
+/// The border colour as a fetch returns it, like a texel of the format. Normalised values are
+/// rounded towards zero. For other integers, the driver takes the bits of the floats.
 pub(super) fn border(format: TexelFormat, sampling: &Sampling) -> Texel {
     let size = format.ty.bytes() as usize;
     let normalizes = sampling.read_mode == ReadMode::NormalizedFloat;
@@ -60,8 +59,8 @@ pub(super) fn border(format: TexelFormat, sampling: &Sampling) -> Texel {
     decode(&bytes[..format.bytes() as usize], format, sampling)
 }
 
-/// A sum of texels as a fetch returns it. An H200 rounds sums of f16 to f16 (a half away from zero), and sums of integers to
-/// 16 bits, whatever their size.
+/// A sum of texels as a fetch returns it. An H200 rounds sums of f16 to f16 (a half away from
+/// zero), and sums of integers to 16 bits, whatever their size.
 pub(super) fn rounded(sums: [f64; 4], format: TexelFormat, sampling: &Sampling) -> Texel {
     // The sum is a whole number of 256ths, apart from floating-point error.
     let whole = |sum: f64, most: f64| (((sum * most * 256.0).round() / 256.0 + 0.5).floor() / most) as f32;
@@ -85,7 +84,8 @@ fn round_to_half(value: f64) -> f32 {
     magnitude.copysign(value) as f32
 }
 
-/// The bytes of a texel that a formatted store writes: floats are converted, integers are clamped to the format's range.
+/// The bytes of a texel that a formatted store writes: floats are converted, integers are clamped
+/// to the format's range.
 pub(crate) fn encode(values: &[u32], format: TexelFormat) -> [u8; 16] {
     let mut bytes = [0; 16];
     let size = format.ty.bytes() as usize;

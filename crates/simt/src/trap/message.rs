@@ -1,5 +1,5 @@
-//! The messages of traps and of their kinds: `Display` for [`Trap`] and what it holds. Pure; users see these texts, and tests pin
-//! them.
+//! The messages of traps and of their kinds: `Display` for [`Trap`] and what it holds. Users see
+//! these texts, and tests pin them.
 
 use std::fmt;
 
@@ -86,7 +86,7 @@ impl fmt::Display for TrapKind {
             TrapKind::BarrierNeverReached { barrier, arrived, expected, missing } => {
                 write!(
                     formatter,
-                    "{} is never complete: {arrived} of {expected} threads have arrived",
+                    "{} never completes: {arrived} of {expected} threads have arrived",
                     BarrierName(*barrier)
                 )?;
                 match missing {
@@ -102,7 +102,7 @@ impl fmt::Display for TrapKind {
             }
             TrapKind::WarpNeverConverges { members, missing, absence } => write!(
                 formatter,
-                "lanes {members:#010x} of the warp never meet: lane {} {absence}",
+                "lanes {members:#010x} of the warp never reconverge: lane {} {absence}",
                 missing.trailing_zeros()
             ),
             TrapKind::InvalidBarrier { barrier, threads: None } => {
@@ -163,7 +163,7 @@ impl fmt::Display for TrapKind {
             }
             TrapKind::PhaseNeverComplete { address, arrivals, bytes } => write!(
                 formatter,
-                "the phase of the mbarrier at shared address {address:#x} is never complete: it waits for {arrivals} more \
+                "the phase of the mbarrier at shared address {address:#x} never completes: it waits for {arrivals} more \
                  arrivals and {bytes} more bytes"
             ),
             TrapKind::CallDepth { limit } => write!(formatter, "calls nested more than {limit} deep"),

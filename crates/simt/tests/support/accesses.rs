@@ -2,8 +2,9 @@
 
 use simt::{InstructionCounters, Report};
 
-/// The line of an instruction whose accesses are counted differently on a model, although the same lanes executed it as often:
-/// these counts depend only on addresses. Instructions whose executions depend on timing, such as polling, are left out.
+/// The line of an instruction whose accesses are counted differently on a model, although the same
+/// lanes executed it as often: these counts depend only on addresses. Instructions whose executions
+/// depend on timing, such as polling, are left out.
 pub fn differing(plain: &Report, modelled: &Report) -> Option<u32> {
     if !plain.findings().is_empty() {
         return None;

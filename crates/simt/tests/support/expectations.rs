@@ -9,25 +9,31 @@
 //! // out: u32 11 12 13 14
 //! ```
 //!
-//! - `run: KERNEL` starts a test; `grid=X,Y,Z`, `block=X,Y,Z`, `cluster=X,Y,Z`, `shared=BYTES` (dynamic) and `steps=N` follow it.
-//!   `cooperative`: all blocks are resident at once. `simulator` marks what PTX leaves undefined but the simulator defines: not for GPUs.
-//! - Then the parameters, in order: `in: TYPE VALUES` is a buffer, `out: TYPE VALUES` a buffer with these expected contents
-//!   (it is poisoned before), `inout: TYPE VALUES -> VALUES` both, `arg: TYPE VALUE` a value, and
-//!   `bytes: TYPE VALUES` an aggregate passed by value. `unwritten: BYTES` and `freed: BYTES` are a buffer that is never written, and
-//!   one that the host has freed. `texture: TYPE WxH VALUES` is a texture of an array, `surface: ...` a surface; for VALUES there may be
-//!   `unwritten` and `freed`, too. These four are not for GPUs.
-//! - `tensor: MAP VALUES` is a tensor in a buffer of these values, and the argument its map, by value; `tensor: MAP VALUES -> VALUES`
-//!   says what the buffer must hold at the end. `tensor_at: ...` passes the address of a map in device memory. MAP is as
-//!   `f32[64x32],box:32x8`: see `crates/simt/src/hopper/tensor_map/text.rs`.
-//! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it rejects it. Not for GPUs.
-//! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not for GPUs.
-//! - `check: NAMES`: the checks to enable (`all`, or names separated by commas), and one `finding: TEXT` for each expected
-//!   finding, in order; none means that nothing is found. Not for GPUs.
-//! - `blamed: KIND`, once for each kind of finding that the sanitizer reports for a third-party program, for one variant of its PTX
-//!   if named (`blamed: KIND debug`). None means no findings.
+//! - `run: KERNEL` starts a test; `grid=X,Y,Z`, `block=X,Y,Z`, `cluster=X,Y,Z`, `shared=BYTES`
+//!   (dynamic) and `steps=N` follow it. `cooperative`: all blocks are resident at once. `simulator`
+//!   marks what PTX leaves undefined but the simulator defines: not for GPUs.
+//! - Then the parameters, in order: `in: TYPE VALUES` is a buffer, `out: TYPE VALUES` a buffer with
+//!   these expected contents (it is poisoned before), `inout: TYPE VALUES -> VALUES` both, `arg:
+//!   TYPE VALUE` a value, and `bytes: TYPE VALUES` an aggregate passed by value. `unwritten: BYTES`
+//!   and `freed: BYTES` are a buffer that is never written, and one that the host has freed.
+//!   `texture: TYPE WxH VALUES` is a texture of an array, `surface: ...` a surface; for VALUES
+//!   there may be `unwritten` and `freed`, too. These four are not for GPUs.
+//! - `tensor: MAP VALUES` is a tensor in a buffer of these values, and the argument its map, by
+//!   value; `tensor: MAP VALUES -> VALUES` says what the buffer must hold at the end. `tensor_at:
+//!   ...` passes the address of a map in device memory. MAP is as `f32[64x32],box:32x8`: see
+//!   `crates/simt/src/tensor_map/text.rs`.
+//! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it rejects it. Not
+//!   for GPUs.
+//! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not
+//!   for GPUs.
+//! - `check: NAMES`: the checks to enable (`all`, or names separated by commas), and one `finding:
+//!   TEXT` for each expected finding, in order; none means that nothing is found. Not for GPUs.
+//! - `blamed: KIND`, once for each kind of finding that the sanitizer reports for a third-party
+//!   program, for one variant of its PTX if named (`blamed: KIND debug`). None means no findings.
 //! - `count: NAME VALUE`: the simulator's counter of that name. Not for GPUs.
-//! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything), `@3` (the third line of a file beside the
-//!   program that holds its long lists).
+//! - `modelled: NAME VALUE`: the Hopper model's counter of that name. Not for GPUs.
+//! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything), `@3` (the
+//!   third line of a file beside the program that holds its long lists).
 
 /// One launch, and its expected outcome.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +52,7 @@ pub struct Test {
     pub error: Option<String>,
     pub prints: Vec<String>,
     pub counts: Vec<(String, u64)>,
+    pub modelled: Vec<(String, u64)>,
     pub check: Option<String>,
     pub findings: Vec<String>,
     pub blamed: Vec<String>,
@@ -57,7 +64,8 @@ pub struct Test {
 pub enum Parameter {
     /// The bytes of a value.
     Value(Vec<u8>),
-    /// A buffer: its bytes at the start, and at the end if they matter (`None`: this byte may be anything).
+    /// A buffer: its bytes at the start, and at the end if they matter (`None`: this byte may be
+    /// anything).
     Buffer { before: Vec<u8>, after: Option<Vec<Option<u8>>> },
     /// A buffer of this size that is never written, or that is freed before the launch.
     Bare { bytes: u64, freed: bool },
@@ -77,7 +85,8 @@ pub enum Texels {
     Freed,
 }
 
-/// Compares an output with what it should hold. Returns what is wrong, eight bytes around the first difference.
+/// Compares an output with what it should hold. Returns what is wrong, eight bytes around the first
+/// difference.
 pub fn compare(index: usize, found: &[u8], wanted: &[Option<u8>]) -> Result<(), String> {
     let differs = |(wanted, byte): (&Option<u8>, &u8)| wanted.is_some_and(|wanted| wanted != *byte);
     let Some(at) = wanted.iter().zip(found).position(differs) else { return Ok(()) };
@@ -89,7 +98,8 @@ pub fn compare(index: usize, found: &[u8], wanted: &[Option<u8>]) -> Result<(), 
 /// What an output holds before the launch.
 pub const POISON: u8 = 0xa5;
 
-/// The tests of a file. `lists`: the file beside it that has its long lists of values, one in a line.
+/// The tests of a file. `lists`: the file beside it that has its long lists of values, one in a
+/// line.
 pub fn parse(text: &str, lists: &str) -> Result<Vec<Test>, String> {
     let mut tests: Vec<Test> = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -99,7 +109,7 @@ pub fn parse(text: &str, lists: &str) -> Result<Vec<Test>, String> {
             tests.push(run(index + 1, rest).map_err(|what| fail(&what))?);
             continue;
         }
-        const KNOWN: [&str; 18] = [
+        const KNOWN: [&str; 19] = [
             "in",
             "out",
             "inout",
@@ -115,6 +125,7 @@ pub fn parse(text: &str, lists: &str) -> Result<Vec<Test>, String> {
             "error",
             "prints",
             "count",
+            "modelled",
             "check",
             "finding",
             "blamed",
@@ -130,9 +141,10 @@ pub fn parse(text: &str, lists: &str) -> Result<Vec<Test>, String> {
             "finding" => test.findings.push(rest.to_string()),
             "blamed" => test.blamed.push(rest.to_string()),
             "prints" => test.prints.push(rest.to_string()),
-            "count" => {
+            "count" | "modelled" => {
                 let (name, value) = rest.split_once(' ').ok_or_else(|| fail("a name and a value are needed"))?;
-                test.counts.push((name.into(), value.parse().map_err(|_| fail("not a number"))?));
+                let counts = if directive == "count" { &mut test.counts } else { &mut test.modelled };
+                counts.push((name.into(), value.parse().map_err(|_| fail("not a number"))?));
             }
             _ => {
                 let parameter = with_lists(rest, lists).and_then(|rest| parameter(directive, &rest));

@@ -9,6 +9,10 @@ use std::rc::Rc;
 
 use best_kernels::{blocks, reduce as best};
 use clap::{Args, ValueEnum};
+use device::flag_values::{each_once, power_of_two, whole_number};
+use device::peers::Peers;
+use device::random::Random;
+use device::{Buffer, Device, Error, LaunchConfig, Result};
 use kernels::reduce as kernel;
 use serde_json::{Value, json};
 
@@ -20,12 +24,8 @@ use super::inputs::{DefaultSize, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::launcher::Launcher;
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig};
-use crate::error::{Error, Result};
-use crate::flag_values::{each_once, power_of_two, whole_number};
 use crate::npy;
-use crate::peers::{Peer, Peers};
-use crate::random::Random;
+use crate::peers::Peer;
 use crate::report::{LabReport, Subject};
 use crate::units::three_digits;
 

@@ -3,13 +3,13 @@
 
 use best_kernels::reduce as best;
 use cuda_std::launch::{DisjointSlice, Kernel, Pointer, PointerMut, Slice};
+use device::random::{Random, Sample};
 use kernels::{reduce, reduce_all};
 
 use super::Operation;
 use crate::labs::compare::{Reference, Shape};
 use crate::labs::lab::Outcome;
 use crate::npy;
-use crate::random::{Random, Sample};
 use crate::report::Tolerance;
 
 /// A step's kernel, which takes the values, and an element for each block.
@@ -26,7 +26,7 @@ pub trait Number: npy::Element + Sample + Into<f64> + Sync {
     /// Its name, as `--type` has it.
     const TYPE: &'static str;
     /// The same, as libraries have it.
-    const NUMBER: crate::peers::Number;
+    const NUMBER: device::peers::Number;
     /// The kernels of the six steps.
     const STEPS: [[&'static StepKernel<Self>; 4]; 6];
     /// The best kernels.
@@ -46,7 +46,7 @@ pub trait Number: npy::Element + Sample + Into<f64> + Sync {
 
 impl Number for f32 {
     const TYPE: &'static str = "f32";
-    const NUMBER: crate::peers::Number = crate::peers::Number::F32;
+    const NUMBER: device::peers::Number = device::peers::Number::F32;
     const STEPS: [[&'static StepKernel<Self>; 4]; 6] = [
         [
             &reduce::reduce1_sum_f32,
@@ -142,7 +142,7 @@ impl Number for f32 {
 
 impl Number for i32 {
     const TYPE: &'static str = "i32";
-    const NUMBER: crate::peers::Number = crate::peers::Number::I32;
+    const NUMBER: device::peers::Number = device::peers::Number::I32;
     const STEPS: [[&'static StepKernel<Self>; 4]; 6] = [
         [
             &reduce_all::reduce1_sum_i32,

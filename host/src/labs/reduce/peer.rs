@@ -3,11 +3,13 @@
 
 use std::rc::Rc;
 
+use device::Result;
+use device::peers::{Peers, Reduction};
+
 use super::{Data, Number, OnDevice, Operation, Reduce, Type, Values};
-use crate::error::Result;
 use crate::labs::compare::Shape;
 use crate::labs::lab::{Outcome, Variant};
-use crate::peers::{self, Peers, Reduction};
+use crate::peers::{self};
 
 impl Reduce {
     /// CUB's rows for each type and operation, if CUB is there.

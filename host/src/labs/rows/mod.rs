@@ -7,6 +7,10 @@ use std::rc::Rc;
 use best_kernels::rows::{self as best, Best};
 use clap::Args;
 use cuda_std::launch::{self, Kernel, Pointer, PointerMut, SafeKernel};
+use device::flag_values::power_of_two;
+use device::peers::Peers;
+use device::random::Random;
+use device::{Buffer, Device, Error, LaunchConfig, Matrix, Result};
 use kernels::{rows as kernel, rows_all as others};
 use serde_json::{Value, json};
 
@@ -16,11 +20,7 @@ use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::launcher::Launcher;
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, Matrix};
-use crate::error::{Error, Result};
-use crate::flag_values::power_of_two;
-use crate::peers::{self, Peer, Peers};
-use crate::random::Random;
+use crate::peers::{self, Peer};
 use crate::report::{Cost, LabReport, Subject, Tolerance};
 use crate::units::{as_fast, three_digits};
 

@@ -1,9 +1,9 @@
 //! Whole reports in each format, and what each format says of faults.
 
+use device::Error;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::error::Error;
 use crate::faults::{Fault, Findings};
 
 const TABLE_OF_COUNTS: &str = "\

@@ -5,11 +5,11 @@ mod formats;
 mod parts;
 mod times;
 
+use device::{ComputeCapability, Kind, Properties};
 use serde_json::{Map, Value, json};
 use simt::{ByKind, MemoryCounters, SharedCounters};
 
 use super::*;
-use crate::device::{ComputeCapability, Kind, Properties};
 use crate::timing::{Cache, Timing};
 
 fn simulator() -> Properties {

@@ -1,7 +1,8 @@
 //! The columns of times: one series or two, doubtful times, and the limit that is closer.
 
+use device::Throttle;
+
 use super::*;
-use crate::timing::Throttle;
 
 #[test]
 fn one_series_is_one_column() {

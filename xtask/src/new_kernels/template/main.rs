@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use host::device::{self, Counters, Device, DeviceChoice, LaunchConfig, Options, PtxFile};
-use host::{Error, memory};
+use device::{
+    Counters, Device, DeviceChoice, Error, LaunchConfig, Options, PtxFile, Report, memory,
+};
 use kernels::{axpy, block_sums};
 use simt::{Checks, MetricValue};
 
@@ -26,8 +27,8 @@ struct Arguments {
     length: usize,
 }
 
-/// What a launch leaves: its result and, on the simulator, its counters.
-type Launched = Result<(Vec<f32>, Option<Counters>), Error>;
+/// What a launch leaves: its result and, on the simulator, its report.
+type Launched = Result<(Vec<f32>, Option<Report>), Error>;
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -50,10 +51,10 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
     // Two vectors, two results, and what is expected of both, of 4 bytes an element.
     memory::check_host("the data", (arguments.length as u64).saturating_mul(6 * 4))?;
     let (x, y) = vectors(arguments.length);
-    let (result, counters) = launch_axpy(&device, Checks::NONE, 2.0, &x, &y)?;
-    let axpy_right = show("axpy", &result, &expected_axpy(2.0, &x, &y), counters)?;
-    let (result, counters) = launch_block_sums(&device, Checks::NONE, &x)?;
-    let sums_right = show("block_sums", &result, &expected_block_sums(&x), counters)?;
+    let (result, report) = launch_axpy(&device, Checks::NONE, 2.0, &x, &y)?;
+    let axpy_right = show("axpy", &result, &expected_axpy(2.0, &x, &y), report)?;
+    let (result, report) = launch_block_sums(&device, Checks::NONE, &x)?;
+    let sums_right = show("block_sums", &result, &expected_block_sums(&x), report)?;
     Ok(axpy_right && sums_right)
 }
 
@@ -71,7 +72,7 @@ fn show(
     kernel: &str,
     result: &[f32],
     expected: &[f32],
-    counters: Option<Counters>,
+    report: Option<Report>,
 ) -> Result<bool, Error> {
     let mut out = stdout().lock();
     let wrong = result
@@ -88,6 +89,7 @@ fn show(
             )?;
         }
     }
+    let counters = report.map(|report| report.counters());
     for metric in counters.iter().flat_map(Counters::metrics) {
         match metric.value {
             MetricValue::Count(0) | MetricValue::Ratio(None) => {}
@@ -107,8 +109,8 @@ fn launch_axpy(device: &Device, checks: Checks, a: f32, x: &[f32], y: &[f32]) ->
         checks,
         ..LaunchConfig::linear(x.len(), 256)
     };
-    let counters = device.launch(&axpy, &config, (a, &on_device.0, &mut on_device.1))?;
-    Ok((on_device.1.read()?, counters))
+    let report = device.launch(&axpy, &config, (a, &on_device.0, &mut on_device.1))?;
+    Ok((on_device.1.read()?, report))
 }
 
 /// `block_sums` likewise.
@@ -123,8 +125,8 @@ fn launch_block_sums(device: &Device, checks: Checks, x: &[f32]) -> Launched {
         checks,
         ..LaunchConfig::linear(x.len(), block)
     };
-    let counters = device.launch(&block_sums, &config, (&input, &mut sums))?;
-    Ok((sums.read()?, counters))
+    let report = device.launch(&block_sums, &config, (&input, &mut sums))?;
+    Ok((sums.read()?, report))
 }
 
 fn expected_axpy(a: f32, x: &[f32], y: &[f32]) -> Vec<f32> {
@@ -158,11 +160,9 @@ mod tests {
     }
 
     /// The result of a launch without findings.
-    fn clean(device: &Device, launched: Launched) -> Vec<f32> {
-        let (result, _) = launched.unwrap_or_else(|error| panic!("{error}"));
-        let report = device
-            .last_report()
-            .expect("the simulator reports each launch");
+    fn clean(launched: Launched) -> Vec<f32> {
+        let (result, report) = launched.unwrap_or_else(|error| panic!("{error}"));
+        let report = report.expect("the simulator reports each launch");
         let findings: Vec<_> = report.findings().iter().map(ToString::to_string).collect();
         assert!(findings.is_empty(), "{}", findings.join("\n"));
         result
@@ -173,7 +173,7 @@ mod tests {
         let device = simulator();
         for length in LENGTHS {
             let (x, y) = vectors(length);
-            let result = clean(&device, launch_axpy(&device, Checks::ALL, 3.0, &x, &y));
+            let result = clean(launch_axpy(&device, Checks::ALL, 3.0, &x, &y));
             assert_eq!(result, expected_axpy(3.0, &x, &y), "{length} elements");
         }
     }
@@ -183,7 +183,7 @@ mod tests {
         let device = simulator();
         for length in LENGTHS {
             let (x, _) = vectors(length);
-            let result = clean(&device, launch_block_sums(&device, Checks::ALL, &x));
+            let result = clean(launch_block_sums(&device, Checks::ALL, &x));
             assert_eq!(result, expected_block_sums(&x), "{length} elements");
         }
     }
@@ -191,8 +191,9 @@ mod tests {
     #[test]
     fn the_loads_of_axpy_are_coalesced() {
         let (x, y) = vectors(256);
-        let (_, counters) = launch_axpy(&simulator(), Checks::NONE, 2.0, &x, &y).expect("it runs");
-        let loads = counters.expect("the simulator counts").global.load;
+        let (_, report) = launch_axpy(&simulator(), Checks::NONE, 2.0, &x, &y).expect("it runs");
+        let report = report.expect("the simulator counts");
+        let loads = report.counters().global.load;
         // 32 floats of a warp lie in 4 sectors of 32 bytes.
         assert_eq!((loads.requests, loads.sectors), (16, 64));
     }

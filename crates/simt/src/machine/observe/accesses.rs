@@ -1,7 +1,7 @@
-//! Reports each access of a warp to the sanitizer before it is made. Instructions call these with what they are about to do;
-//! what comes back is the lanes whose access is possible, and only those may then access memory. Reads registers and memory,
-//! for the values that are about to change; changes only the sanitizer's state, the memo of shapes, and, in
-//! [`atomic`], the destinations of refused lanes.
+//! Reports each access of a warp to the sanitizer before it is made. What comes back is the lanes
+//! whose access is possible, and only those may then access memory. Reads registers and memory, for
+//! the values that are about to change; changes only the sanitizer's state, the memo of shapes,
+//! and, in [`atomic`], the destinations of refused lanes.
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -10,19 +10,19 @@ use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::state::{At, Block, Split, Warp, Worker};
 use crate::machine::{access, written};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
-use crate::program::{Atomic, Audience, Copied, Order, Reach};
+use crate::program::{AddressOperand, Atomic, Copied, Order, SyncScope};
 use crate::sanitizer::{Checker, Intent, Path, Stored, Touch};
 use crate::site::AccessAction;
 
-const PLAIN: Order =
-    Order { strong: false, volatile: false, read_only: false, audience: Audience::All, releases: None };
+const PLAIN: Order = Order { strong: false, volatile: false, read_only: false, scope: SyncScope::All, releases: None };
 const STRONG: Order = Order { strong: true, ..PLAIN };
-/// An arrival at an mbarrier releases to the whole cluster: threads of other blocks may wait for it.
-const RELEASES: Order = Order { releases: Some(Audience::Cluster), ..STRONG };
+/// An arrival at an mbarrier releases to the whole cluster: threads of other blocks may wait for
+/// it.
+const RELEASES: Order = Order { releases: Some(SyncScope::Cluster), ..STRONG };
 
 /// What an instruction does to memory other than a plain load or store.
 #[derive(Clone, Copy)]
-pub(in crate::machine) enum Other<'a> {
+pub(in crate::machine) enum SideAccess<'a> {
     /// Reads this many bytes in each lane.
     Read(u32),
     /// Writes this many bytes of these words in each lane.
@@ -34,26 +34,26 @@ pub(in crate::machine) enum Other<'a> {
     /// Reads this many bytes of the tensor map that describes a copy.
     UseMap(u32),
     /// One of the first three, through the async proxy.
-    Async(&'a Other<'a>),
+    Async(&'a SideAccess<'a>),
     /// An operation on an mbarrier, which releases and acquires.
     Mbarrier,
 }
 
-fn other(what: Other<'_>, place: u32) -> Intent<'_> {
+fn other(what: SideAccess<'_>, place: u32) -> Intent<'_> {
     let (what, path) = match what {
-        Other::Async(what) => (*what, Path::Async),
-        Other::Fetch(_) => (what, Path::Texture),
-        Other::UseMap(_) => (what, Path::TensorMap),
-        Other::Mbarrier => (what, Path::Mbarrier),
+        SideAccess::Async(what) => (*what, Path::Async),
+        SideAccess::Fetch(_) => (what, Path::Texture),
+        SideAccess::UseMap(_) => (what, Path::TensorMap),
+        SideAccess::Mbarrier => (what, Path::Mbarrier),
         _ => (what, Path::Generic),
     };
     let (action, width, stored, order) = match what {
-        Other::Read(width) | Other::Fetch(width) | Other::UseMap(width) => {
+        SideAccess::Read(width) | SideAccess::Fetch(width) | SideAccess::UseMap(width) => {
             (AccessAction::Read, width, Stored::Unknown, &PLAIN)
         }
-        Other::Write(width, words) => (AccessAction::Write, width, Stored::Words(words), &PLAIN),
-        Other::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown, &STRONG),
-        Other::Mbarrier | Other::Async(_) => (AccessAction::Atomic, 8, Stored::Unknown, &RELEASES),
+        SideAccess::Write(width, words) => (AccessAction::Write, width, Stored::Words(words), &PLAIN),
+        SideAccess::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown, &STRONG),
+        SideAccess::Mbarrier | SideAccess::Async(_) => (AccessAction::Atomic, 8, Stored::Unknown, &RELEASES),
     };
     Intent {
         action,
@@ -102,7 +102,13 @@ pub(in crate::machine) fn atomic(worker: &mut Worker, warp: &mut Warp, atomic: &
 }
 
 /// An access by any other instruction. Returns the lanes whose access is possible.
-pub(in crate::machine) fn touch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, what: Other, at: At) -> u32 {
+pub(in crate::machine) fn touch(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    reach: &AddressOperand,
+    what: SideAccess,
+    at: At,
+) -> u32 {
     let At { split, mask, counter } = at;
     if worker.checker.is_none() || mask == 0 {
         return mask;
@@ -115,7 +121,7 @@ pub(in crate::machine) fn touch_at(
     worker: &mut Worker,
     warp: &mut Warp,
     space: Space,
-    what: Other,
+    what: SideAccess,
     mask: u32,
     addresses: &WideRow,
     counter: u32,
@@ -128,7 +134,14 @@ pub(in crate::machine) fn touch_at(
 
 /// Reports an access to the sanitizer, for each state space that its lanes reach.
 #[inline(never)]
-fn watch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, split: &Split, mask: u32, intent: &Intent) -> u32 {
+fn watch(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    reach: &AddressOperand,
+    split: &Split,
+    mask: u32,
+    intent: &Intent,
+) -> u32 {
     warp.registers.arch().dispatch(Watch { worker, warp, reach, split, mask, intent })
 }
 
@@ -136,7 +149,7 @@ fn watch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, split: &Split, mas
 struct Watch<'a, 'l, 'w> {
     worker: &'a mut Worker<'l>,
     warp: &'a mut Warp<'w>,
-    reach: &'a Reach,
+    reach: &'a AddressOperand,
     split: &'a Split,
     mask: u32,
     intent: &'a Intent<'a>,
@@ -148,19 +161,21 @@ impl WithSimd for Watch<'_, '_, '_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u32 {
         let Self { worker, warp, reach, split, mask, intent } = self;
-        // The shape of the instruction's last access; the access itself is about to update it in the same way.
-        let mut found = access::meet_shape(&mut worker.shapes, &warp.registers, reach, mask, intent.width);
-        if together(&mut worker.checker, &worker.block, worker.launched.memory, warp, intent, &mut found) {
+        // The shape of the instruction's last access; the access itself is about to update it in
+        // the same way.
+        let mut found = access::follow_shape(&mut worker.shapes, &warp.registers, reach, mask, intent.width);
+        if report_fast(&mut worker.checker, &worker.block, worker.launched.memory, warp, intent, &mut found) {
             return mask;
         }
-        apart(worker, warp, reach, split, mask, intent)
+        report_per_lane(worker, warp, reach, split, mask, intent)
     }
 }
 
-/// Reports an access whose lanes all reach one allocation or the block's shared memory: `found` has its shape, its state space and
-/// its lowest address. Returns whether it is such an access and possible in all lanes; if not, call [`apart`].
+/// Reports an access whose lanes all reach one allocation or the block's shared memory: `found` has
+/// its shape, its state space and its lowest address. Returns whether it is such an access and
+/// possible in all lanes; if not, call [`report_per_lane`].
 #[inline(always)]
-pub(in crate::machine) fn together(
+pub(in crate::machine) fn report_fast(
     checker: &mut Option<Box<Checker<'_>>>,
     block: &Block,
     memory: &Memory,
@@ -180,10 +195,10 @@ pub(in crate::machine) fn together(
 /// Reports any other access to the sanitizer. Returns the lanes whose access is possible.
 #[cold]
 #[inline(never)]
-pub(in crate::machine) fn apart(
+pub(in crate::machine) fn report_per_lane(
     worker: &mut Worker,
     warp: &mut Warp,
-    reach: &Reach,
+    reach: &AddressOperand,
     split: &Split,
     mask: u32,
     intent: &Intent,
@@ -239,7 +254,7 @@ fn report(worker: &mut Worker, warp: &mut Warp, intent: &Intent, space: Space, m
             let lowest = shape.follow(mask, addresses, width);
             checker.access(&touch, &mut shape, lowest)
         };
-        if done { mask } else { checker.access_apart(&touch, mask, addresses, &refuse) }
+        if done { mask } else { checker.access_per_lane(&touch, mask, addresses, &refuse) }
     };
     if space == Space::Local && checker.checks().init {
         written::access(&mut checker, warp, intent, possible, addresses);

@@ -1,10 +1,10 @@
-//! Reports to the sanitizer what orders threads: fences, the barriers of a block, and `.sync` instructions, which lanes of a
-//! warp execute together. `step`, `barriers`, `meeting` and the schedule call these.
+//! Reports to the sanitizer what orders threads: fences, the barriers of a block, and `.sync`
+//! instructions, which lanes of a warp execute together.
 
 use super::races;
 use crate::FindingKind;
 use crate::lanes::{Row, lanes};
-use crate::machine::state::{Split, Warp, Worker};
+use crate::machine::state::{CLUSTER, Split, Wait, Warp, Worker};
 use crate::machine::{across, inspect};
 use crate::program::{Action, Fence};
 
@@ -19,6 +19,32 @@ pub(in crate::machine) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, fen
 pub(in crate::machine) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32, mask: u32, waits: bool) {
     if let Some(races) = races(worker) {
         races.arrive(barrier, warp.index, mask, waits);
+    }
+}
+
+/// Some lanes have reached the cluster's barrier; a `relaxed` arrival does not order what comes
+/// before it.
+pub(in crate::machine) fn arrive_in_cluster(worker: &mut Worker, warp: &Warp, mask: u32, relaxed: bool) {
+    if let Some(races) = races(worker) {
+        races.arrive_in_cluster(warp.index, mask, relaxed);
+    }
+}
+
+/// Some lanes did something between their arrival at the cluster's barrier and their wait.
+pub(in crate::machine) fn wait_late(worker: &mut Worker) {
+    if let Some(races) = races(worker) {
+        races.wait_late();
+    }
+}
+
+/// The cluster's barrier is complete.
+pub(in crate::machine) fn complete_in_cluster(worker: &mut Worker, warps: &[Warp]) {
+    if let Some(races) = races(worker) {
+        let waits = |warp: &Warp| {
+            let waiting = warp.waiting.iter().filter(|(_, wait)| matches!(wait, Wait::Barrier(CLUSTER)));
+            waiting.fold(0, |mask, (split, _)| mask | split.mask)
+        };
+        races.complete_in_cluster(warps.iter().all(|warp| warp.alive & !waits(warp) == 0));
     }
 }
 

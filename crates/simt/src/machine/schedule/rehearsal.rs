@@ -1,12 +1,13 @@
-//! Checks of a launch on a model: the launch runs twice. A program calls this instead of running the launch directly.
+//! Checks of a launch on a model: the launch runs twice.
 //!
-//! The sanitizer needs blocks one after another, but a model runs them side by side. So first comes a rehearsal, with
-//! the checks and without the model. Its findings are kept, and its effects are undone: memory is restored, and nothing
-//! is printed. Then the launch runs on the model as it would without checks. The findings are those of a launch without
-//! a model; counters, memory and output are those of a launch without checks.
+//! The sanitizer needs blocks one after another, but a model runs them side by side. So first comes
+//! a rehearsal, with the checks and without the model. Its findings are kept, and its effects are
+//! undone: memory is restored, and nothing is printed. Then the launch runs on the model as it
+//! would without checks. The findings are those of a launch without a model; counters, memory and
+//! output are those of a launch without checks.
 //!
-//! A trap in the rehearsal ends the launch: memory and output are as the rehearsal left them. A kernel whose blocks wait for
-//! later ones traps there, although the model alone would run it.
+//! A trap in the rehearsal ends the launch: memory and output are as the rehearsal left them. A
+//! kernel whose blocks wait for later ones traps there, although the model alone would run it.
 
 use crate::output::Output;
 use crate::{Checks, Launch, LaunchError, Memory, Report};

@@ -1,16 +1,17 @@
-//! Runs a launch on a model: blocks are resident side by side on the model's multiprocessors. `run` calls it.
+//! Runs a launch on a model: blocks are resident side by side on the model's multiprocessors.
 //!
-//! The launch proceeds in rounds. In each, every resident block gives each of its warps a few instructions; then L2
-//! serves what the multiprocessors requested, one request of each in turn. If there is room, the next cluster of the
-//! grid, usually one block, starts at the beginning of a round. So the order of all requests depends only on the launch
-//! and the model. The host's threads run the neighbourhoods of a round (multiprocessors, or GPCs if clusters have
-//! several blocks) in any order, because these share nothing within a round except device memory.
+//! The launch proceeds in rounds. In each, every resident block gives each of its warps a few
+//! instructions; then L2 serves what the multiprocessors requested, one request of each in turn. If
+//! there is room, the next cluster of the grid, usually one block, starts at the beginning of a
+//! round. So the order of all requests depends only on the launch and the model. The host's threads
+//! run the neighbourhoods of a round (multiprocessors, or GPCs if clusters have several blocks) in
+//! any order, because these share nothing within a round except device memory.
 
 use rayon::prelude::*;
 
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::slot::{Slot, TurnState};
-use crate::machine::state::{Launched, Modelled, MoreWavefronts, Residence, Stop};
+use crate::machine::state::{Modelled, Residence, RunningLaunch, Stop, WavefrontDelta};
 use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy};
 
 /// Instructions of each warp in a round.
@@ -31,10 +32,10 @@ struct Resident<'l> {
     slots: Vec<Slot<'l>>,
 }
 
-/// Runs all blocks of a launch, on several threads if `workers` is more than one. If a block faults or the launch is cancelled, the
-/// rest do not run.
+/// Runs all blocks of a launch, on several threads if `workers` is more than one. If a block faults
+/// or the launch is cancelled, the rest do not run.
 pub(crate) fn run(
-    launched: &Launched,
+    launched: &RunningLaunch,
     placement: &Placement,
     workers: usize,
 ) -> (Vec<InstructionCounters>, ModelCounters) {
@@ -72,7 +73,7 @@ pub(crate) fn run(
     for mut resident in residents {
         let Some(modelled) = resident.shared.modelled.take() else { continue };
         modelled.multiprocessors.iter().for_each(|multiprocessor| total.add(&multiprocessor.counters));
-        let parts = resident.shared.counters.iter_mut().zip(modelled.more_wavefronts);
+        let parts = resident.shared.counters.iter_mut().zip(modelled.wavefront_deltas);
         for (sum, (part, more)) in counted.iter_mut().zip(parts) {
             more.add_to(&mut part.shared);
             *sum += *part;
@@ -85,7 +86,7 @@ pub(crate) fn run(
 }
 
 /// The multiprocessors that blocks will run on, by neighbourhood, all empty.
-fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resident<'l>> {
+fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<Resident<'l>> {
     let Placement { model, occupancy, caching } = *placement;
     let blocks = launched.blocks_per_cluster;
     let neighbourhoods = model.neighbourhoods(occupancy.blocks(), blocks, launched.clusters());
@@ -107,8 +108,8 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
             modelled: Some(Box::new(Modelled {
                 multiprocessors: multiprocessors.iter().map(multiprocessor).collect(),
-                local_of_a_warp: local * 32,
-                more_wavefronts: vec![MoreWavefronts::default(); launched.code.places.len() + 1],
+                local_bytes_per_warp: local * 32,
+                wavefront_deltas: vec![WavefrontDelta::default(); launched.code.places.len() + 1],
             })),
             checker: None,
         };
@@ -117,7 +118,8 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
     neighbourhoods.iter().map(resident).collect()
 }
 
-/// Assigns the next clusters to neighbourhoods with room, one each in turn. Returns the cluster after them.
+/// Assigns the next clusters to neighbourhoods with room, one each in turn. Returns the cluster
+/// after them.
 fn take_clusters(residents: &mut [Resident], mut next: u64, clusters: u64) -> u64 {
     let slots = residents.iter().map(|resident| resident.slots.len()).max().unwrap_or(0);
     for index in 0..slots {

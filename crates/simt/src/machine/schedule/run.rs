@@ -1,5 +1,5 @@
-//! Runs a launch: spreads its clusters, usually single blocks, over the host's threads, and creates the report. `Program::launch`
-//! calls it.
+//! Runs a launch: spreads its clusters, usually single blocks, over the host's threads, and creates
+//! the report.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -7,115 +7,118 @@ use std::sync::{Arc, Mutex};
 
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::resident::Placement;
-use crate::machine::schedule::{resident, together};
-use crate::machine::state::{Launched, Stop, Worker};
+use crate::machine::schedule::{resident, together, turns};
+use crate::machine::state::{RunningLaunch, Stop, Worker};
 use crate::memory::Caller;
 use crate::request::Recorder;
 use crate::sanitizer::Party;
 use crate::{LaunchError, Report};
 
-impl Launched<'_> {
-    /// Runs all blocks.
-    pub fn run(self, threads: Option<usize>, placement: Option<Placement>) -> Result<Report, LaunchError> {
-        // On a model, only the rehearsal has checks, so the order of blocks does not matter to them.
-        let ordered = self.code.ordered || self.checks.any() && placement.is_none();
-        let wanted = if ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
-        let workers = wanted.clamp(1, usize::try_from(self.clusters()).unwrap_or(usize::MAX));
-        let mut modelled = None;
-        let counted = match placement {
-            None if ordered || self.cooperative => together::run(&self),
-            None => self.run_in_parallel(threads, workers),
-            Some(placement) => {
-                let on_model = |workers| resident::run(&self, &placement, workers);
-                let (counted, counters) = match threads {
-                    Some(_) if workers > 1 => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
-                        Ok(pool) => pool.install(|| on_model(workers)),
-                        // The host cannot create threads: the result is the same.
-                        Err(_) => on_model(1),
-                    },
-                    _ => on_model(workers),
-                };
-                modelled = Some((placement.occupancy, counters));
-                counted
-            }
-        };
-        let trap = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        let mut calls = HashMap::new();
-        self.memory.settle_heap(&self.module.name, self.kernel, |Caller { place, block, thread }| {
-            let call = calls
-                .entry(place)
-                .or_insert_with(|| Arc::new(self.site(Party { place, block: 0, thread: 0, action: None })));
-            (call.clone(), self.block_position(block), self.thread_position(thread))
-        });
-        let found = std::mem::take(&mut *self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-        let (findings, findings_beyond) = self.described(found);
-        if let Some(output) = self.output {
-            let blocks = u64::from(self.blocks_per_cluster);
-            self.printed
-                .finish(trap.as_ref().map_or(u64::MAX, |&(cluster, _)| cluster * blocks + (blocks - 1)), output);
+/// Runs all blocks.
+pub(crate) fn run(
+    launched: RunningLaunch,
+    threads: Option<usize>,
+    placement: Option<Placement>,
+) -> Result<Report, LaunchError> {
+    // On a model, only the rehearsal has checks, so the order of blocks does not matter to them.
+    let ordered = launched.code.ordered || launched.checks.any() && placement.is_none();
+    let wanted = if ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
+    let workers = wanted.clamp(1, usize::try_from(launched.clusters()).unwrap_or(usize::MAX));
+    let mut modelled = None;
+    let counted = match placement {
+        None if ordered || launched.cooperative => together::run(&launched),
+        None => run_in_parallel(&launched, threads, workers),
+        Some(placement) => {
+            let on_model = |workers| resident::run(&launched, &placement, workers);
+            let (counted, counters) = match threads {
+                Some(_) if workers > 1 => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
+                    Ok(pool) => pool.install(|| on_model(workers)),
+                    // The host cannot create threads: the result is the same.
+                    Err(_) => on_model(1),
+                },
+                _ => on_model(workers),
+            };
+            modelled = Some((placement.occupancy, counters));
+            counted
         }
-        if let Some((_, mut trap)) = trap {
-            trap.findings = findings;
-            return Err(LaunchError::Trap(trap));
-        }
-        let (requests, caching) = self.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
-        let instructions = self.code.places.clone();
-        Ok(Report { instructions, counted, findings, findings_beyond, modelled, requests, caching })
+    };
+    let trap = launched.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+    let mut calls = HashMap::new();
+    launched.memory.settle_heap(&launched.module.name, launched.kernel, |Caller { place, block, thread }| {
+        let call = calls
+            .entry(place)
+            .or_insert_with(|| Arc::new(launched.site(Party { place, block: 0, thread: 0, action: None })));
+        (call.clone(), launched.block_position(block), launched.thread_position(thread))
+    });
+    let found = std::mem::take(&mut *launched.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    let (findings, findings_beyond) = launched.described(found);
+    if let Some(output) = launched.output {
+        let blocks = u64::from(launched.blocks_per_cluster);
+        launched
+            .printed
+            .finish(trap.as_ref().map_or(u64::MAX, |&(cluster, _)| cluster * blocks + (blocks - 1)), output);
     }
-
-    /// Runs all blocks in parallel, in any order.
-    fn run_in_parallel(&self, threads: Option<usize>, workers: usize) -> Vec<InstructionCounters> {
-        let total = Mutex::new(vec![InstructionCounters::default(); self.code.places.len()]);
-        let work = || {
-            let counted = self.work(workers as u64);
-            let mut total = total.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            for (sum, part) in total.iter_mut().zip(counted) {
-                *sum += part;
-            }
-        };
-        let in_parallel = || rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
-        match threads {
-            _ if workers == 1 => work(),
-            None => in_parallel(),
-            Some(_) => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
-                Ok(pool) => pool.install(in_parallel),
-                // The host cannot create threads: the result is the same.
-                Err(_) => work(),
-            },
-        }
-        total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+    if let Some((_, mut trap)) = trap {
+        trap.findings = findings;
+        return Err(LaunchError::Trap(trap));
     }
+    let (requests, caching) = launched.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
+    let instructions = launched.code.places.clone();
+    Ok(Report { instructions, counted, findings, findings_beyond, modelled, requests, caching })
+}
 
-    /// The work of one worker: takes clusters, usually single blocks, until there are none.
-    fn work(&self, workers: u64) -> Vec<InstructionCounters> {
-        let mut worker = Worker::new(self, None);
-        let mut warps = worker.warps();
-        let clusters = self.clusters();
-        let share = (clusters / (workers * 64)).clamp(1, 64);
-        'clusters: loop {
-            let first = self.next.fetch_add(share, Relaxed);
-            if first >= clusters {
-                break;
+/// Runs all blocks in parallel, in any order.
+fn run_in_parallel(launched: &RunningLaunch, threads: Option<usize>, workers: usize) -> Vec<InstructionCounters> {
+    let total = Mutex::new(vec![InstructionCounters::default(); launched.code.places.len()]);
+    let work = || {
+        let counted = work(launched, workers as u64);
+        let mut total = total.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        for (sum, part) in total.iter_mut().zip(counted) {
+            *sum += part;
+        }
+    };
+    let in_parallel = || rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
+    match threads {
+        _ if workers == 1 => work(),
+        None => in_parallel(),
+        Some(_) => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
+            Ok(pool) => pool.install(in_parallel),
+            // The host cannot create threads: the result is the same.
+            Err(_) => work(),
+        },
+    }
+    total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The work of one worker: takes clusters, usually single blocks, until there are none.
+fn work(launched: &RunningLaunch, workers: u64) -> Vec<InstructionCounters> {
+    let mut worker = Worker::new(launched, None);
+    let mut warps = worker.warps();
+    let clusters = launched.clusters();
+    let share = (clusters / (workers * 64)).clamp(1, 64);
+    'clusters: loop {
+        let first = launched.next.fetch_add(share, Relaxed);
+        if first >= clusters {
+            break;
+        }
+        let end = clusters.min(first + share);
+        for cluster in first..end {
+            if launched.is_beyond_fault(cluster) {
+                break 'clusters;
             }
-            let end = clusters.min(first + share);
-            for cluster in first..end {
-                if self.is_beyond_fault(cluster) {
+            match turns::run(&mut worker, &mut warps, cluster) {
+                Ok(()) => {}
+                Err(Stop::Trap(trap)) => {
+                    launched.keep(cluster, trap);
                     break 'clusters;
                 }
-                match worker.run(&mut warps, cluster) {
-                    Ok(()) => {}
-                    Err(Stop::Trap(trap)) => {
-                        self.keep(cluster, trap);
-                        break 'clusters;
-                    }
-                    Err(Stop::Abandoned) => break 'clusters,
-                }
-            }
-            if let Some(progress) = self.progress {
-                let ended = (end - first) * u64::from(self.blocks_per_cluster);
-                progress(self.done.fetch_add(ended, Relaxed) + ended, self.blocks());
+                Err(Stop::Abandoned) => break 'clusters,
             }
         }
-        worker.finish()
+        if let Some(progress) = launched.progress {
+            let ended = (end - first) * u64::from(launched.blocks_per_cluster);
+            progress(launched.done.fetch_add(ended, Relaxed) + ended, launched.blocks());
+        }
     }
+    worker.finish()
 }

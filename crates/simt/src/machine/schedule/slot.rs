@@ -1,11 +1,12 @@
-//! A slot for a cluster, usually one block, that takes turns with others on one thread of the host. `together` and `resident` use
-//! it.
+//! A slot for a cluster, usually one block, that takes turns with others on one thread of the host.
 
 use crate::counters::InstructionCounters;
-use crate::machine::state::{Launched, Modelled, Stop, Warp, Worker};
+use crate::machine::schedule::turns;
+use crate::machine::state::{Modelled, RunningLaunch, Stop, Warp, Worker};
 use crate::sanitizer::Checker;
 
-/// What the slots of a thread share, passed to the slot whose turn it is. The checker is included if slots share one.
+/// What the slots of a thread share, passed to the slot whose turn it is. The checker is included
+/// if slots share one.
 #[derive(Default)]
 pub(crate) struct TurnState<'l> {
     pub counters: Vec<InstructionCounters>,
@@ -22,8 +23,9 @@ pub(crate) struct Slot<'l> {
 }
 
 impl<'l> Slot<'l> {
-    /// An empty slot, with this number among those that share a checker; `None`: it has its own checker.
-    pub fn new(launched: &'l Launched<'l>, seat: Option<u32>) -> Self {
+    /// An empty slot, with this number among those that share a checker; `None`: it has its own
+    /// checker.
+    pub fn new(launched: &'l RunningLaunch<'l>, seat: Option<u32>) -> Self {
         let checks = launched.checks.any() && seat.is_none();
         let checker = checks.then(|| Box::new(launched.checker(launched.blocks_per_cluster)));
         let mut worker = Worker::new(launched, checker);
@@ -36,16 +38,17 @@ impl<'l> Slot<'l> {
     /// Starts a cluster.
     pub fn begin(&mut self, shared: &mut TurnState<'l>, cluster: u64) {
         self.swap(shared);
-        self.worker.begin(&mut self.warps, cluster);
+        turns::begin(&mut self.worker, &mut self.warps, cluster);
         self.swap(shared);
         self.runs = true;
     }
 
-    /// Gives each warp its turn, of at most `quantum` instructions. Returns whether the cluster has ended.
+    /// Gives each warp its turn, of at most `quantum` instructions. Returns whether the cluster has
+    /// ended.
     pub fn turn(&mut self, shared: &mut TurnState<'l>, quantum: u64) -> Result<bool, Stop> {
         self.swap(shared);
         self.worker.take_seat();
-        let outcome = self.worker.turn(&mut self.warps, quantum);
+        let outcome = turns::turn(&mut self.worker, &mut self.warps, quantum);
         self.swap(shared);
         match outcome {
             Ok(done) => {

@@ -1,13 +1,14 @@
-//! Runs blocks in order, or side by side, on one thread of the host, without a model. `run` calls it for launches whose results
-//! depend on the order of blocks.
+//! Runs blocks in order, or side by side, on one thread of the host, without a model.
 //!
-//! In a cooperative launch, all blocks take short turns. Any other launch runs one block after another, until one waits: it
-//! polls for long while device memory does not change ([`Watch`]). A later block may have to write what it waits for; on a
-//! GPU the two would be resident together. So the next block is started beside it,
-//! then two more, then four, as long as no block makes progress; all take turns until they end. Under checks, only the
-//! blocks of a cooperative launch run side by side, because the race detector needs one block after another.
+//! In a cooperative launch, all blocks take short turns. Any other launch runs one block after
+//! another, until one waits: it polls for long while device memory does not change ([`Watch`]). A
+//! later block may have to write what it waits for; on a GPU the two would be resident together. So
+//! the next block is started beside it, then two more, then four, as long as no block makes
+//! progress; all take turns until they end. Under checks, only the blocks of a cooperative launch
+//! run side by side, because the race detector needs one block after another.
 //!
-//! If no block makes progress and no more blocks can be started, the launch is stopped, long before it reaches its step limit.
+//! If no block makes progress and no more blocks can be started, the launch is stopped, long before
+//! it reaches its step limit.
 //!
 //! Turns are counted in instructions, so all this depends only on the launch.
 //!
@@ -22,7 +23,7 @@ use crate::counters::InstructionCounters;
 use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::schedule::turns::QUANTUM;
 use crate::machine::schedule::waiting::Watch;
-use crate::machine::state::{Launched, Stop};
+use crate::machine::state::{RunningLaunch, Stop};
 use crate::trap::TrapKind;
 
 /// Instructions of each warp in a turn, where there are several clusters.
@@ -38,7 +39,7 @@ const STUCK_PART: u64 = 64;
 
 /// A running launch.
 struct Together<'l> {
-    launched: &'l Launched<'l>,
+    launched: &'l RunningLaunch<'l>,
     shared: TurnState<'l>,
     slots: Vec<Slot<'l>>,
     /// For each slot, the instruction with which its cluster has polled since memory last changed.
@@ -52,7 +53,7 @@ struct Together<'l> {
 }
 
 /// Runs all blocks of a launch. If one faults or the launch is cancelled, the rest do not run.
-pub(crate) fn run(launched: &Launched) -> Vec<InstructionCounters> {
+pub(crate) fn run(launched: &RunningLaunch) -> Vec<InstructionCounters> {
     let shared = TurnState {
         counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
         modelled: None,
@@ -142,7 +143,8 @@ impl<'l> Together<'l> {
         Ok(changed || self.watch.has_changed(&self.shared.counters))
     }
 
-    /// Called when nothing has changed for some time: starts more clusters, or stops the launch, unless a block makes progress.
+    /// Called when nothing has changed for some time: starts more clusters, or stops the launch,
+    /// unless a block makes progress.
     fn look(&mut self) -> Result<(), Stop> {
         let running = self.running();
         let quiet = self.launched.steps(0) - self.since;
@@ -151,7 +153,7 @@ impl<'l> Together<'l> {
         if quiet < patience || !all_poll() {
             return Ok(());
         }
-        let room = self.launched.room().saturating_sub(running);
+        let room = self.launched.cluster_capacity().saturating_sub(running);
         if room > 0 && self.next < self.launched.clusters() {
             self.take_up(running.min(room));
             return Ok(());

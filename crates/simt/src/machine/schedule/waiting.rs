@@ -1,12 +1,13 @@
-//! Detects that no block of a launch makes progress because all wait for others to write. `together` asks between rounds; this only
-//! reads counters.
+//! Detects that no block of a launch makes progress because all wait for others to write.
+//! `together` asks between rounds; this only reads counters.
 //!
-//! A waiting block reads the same memory again and again, with volatile, relaxed or acquire loads or atomic operations. As long
-//! as no block changes device memory, such blocks make no progress. No state is compared: what counts is how many
-//! instructions pass without a change, and that each block polls meanwhile.
+//! A waiting block reads the same memory again and again, with volatile, relaxed or acquire loads
+//! or atomic operations. As long as no block changes device memory, such blocks make no progress.
+//! No state is compared: what counts is how many instructions pass without a change, and that each
+//! block polls meanwhile.
 
 use crate::counters::InstructionCounters;
-use crate::program::{Action, Code, Matrix, SurfaceAction};
+use crate::program::{Code, OnMemory};
 
 /// The counters of a kernel's instructions that matter for waiting.
 pub(crate) struct Watch {
@@ -24,34 +25,26 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub fn new(code: &Code) -> Self {
-        let places_of = |wanted: &dyn Fn(&Action) -> bool| {
-            let found = code.instructions.iter().filter(|instruction| wanted(&instruction.action));
+        let places_of = |wanted: OnMemory| {
+            let found = code.instructions.iter().filter(|step| step.action.effects().memory == wanted);
             let mut places: Vec<u32> = found.map(|instruction| instruction.counter).collect();
             places.sort_unstable();
             places.dedup();
             places.retain(|&place| (place as usize) < code.places.len());
             places
         };
-        let polls = places_of(&|action| match action {
-            Action::Load(load) => load.order.strong,
-            Action::Atomic(_) => true,
-            _ => false,
-        });
+        let polls = places_of(OnMemory::Polls);
         Self {
-            stores: places_of(&|action| matches!(action, Action::Store(_))),
-            others: places_of(&|action| match action {
-                Action::CallSystem(_) | Action::Asynchronous(_) => true,
-                Action::Surface(access) => !matches!(access.action, SurfaceAction::Load),
-                Action::Matrix(matrix) => matches!(**matrix, Matrix::StoreFragment(_)),
-                _ => false,
-            }),
+            stores: places_of(OnMemory::Stores),
+            others: places_of(OnMemory::MayStore),
             changes: 0,
             polled: vec![0; polls.len()],
             polls,
         }
     }
 
-    /// Whether any block may have changed device memory since the last call, apart from atomic operations, which record it themselves.
+    /// Whether any block may have changed device memory since the last call, apart from atomic
+    /// operations, which record it themselves.
     pub fn has_changed(&mut self, counters: &[InstructionCounters]) -> bool {
         let of = |places: &[u32], count: fn(&InstructionCounters) -> u64| -> u64 {
             places.iter().filter_map(|&place| counters.get(place as usize)).map(count).sum()

@@ -1,4 +1,4 @@
-//! Where an instruction is executed and by which lanes: the argument that every instruction gets. Plain data.
+//! Where an instruction is executed and by which lanes: the argument that every instruction gets.
 
 use crate::machine::state::Split;
 

@@ -1,5 +1,6 @@
-//! The barriers of a block: arrivals, completion, reductions. A block owns them; `machine/barriers.rs` and the warpgroup's products
-//! arrive, and the schedule takes the complete ones. Changes nothing else.
+//! The barriers of a block: arrivals, completion, reductions. A block owns them;
+//! `machine/barriers.rs` and the warpgroup's products arrive, and the schedule takes the complete
+//! ones.
 //!
 //! A barrier waits for all threads that have not exited, as in the PTX manual (`exit`) and on the
 //! hardware. If threads of a warp exit while others of it wait, that is usually a bug and is
@@ -14,7 +15,8 @@ use crate::trap::{BARRIER_NUMBERS, CLUSTER_BARRIER, WARPGROUP_BARRIER};
 pub(crate) const NUMBERED_BARRIERS: u32 = 16;
 /// The number for the barrier of the cluster.
 pub(crate) const CLUSTER: u32 = CLUSTER_BARRIER;
-/// The first number of the barriers at which warpgroups wait for their products, one for each warpgroup.
+/// The first number of the barriers at which warpgroups wait for their products, one for each
+/// warpgroup.
 pub(crate) const WARPGROUP: u32 = WARPGROUP_BARRIER;
 /// Warps of a warpgroup.
 pub(crate) const WARPS_OF_GROUP: u32 = 4;
@@ -49,7 +51,8 @@ impl State {
     }
 }
 
-/// How many threads these lanes count as: the missing threads of a partial warp arrive and exit with its first thread.
+/// How many threads these lanes count as: the missing threads of a partial warp arrive and exit
+/// with its first thread.
 fn counted(mask: u32, exists: u32) -> u32 {
     let missing = if mask & 1 == 1 { exists.count_zeros() } else { 0 };
     mask.count_ones() + missing
@@ -86,7 +89,8 @@ impl Barriers {
         *self = Self::new(self.threads);
     }
 
-    /// Counts an arrival. Fails if there is no such barrier, or if it cannot wait for this many threads.
+    /// Counts an arrival. Fails if there is no such barrier, or if it cannot wait for this many
+    /// threads.
     pub fn arrive(&mut self, arrival: &Arrival) -> Result<(), ()> {
         let full = self.threads.next_multiple_of(32);
         let expected = arrival.threads.unwrap_or(full);
@@ -156,7 +160,8 @@ impl Barriers {
         self.states.get(barrier as usize).map_or(Outcome::default(), |state| state.outcome)
     }
 
-    /// Threads that have arrived, and threads expected, without the missing threads of partial warps.
+    /// Threads that have arrived, and threads expected, without the missing threads of partial
+    /// warps.
     pub fn state(&self, barrier: u32) -> (u32, u32) {
         let State { arrived, expected, .. } = self.states.get(barrier as usize).copied().unwrap_or_default();
         (arrived.min(self.threads), expected.min(self.threads))

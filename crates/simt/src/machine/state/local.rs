@@ -1,8 +1,8 @@
-//! The local memory of a warp's threads: each thread has its own, at the same addresses. A warp owns it; loads, stores and spills
-//! access it, and the sanitizer tracks here what was written.
+//! The local memory of a warp's threads: each thread has its own, at the same addresses. A warp
+//! owns it; loads, stores and spills access it, and the sanitizer tracks here what was written.
 //!
-//! It is laid out as on the hardware: the same word of all 32 lanes is contiguous, so a warp that accesses one variable touches
-//! consecutive memory.
+//! It is laid out as on the hardware: the same word of all 32 lanes is contiguous, so a warp that
+//! accesses one variable touches consecutive memory.
 
 use crate::coalesce;
 use crate::coalesce::Sectors;
@@ -14,7 +14,8 @@ use crate::memory::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 pub(crate) struct LocalMemory {
     rows: Vec<Row>,
     bytes: u64,
-    /// For each word and each of its bytes, the lanes that have written it; empty if this is not tracked.
+    /// For each word and each of its bytes, the lanes that have written it; empty if this is not
+    /// tracked.
     written: Vec<[u32; 4]>,
 }
 
@@ -137,7 +138,8 @@ impl LocalMemory {
     pub fn sectors(&self, access: &Access) -> Sectors {
         let mut total = Sectors::default();
         for word in 0..u64::from(access.width.div_ceil(4)) {
-            let part = coalesce::sectors(&Access::new(access.mask, &places(access, word), access.width.min(4)));
+            let part =
+                coalesce::sectors(&Access::new(access.mask, &backing_addresses(access, word), access.width.min(4)));
             total.sectors += part.sectors;
             total.bytes += part.bytes;
         }
@@ -145,8 +147,9 @@ impl LocalMemory {
     }
 }
 
-/// The offset of each lane's `word`th accessed word in the hardware's layout of the warp's local memory.
-pub(crate) fn places(access: &Access, word: u64) -> WideRow {
+/// The offset of each lane's `word`th accessed word in the hardware's layout of the warp's local
+/// memory.
+pub(crate) fn backing_addresses(access: &Access, word: u64) -> WideRow {
     std::array::from_fn(|lane| {
         let address = access.addresses[lane];
         // Inactive lanes may have any address.

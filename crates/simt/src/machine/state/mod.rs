@@ -1,35 +1,41 @@
-//! The state of a launch, a worker, a block and a warp, and how an instruction can end. Nothing here executes one: instructions and
-//! the schedule import this layer, never the other way round.
+//! The state of a launch, a worker, a block and a warp, and how an instruction can end. Nothing
+//! here executes one: instructions and the schedule import this layer, never the other way round.
 //!
-//! - `launched`: a running launch, which all workers share; `worker`: what one thread of the host runs; `block`, `warp`,
-//!   `barrier`, `local` memory: its parts.
+//! - `running_launch`: a running launch, which all workers share; `worker`: what one thread of the
+//!   host runs; `block`, `warp`, `barrier`, `local` memory: its parts.
 //! - `outcome`: what comes after an instruction, faults, and why a worker stops.
 //! - `at`: where an instruction is executed, and by which lanes.
 //! - `on_model`: where a block runs on a model.
-//! - `tracked`, `unwritten`: what the sanitizer knows of unwritten registers and unwritten local memory.
+//! - `tracked`, `unwritten`: what the sanitizer knows of unwritten registers and unwritten local
+//!   memory.
+//! - `copies`, `underway`: copies that run beside the threads; `held`: registers that products
+//!   hold.
 //! - `limits`: how many blocks can run side by side.
 
 mod at;
 mod barrier;
 mod block;
-mod launched;
+pub(crate) mod copies;
+pub(crate) mod held;
 mod limits;
 mod local;
 mod on_model;
 mod outcome;
+mod running_launch;
 mod tracked;
+pub(crate) mod underway;
 mod unwritten;
 mod warp;
 mod worker;
 
 pub(crate) use at::At;
 pub(crate) use barrier::{Arrival, Barriers, CLUSTER, NUMBERED_BARRIERS, Outcome, WARPGROUP, WARPS_OF_GROUP};
-pub(crate) use block::{Block, Stage};
-pub(crate) use launched::Launched;
+pub(crate) use block::{Block, RunningBlock, Stage};
 pub(crate) use limits::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
-pub(crate) use local::{LocalMemory, places};
-pub(crate) use on_model::{Modelled, MoreWavefronts, Residence};
+pub(crate) use local::{LocalMemory, backing_addresses};
+pub(crate) use on_model::{Modelled, Residence, WavefrontDelta};
 pub(crate) use outcome::{Attempt, Fault, Next, Refused, Stop};
+pub(crate) use running_launch::RunningLaunch;
 pub(crate) use tracked::{Origin, TrackedRegister};
 pub(crate) use unwritten::{Incomplete, LoadedBy, Storing, UnwrittenLoad, UnwrittenLoads};
 pub(crate) use warp::{Frame, LOCAL_LIMIT, Split, Wait, Warp};

@@ -1,5 +1,5 @@
-//! A worker's part of a model: the multiprocessors that its blocks run on, and which block is where. Plain state for
-//! `machine/modelled.rs` and the schedule's `resident`.
+//! A worker's part of a model: the multiprocessors that its blocks run on, and which block is
+//! where.
 
 use crate::counters::SharedCounters;
 use crate::model::Multiprocessor;
@@ -9,9 +9,9 @@ pub(crate) struct Modelled {
     /// Their caches and counters.
     pub multiprocessors: Vec<Multiprocessor>,
     /// Bytes of local memory of a warp of this launch.
-    pub local_of_a_warp: u64,
+    pub local_bytes_per_warp: u64,
     /// For each instruction, the model's wavefronts beyond those that every launch counts.
-    pub more_wavefronts: Vec<MoreWavefronts>,
+    pub wavefront_deltas: Vec<WavefrontDelta>,
 }
 
 /// Where a block runs on the model.
@@ -23,14 +23,15 @@ pub(crate) struct Residence {
     pub first_warp: u64,
 }
 
-/// Wavefronts and bank conflicts beyond those that every launch counts; negative if there are fewer.
+/// Wavefronts and bank conflicts beyond those that every launch counts; negative if there are
+/// fewer.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct MoreWavefronts {
+pub(crate) struct WavefrontDelta {
     pub wavefronts: i64,
     pub conflicts: i64,
 }
 
-impl MoreWavefronts {
+impl WavefrontDelta {
     /// Adds them to what was counted.
     pub fn add_to(self, counters: &mut SharedCounters) {
         counters.wavefronts = counters.wavefronts.saturating_add_signed(self.wavefronts);

@@ -1,5 +1,5 @@
-//! How an instruction, a warp's turn or a cluster ends: what comes next, a fault, or the end of the launch. Plain data, which
-//! instructions return and the schedule acts on.
+//! How an instruction, a warp's turn or a cluster ends: what comes next, a fault, or the end of the
+//! launch.
 
 use ptx::Space;
 

@@ -80,7 +80,8 @@ impl UnwrittenLoads {
         std::mem::take(&mut self.current)
     }
 
-    /// The load to blame for a loaded element: this one, or the one that loaded the value before it was stored there.
+    /// The load to blame for a loaded element: this one, or the one that loaded the value before it
+    /// was stored there.
     pub fn blamed(&mut self, (place, width): (u32, u32), by: &LoadedBy, element: u32) -> u32 {
         if let Some(&load) = self.stored.get(&(by.lane, by.address + u64::from(element * by.element))) {
             return load;

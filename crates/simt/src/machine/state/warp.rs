@@ -1,11 +1,13 @@
 //! A warp: its registers, its local memory, and the paths that its lanes are on.
 //!
-//! Lanes that execute together are a [`Split`]. A divergent branch turns one split into several, and creates a join
-//! where their paths reconverge. A split that reaches the join ends; when the last one has, the join continues as one
-//! split. Splits run one at a time, in any order, so lanes may wait for each other.
+//! Lanes that execute together are a [`Split`]. A divergent branch turns one split into several,
+//! and creates a join where their paths reconverge. A split that reaches the join ends; when the
+//! last one has, the join continues as one split. Splits run one at a time, in any order, so lanes
+//! may wait for each other.
 //!
-//! `split` and `frame` hold the parts, `reconverge` and `calls` change them. A worker creates its warps; instructions and
-//! the schedule read and change them. A warp knows nothing of memory outside it.
+//! `split` and `frame` hold the parts, `reconverge` and `calls` change them. A worker creates its
+//! warps; instructions and the schedule read and change them. A warp knows nothing of memory
+//! outside it.
 
 mod calls;
 mod frame;
@@ -20,10 +22,10 @@ use split::{ALONE, JOIN_PATIENCE, Join};
 pub(crate) use split::{Split, Wait};
 
 use crate::lanes::{Base, Constants, Registers, Row, WideRow};
-use crate::machine::hopper::held::HeldByProducts;
+use crate::machine::state::held::HeldByProducts;
 use crate::machine::state::tracked::new_registers;
 use crate::machine::state::{Incomplete, LocalMemory, TrackedRegister, UnwrittenLoads};
-use crate::program::{FunctionCode, NEVER_MEET};
+use crate::program::{FunctionCode, NEVER_JOINS};
 use crate::trap::Absence;
 
 /// A warp of a block.
@@ -67,7 +69,7 @@ pub(crate) struct Warp<'c> {
     /// The value of `executed` at which to look for lanes that have waited too long.
     pub look_at: u64,
     /// Whether lanes have proceeded without reconverging.
-    pub apart: bool,
+    pub separated: bool,
 }
 
 impl<'c> Warp<'c> {
@@ -109,7 +111,7 @@ impl<'c> Warp<'c> {
             top: (Base::default(), 0),
             executed: 0,
             look_at: JOIN_PATIENCE,
-            apart: false,
+            separated: false,
         }
     }
 
@@ -142,10 +144,10 @@ impl<'c> Warp<'c> {
             Frame { function: 0, base, local: 0, local_end, local_before: 0, tracked: 0, caller: None, live: true };
         self.frames.push(kernel_frame);
         self.ready.clear();
-        self.ready.push(Split { pc: kernel.entry, mask: self.exists, meet: NEVER_MEET, join: ALONE, frame: 0 });
+        self.ready.push(Split { pc: kernel.entry, mask: self.exists, join_at: NEVER_JOINS, join: ALONE, frame: 0 });
         self.executed = 0;
         self.look_at = JOIN_PATIENCE;
-        self.apart = false;
+        self.separated = false;
     }
 
     /// The tracked registers of a function that begins.

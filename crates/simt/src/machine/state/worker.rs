@@ -1,15 +1,18 @@
-//! A worker: what one thread of the host runs at a time, a cluster of blocks, usually one, whose warps take turns.
+//! A worker: what one thread of the host runs at a time, a cluster of blocks, usually one, whose
+//! warps take turns.
 //!
-//! Instructions get the worker whose block and warp they execute for, and may change all of its state. They know nothing of
-//! the [schedule](crate::machine::schedule) that calls them.
+//! Instructions get the worker whose block and warp they execute for, and may change all of its
+//! state. They know nothing of the [schedule](crate::machine::schedule) that calls them.
 
 use ptx::Special;
 
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
-use crate::machine::hopper::copies::Copies;
-use crate::machine::hopper::underway::Arrivals;
-use crate::machine::state::{Barriers, Block, Fault, Launched, Modelled, Residence, Stage, Stop, Warp};
+use crate::machine::state::copies::Copies;
+use crate::machine::state::underway::Arrivals;
+use crate::machine::state::{
+    Barriers, Block, Fault, Modelled, Residence, RunningBlock, RunningLaunch, Stage, Stop, Warp,
+};
 use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
 use crate::sanitizer::Checker;
 use crate::trap::TrapKind;
@@ -25,12 +28,10 @@ pub(crate) enum ReportsTo {
 
 /// Runs clusters of blocks, one after the other.
 pub(crate) struct Worker<'l> {
-    pub launched: &'l Launched<'l>,
+    pub launched: &'l RunningLaunch<'l>,
     pub counters: Vec<InstructionCounters>,
-    /// The running block.
-    pub block: Block,
-    /// In clusters of several blocks: those that wait for their turn, by rank.
-    pub resting: Vec<Block>,
+    /// The running block, and the others of its cluster.
+    pub block: RunningBlock,
     /// The number of the running cluster.
     pub cluster: u64,
     /// Its number among those that share a checker.
@@ -42,7 +43,7 @@ pub(crate) struct Worker<'l> {
     /// The bulk copies under way to the cluster's shared memory.
     pub arrivals: Arrivals,
     /// How many phase waits in a row have failed.
-    pub fruitless_waits: u32,
+    pub failed_phase_waits: u32,
     /// The sanitizer, if any check is on.
     pub checker: Option<Box<Checker<'l>>>,
     /// To whom accesses are reported.
@@ -63,29 +64,25 @@ pub(crate) struct Worker<'l> {
 
 impl<'l> Worker<'l> {
     /// A worker with this sanitizer.
-    pub fn new(launched: &'l Launched<'l>, checker: Option<Box<Checker<'l>>>) -> Self {
+    pub fn new(launched: &'l RunningLaunch<'l>, checker: Option<Box<Checker<'l>>>) -> Self {
         let warps = launched.threads.div_ceil(32);
-        let mut blocks: Vec<Block> = (0..launched.blocks_per_cluster)
-            .map(|rank| Block {
-                rank,
-                shared: SharedMemory::new(launched.shared_bytes, rank),
-                barriers: Barriers::new(launched.threads),
-                copies: (0..warps).map(|_| Copies::default()).collect(),
-                ..Block::default()
-            })
-            .collect();
-        let only = blocks.pop_if(|_| launched.blocks_per_cluster == 1);
+        let block = |rank| Block {
+            rank,
+            shared: SharedMemory::new(launched.shared_bytes, rank),
+            barriers: Barriers::new(launched.threads),
+            copies: (0..warps).map(|_| Copies::default()).collect(),
+            ..Block::default()
+        };
         Self {
             launched,
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
-            block: only.unwrap_or_default(),
-            resting: blocks,
+            block: RunningBlock::new(launched.blocks_per_cluster, block),
             cluster: 0,
             seat: 0,
             changed: false,
             cluster_arrivals: false,
             arrivals: Arrivals::default(),
-            fruitless_waits: 0,
+            failed_phase_waits: 0,
             reports_to: match (&launched.recorder, launched.checks.any() || checker.is_some()) {
                 (Some(_), _) => ReportsTo::Recorder,
                 (None, true) => ReportsTo::Sanitizer,
@@ -104,10 +101,8 @@ impl<'l> Worker<'l> {
 
     /// Sets where the blocks of all following clusters run on the model, by rank.
     pub fn take_residences(&mut self, residences: impl Iterator<Item = Residence>) {
-        for (rank, residence) in residences.enumerate() {
-            self.switch(rank);
-            self.block.residence = residence;
-            self.switch(rank);
+        for (block, residence) in self.block.all_mut().iter_mut().zip(residences) {
+            block.residence = residence;
         }
     }
 
@@ -128,13 +123,11 @@ impl<'l> Worker<'l> {
         warps.chunks_mut(self.launched.threads.div_ceil(32) as usize).enumerate()
     }
 
-    /// Gives a block its turn, or takes it away again.
-    pub fn switch(&mut self, rank: usize) {
-        if let Some(block) = self.resting.get_mut(rank) {
-            std::mem::swap(&mut self.block, block);
-            if let Some(checker) = &mut self.checker {
-                checker.turn_of(self.block.number, self.block.rank);
-            }
+    /// Gives the block with this rank its turn.
+    pub fn select(&mut self, rank: usize) {
+        self.block.select(rank);
+        if let Some(checker) = &mut self.checker {
+            checker.turn_of(self.block.number, self.block.rank);
         }
     }
 
@@ -142,22 +135,22 @@ impl<'l> Worker<'l> {
     pub fn take_seat(&mut self) {
         if let Some(checker) = &mut self.checker {
             checker.take_seat(self.seat);
-            checker.turn_of(self.block.number, self.block.rank);
         }
     }
 
-    /// The shared memory that an address is in: of the block itself, or of another one of its cluster.
+    /// The shared memory that an address is in: of the block itself, or of another one of its
+    /// cluster.
     pub fn shared_at(&self, address: u64) -> Result<&SharedMemory, AccessFaultKind> {
         let rank = rank_of(address);
         if rank == u64::from(self.block.rank) {
             return Ok(&self.block.shared);
         }
         let outside = || AccessFaultKind::OutOfBounds { nearest: Some(self.block.shared.span()) };
-        let block = usize::try_from(rank).ok().and_then(|rank| self.resting.get(rank)).ok_or_else(outside)?;
+        let block = self.block.with_rank(rank).ok_or_else(outside)?;
         match block.stage {
             Stage::Runs => Ok(&block.shared),
-            Stage::Waits => Err(AccessFaultKind::BlockNotThere { rank: block.rank, exited: false }),
-            Stage::Ended => Err(AccessFaultKind::BlockNotThere { rank: block.rank, exited: true }),
+            Stage::Waits => Err(AccessFaultKind::BlockNotRunning { rank: block.rank, exited: false }),
+            Stage::Ended => Err(AccessFaultKind::BlockNotRunning { rank: block.rank, exited: true }),
         }
     }
 

@@ -3,17 +3,17 @@
 use super::*;
 use crate::metric::MetricValue;
 
-fn requests(model: &str, caching: LoadCaching, accesses: &[(AccessKind, CacheWish, u64)]) -> Multiprocessor {
+fn requests(model: &str, caching: LoadCaching, accesses: &[(AccessKind, CacheHint, u64)]) -> Multiprocessor {
     let model = Model::named(model).unwrap();
     let mut multiprocessor = Multiprocessor::new(model, Position::default(), model.shared.carveouts[0], caching);
-    for &(kind, wish, start) in accesses {
+    for &(kind, hint, start) in accesses {
         let addresses = std::array::from_fn(|lane| 0x7000_0000_0000 + start + 4 * lane as u64);
-        multiprocessor.access(kind, AccessOrigin::Global, wish, &Access::new(u32::MAX, &addresses, 4));
+        multiprocessor.access(kind, AccessOrigin::Global, hint, &Access::new(u32::MAX, &addresses, 4));
     }
     multiprocessor
 }
 
-const LOAD: (AccessKind, CacheWish, u64) = (AccessKind::Load, CacheWish::None, 0);
+const LOAD: (AccessKind, CacheHint, u64) = (AccessKind::Load, CacheHint::None, 0);
 
 #[test]
 fn a_second_load_hits_where_loads_are_cached() {
@@ -34,7 +34,7 @@ fn a_second_load_hits_where_loads_are_cached() {
 
 #[test]
 fn a_misaligned_warp_fetches_lines_on_fermi_and_sectors_later() {
-    let upstream = |model| requests(model, LoadCaching::Default, &[(AccessKind::Load, CacheWish::None, 4)]).upstream;
+    let upstream = |model| requests(model, LoadCaching::Default, &[(AccessKind::Load, CacheHint::None, 4)]).upstream;
     let sectors = |model| upstream(model).iter().map(|request| request.sectors).collect::<Vec<_>>();
     assert_eq!(sectors("fermi"), [0b1111, 0b1111]);
     assert_eq!(sectors("kepler"), [0b1111, 0b0001]);
@@ -44,26 +44,26 @@ fn a_misaligned_warp_fetches_lines_on_fermi_and_sectors_later() {
 
 #[test]
 fn what_a_store_leaves_in_l1() {
-    let store = (AccessKind::Store, CacheWish::None, 0);
+    let store = (AccessKind::Store, CacheHint::None, 0);
     let hits =
         |model, accesses: &[_]| requests(model, LoadCaching::Default, accesses).counters.caches.l1_global_load.hits;
     assert_eq!(hits("fermi", &[LOAD, store, LOAD]), 0);
     assert_eq!(hits("hopper", &[LOAD, store, LOAD]), 4);
     assert_eq!(hits("hopper", &[store, LOAD]), 4);
     // Half a sector at each end: only the three whole ones are present.
-    let partial = (AccessKind::Store, CacheWish::None, 16);
+    let partial = (AccessKind::Store, CacheHint::None, 16);
     assert_eq!(hits("hopper", &[partial, LOAD]), 3);
-    let reduction = (AccessKind::Reduction, CacheWish::None, 0);
+    let reduction = (AccessKind::Reduction, CacheHint::None, 0);
     assert_eq!(hits("hopper", &[LOAD, reduction, LOAD]), 0);
 }
 
 #[test]
 fn operators_choose_the_path() {
-    let hits = |wish| {
-        let load = (AccessKind::Load, wish, 0);
+    let hits = |hint| {
+        let load = (AccessKind::Load, hint, 0);
         requests("hopper", LoadCaching::Default, &[load, load]).counters.caches.l1_global_load.hits
     };
-    assert_eq!([CacheWish::None, CacheWish::Through, CacheWish::ReadOnly, CacheWish::Past].map(hits), [4, 4, 4, 0]);
+    assert_eq!([CacheHint::None, CacheHint::Cached, CacheHint::ReadOnly, CacheHint::Bypass].map(hits), [4, 4, 4, 0]);
 }
 
 #[test]
@@ -71,10 +71,10 @@ fn the_read_only_cache_is_past_l1_and_stores_do_not_reach_it() {
     let words = std::array::from_fn(|lane| 0x7000_0000_0000 + 4 * lane as u64);
     let access = Access::new(u32::MAX, &words, 4);
     for (model, caching) in [("kepler", LoadCaching::Default), ("kepler8", LoadCaching::AllLevels)] {
-        let mut multiprocessor = requests(model, caching, &[(AccessKind::Load, CacheWish::None, 0)]);
+        let mut multiprocessor = requests(model, caching, &[(AccessKind::Load, CacheHint::None, 0)]);
         let before = multiprocessor.counters;
         multiprocessor.read_only_load(0, &access);
-        multiprocessor.access(AccessKind::Store, AccessOrigin::Global, CacheWish::None, &access);
+        multiprocessor.access(AccessKind::Store, AccessOrigin::Global, CacheHint::None, &access);
         multiprocessor.read_only_load(0, &access);
         // A texture in the same memory reads what a load has fetched.
         multiprocessor.texture_fetch(0, (0..32).map(|lane| (lane, words[lane as usize] / 32)));
@@ -102,7 +102,7 @@ fn from_maxwell_on_read_only_loads_hit_in_l1() {
     for model in Model::all() {
         let name = model.name;
         let has = model.compute_capability.0 == 3;
-        let load = (AccessKind::Load, CacheWish::ReadOnly, 0);
+        let load = (AccessKind::Load, CacheHint::ReadOnly, 0);
         let counted = requests(name, LoadCaching::Default, &[load, load]);
         assert_eq!(counted.has_read_only_cache(), has, "{name}");
         if model.compute_capability >= (5, 0) {
@@ -150,7 +150,7 @@ fn what_goes_to_another_block_and_what_it_acquires() {
 
 #[test]
 fn without_caches_all_goes_past_caches() {
-    let multiprocessor = requests("tesla", LoadCaching::Default, &[LOAD, (AccessKind::Store, CacheWish::None, 4)]);
+    let multiprocessor = requests("tesla", LoadCaching::Default, &[LOAD, (AccessKind::Store, CacheHint::None, 4)]);
     let caches = multiprocessor.counters.caches;
     assert_eq!((caches.dram_read_bytes, caches.dram_write_bytes), (128, 224));
 }

@@ -1,5 +1,5 @@
-//! Decodes instructions on addresses as values: conversions between state spaces and between the blocks of a cluster, and tests
-//! which space an address is in.
+//! Decodes instructions on addresses as values: conversions between state spaces and between the
+//! blocks of a cluster, and tests which space an address is in.
 
 use std::ops::Range;
 
@@ -27,7 +27,8 @@ impl FunctionDecoder<'_, '_> {
         let space = if space == Space::Parameter && !self.function.is_kernel { Space::Local } else { space };
         let base = window(space);
         if base == 0 || ty.bits() != 64 {
-            // Generic, global and constant addresses are the same numbers; 32-bit addresses have no windows.
+            // Generic, global and constant addresses are the same numbers; 32-bit addresses have no
+            // windows.
             self.lanes(lanes::copy(ty), Operands { d, a, ..Operands::default() });
             return Ok(());
         }
@@ -41,7 +42,8 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    /// `mapa`: the same place in another block's memory. An invalid rank gives an address that is in no block.
+    /// `mapa`: the same place in another block's memory. An invalid rank gives an address that is
+    /// in no block.
     pub(super) fn map_to_block(&mut self, ty: Type, dst: Destination, src: Operand, rank: Operand) -> Decoded<()> {
         let (a, b) = (self.value(src, ty)?, self.word(rank, Type::U32)?);
         let d = self.destination(dst, ty)?;
@@ -123,7 +125,8 @@ impl FunctionDecoder<'_, '_> {
     }
 }
 
-/// The lanes whose address `a` is in the range of the module's constants: from `b` to less than `c`.
+/// The lanes whose address `a` is in the range of the module's constants: from `b` to less than
+/// `c`.
 fn among_constants(registers: &Registers<'_>, operands: &Operands) -> u32 {
     registers.test2::<false, u64>(operands.a, operands.b, |address, start| address >= start)
         & registers.test2::<false, u64>(operands.a, operands.c, |address, end| address < end)

@@ -1,7 +1,10 @@
-//! Decodes branches, calls, barriers, and exchanges between lanes. `memory` passes on what is left to it. Emits steps; targets
-//! are resolved once the body is decoded.
+//! Decodes branches, calls, barriers, and exchanges between lanes. Targets are resolved once the
+//! body is decoded.
 
-use ptx::{BarrierAction, BarrierReduction, CallOperand, Callee, Handle, Op, Operand, Type};
+use ptx::{
+    AtomicOp, BarrierAction, BarrierReduction, CallOperand, Callee, Destination, Handle, Operand, ShuffleMode, Type,
+    VoteMode,
+};
 
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
@@ -11,110 +14,125 @@ use crate::program::inspection::Rule;
 use crate::program::system;
 
 impl FunctionDecoder<'_, '_> {
-    pub(super) fn control(&mut self, op: &Op) -> Decoded<()> {
-        let meet = self.meet;
-        let mut rule = None;
-        let action = match op {
-            Op::Branch { target, uniform } => {
-                rule = uniform.then_some(Rule::UniformBranch).filter(|_| self.guard != ALWAYS);
-                Action::Branch { target: *target, meet }
-            }
-            Op::BranchIndexed { index, targets, uniform } => {
-                let index = self.word(*index, Type::U32)?;
-                rule = uniform.then_some(Rule::UniformIndex { row: index });
-                Action::BranchIndexed(Box::new(BranchIndexed { index, targets: targets.clone(), meet }))
-            }
-            Op::Call { callee, results, arguments, .. } => return self.call(callee, results, arguments),
-            Op::Return => Action::Return { meet },
-            Op::Exit => Action::Exit,
-            Op::Trap => Action::Trap,
-            Op::Breakpoint => Action::Breakpoint,
-            Op::Barrier { action, aligned, barrier, threads } => {
-                let reduction = match *action {
-                    BarrierAction::Reduce { op, destination, predicate } => {
-                        let ty = if op == BarrierReduction::PopulationCount { Type::U32 } else { Type::Pred };
-                        let d = self.destination(destination, ty)?;
-                        Some(Reduction { op, d, predicate: self.predicate(predicate)? })
-                    }
-                    BarrierAction::Synchronize | BarrierAction::Arrive => None,
-                };
-                let number = self.word(*barrier, Type::U32)?;
-                let threads = match *threads {
-                    Some(threads) => Some(self.word(threads, Type::U32)?),
-                    None => None,
-                };
-                let waits = *action != BarrierAction::Arrive;
-                rule = Some(Rule::Barrier { row: number, reduces: reduction.is_some() });
-                Action::Barrier(Box::new(Barrier { number, threads, aligned: *aligned, waits, reduction }))
-            }
-            Op::WarpBarrier { members } => Action::WarpBarrier { members: self.word(*members, Type::U32)? },
-            Op::Shuffle { mode, dst, in_range, src, lane, clamp, members } => Action::Shuffle(Box::new(Shuffle {
-                mode: *mode,
-                d: self.destination(*dst, Type::B32)?,
-                in_range: self.destination(*in_range, Type::Pred)?,
-                source: self.word(*src, Type::B32)?,
-                lane: self.word(*lane, Type::U32)?,
-                clamp: self.word(*clamp, Type::U32)?,
-                members: self.members(*members)?,
-            })),
-            Op::Elect { dst, leader, members } => Action::Elect {
-                d: self.destination(*dst, Type::B32)?,
-                leader: self.destination(*leader, Type::Pred)?,
-                members: self.word(*members, Type::U32)?,
-            },
-            &Op::ClusterBarrier { waits, relaxed, aligned } => Action::ClusterBarrier { waits, relaxed, aligned },
-            Op::Vote { mode, dst, predicate, members } => {
-                let ty = if *mode == ptx::VoteMode::Ballot { Type::B32 } else { Type::Pred };
-                Action::Vote {
-                    mode: *mode,
-                    d: self.destination(*dst, ty)?,
-                    predicate: self.predicate(*predicate)?,
-                    members: self.members(*members)?,
-                }
-            }
-            Op::Match { all, ty, dst, all_equal, src, members } => Action::Match(Box::new(Match {
-                all: *all,
-                wide: ty.bits() == 64,
-                d: self.destination(*dst, Type::B32)?,
-                all_equal: self.destination(*all_equal, Type::Pred)?,
-                source: self.value(*src, *ty)?,
-                members: self.word(*members, Type::U32)?,
-            })),
-            Op::WarpReduce { op, ty, dst, src, members } => {
-                if !crate::machine::has_atomic(*op, *ty) || ty.bits() != 32 {
-                    let what = format!("redux.sync {op:?} of type .{}", ty.name());
-                    return Err(LoadErrorReason::Unsupported { what });
-                }
-                Action::WarpReduce {
-                    op: *op,
-                    ty: *ty,
-                    d: self.destination(*dst, *ty)?,
-                    source: self.word(*src, *ty)?,
-                    members: self.word(*members, Type::U32)?,
-                }
-            }
-            Op::StackAllocate { ty, dst, size, align } => Action::Allocate {
-                d: self.destination(*dst, *ty)?,
-                wide: ty.bits() == 64,
-                size: self.value(*size, *ty)?,
-                align: *align,
-            },
-            Op::StackSave { ty, dst } => Action::SaveStack { d: self.destination(*dst, *ty)?, wide: ty.bits() == 64 },
-            Op::StackRestore { ty, src } => {
-                Action::RestoreStack { source: self.value(*src, *ty)?, wide: ty.bits() == 64 }
-            }
-            Op::ActiveMask { dst } => Action::ActiveMask { d: self.destination(*dst, Type::B32)? },
-            other => {
-                let name = format!("{other:?}");
-                let name = name.split([' ', '{', '(']).next().unwrap_or_default().to_string();
-                return Err(LoadErrorReason::Unsupported { what: name });
-            }
-        };
-        self.emit(COUNTED, action);
-        if let Some(rule) = rule {
-            self.inspect(rule);
+    pub(super) fn branch(&mut self, target: u32, uniform: bool) -> Decoded<()> {
+        self.control(Action::Branch { target, join_at: self.join_at })?;
+        if uniform && self.guard != ALWAYS {
+            self.inspect(Rule::UniformBranch);
         }
         Ok(())
+    }
+
+    pub(super) fn branch_indexed(&mut self, index: Operand, targets: &[u32], uniform: bool) -> Decoded<()> {
+        let index = self.word(index, Type::U32)?;
+        let branch = BranchIndexed { index, targets: targets.to_vec(), join_at: self.join_at };
+        self.control(Action::BranchIndexed(Box::new(branch)))?;
+        if uniform {
+            self.inspect(Rule::UniformIndex { row: index });
+        }
+        Ok(())
+    }
+
+    pub(super) fn barrier(
+        &mut self,
+        action: BarrierAction,
+        aligned: bool,
+        barrier: Operand,
+        threads: Option<Operand>,
+    ) -> Decoded<()> {
+        let reduction = match action {
+            BarrierAction::Reduce { op, destination, predicate } => {
+                let ty = if op == BarrierReduction::PopulationCount { Type::U32 } else { Type::Pred };
+                let d = self.destination(destination, ty)?;
+                Some(Reduction { op, d, predicate: self.predicate(predicate)? })
+            }
+            BarrierAction::Synchronize | BarrierAction::Arrive => None,
+        };
+        let number = self.word(barrier, Type::U32)?;
+        let threads = match threads {
+            Some(threads) => Some(self.word(threads, Type::U32)?),
+            None => None,
+        };
+        let waits = action != BarrierAction::Arrive;
+        self.control(Action::Barrier(Box::new(Barrier { number, threads, aligned, waits, reduction })))?;
+        self.inspect(Rule::Barrier { row: number, reduces: reduction.is_some() });
+        Ok(())
+    }
+
+    pub(super) fn shuffle(
+        &mut self,
+        mode: ShuffleMode,
+        [dst, in_range]: [Destination; 2],
+        [src, lane, clamp]: [Operand; 3],
+        members: Option<Operand>,
+    ) -> Decoded<()> {
+        let shuffle = Shuffle {
+            mode,
+            d: self.destination(dst, Type::B32)?,
+            in_range: self.destination(in_range, Type::Pred)?,
+            source: self.word(src, Type::B32)?,
+            lane: self.word(lane, Type::U32)?,
+            clamp: self.word(clamp, Type::U32)?,
+            members: self.members(members)?,
+        };
+        self.control(Action::Shuffle(Box::new(shuffle)))
+    }
+
+    pub(super) fn elect(&mut self, dst: Destination, leader: Destination, members: Operand) -> Decoded<()> {
+        let (d, leader) = (self.destination(dst, Type::B32)?, self.destination(leader, Type::Pred)?);
+        let members = self.word(members, Type::U32)?;
+        self.control(Action::Elect { d, leader, members })
+    }
+
+    pub(super) fn vote(
+        &mut self,
+        mode: VoteMode,
+        dst: Destination,
+        predicate: Operand,
+        members: Option<Operand>,
+    ) -> Decoded<()> {
+        let d = self.destination(dst, if mode == VoteMode::Ballot { Type::B32 } else { Type::Pred })?;
+        let (predicate, members) = (self.predicate(predicate)?, self.members(members)?);
+        self.control(Action::Vote { mode, d, predicate, members })
+    }
+
+    pub(super) fn match_lanes(
+        &mut self,
+        (all, ty): (bool, Type),
+        [dst, all_equal]: [Destination; 2],
+        src: Operand,
+        members: Operand,
+    ) -> Decoded<()> {
+        let matching = Match {
+            all,
+            wide: ty.bits() == 64,
+            d: self.destination(dst, Type::B32)?,
+            all_equal: self.destination(all_equal, Type::Pred)?,
+            source: self.value(src, ty)?,
+            members: self.word(members, Type::U32)?,
+        };
+        self.control(Action::Match(Box::new(matching)))
+    }
+
+    pub(super) fn warp_reduce(
+        &mut self,
+        op: AtomicOp,
+        ty: Type,
+        dst: Destination,
+        src: Operand,
+        members: Operand,
+    ) -> Decoded<()> {
+        if !crate::machine::has_atomic(op, ty) || ty.bits() != 32 {
+            let what = format!("redux.sync {op:?} of type .{}", ty.name());
+            return Err(LoadErrorReason::Unsupported { what });
+        }
+        let (d, source) = (self.destination(dst, ty)?, self.word(src, ty)?);
+        let members = self.word(members, Type::U32)?;
+        self.control(Action::WarpReduce { op, ty, d, source, members })
+    }
+
+    pub(super) fn stack_allocate(&mut self, ty: Type, dst: Destination, size: Operand, align: u32) -> Decoded<()> {
+        let (d, size) = (self.destination(dst, ty)?, self.value(size, ty)?);
+        self.control(Action::Allocate { d, wide: ty.bits() == 64, size, align })
     }
 
     /// The row of the member mask; without such an operand, the lanes that execute the instruction.
@@ -127,7 +145,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(d)
     }
 
-    fn call(&mut self, callee: &Callee, results: &[CallOperand], arguments: &[CallOperand]) -> Decoded<()> {
+    pub(super) fn call(&mut self, callee: &Callee, results: &[CallOperand], arguments: &[CallOperand]) -> Decoded<()> {
         let module = self.builder.module;
         let direct = match callee {
             Callee::Direct(handle) => Some(&module.functions[*handle]),

@@ -1,9 +1,9 @@
-//! Finds what happens to loaded values, for the sanitizer: which are only copied, and where to. Marks the decoded loads of a
-//! function.
+//! Finds what happens to loaded values, for the sanitizer: which are only copied, and where to.
+//! Marks the decoded loads of a function.
 //!
-//! A value that is only copied may be padding, or an unused field. Unoptimised code copies structs field by field. It also
-//! fills bit fields one by one: it reads their word, replaces some bits, and stores it back. Neither is a use of
-//! uninitialised memory.
+//! A value that is only copied may be padding, or an unused field. Unoptimised code copies structs
+//! field by field. It also fills bit fields one by one: it reads their word, replaces some bits,
+//! and stores it back. Neither is a use of uninitialised memory.
 
 use ptx::{Address, AddressBase, Instruction, Op, Operand, TernaryOp};
 
@@ -14,8 +14,9 @@ use crate::program::code::Action;
 /// The most instructions between a load and the store of its value.
 const NEAR: usize = 64;
 
-/// Marks the loads of a function with what happens to their values, beyond what [`Uses`](super::uses::Uses) has found. `ways` are the
-/// successors of each position of the body, `starts` their first steps.
+/// Marks the loads of a function with what happens to their values, beyond what
+/// [`Uses`](super::uses::Uses) has found. `ways` are the successors of each position of the body,
+/// `starts` their first steps.
 pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], ways: &[Vec<u32>], starts: &[u32]) {
     let mut readers = vec![0; decoder.function.registers.len()];
     for (position, instruction) in body.iter().enumerate() {
@@ -92,7 +93,8 @@ impl Walk<'_, '_, '_> {
             return false;
         };
         let [Some(loaded)] = dsts[..] else { return false };
-        // The registers with the value, or what was computed from it, and how often they are still read.
+        // The registers with the value, or what was computed from it, and how often they are still
+        // read.
         let mut values = vec![(loaded.index(), self.readers[loaded.index()])];
         let mut replaces = false;
         for position in behind {

@@ -1,7 +1,9 @@
-//! Finds the loads whose values a compare-and-swap expects, in any function, and marks them as atomic in the decoded code.
+//! Finds the loads whose values a compare-and-swap expects, in any function, and marks them as
+//! atomic in the decoded code.
 //!
-//! The programming guide builds atomic operations from a plain read and a compare-and-swap that does nothing if the
-//! value has changed since. Such a read counts as atomic. In unoptimised code, the two may be in different functions.
+//! The programming guide builds atomic operations from a plain read and a compare-and-swap that
+//! does nothing if the value has changed since. Such a read counts as atomic. In unoptimised code,
+//! the two may be in different functions.
 
 use ptx::{Callee, Handle, Op};
 

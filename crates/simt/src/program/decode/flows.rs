@@ -1,15 +1,15 @@
-//! What a function's instructions do with values that may be uninitialised: which registers they read and write, what results
-//! are computed from, and where a value matters. Pure analysis of PTX; `unwritten` and `expected` use it.
+//! What a function's instructions do with values that may be uninitialised: which registers they
+//! read and write, what results are computed from, and where a value matters.
 //!
-//! Words of `.param` variables, which pass values to functions and back, are treated like registers. Values are numbered: first
-//! the registers, then the carry flag, then these words.
+//! Words of `.param` variables, which pass values to functions and back, are treated like
+//! registers. Values are numbered: first the registers, then the carry flag, then these words.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use ptx::{
-    Address, AddressBase, BinaryOp, CallOperand, Callee, FenceProxies, Function, Handle, Instruction, Module, Op,
-    Operand, Space, TernaryOp, Type, Variable,
+    Address, AddressBase, BinaryOp, CallOperand, Callee, Function, Handle, Instruction, Module, Op, Operand, Space,
+    TernaryOp, Type, Variable,
 };
 
 use super::function::{FunctionDecoder, Storage};
@@ -19,9 +19,9 @@ use crate::program::system;
 
 /// How a result depends on an instruction's operands.
 #[derive(Clone)]
-pub(super) enum Made {
+pub(super) enum Provenance {
     /// On nothing: the result counts as written.
-    Anew,
+    Fresh,
     /// On all of these: arithmetic.
     Of(Vec<usize>),
     /// On these parts, some of which may be padding.
@@ -31,24 +31,24 @@ pub(super) enum Made {
     /// `and.pred` and `or.pred`.
     ByLogic { and: bool, operands: [Operand; 2] },
     /// On this value in other lanes: `shfl`.
-    OfOthers(usize),
+    OtherLanes(usize),
 }
 
-impl Made {
+impl Provenance {
     /// The values it is computed from.
     pub fn sources(&self) -> Vec<usize> {
         match self {
-            Made::Anew => Vec::new(),
-            Made::Of(sources) | Made::OfParts(sources) => sources.clone(),
-            Made::ByChoice { chooser, yes, no } => [register(chooser), *yes, *no].into_iter().flatten().collect(),
-            Made::ByLogic { operands, .. } => operands.iter().filter_map(register).collect(),
-            Made::OfOthers(source) => vec![*source],
+            Provenance::Fresh => Vec::new(),
+            Provenance::Of(sources) | Provenance::OfParts(sources) => sources.clone(),
+            Provenance::ByChoice { chooser, yes, no } => [register(chooser), *yes, *no].into_iter().flatten().collect(),
+            Provenance::ByLogic { operands, .. } => operands.iter().filter_map(register).collect(),
+            Provenance::OtherLanes(source) => vec![*source],
         }
     }
 
     /// Whether it consists of parts, one of which is always written, so that it counts as written.
     pub fn is_of_written_part(&self, reached: &[bool]) -> bool {
-        matches!(self, Made::OfParts(parts) if parts.iter().any(|&part| !reached[part]))
+        matches!(self, Provenance::OfParts(parts) if parts.iter().any(|&part| !reached[part]))
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Flow {
     /// What a store stores, if all of it may be unwritten.
     pub stored: Vec<usize>,
     /// What it writes, and what that depends on.
-    pub makes: Vec<(usize, Made)>,
+    pub makes: Vec<(usize, Provenance)>,
 }
 
 /// A call: the words of each argument and each result.
@@ -180,7 +180,8 @@ impl Flows<'_> {
         self.function.results.iter().flat_map(|&result| self.words.of(result))
     }
 
-    /// The words that an element of a load or store of a `.param` variable lies in; none if it is not one of the frame.
+    /// The words that an element of a load or store of a `.param` variable lies in; none if it is
+    /// not one of the frame.
     fn words_at(&self, address: &Address, index: usize, bytes: u32) -> Vec<usize> {
         let AddressBase::Variable(variable) = address.base else { return Vec::new() };
         let start = (address.offset as u64).wrapping_add(index as u64 * u64::from(bytes));
@@ -251,12 +252,12 @@ impl Flows<'_> {
         let op = &self.body[position].op;
         let reads = || self.uses.reads(position).iter().map(|register| register.index());
         let writes = || self.uses.writes(position).iter().map(|register| register.index());
-        let with = |uses, made: Made| Flow {
+        let with = |uses, made: Provenance| Flow {
             uses,
             stored: Vec::new(),
             makes: writes().map(|register| (register, made.clone())).collect(),
         };
-        let used = |to| with(reads().map(|register| (register, to)).collect(), Made::Anew);
+        let used = |to| with(reads().map(|register| (register, to)).collect(), Provenance::Fresh);
         let made = |made| with(Vec::new(), made);
         let parts = |operands: &[Operand]| made(of_parts(operands));
         match op {
@@ -265,7 +266,7 @@ impl Flows<'_> {
             Op::Ternary { op: TernaryOp::Permute(_), a, b, .. } => parts(&[*a, *b]),
             Op::Ternary { op: TernaryOp::Logic(_), a, b, c, .. } => parts(&[*a, *b, *c]),
             Op::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), ty: Type::Pred, a, b, .. } => {
-                made(Made::ByLogic { and: *op == BinaryOp::And, operands: [*a, *b] })
+                made(Provenance::ByLogic { and: *op == BinaryOp::And, operands: [*a, *b] })
             }
             Op::Binary { op: BinaryOp::And | BinaryOp::Or, a, b, .. } => parts(&[*a, *b]),
             // The same value twice: the result is zero in any case.
@@ -274,9 +275,9 @@ impl Flows<'_> {
                 a: Operand::Register(a),
                 b: Operand::Register(b),
                 ..
-            } if a == b => made(Made::Anew),
+            } if a == b => made(Provenance::Fresh),
             Op::Select { a, b, predicate, .. } => {
-                made(Made::ByChoice { chooser: *predicate, yes: register(a), no: register(b) })
+                made(Provenance::ByChoice { chooser: *predicate, yes: register(a), no: register(b) })
             }
             Op::Move { .. }
             | Op::Unpack { .. }
@@ -297,16 +298,16 @@ impl Flows<'_> {
             | Op::SetPredicate { .. }
             | Op::Set { .. }
             | Op::SelectBySign { .. }
-            | Op::TestProperty { .. } => made(Made::Of(reads().collect())),
-            Op::Prefetch { .. } | Op::NanoSleep { .. } => made(Made::Anew),
+            | Op::TestProperty { .. } => made(Provenance::Of(reads().collect())),
+            Op::Prefetch { .. } | Op::NanoSleep { .. } => made(Provenance::Fresh),
             Op::Store { space: Space::Parameter, ty, srcs, address, .. } => {
                 let elements = srcs.iter().enumerate();
                 let makes = elements.flat_map(|(index, src)| {
                     let made = |word| match register(src) {
-                        None => Made::Anew,
+                        None => Provenance::Fresh,
                         // Writing a part of a word keeps the others.
-                        Some(register) if ty.bytes() < 4 => Made::OfParts(vec![word, register]),
-                        Some(register) => Made::Of(vec![register]),
+                        Some(register) if ty.bytes() < 4 => Provenance::OfParts(vec![word, register]),
+                        Some(register) => Provenance::Of(vec![register]),
                     };
                     self.words_at(address, index, ty.bytes()).into_iter().map(move |word| (word, made(word)))
                 });
@@ -316,7 +317,10 @@ impl Flows<'_> {
                 let elements = dsts.iter().enumerate();
                 let makes = elements.filter_map(|(index, dst)| {
                     let words = self.words_at(address, index, ty.bytes());
-                    Some((dst.as_ref()?.index(), if words.is_empty() { Made::Anew } else { Made::OfParts(words) }))
+                    Some((
+                        dst.as_ref()?.index(),
+                        if words.is_empty() { Provenance::Fresh } else { Provenance::OfParts(words) },
+                    ))
                 });
                 Flow { uses: Vec::new(), stored: Vec::new(), makes: makes.collect() }
             }
@@ -332,34 +336,83 @@ impl Flows<'_> {
                         words(arguments).into_iter().map(|word| (word, RegisterUse::Operand)).collect()
                     }
                 };
-                let mut flow = with(uses, Made::Anew);
-                flow.makes.extend(words(results).into_iter().map(|word| (word, Made::Anew)));
+                let mut flow = with(uses, Provenance::Fresh);
+                flow.makes.extend(words(results).into_iter().map(|word| (word, Provenance::Fresh)));
                 flow
             }
             Op::Shuffle { src, dst, lane, clamp, members, .. } => {
                 let operands = [Some(lane), Some(clamp), members.as_ref()].into_iter().flatten();
                 let uses = operands.filter_map(register).map(|register| (register, RegisterUse::Operand));
-                let mut flow = with(uses.collect(), Made::Anew);
+                let mut flow = with(uses.collect(), Provenance::Fresh);
                 if let (Some(to), Some(from)) = (dst, register(src)) {
                     let made = flow.makes.iter_mut().filter(|(written, _)| *written == to.index());
-                    made.for_each(|(_, made)| *made = Made::OfOthers(from));
+                    made.for_each(|(_, made)| *made = Provenance::OtherLanes(from));
                 }
                 flow
             }
             Op::Store { srcs, address, .. } => {
                 let stored = srcs.iter().map(register).collect::<Option<Vec<usize>>>().unwrap_or_default();
                 let base = base(address).map(|register| (register, RegisterUse::Address));
-                Flow { stored, ..with(base.into_iter().collect(), Made::Anew) }
+                Flow { stored, ..with(base.into_iter().collect(), Provenance::Fresh) }
             }
             Op::Load { .. } => used(RegisterUse::Address),
             Op::BranchIndexed { .. } => used(RegisterUse::Condition),
-            op => {
-                let bases = addresses(op);
-                let to = |register| match bases.contains(&Some(register)) {
+            Op::CreatePolicy { .. }
+            | Op::Atomic { .. }
+            | Op::AtomicVector { .. }
+            | Op::Fence { .. }
+            | Op::TextureFetch(_)
+            | Op::TextureQuery { .. }
+            | Op::SurfaceLoad { .. }
+            | Op::SurfaceStore { .. }
+            | Op::SurfaceReduce { .. }
+            | Op::CopyAsync(_)
+            | Op::CommitCopies
+            | Op::WaitForCopies { .. }
+            | Op::ArriveAfterCopies { .. }
+            | Op::BulkCopy(_)
+            | Op::CommitBulkCopies
+            | Op::WaitForBulkCopies { .. }
+            | Op::StoreAsync(_)
+            | Op::TensorCopy(_)
+            | Op::ReplaceTensorField { .. }
+            | Op::CopyTensorMap { .. }
+            | Op::Mbarrier { .. }
+            | Op::PendingCount { .. }
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::MatrixMultiply(_)
+            | Op::LoadFragment { .. }
+            | Op::StoreFragment { .. }
+            | Op::WarpgroupMultiply(_)
+            | Op::WarpgroupFence
+            | Op::CommitProducts
+            | Op::WaitForProducts { .. }
+            | Op::Vote { .. }
+            | Op::Match { .. }
+            | Op::WarpReduce { .. }
+            | Op::ActiveMask { .. }
+            | Op::Elect { .. }
+            | Op::Barrier { .. }
+            | Op::WarpBarrier { .. }
+            | Op::ClusterBarrier { .. }
+            | Op::WaitForEarlierGrids
+            | Op::NoEffect
+            | Op::Branch { .. }
+            | Op::StackAllocate { .. }
+            | Op::StackSave { .. }
+            | Op::StackRestore { .. }
+            | Op::Return
+            | Op::Exit
+            | Op::Trap
+            | Op::Breakpoint => {
+                let bases: Vec<usize> = op.sources().addresses.into_iter().filter_map(base).collect();
+                let to = |register| match bases.contains(&register) {
                     true => RegisterUse::Address,
                     false => RegisterUse::Operand,
                 };
-                with(reads().map(|register| (register, to(register))).collect(), Made::Anew)
+                with(reads().map(|register| (register, to(register))).collect(), Provenance::Fresh)
             }
         }
     }
@@ -370,9 +423,9 @@ impl Flows<'_> {
 }
 
 /// A value with these parts. Constants and special registers count only if all parts are such.
-fn of_parts(operands: &[Operand]) -> Made {
+fn of_parts(operands: &[Operand]) -> Provenance {
     let registers: Vec<usize> = operands.iter().filter_map(register).collect();
-    if registers.is_empty() { Made::Anew } else { Made::OfParts(registers) }
+    if registers.is_empty() { Provenance::Fresh } else { Provenance::OfParts(registers) }
 }
 
 fn register(operand: &Operand) -> Option<usize> {
@@ -383,24 +436,5 @@ fn base(address: &Address) -> Option<usize> {
     match address.base {
         AddressBase::Register(register) => Some(register.index()),
         AddressBase::Variable(_) | AddressBase::Absolute => None,
-    }
-}
-
-/// The registers that an instruction's addresses start from.
-fn addresses(op: &Op) -> [Option<usize>; 2] {
-    match op {
-        Op::Atomic { address, .. }
-        | Op::AtomicVector { address, .. }
-        | Op::ArriveAfterCopies { address, .. }
-        | Op::Mbarrier { address, .. }
-        | Op::LoadMatrix { address, .. }
-        | Op::StoreMatrix { address, .. } => [base(address), None],
-        Op::LoadFragment { tile, .. } | Op::StoreFragment { tile, .. } => [base(&tile.address), None],
-        Op::CopyAsync(copy) => [base(&copy.dst), base(&copy.src)],
-        Op::TensorCopy(copy) => [base(&copy.map), None],
-        Op::ReplaceTensorField { address, .. } => [base(address), None],
-        Op::CopyTensorMap { dst, src, .. } => [base(dst), base(src)],
-        Op::Fence { proxies: Some(FenceProxies::AcquireTensorMap(map)), .. } => [base(map), None],
-        _ => [None, None],
     }
 }

@@ -1,5 +1,5 @@
-//! The state of decoding a kernel and one of its functions: rows, places of variables, and the steps so far. All files of this
-//! folder add to it.
+//! The state of decoding a kernel and one of its functions: rows, places of variables, and the
+//! steps so far. All files of this folder add to it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::uses::Uses;
 use crate::LoadErrorReason;
 use crate::lanes::{ALWAYS, Handler, Operands};
 use crate::machine::LOCAL_LIMIT;
-use crate::program::code::{Action, Constant, FunctionCode, Instruction, NEVER_MEET, Rows};
+use crate::program::code::{Action, Constant, FunctionCode, Instruction, NEVER_JOINS, Rows};
 use crate::program::inspection::{Inspections, Rule};
 use crate::program::layout;
 use crate::program::order::RegisterOf;
@@ -17,7 +17,8 @@ use crate::program::order::RegisterOf;
 /// A result of decoding, or why the machine cannot run the instruction.
 pub(super) type Decoded<T> = Result<T, LoadErrorReason>;
 
-/// The most registers of one width, and the most parameters, of a function: more than compilers use, and little enough for memory.
+/// The most registers of one width, and the most parameters, of a function: more than compilers
+/// use, and little enough for memory.
 const REGISTER_LIMIT: u32 = 1 << 16;
 
 /// The largest parameter, in bytes (PTX ISA: 32,764).
@@ -91,7 +92,7 @@ pub(super) struct FunctionDecoder<'b, 'm> {
     /// The instruction being decoded.
     pub origin: u32,
     pub guard: u32,
-    pub meet: u32,
+    pub join_at: u32,
     /// The predicate that stands for the carry flag.
     pub carry: u32,
     /// What registers are read for.
@@ -120,7 +121,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
             temporary: Rowcount::default(),
             origin: 0,
             guard: ALWAYS,
-            meet: NEVER_MEET,
+            join_at: NEVER_JOINS,
             carry: 0,
             uses: Uses::default(),
         }

@@ -1,22 +1,22 @@
-//! Decodes loads, stores and atomic operations, and accesses to the rows that hold `.param` variables of functions. `arithmetic`
-//! calls it with all instructions that are not arithmetic; it passes on textures, Hopper's and control flow. Emits steps.
+//! Decodes loads, stores, atomic operations and fences, and accesses to the rows that hold `.param`
+//! variables of functions.
 
 use ptx::{
-    Address, AddressBase, AtomicOp, CacheOperator, Destination, FenceProxies, Kind, Mode, Op, Operand, Ordering, Space,
-    Type,
+    Address, AddressBase, AtomicOp, CacheOperator, Destination, FenceProxies, Kind, Mode, Operand, Ordering, Scope,
+    Space, Type,
 };
 
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
 use crate::lanes::{self, FIXED, Handler, Operands, lanes};
-use crate::model::CacheWish;
-use crate::program::access::{Atomic, Copied, Fence, Load, Order, Reach, Store};
+use crate::model::CacheHint;
+use crate::program::access::{AddressOperand, Atomic, Copied, Fence, Load, Order, Store};
 use crate::program::code::{Action, Constant, Rows};
 use crate::program::inspection::Rule;
 
 /// What an address refers to.
 enum Target {
-    Memory(Reach),
+    Memory(AddressOperand),
     /// A byte of the kernel's parameters.
     Kernel(u64),
     /// A byte of some rows of the frame.
@@ -24,109 +24,47 @@ enum Target {
 }
 
 impl FunctionDecoder<'_, '_> {
-    pub(super) fn memory_or_control(&mut self, op: &Op) -> Decoded<()> {
-        match op {
-            Op::Load { space, ordering, scope, cache, non_coherent, uniform, ty, dsts, address } => {
-                let volatile = *ordering == Ordering::Weak && *cache == CacheOperator::Volatile;
-                let order = Order::new(if volatile { Ordering::Volatile } else { *ordering }, *scope);
-                let order = Order { read_only: *non_coherent || *uniform, ..order };
-                self.load(*space, *ty, dsts, *address, (order, wish(*ordering, *cache, *non_coherent)))?;
-                if *uniform && let Some(Action::Load(load)) = self.builder.instructions.last().map(|last| &last.action)
-                {
-                    let rule = Rule::UniformAddress { reach: load.reach };
-                    self.inspect(rule);
-                }
-                Ok(())
-            }
-            Op::Store { space, ordering, scope, ty, srcs, address, .. } => {
-                self.store(*space, *ty, srcs, *address, Order::new(*ordering, *scope))
-            }
-            Op::Atomic { space, op, ordering, scope, ty, flush_subnormals, dst, address, a, b, .. } => {
-                let order = Order { strong: true, audience: (*scope).into(), ..Order::new(*ordering, *scope) };
-                self.atomic((*space, *op, *ty, *flush_subnormals), *dst, *address, *a, *b, order)
-            }
-            Op::AtomicVector {
-                space, op, ordering, scope, ty, flush_subnormals: flush, dsts, address, srcs, ..
-            } => {
-                let order = Order { strong: true, audience: (*scope).into(), ..Order::new(*ordering, *scope) };
-                let Target::Memory(reach) = self.target(*space, *address)? else {
-                    return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
-                };
-                let mut elements = Vec::with_capacity(srcs.len());
-                for (index, &src) in srcs.iter().enumerate() {
-                    let d = match dsts.get(index) {
-                        Some(&Some(register)) => Some(self.destination(Some(register), *ty)?),
-                        _ => None,
-                    };
-                    elements.push((d, self.value(src, *ty)?));
-                }
-                let rest = elements.split_off(1.min(elements.len())).into();
-                let Some(&(d, a)) = elements.first() else { return Ok(()) };
-                let (op, ty, flush) = (*op, *ty, *flush);
-                let atomic = Atomic { reach, op, ty, flush, d, a, b: a, order, overwrites: false, rest };
-                self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
-                Ok(())
-            }
-            Op::Fence { proxies: Some(FenceProxies::AcquireTensorMap(_)), .. } => self.asynchronous(op),
-            Op::Fence { scope, proxies, .. } => {
-                let is_of = |space| matches!(*proxies, Some(FenceProxies::Async(named)) if named == Space::Generic || named == space);
-                self.emit(
-                    COUNTED,
-                    Action::Fence(Fence {
-                        audience: (*scope).into(),
-                        shared_to_async: is_of(Space::Shared) || is_of(Space::ClusterShared),
-                        global_to_async: is_of(Space::Global),
-                        releases_maps: *proxies == Some(FenceProxies::ReleaseTensorMaps),
-                    }),
-                );
-                Ok(())
-            }
-            Op::CreatePolicy { dst } => {
-                // The hardware's encoding is undocumented; any policy may be zero.
-                let a = self.wide(Operand::Integer(0), Type::B64)?;
-                let d = self.destination(*dst, Type::B64)?;
-                self.lanes(lanes::copy(Type::B64), Operands { d, a, ..Operands::default() });
-                Ok(())
-            }
-            // Grids run one after the other.
-            Op::Prefetch { .. } | Op::NanoSleep { .. } | Op::WaitForEarlierGrids | Op::NoEffect => {
-                self.emit(COUNTED, Action::Nothing);
-                Ok(())
-            }
-            Op::TextureFetch(_)
-            | Op::TextureQuery { .. }
-            | Op::SurfaceLoad { .. }
-            | Op::SurfaceStore { .. }
-            | Op::SurfaceReduce { .. } => self.texture(op),
-            Op::CopyAsync(..)
-            | Op::BulkCopy(..)
-            | Op::CommitBulkCopies
-            | Op::WaitForBulkCopies { .. }
-            | Op::StoreAsync(..)
-            | Op::TensorCopy(..)
-            | Op::ReplaceTensorField { .. }
-            | Op::CopyTensorMap { .. }
-            | Op::CommitCopies
-            | Op::WaitForCopies { .. }
-            | Op::ArriveAfterCopies { .. }
-            | Op::Mbarrier { .. }
-            | Op::PendingCount { .. } => self.asynchronous(op),
-            Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::TransposeMatrix { .. }
-            | Op::MatrixMultiply(_)
-            | Op::WarpgroupMultiply(_)
-            | Op::WarpgroupFence
-            | Op::CommitProducts
-            | Op::WaitForProducts { .. }
-            | Op::LoadFragment { .. }
-            | Op::StoreFragment { .. } => self.matrix(op),
-            other => self.control(other),
+    pub(super) fn atomic_vector(
+        &mut self,
+        (space, op, ty, flush): (Space, AtomicOp, Type, bool),
+        dsts: &[Destination],
+        address: Address,
+        srcs: &[Operand],
+        order: Order,
+    ) -> Decoded<()> {
+        let Target::Memory(reach) = self.target(space, address)? else {
+            return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
+        };
+        let mut elements = Vec::with_capacity(srcs.len());
+        for (index, &src) in srcs.iter().enumerate() {
+            let d = match dsts.get(index) {
+                Some(&Some(register)) => Some(self.destination(Some(register), ty)?),
+                _ => None,
+            };
+            elements.push((d, self.value(src, ty)?));
         }
+        let rest = elements.split_off(1.min(elements.len())).into();
+        let Some(&(d, a)) = elements.first() else { return Ok(()) };
+        let atomic = Atomic { reach, op, ty, flush, d, a, b: a, order, overwrites: false, rest };
+        self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
+        Ok(())
+    }
+
+    pub(super) fn fence(&mut self, scope: Scope, proxies: Option<FenceProxies>) -> Decoded<()> {
+        let orders_async =
+            |space| matches!(proxies, Some(FenceProxies::Async(named)) if named == Space::Generic || named == space);
+        let fence = Fence {
+            scope: scope.into(),
+            shared_to_async: orders_async(Space::Shared) || orders_async(Space::ClusterShared),
+            global_to_async: orders_async(Space::Global),
+            releases_maps: proxies == Some(FenceProxies::ReleaseTensorMaps),
+        };
+        self.emit(COUNTED, Action::Fence(fence));
+        Ok(())
     }
 
     /// An address in memory, not of a parameter in rows.
-    pub(super) fn reach(&mut self, space: Space, address: Address) -> Decoded<Reach> {
+    pub(super) fn reach(&mut self, space: Space, address: Address) -> Decoded<AddressOperand> {
         match self.target(space, address)? {
             Target::Memory(reach) => Ok(reach),
             _ => Err(LoadErrorReason::Misplaced { what: "a parameter's address".into() }),
@@ -139,7 +77,7 @@ impl FunctionDecoder<'_, '_> {
         self.builder.accesses += 1;
         let fixed = |decoder: &mut Self, space, offset| {
             let address = decoder.builder.doubles.row(Constant::Bits(0)) | FIXED;
-            Target::Memory(Reach { space, address, wide: true, frame: false, offset, slot })
+            Target::Memory(AddressOperand { space, address, wide: true, frame: false, offset, slot })
         };
         Ok(match address.base {
             AddressBase::Absolute => fixed(self, space, offset),
@@ -149,7 +87,14 @@ impl FunctionDecoder<'_, '_> {
                 Some(&Storage::Local(start)) => {
                     let address = self.builder.doubles.row(Constant::Bits(0)) | FIXED;
                     let offset = start.wrapping_add(offset);
-                    Target::Memory(Reach { space: Space::Local, address, wide: true, frame: true, offset, slot })
+                    Target::Memory(AddressOperand {
+                        space: Space::Local,
+                        address,
+                        wide: true,
+                        frame: true,
+                        offset,
+                        slot,
+                    })
                 }
                 None => {
                     let start = self.variable_address(variable)?;
@@ -157,7 +102,7 @@ impl FunctionDecoder<'_, '_> {
                     let offset = start.wrapping_add(offset);
                     if own == Space::Shared {
                         let address = self.builder.doubles.row(Constant::Shared(0)) | FIXED;
-                        Target::Memory(Reach { space: own, address, wide: true, frame: false, offset, slot })
+                        Target::Memory(AddressOperand { space: own, address, wide: true, frame: false, offset, slot })
                     } else {
                         fixed(self, if space == Space::Generic { own } else { space }, offset)
                     }
@@ -170,7 +115,7 @@ impl FunctionDecoder<'_, '_> {
                 // If a function takes the address of a parameter, that is in local memory.
                 let local = space == Space::Parameter && !self.function.is_kernel;
                 let space = if local { Space::Local } else { space };
-                Target::Memory(Reach { space, address, wide, frame: false, offset, slot })
+                Target::Memory(AddressOperand { space, address, wide, frame: false, offset, slot })
             }
         })
     }
@@ -181,13 +126,14 @@ impl FunctionDecoder<'_, '_> {
         register.map_or(ty.bits(), |register| self.type_of(register).bits()) >= 64
     }
 
-    fn load(
+    /// `ld` and `ldu`, which `is_uniform`.
+    pub(super) fn load(
         &mut self,
-        space: Space,
+        (space, address): (Space, Address),
         ty: Type,
         dsts: &[Destination],
-        address: Address,
-        (order, wish): (Order, CacheWish),
+        (order, hint): (Order, CacheHint),
+        is_uniform: bool,
     ) -> Decoded<()> {
         let vector = || LoadErrorReason::Unsupported { what: format!("loads of {} times .{}", dsts.len(), ty.name()) };
         let wide = self.has_wide(dsts.iter().copied(), ty);
@@ -227,9 +173,12 @@ impl FunctionDecoder<'_, '_> {
                         signed,
                         order,
                         copied: Copied::default(),
-                        wish,
+                        hint,
                     })),
                 );
+                if is_uniform {
+                    self.inspect(Rule::UniformAddress { reach });
+                }
             }
             Target::Kernel(start) => {
                 for (index, d) in destinations.into_iter().enumerate() {
@@ -245,7 +194,7 @@ impl FunctionDecoder<'_, '_> {
             Target::Rows(rows, start) => {
                 for (index, d) in destinations.into_iter().enumerate() {
                     let counted = if index == 0 { COUNTED } else { HELPER };
-                    let at = place(rows, start + index as u64 * u64::from(element), element)?;
+                    let at = bit_position(rows, start + index as u64 * u64::from(element), element)?;
                     self.load_rows(counted, at, element, signed, d, wide)?;
                 }
             }
@@ -285,7 +234,14 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    fn store(&mut self, space: Space, ty: Type, srcs: &[Operand], address: Address, order: Order) -> Decoded<()> {
+    pub(super) fn store(
+        &mut self,
+        space: Space,
+        ty: Type,
+        srcs: &[Operand],
+        address: Address,
+        order: Order,
+    ) -> Decoded<()> {
         let target = self.target(space, address)?;
         let mut sources = Vec::new();
         self.uses.moving = true;
@@ -313,7 +269,7 @@ impl FunctionDecoder<'_, '_> {
             Target::Rows(rows, start) => {
                 for (index, a) in sources.into_iter().enumerate() {
                     let counted = if index == 0 { COUNTED } else { HELPER };
-                    let at = place(rows, start + index as u64 * u64::from(element), element)?;
+                    let at = bit_position(rows, start + index as u64 * u64::from(element), element)?;
                     self.store_rows(counted, at, element, a)?;
                 }
             }
@@ -345,7 +301,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    fn atomic(
+    pub(super) fn atomic(
         &mut self,
         (space, op, ty, flush): (Space, AtomicOp, Type, bool),
         dst: Destination,
@@ -406,7 +362,7 @@ struct BitPosition {
     shift: u32,
 }
 
-fn place(rows: Rows, offset: u64, bytes: u32) -> Decoded<BitPosition> {
+fn bit_position(rows: Rows, offset: u64, bytes: u32) -> Decoded<BitPosition> {
     let inside = offset.checked_add(bytes.into()).is_some_and(|end| end <= u64::from(rows.count) * 4);
     if !inside || !offset.is_multiple_of(bytes.into()) {
         let what = format!("a parameter's byte {offset}, for {bytes} bytes,");
@@ -416,13 +372,13 @@ fn place(rows: Rows, offset: u64, bytes: u32) -> Decoded<BitPosition> {
 }
 
 /// Which caches a load asks for.
-fn wish(ordering: Ordering, cache: CacheOperator, non_coherent: bool) -> CacheWish {
+pub(super) fn hint(ordering: Ordering, cache: CacheOperator, non_coherent: bool) -> CacheHint {
     match cache {
-        _ if ordering != Ordering::Weak => CacheWish::Past,
-        _ if non_coherent => CacheWish::ReadOnly,
-        CacheOperator::AllLevels | CacheOperator::Streaming => CacheWish::Through,
-        CacheOperator::GlobalLevel | CacheOperator::LastUse | CacheOperator::Volatile => CacheWish::Past,
-        CacheOperator::Default | CacheOperator::WriteBack | CacheOperator::WriteThrough => CacheWish::None,
+        _ if ordering != Ordering::Weak => CacheHint::Bypass,
+        _ if non_coherent => CacheHint::ReadOnly,
+        CacheOperator::AllLevels | CacheOperator::Streaming => CacheHint::Cached,
+        CacheOperator::GlobalLevel | CacheOperator::LastUse | CacheOperator::Volatile => CacheHint::Bypass,
+        CacheOperator::Default | CacheOperator::WriteBack | CacheOperator::WriteThrough => CacheHint::None,
     }
 }
 

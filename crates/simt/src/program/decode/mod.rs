@@ -1,15 +1,19 @@
-//! Decodes a kernel's PTX into [`Code`]: each PTX instruction into steps (`arithmetic`, `control`, `memory`, `moves`, `addresses`,
-//! `texture`, `hopper`), with operands as rows (`operands`). `copied`, `expected`, `flows`, `unwritten` and `uses` find what the
-//! sanitizer needs to know. [`Program::load`](super::Program::load) calls this once for each kernel. Reads the module; produces data.
+//! Decodes a kernel's PTX into [`Code`]. `instruction` sends each PTX instruction to its family,
+//! which turns it into steps (`moves`, `addresses`, `arithmetic`, `memory`, `texture`, `matrix`,
+//! `asynchronous`, `control`), with operands as rows (`operands`). `copied`, `expected`, `flows`,
+//! `unwritten`, `uses` and `held` find what the sanitizer needs to know.
 
 mod addresses;
 mod arithmetic;
+mod asynchronous;
 mod control;
 mod copied;
 mod expected;
 mod flows;
 mod function;
-mod hopper;
+mod held;
+mod instruction;
+mod matrix;
 mod memory;
 mod moves;
 mod operands;
@@ -21,7 +25,7 @@ use std::collections::HashSet;
 
 use ptx::{Callee, Function, Handle, Module, Op, Span};
 
-use super::code::{Action, Code, NEVER_MEET, RETURN};
+use super::code::{Action, Code, NEVER_JOINS, RETURN};
 use super::inspection::Inspections;
 use super::{control_flow, layout, listing, order, system};
 use crate::lanes::ALWAYS;
@@ -29,7 +33,8 @@ use crate::{LoadError, LoadErrorReason};
 use function::{Builder, COUNTED, FunctionDecoder, HELPER, Pool};
 use unwritten::Searched;
 
-/// Rejects functions that launch kernels. This comes first, because errors about what they pass would say less.
+/// Rejects functions that launch kernels. This comes first, because errors about what they pass
+/// would say less.
 fn refuse_launches(module: &Module, functions: &[Handle<Function>]) -> Result<(), Box<LoadError>> {
     for instruction in functions.iter().flat_map(|&handle| module.functions[handle].body.iter().flatten()) {
         let Op::Call { callee: Callee::Direct(callee), .. } = instruction.op else { continue };
@@ -42,7 +47,8 @@ fn refuse_launches(module: &Module, functions: &[Handle<Function>]) -> Result<()
     Ok(())
 }
 
-/// Decodes a kernel and the functions that it may call. `addresses` are those of the module's variables.
+/// Decodes a kernel and the functions that it may call. `addresses` are those of the module's
+/// variables.
 pub(super) fn kernel(
     module: &Module,
     addresses: &[Option<u64>],
@@ -116,14 +122,14 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         self.origin = self.builder.positions.len() as u32;
         self.lay_out().map_err(|reason| fail(self.function.span, reason))?;
         let ways = control_flow::successors(body);
-        let meets = control_flow::meeting_points(body, &ways);
+        let joins = control_flow::reconvergence_points(body, &ways);
         let first = self.builder.instructions.len();
         let mut starts = Vec::with_capacity(body.len() + 1);
         for (index, instruction) in body.iter().enumerate() {
             starts.push(self.builder.instructions.len() as u32);
             self.origin = self.builder.positions.len() as u32;
             self.builder.positions.push((self.handle, index as u32));
-            self.meet = meets[index].unwrap_or(NEVER_MEET);
+            self.join_at = joins[index].unwrap_or(NEVER_JOINS);
             self.guard = ALWAYS;
             self.temporary = self.settled;
             let guard = match instruction.guard {
@@ -140,35 +146,26 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
                 })
                 .map_err(|reason| fail(instruction.span, reason))?;
         }
-        hopper::held::track(&mut self, body, &starts);
+        held::track(&mut self, body, &starts);
         self.uses.mark_loads(&mut self.builder.instructions);
         copied::mark(&mut self, body, &ways, &starts);
         let searched = Searched::new(&mut self, body, &ways, &starts);
         // The end of the body is a `ret`.
         starts.push(self.builder.instructions.len() as u32);
         self.guard = ALWAYS;
-        self.meet = RETURN;
-        self.emit(HELPER, Action::Return { meet: RETURN });
+        self.join_at = RETURN;
+        self.emit(HELPER, Action::Return { join_at: RETURN });
         let target = |position: &mut u32| *position = starts.get(*position as usize).copied().unwrap_or(RETURN);
         let end = body.len() as u32;
         let meeting = |position: &mut u32| match *position {
-            NEVER_MEET | RETURN => {}
+            NEVER_JOINS | RETURN => {}
             at if at == end => *position = RETURN,
             at => *position = starts[at as usize],
         };
         for instruction in &mut self.builder.instructions[first..] {
-            match &mut instruction.action {
-                Action::Branch { target: to, meet } => {
-                    target(to);
-                    meeting(meet);
-                }
-                Action::BranchIndexed(branch) => {
-                    branch.targets.iter_mut().for_each(target);
-                    meeting(&mut branch.meet);
-                }
-                Action::Return { meet } => meeting(meet),
-                _ => {}
-            }
+            let (targets, join_at) = instruction.action.targets_mut();
+            targets.iter_mut().for_each(target);
+            join_at.into_iter().for_each(meeting);
         }
         self.builder.functions.push(self.frame);
         Ok(searched)

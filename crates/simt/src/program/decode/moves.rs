@@ -1,5 +1,5 @@
-//! Decodes instructions that move values between registers: moves, packing and unpacking, conversions. `arithmetic` calls it.
-//! Emits steps.
+//! Decodes instructions that move values between registers: moves, packing and unpacking,
+//! conversions.
 
 use ptx::{BinaryOp, Destination, Mode, Operand, Symbol, Type};
 

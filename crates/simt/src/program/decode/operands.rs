@@ -1,5 +1,5 @@
-//! Decodes operands: from registers, immediates and symbols to rows. All other files here call it. Adds constants to the
-//! kernel, records uses of registers, and may emit helper steps.
+//! Decodes operands: from registers, immediates and symbols to rows. Adds constants to the kernel,
+//! records uses of registers, and may emit helper steps.
 
 use ptx::{Destination, Handle, Kind, Operand, Predicate, Register, Space, Special, Symbol, Type};
 
@@ -236,7 +236,8 @@ fn is_set(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
     registers.set_predicate(operands.d, mask, result);
 }
 
-/// Whether a special register's row is the same in all warps of a block, and in all blocks with the same rank in their clusters.
+/// Whether a special register's row is the same in all warps of a block, and in all blocks with the
+/// same rank in their clusters.
 pub(super) fn is_fixed(special: Special) -> bool {
     !matches!(
         special,

@@ -1,7 +1,7 @@
-//! Decodes texture and surface instructions into [`program::texture`](crate::program::texture). `memory` calls it. Emits one
+//! Decodes texture and surface instructions into [`program::texture`](crate::program::texture), one
 //! step for each.
 
-use ptx::{Destination, Geometry, Op, Opaque, Operand, OutOfRange, TextureFetch, Type};
+use ptx::{Destination, Geometry, Opaque, Operand, OutOfRange, TexelPosition, TextureFetch, TextureQuery, Type};
 
 use super::function::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
@@ -10,36 +10,52 @@ use crate::program::code::{Action, Constant};
 use crate::program::texture::{CoordinateRows, Fetch, Level, Query, SurfaceAccess, SurfaceAction};
 
 impl FunctionDecoder<'_, '_> {
-    pub(super) fn texture(&mut self, op: &Op) -> Decoded<()> {
-        let action = match op {
-            Op::TextureFetch(fetch) => Action::Fetch(Box::new(self.fetch(fetch)?)),
-            Op::TextureQuery { what, of_surface, dst, object, level } => Action::Query(Box::new(Query {
-                what: *what,
-                of_surface: *of_surface,
-                d: self.destination(*dst, Type::B32)?,
-                object: self.opaque(*object)?,
-                level: self.optional(*level)?,
-            })),
-            Op::SurfaceLoad { ty, dsts, surface, place, outside } => {
-                let register = dsts.iter().flatten().next();
-                let wide = register.map_or(ty.bits(), |&register| self.type_of(register).bits()) == 64;
-                let result = if wide { Type::B64 } else { Type::B32 };
-                let rows = dsts.iter().map(|&dst| self.destination(dst, result)).collect::<Decoded<_>>()?;
-                self.surface((SurfaceAction::Load, false, wide), *ty, rows, *surface, place, *outside)?
-            }
-            Op::SurfaceStore { formatted, ty, srcs, surface, place, outside } => {
-                let action = if *formatted { SurfaceAction::StoreFormatted } else { SurfaceAction::Store };
-                let rows = srcs.iter().map(|&src| self.value(src, *ty)).collect::<Decoded<_>>()?;
-                self.surface((action, *formatted, false), *ty, rows, *surface, place, *outside)?
-            }
-            Op::SurfaceReduce { by_element, op, ty, src, surface, place, outside } => {
-                let rows = vec![self.value(*src, *ty)?];
-                self.surface((SurfaceAction::Reduce(*op), *by_element, false), *ty, rows, *surface, place, *outside)?
-            }
-            _ => return Err(LoadErrorReason::Misplaced { what: "an instruction that is not for textures".into() }),
-        };
-        self.emit(COUNTED, action);
+    pub(super) fn texture_fetch(&mut self, fetch: &TextureFetch) -> Decoded<()> {
+        let fetch = self.fetch(fetch)?;
+        self.emit(COUNTED, Action::Fetch(Box::new(fetch)));
         Ok(())
+    }
+
+    pub(super) fn texture_query(
+        &mut self,
+        (what, of_surface): (TextureQuery, bool),
+        dst: Destination,
+        object: Opaque,
+        level: Option<Operand>,
+    ) -> Decoded<()> {
+        let d = self.destination(dst, Type::B32)?;
+        let query = Query { what, of_surface, d, object: self.opaque(object)?, level: self.optional(level)? };
+        self.emit(COUNTED, Action::Query(Box::new(query)));
+        Ok(())
+    }
+
+    pub(super) fn surface_load(
+        &mut self,
+        ty: Type,
+        dsts: &[Destination],
+        surface: Opaque,
+        place: &TexelPosition,
+        outside: OutOfRange,
+    ) -> Decoded<()> {
+        let register = dsts.iter().flatten().next();
+        let wide = register.map_or(ty.bits(), |&register| self.type_of(register).bits()) == 64;
+        let result = if wide { Type::B64 } else { Type::B32 };
+        let rows = dsts.iter().map(|&dst| self.destination(dst, result)).collect::<Decoded<_>>()?;
+        self.surface((SurfaceAction::Load, false, wide), ty, rows, surface, place, outside)
+    }
+
+    /// A store or a reduction.
+    pub(super) fn surface_write(
+        &mut self,
+        (action, by_element): (SurfaceAction, bool),
+        ty: Type,
+        srcs: &[Operand],
+        surface: Opaque,
+        place: &TexelPosition,
+        outside: OutOfRange,
+    ) -> Decoded<()> {
+        let rows = srcs.iter().map(|&src| self.value(src, ty)).collect::<Decoded<_>>()?;
+        self.surface((action, by_element, false), ty, rows, surface, place, outside)
     }
 
     fn surface(
@@ -48,20 +64,13 @@ impl FunctionDecoder<'_, '_> {
         ty: Type,
         rows: Vec<u32>,
         surface: Opaque,
-        place: &ptx::TexelPosition,
+        place: &TexelPosition,
         outside: OutOfRange,
-    ) -> Decoded<Action> {
+    ) -> Decoded<()> {
         let (surface, coordinates) = (self.opaque(surface)?, self.coordinates(place)?);
-        Ok(Action::Surface(Box::new(SurfaceAccess {
-            action,
-            by_element,
-            wide,
-            ty,
-            rows,
-            surface,
-            coordinates,
-            outside,
-        })))
+        let access = SurfaceAccess { action, by_element, wide, ty, rows, surface, coordinates, outside };
+        self.emit(COUNTED, Action::Surface(Box::new(access)));
+        Ok(())
     }
 
     fn fetch(&mut self, fetch: &TextureFetch) -> Decoded<Fetch> {
@@ -101,7 +110,7 @@ impl FunctionDecoder<'_, '_> {
         })
     }
 
-    fn coordinates(&mut self, place: &ptx::TexelPosition) -> Decoded<CoordinateRows> {
+    fn coordinates(&mut self, place: &TexelPosition) -> Decoded<CoordinateRows> {
         let rows = place.coordinates.iter().map(|&operand| self.word(operand, place.ty)).collect::<Decoded<_>>()?;
         let layer = self.optional(place.layer)?;
         Ok(CoordinateRows { geometry: place.geometry, layer, rows, whole: place.ty == Type::S32 })

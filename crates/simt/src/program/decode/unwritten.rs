@@ -1,23 +1,27 @@
-//! Finds registers that may be read before they are written, so that the sanitizer tracks only these. Runs once all functions of a
-//! kernel are decoded, and adds inspections to the kernel's code.
+//! Finds registers that may be read before they are written, so that the sanitizer tracks only
+//! these. Runs once all functions of a kernel are decoded, and adds inspections to the kernel's
+//! code.
 //!
-//! A register that every path writes before reading needs no tracking, and compilers produce hardly any other. For the rest,
-//! this follows where their values may go. Compilers compute with values that they drop later (`fma`, then `selp`), so a
-//! value matters only if it is a condition (a branch, a guard), an address, a stored value, an operand of a matrix product,
-//! or visible to other threads. If no value gets there, nothing is tracked.
+//! A register that every path writes before reading needs no tracking, and compilers produce hardly
+//! any other. For the rest, this follows where their values may go. Compilers compute with values
+//! that they drop later (`fma`, then `selp`), so a value matters only if it is a condition (a
+//! branch, a guard), an address, a stored value, an operand of a matrix product, or visible to
+//! other threads. If no value gets there, nothing is tracked.
 //!
-//! A value that is composed of parts (`mov` of vectors, `bfi`, `prmt`, `and`, `or`, elements of a store) counts as written if
-//! one of its parts was: the rest is padding. A shuffle returns the source lane's value, written or not.
+//! A value that is composed of parts (`mov` of vectors, `bfi`, `prmt`, `and`, `or`, elements of a
+//! store) counts as written if one of its parts was: the rest is padding. A shuffle returns the
+//! source lane's value, written or not.
 //!
-//! Values are followed into called functions and back, word by word of arguments and results: passing an unwritten value is
-//! not a fault, using it in the function is. So all functions of a kernel are searched together: which arguments may be
-//! passed unwritten, and which results may be returned unwritten.
+//! Values are followed into called functions and back, word by word of arguments and results:
+//! passing an unwritten value is not a fault, using it in the function is. So all functions of a
+//! kernel are searched together: which arguments may be passed unwritten, and which results may be
+//! returned unwritten.
 
 use std::sync::Arc;
 
 use ptx::{Handle, Instruction, Op, Operand};
 
-use super::flows::{Flow, Flows, Made, Passed, Words};
+use super::flows::{Flow, Flows, Passed, Provenance, Words};
 use super::function::{Builder, FunctionDecoder};
 use crate::lanes::{ALWAYS, NEGATED, NEVER};
 use crate::program::blocks::BasicBlocks;
@@ -32,15 +36,18 @@ pub(super) struct Searched<'m> {
     pub flows: Flows<'m>,
     /// The first step of each position of the body, then the end.
     starts: Vec<u32>,
-    /// For each value, whether some path reads it before it is written. Parameters are not included: that depends on callers.
+    /// For each value, whether some path reads it before it is written. Parameters are not
+    /// included: that depends on callers.
     exposed: Vec<bool>,
-    /// Whether callers may pass each word of the parameters unwritten, and whether it may return each word of the results unwritten.
+    /// Whether callers may pass each word of the parameters unwritten, and whether it may return
+    /// each word of the results unwritten.
     passed: Vec<Vec<bool>>,
     returned: Vec<Vec<bool>>,
 }
 
 impl<'m> Searched<'m> {
-    /// `ways` are the successors of each position of the body, `starts` the steps that they begin at.
+    /// `ways` are the successors of each position of the body, `starts` the steps that they begin
+    /// at.
     pub fn new(
         decoder: &mut FunctionDecoder<'_, 'm>,
         body: &'m [Instruction],
@@ -56,14 +63,16 @@ impl<'m> Searched<'m> {
         let (uses, rows) = (std::mem::take(&mut decoder.uses), decoder.rows.clone());
         let flows = Flows { module, function, body, uses, rows, words, follows_local: false };
         let exposed = flows.exposed(ways);
-        // A shuffle may read what another lane has not written. The frames of callees are not examined here.
+        // A shuffle may read what another lane has not written. The frames of callees are not
+        // examined here.
         let is_of_others = |instruction: &Instruction| matches!(instruction.op, Op::Shuffle { .. } | Op::Call { .. });
         decoder.frame.needs_no_zeros = !exposed.contains(&true) && !body.iter().any(is_of_others);
         let end = decoder.builder.instructions.len() as u32;
         Self { flows, starts: starts.iter().copied().chain([end]).collect(), exposed, passed, returned }
     }
 
-    /// The values that may be unwritten, or computed from such values, given what is known of callers and callees.
+    /// The values that may be unwritten, or computed from such values, given what is known of
+    /// callers and callees.
     fn reached(&self, returned: impl Fn(Handle<ptx::Function>, usize, usize) -> bool) -> Vec<bool> {
         let Self { flows, exposed, passed, .. } = self;
         let mut reached = exposed.clone();
@@ -211,8 +220,8 @@ impl Flows<'_> {
         exposed
     }
 
-    /// Whether the carry flag may be read before it is set, or after a call, which clobbers it. It is meant for straight-line code;
-    /// anything else is tracked.
+    /// Whether the carry flag may be read before it is set, or after a call, which clobbers it. It
+    /// is meant for straight-line code; anything else is tracked.
     fn carry_is_exposed(&self, blocks: &BasicBlocks) -> bool {
         (0..blocks.count()).any(|block| {
             let mut is_set = false;
@@ -244,7 +253,8 @@ impl Flows<'_> {
         }
         while let Some(value) = next.pop() {
             for &(to, position) in &readers[value] {
-                let is_written = |(made_to, made): &(usize, Made)| *made_to == to && made.is_of_written_part(reached);
+                let is_written =
+                    |(made_to, made): &(usize, Provenance)| *made_to == to && made.is_of_written_part(reached);
                 if !reached[to] && !self.flow(position).makes.iter().any(is_written) {
                     reached[to] = true;
                     next.push(to);
@@ -253,8 +263,8 @@ impl Flows<'_> {
         }
     }
 
-    /// Numbers the values that may be unwritten and may matter somewhere. What is passed to other functions or returned may matter
-    /// there.
+    /// Numbers the values that may be unwritten and may matter somewhere. What is passed to other
+    /// functions or returned may matter there.
     fn numbers(&self, &Found { exposed, reached, .. }: &Found) -> Vec<Option<Tracked>> {
         let carry = self.carry();
         let mut makers = vec![Vec::new(); self.count()];
@@ -297,7 +307,8 @@ impl Flows<'_> {
         (0..self.count()).map(|value| (reached[value] && matters[value]).then(&mut number)).collect()
     }
 
-    /// Adds the inspections of a function: `function` is its index, `starts` the steps of its instructions.
+    /// Adds the inspections of a function: `function` is its index, `starts` the steps of its
+    /// instructions.
     fn inspect(&self, builder: &mut Builder<'_>, function: usize, starts: &[u32], found: &Found) {
         let numbers = self.numbers(found);
         self.follow_loads(builder, starts, &numbers);
@@ -394,20 +405,20 @@ impl Flows<'_> {
         for (to, made) in makes {
             let Some(to) = number(to) else { continue };
             let merge = match made {
-                Made::Anew => None,
-                Made::Of(sources) => {
+                Provenance::Fresh => None,
+                Provenance::Of(sources) => {
                     let sources: Vec<Tracked> = sources.into_iter().filter_map(number).collect();
                     (!sources.is_empty()).then_some(Merge::All(sources))
                 }
-                Made::OfParts(parts) => all(&parts).map(Merge::Any),
-                Made::ByChoice { chooser, yes, no } => {
+                Provenance::OfParts(parts) => all(&parts).map(Merge::Any),
+                Provenance::ByChoice { chooser, yes, no } => {
                     let (predicate, chooser) = operand(&chooser);
                     Some(Merge::Choice { predicate, chooser, yes: yes.and_then(number), no: no.and_then(number) })
                 }
-                Made::ByLogic { and, operands: [a, b] } => {
+                Provenance::ByLogic { and, operands: [a, b] } => {
                     Some(Merge::Logic { and, operands: [operand(&a), operand(&b)] })
                 }
-                Made::OfOthers(source) => match number(source) {
+                Provenance::OtherLanes(source) => match number(source) {
                     Some(source) => {
                         flow.exchanges = Some((to, source));
                         continue;

@@ -1,8 +1,10 @@
-//! Records what a function's instructions read and write, and whether values are only moved or computed with. `operands` and
-//! `memory` add to it while they decode; `copied` and `expected` evaluate it.
+//! Records what a function's instructions read and write, and whether values are only moved or
+//! computed with. `operands` and `memory` add to it while they decode; `copied` and `expected`
+//! evaluate it.
 //!
-//! Padding between the fields of a struct is copied with them, and the sanitizer must not count that as a use. Compilers split
-//! and assemble small structs with shifts and masks, so these count as moves, too.
+//! Padding between the fields of a struct is copied with them, and the sanitizer must not count
+//! that as a use. Compilers split and assemble small structs with shifts and masks, so these count
+//! as moves, too.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -109,7 +111,8 @@ impl Uses {
         self.loads.push((at, destinations.to_vec()));
     }
 
-    /// The registers that a compare-and-swap expects, and the moves from register to register: from, to.
+    /// The registers that a compare-and-swap expects, and the moves from register to register:
+    /// from, to.
     pub fn expected(&self) -> (impl Iterator<Item = usize>, impl Iterator<Item = (usize, usize)>) {
         let moves = self.moves.iter().map(|(from, to)| (from.index(), to.index()));
         (self.expected.iter().map(|register| register.index()), moves)

@@ -1,13 +1,14 @@
-//! Operations that run beside the threads: `cp.async`, bulk copies, products. The hooks of `machine/observe` begin and end
-//! them here, and `Checker::reach` compares each access with those under way. Changes the findings and what is under way;
-//! a settled copy's accesses go to the race detector.
+//! Operations that run beside the threads: `cp.async`, bulk copies, products. The hooks of
+//! `machine/observe` begin and end them here, and `Checker::reach` compares each access with those
+//! under way. Changes the findings and what is under way; a settled copy's accesses go to the race
+//! detector.
 
 use ptx::Space;
 
 use super::Checker;
 use crate::memory::Lanes;
-use crate::sanitizer::hopper::copies::{Met, TrackedCopy};
-use crate::sanitizer::hopper::underway::{Ahead, Operation, Run, Underway};
+use crate::sanitizer::asynchronous::copies::{Met, TrackedCopy};
+use crate::sanitizer::asynchronous::underway::{Ahead, Operation, Run, Underway};
 use crate::sanitizer::touch::{Intent, Target, Touch};
 use crate::sanitizer::{FindingKind, Party};
 use crate::site::AccessAction;
@@ -28,7 +29,8 @@ impl Checker<'_> {
                 _ => (self.copies.reading(address, width), AccessAction::Read),
             };
             let Some(Met { copy, lane: copied_by, address: meeting }) = met else { continue };
-            // A write that does not change the value, or writes what the copy will write, is harmless.
+            // A write that does not change the value, or writes what the copy will write, is
+            // harmless.
             let then = if space == Space::Shared { self.copies.value_then(address, width, old()) } else { old() };
             if action == AccessAction::Write && (touch.new)(lane) == then {
                 continue;
@@ -76,7 +78,8 @@ impl Checker<'_> {
         self.races.is_some().then_some(&mut self.underway)
     }
 
-    /// Starts tracking a copy whose accesses have been reported. Returns its number, or 0 if it is not tracked.
+    /// Starts tracking a copy whose accesses have been reported. Returns its number, or 0 if it is
+    /// not tracked.
     pub fn begin_copy(&mut self, copy: TrackedCopy) -> u32 {
         if self.races.is_some() { self.copies.begin(copy) } else { 0 }
     }

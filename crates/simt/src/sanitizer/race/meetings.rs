@@ -1,9 +1,9 @@
-//! What orders threads for the race detector: barriers of blocks and clusters, warp barriers, fences, and waits for products.
-//! `machine/observe` calls these when threads arrive, the machine when a barrier completes. They change clocks, releases and
-//! the interval; the shadow only where an interval ends early.
+//! What orders threads for the race detector: barriers of blocks and clusters, warp barriers,
+//! fences, and waits for products. They change clocks, releases and the interval; the shadow only
+//! where an interval ends early.
 
 use super::Races;
-use crate::program::{Audience, Fence};
+use crate::program::{Fence, SyncScope};
 use crate::sanitizer::clocks::Meeting;
 use crate::trap::WARPGROUP_BARRIER;
 
@@ -23,8 +23,9 @@ impl Races {
         self.products[warp as usize] = self.clocks.advance(warp);
     }
 
-    /// A warp reaches the point where its warpgroup waits for products. Its accesses up to its last product are ordered before
-    /// those after the wait of any of the four warps; later ones are not.
+    /// A warp reaches the point where its warpgroup waits for products. Its accesses up to its last
+    /// product are ordered before those after the wait of any of the four warps; later ones are
+    /// not.
     pub fn arrive_with_products(&mut self, barrier: u32, warp: u32) {
         let warp = self.in_cluster(warp);
         let time = self.products[warp as usize];
@@ -49,7 +50,8 @@ impl Races {
         }
     }
 
-    /// Some lanes arrive at the cluster's barrier. A `relaxed` arrival releases only what a fence precedes.
+    /// Some lanes arrive at the cluster's barrier. A `relaxed` arrival releases only what a fence
+    /// precedes.
     pub fn arrive_in_cluster(&mut self, warp: u32, mask: u32, relaxed: bool) {
         let warp = self.in_cluster(warp);
         let time = self.clocks.advance(warp);
@@ -58,18 +60,18 @@ impl Races {
     }
 
     /// Some lanes that have arrived did something else before they wait.
-    pub fn wait_apart(&mut self) {
-        self.apart = true;
+    pub fn wait_late(&mut self) {
+        self.waits_late = true;
     }
 
     /// The cluster's barrier is complete. `all_wait`: all threads that have arrived wait.
     pub fn complete_in_cluster(&mut self, all_wait: bool) {
         let parties = std::mem::take(&mut self.arrivals);
         if !self.relaxed_arrivals.is_empty() {
-            self.apart = false;
+            self.waits_late = false;
             return self.meet_relaxed(parties);
         }
-        if all_wait && !std::mem::take(&mut self.apart) {
+        if all_wait && !std::mem::take(&mut self.waits_late) {
             self.clocks.meet_all();
             self.releases.meet_all();
         } else {
@@ -90,9 +92,9 @@ impl Races {
         let mut released = Vec::new();
         let mut in_block = vec![Vec::new(); (self.threads / self.threads_of_block) as usize];
         for (thread, _) in others.iter().flat_map(Meeting::threads) {
-            self.releases.fenced_by(thread, Audience::Cluster).for_each(|row| join(&mut released, row));
+            self.releases.fenced_by(thread, SyncScope::Cluster).for_each(|row| join(&mut released, row));
             let in_block = &mut in_block[(thread / self.threads_of_block) as usize];
-            self.releases.fenced_by(thread, Audience::Block).for_each(|row| join(in_block, row));
+            self.releases.fenced_by(thread, SyncScope::Block).for_each(|row| join(in_block, row));
         }
         self.clocks.meet_with(&parties, &others, &released);
         parties.extend(others);

@@ -1,12 +1,11 @@
-//! The call stack of a warp: frames, their registers and local memory, and `alloca`. `machine/calls.rs`
-//! and `machine/step.rs` call these; they change the warp's frames and grow its registers and local memory.
+//! The call stack of a warp: frames, their registers and local memory, and `alloca`.
 
 use super::Warp;
 use super::frame::Frame;
 use super::split::{ALONE, Split};
 use crate::lanes::{Base, WideRow, lanes};
 use crate::machine::state::tracked::new_registers;
-use crate::program::{FunctionCode, NEVER_MEET};
+use crate::program::{FunctionCode, NEVER_JOINS};
 use crate::trap::TrapKind;
 
 /// The deepest call stack of a warp.
@@ -15,7 +14,8 @@ const CALL_DEPTH_LIMIT: u32 = 4096;
 pub(crate) const LOCAL_LIMIT: u64 = 512 << 10;
 
 impl Warp<'_> {
-    /// Calls a function with all lanes of a split; `split.pc` is where it returns to. Returns the split in the function.
+    /// Calls a function with all lanes of a split; `split.pc` is where it returns to. Returns the
+    /// split in the function.
     pub fn call(&mut self, split: Split, function: u32, code: &FunctionCode) -> Result<Split, TrapKind> {
         if let Some(frame) = self.ended_frame(&split, function) {
             self.ended -= 1;
@@ -23,7 +23,7 @@ impl Warp<'_> {
             (again.caller, again.live) = (Some(split), true);
             let tracked = self.tracked[again.tracked..].iter_mut();
             tracked.zip(new_registers(code)).for_each(|(register, new)| *register = new);
-            return Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame });
+            return Ok(Split { pc: code.entry, mask: split.mask, join_at: NEVER_JOINS, join: ALONE, frame });
         }
         if self.frames.len() as u32 >= CALL_DEPTH_LIMIT {
             return Err(TrapKind::CallDepth { limit: CALL_DEPTH_LIMIT });
@@ -51,10 +51,11 @@ impl Warp<'_> {
         self.track(code);
         self.frames.push(Frame { function, base, local, local_end, local_before, tracked, caller, live: true });
         let frame = self.frames.len() as u32 - 1;
-        Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame })
+        Ok(Split { pc: code.entry, mask: split.mask, join_at: NEVER_JOINS, join: ALONE, frame })
     }
 
-    /// An ended frame of this function below live ones, if any: they occur when several splits call in turns.
+    /// An ended frame of this function below live ones, if any: they occur when several splits call
+    /// in turns.
     fn ended_frame(&self, caller: &Split, function: u32) -> Option<u32> {
         if self.ended == 0 || self.stacks.contains_key(&caller.frame) {
             return None;
@@ -62,8 +63,9 @@ impl Warp<'_> {
         self.frames.iter().position(|frame| !frame.live && frame.function == function).map(|index| index as u32)
     }
 
-    /// Returns from a function with all lanes of a split that is its frame's only one. Returns the split in the caller and
-    /// the frame, whose rows stay as they are until the next call; `None` in a kernel.
+    /// Returns from a function with all lanes of a split that is its frame's only one. Returns the
+    /// split in the caller and the frame, whose rows stay as they are until the next call; `None`
+    /// in a kernel.
     pub fn leave(&mut self, split: Split) -> Option<(Split, Frame)> {
         let frame = self.frames[split.frame as usize];
         let caller = frame.caller?;
@@ -89,8 +91,8 @@ impl Warp<'_> {
         }
     }
 
-    /// The end of each lane's stack in the split's frame. Each lane has its own local memory, so diverged lanes that call
-    /// different functions do not overlap.
+    /// The end of each lane's stack in the split's frame. Each lane has its own local memory, so
+    /// diverged lanes that call different functions do not overlap.
     pub fn stack(&self, split: &Split) -> WideRow {
         match self.stacks.get(&split.frame) {
             Some(stack) => **stack,

@@ -1,5 +1,4 @@
-//! A frame: a function that a warp executes, and where its registers and local memory are. Plain data: the warp's `calls`
-//! create and free frames; calls, loads and the sanitizer's hooks read them.
+//! A frame: a function that a warp executes, and where its registers and local memory are.
 
 use super::split::Split;
 use crate::lanes::Base;

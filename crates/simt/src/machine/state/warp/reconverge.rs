@@ -1,6 +1,6 @@
-//! How the splits of a warp diverge and reconverge. A join waits for its splits; lanes that wait too long proceed without
-//! the others. Control flow (`machine/step.rs`, `machine/calls.rs`) and the schedule call these; they change the warp's
-//! splits, joins and frames, never registers or memory.
+//! How the splits of a warp diverge and reconverge. A join waits for its splits; lanes that wait
+//! too long proceed without the others. Changes splits, joins and frames, never registers or
+//! memory.
 
 use super::Warp;
 use super::frame::Frame;
@@ -8,32 +8,33 @@ use super::split::{ALONE, JOIN_PATIENCE, Join, LATER_JOIN_PATIENCE, Split};
 use crate::program::RETURN;
 
 impl Warp<'_> {
-    /// Lets the lanes of a split diverge: program counters and masks; they reconverge at `meet`.
-    pub fn diverge(&mut self, split: Split, ways: &[(u32, u32)], meet: u32) {
-        let join = if meet == split.meet && split.join != ALONE {
+    /// Lets the lanes of a split diverge: program counters and masks; they reconverge at `join_at`.
+    pub fn diverge(&mut self, split: Split, ways: &[(u32, u32)], join_at: u32) {
+        let join = if join_at == split.join_at && split.join != ALONE {
             split.join
         } else {
-            self.join(Join { next: Split { pc: meet, mask: 0, ..split }, pending: 1, since: self.executed })
+            self.join(Join { next: Split { pc: join_at, mask: 0, ..split }, pending: 1, since: self.executed })
         };
         self.joins[join as usize].pending += ways.len() as u32;
         for &(pc, mask) in ways {
-            let way = Split { pc, mask, meet, join, frame: split.frame };
-            if pc == meet { self.arrive(way) } else { self.ready.push(way) }
+            let way = Split { pc, mask, join_at, join, frame: split.frame };
+            if pc == join_at { self.arrive(way) } else { self.ready.push(way) }
         }
         // The split itself was one of these.
         self.end(Split { join, ..split });
     }
 
-    /// Separates some lanes from a split: they take the given ways and wait at `meet` for the rest, which is returned.
-    pub fn part(&mut self, split: Split, mask: u32, ways: &[(u32, u32)], meet: u32) -> Split {
-        let next = Split { pc: meet, mask: 0, ..split };
+    /// Separates some lanes from a split: they take the given ways and wait at `join_at` for the
+    /// rest, which is returned.
+    pub fn part(&mut self, split: Split, mask: u32, ways: &[(u32, u32)], join_at: u32) -> Split {
+        let next = Split { pc: join_at, mask: 0, ..split };
         let join = self.join(Join { next, pending: 1, since: self.executed });
         for &(pc, mask) in ways.iter().filter(|(_, mask)| *mask != 0) {
             self.joins[join as usize].pending += 1;
-            let way = Split { pc, mask, meet, join, frame: split.frame };
-            if pc == meet { self.arrive(way) } else { self.ready.push(way) }
+            let way = Split { pc, mask, join_at, join, frame: split.frame };
+            if pc == join_at { self.arrive(way) } else { self.ready.push(way) }
         }
-        Split { mask, meet, join, ..split }
+        Split { mask, join_at, join, ..split }
     }
 
     fn join(&mut self, join: Join) -> u32 {
@@ -49,7 +50,7 @@ impl Warp<'_> {
         }
     }
 
-    /// A split has reached the join where it meets others.
+    /// A split has reached the join where it reconverges with others.
     pub fn arrive(&mut self, split: Split) {
         if let Some(join) = self.joins.get_mut(split.join as usize) {
             join.next.mask |= split.mask;
@@ -65,36 +66,36 @@ impl Warp<'_> {
     }
 
     /// Lets these lanes proceed as splits of their own. Returns whether there were any.
-    pub fn go_on_apart(&mut self, at: impl Fn(u32) -> bool) -> bool {
+    pub fn release_joins(&mut self, at: impl Fn(u32) -> bool) -> bool {
         let mut any = false;
         for index in 0..self.joins.len() {
             let next = self.joins[index].next;
             if next.mask != 0 && next.frame == 0 && at(next.pc) {
-                self.go_on_without_others(index as u32);
+                self.abandon_join(index as u32);
                 any = true;
             }
         }
         any
     }
 
-    /// Lets the lanes that wait at a join proceed without the others. If they wait to return from a function, they continue
-    /// in the caller: returns the function's frame and the new split.
-    pub fn go_on_without_others(&mut self, join: u32) -> Option<(Frame, Split)> {
+    /// Lets the lanes that wait at a join proceed without the others. If they wait to return from a
+    /// function, they continue in the caller: returns the function's frame and the new split.
+    pub fn abandon_join(&mut self, join: u32) -> Option<(Frame, Split)> {
         let Split { pc, mask, frame, .. } = self.joins[join as usize].next;
         let caller = self.frames[frame as usize].caller.filter(|_| pc == RETURN);
         let parted = self.part_from_others(caller.unwrap_or(self.joins[join as usize].next));
         self.joins[join as usize].next.mask = 0;
-        let apart = Split { mask, ..parted };
-        self.ready.push(apart);
+        let separate = Split { mask, ..parted };
+        self.ready.push(separate);
         if caller.is_some() {
             self.frames[frame as usize].caller = Some(parted);
-            return Some((self.frames[frame as usize], apart));
+            return Some((self.frames[frame as usize], separate));
         }
         self.joins[join as usize].next = Split { mask: 0, ..parted };
         None
     }
 
-    /// Prepares a split to become two that meet where it ends. Returns what both start from.
+    /// Prepares a split to become two that reconverge where it ends. Returns what both start from.
     fn part_from_others(&mut self, split: Split) -> Split {
         match self.joins.get_mut(split.join as usize) {
             Some(join) => {
@@ -106,14 +107,14 @@ impl Warp<'_> {
             None => {
                 let next = Split { pc: RETURN, mask: 0, ..split };
                 let join = self.join(Join { next, pending: 2, since: self.executed });
-                Split { join, meet: RETURN, ..split }
+                Split { join, join_at: RETURN, ..split }
             }
         }
     }
 
     /// For how many instructions lanes wait to reconverge.
     pub fn patience(&self) -> u64 {
-        if self.apart { LATER_JOIN_PATIENCE } else { JOIN_PATIENCE }
+        if self.separated { LATER_JOIN_PATIENCE } else { JOIN_PATIENCE }
     }
 
     /// The joins at which lanes have waited for that long.
@@ -123,13 +124,13 @@ impl Warp<'_> {
         self.joins.iter().enumerate().filter(|(_, join)| waits(join)).map(|(index, _)| index as u32).collect()
     }
 
-    /// The paths (first and last program counter) of a split to a join: one for each join and call that it has to leave on
-    /// the way. `None` if it does not lead there.
+    /// The paths (first and last program counter) of a split to a join: one for each join and call
+    /// that it has to leave on the way. `None` if it does not lead there.
     pub fn ways_to(&self, split: &Split, join: u32) -> Option<Vec<(u32, u32)>> {
         let mut ways = Vec::new();
         let mut split = *split;
         loop {
-            ways.push((split.pc, split.meet));
+            ways.push((split.pc, split.join_at));
             split = match self.joins.get(split.join as usize) {
                 _ if split.join == join => return Some(ways),
                 Some(join) => join.next,
@@ -138,10 +139,11 @@ impl Warp<'_> {
         }
     }
 
-    /// Resumes a split that has waited. If lanes have proceeded separately, splits at the same place are merged.
+    /// Resumes a split that has waited. If lanes have proceeded separately, splits at the same
+    /// place are merged.
     pub fn resume(&mut self, split: Split) {
         let same = |other: &&mut Split| (other.pc, other.frame, other.join) == (split.pc, split.frame, split.join);
-        match self.ready.iter_mut().find(same).filter(|_| self.apart) {
+        match self.ready.iter_mut().find(same).filter(|_| self.separated) {
             Some(other) => {
                 other.mask |= split.mask;
                 if let Some(join) = self.joins.get_mut(split.join as usize) {
@@ -152,7 +154,8 @@ impl Warp<'_> {
         }
     }
 
-    /// Ends a split that has arrived at its join, or whose lanes have all exited. Continues the join if this was the last one.
+    /// Ends a split that has arrived at its join, or whose lanes have all exited. Continues the
+    /// join if this was the last one.
     pub fn end(&mut self, mut split: Split) {
         loop {
             if split.join == ALONE {

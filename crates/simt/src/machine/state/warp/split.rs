@@ -1,5 +1,5 @@
-//! Splits, the joins where they reconverge, and what a split may wait for. Plain data: `Warp` changes it, in [`super`] and
-//! `reconverge`. Instructions and the schedule read splits; joins are private to the warp.
+//! Splits, the joins where they reconverge, and what a split may wait for. Instructions and the
+//! schedule read splits; joins are private to the warp.
 
 /// How many instructions lanes wait to reconverge with others that may never arrive.
 pub(super) const JOIN_PATIENCE: u64 = 1 << 14;
@@ -15,7 +15,7 @@ pub(crate) struct Split {
     pub pc: u32,
     pub mask: u32,
     /// Where it ends and wakes `join`.
-    pub meet: u32,
+    pub join_at: u32,
     pub(super) join: u32,
     pub frame: u32,
 }

@@ -1,0 +1,529 @@
+//! The PTX that devices load: the built-in kernels, or a file's. Also checks launches against its kernels' signatures. Both
+//! backends load from it. It only reads PTX.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use cuda_std::launch::{Arguments, PtxImage};
+use ptx::Space;
+
+use super::{ComputeCapability, PtxFile};
+use crate::error::{Error, Result};
+use crate::names;
+use wording::one_line;
+use wording::units::counted;
+
+/// A PTX text for one target.
+#[derive(Clone, Debug)]
+pub(super) struct Image {
+    /// Its name in errors.
+    pub name: String,
+    /// The target that the text itself names, such as `sm_75`.
+    pub target: String,
+    /// The oldest compute capability that runs it.
+    pub capability: ComputeCapability,
+    /// The PTX version that the text itself names, such as `8.7`.
+    pub version: String,
+    /// The text.
+    pub text: Cow<'static, str>,
+}
+
+/// A crate of built-in kernels.
+pub(super) struct BuiltIn {
+    /// Its PTX, for the same architectures as that of the others.
+    pub ptx: &'static [PtxImage],
+    /// The digest of its sources when this program was built.
+    pub sources: &'static str,
+}
+
+/// The crates of built-in kernels. No two kernels have the same name.
+pub(super) const BUILT_IN: [BuiltIn; 2] = [
+    BuiltIn { ptx: kernels::PTX, sources: env!("COALESCE_KERNEL_SOURCES") },
+    BuiltIn { ptx: best_kernels::PTX, sources: env!("COALESCE_BEST_KERNEL_SOURCES") },
+];
+
+/// The names of all built-in kernels.
+pub fn built_in_kernels() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().filter_map(|built_in| built_in.ptx.first()).flat_map(PtxImage::entry_points)
+}
+
+/// The note that built-in PTX was compiled from sources other than those that the program was built with.
+pub(super) fn stale(crates: &[BuiltIn]) -> Option<String> {
+    let is_stale = |built_in: &BuiltIn| built_in.ptx.iter().find(|image| image.sources() != built_in.sources);
+    let stale = crates.iter().find_map(is_stale)?;
+    Some(format!("the kernels' sources are newer than their PTX for {}; run `cargo xtask build-ptx`", stale.arch))
+}
+
+/// The PTX texts to choose from.
+pub(super) struct Images {
+    /// From the oldest target to the newest, at least one: the texts that a device loads together, at least one.
+    sets: Vec<Vec<Image>>,
+}
+
+impl Images {
+    /// The built-in PTX, or that of files.
+    pub fn new(files: &[PtxFile]) -> Result<Self> {
+        if !files.is_empty() {
+            return Ok(Self { sets: vec![files.iter().map(Image::from_file).collect::<Result<_>>()?] });
+        }
+        let image =
+            |image: &PtxImage| Image::new(format!("built-in kernels for {}", image.arch), Cow::Borrowed(image.text));
+        let set = |index: usize| BUILT_IN.iter().map(|built_in| image(&built_in.ptx[index])).collect();
+        Ok(Self { sets: (0..BUILT_IN[0].ptx.len()).map(set).collect::<Result<_>>()? })
+    }
+
+    /// The newest PTX that a device of this compute capability runs. `Err` holds the oldest PTX, which is too new.
+    pub fn newest_for(&self, device: ComputeCapability) -> std::result::Result<&[Image], &Image> {
+        let runs = |set: &&Vec<Image>| newest_of(set).capability <= device;
+        self.sets.iter().rev().find(runs).map(Vec::as_slice).ok_or(newest_of(&self.sets[0]))
+    }
+
+    /// The PTX for the newest target, which the simulator runs.
+    pub fn newest(&self) -> &[Image] {
+        &self.sets[self.sets.len() - 1]
+    }
+}
+
+/// The one for the newest target of images that are loaded together.
+pub(super) fn newest_of(images: &[Image]) -> &Image {
+    images.iter().max_by_key(|image| image.capability).unwrap_or(&images[0])
+}
+
+/// What a device has loaded: the kernels of some images, typed. A user's file is parsed as a whole, so that its errors are found; of
+/// a built-in image, each kernel is parsed when it is launched first.
+pub(super) struct Loaded {
+    parts: Vec<Part>,
+    /// The kernels that have been launched.
+    launched: RefCell<HashMap<String, Option<Own>>>,
+    /// Which kernels that have been launched may begin early. Found once for each: it takes a look at all instructions.
+    early: RefCell<HashMap<String, bool>>,
+}
+
+/// An image.
+pub(super) struct Part {
+    pub image: Image,
+    /// The whole module, or, of a built-in image, all of it but the kernels.
+    pub module: Rc<ptx::Module>,
+    pieces: Option<ptx::Pieces>,
+    /// The kernels that name a variable of the module, or may: of a built-in image.
+    with_variables: Vec<String>,
+}
+
+/// Where a kernel is.
+#[derive(Clone)]
+pub(super) struct Own {
+    /// The place of its image in [`Loaded::parts`].
+    pub part: usize,
+    /// The image's module, or the one with this kernel alone.
+    pub module: Rc<ptx::Module>,
+}
+
+/// What a GPU's driver compiles at once: an image, or some kernels of a built-in one with all that they share.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Unit {
+    /// The place of its image in [`Loaded::parts`].
+    pub part: usize,
+    /// The kernels; of a file, which is compiled as a whole, none.
+    kernels: Vec<String>,
+}
+
+impl Loaded {
+    /// Parses what launches need from the start.
+    ///
+    /// # Errors
+    ///
+    /// As [`Image::parse`].
+    pub fn new(images: &[Image]) -> Result<Self> {
+        let parts = images.iter().cloned().map(Part::new).collect::<Result<_>>()?;
+        Ok(Self { parts, launched: RefCell::default(), early: RefCell::default() })
+    }
+
+    /// The images.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The one for the newest target.
+    pub fn newest(&self) -> &Image {
+        let images = self.parts.iter().map(|part| &part.image);
+        images.max_by_key(|image| image.capability).unwrap_or(&self.parts[0].image)
+    }
+
+    /// The module with this kernel, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Image::parse`].
+    pub fn kernel(&self, name: &str) -> Result<Option<Own>> {
+        if let Some(known) = self.launched.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let own = match self.parts.iter().position(|part| part.has(name)) {
+            None => None,
+            Some(part) => Some(Own { part, module: self.parts[part].module_of(name)? }),
+        };
+        self.launched.borrow_mut().insert(name.to_owned(), own.clone());
+        Ok(own)
+    }
+
+    /// What the driver has to compile to see that it accepts all images: the files, and of built-in images what kernels share.
+    pub fn units(&self) -> impl Iterator<Item = Unit> {
+        (0..self.parts.len()).map(|part| Unit { part, kernels: Vec::new() })
+    }
+
+    /// What the driver compiles for this kernel, if there is one. Kernels that name a variable are compiled together, because each
+    /// module has variables of its own.
+    pub fn unit_of(&self, kernel: &str) -> Option<Unit> {
+        let part = self.parts.iter().position(|part| part.has(kernel))?;
+        let Part { pieces, with_variables, .. } = &self.parts[part];
+        let kernels = match pieces {
+            None => Vec::new(),
+            Some(_) if with_variables.iter().any(|other| other == kernel) => with_variables.clone(),
+            Some(_) => vec![kernel.to_owned()],
+        };
+        Some(Unit { part, kernels })
+    }
+
+    /// What the driver compiles for the variable of this name, if there is one.
+    pub fn unit_with(&self, variable: &str) -> Option<Unit> {
+        let part = self.parts.iter().position(|part| part.has_variable(variable))?;
+        Some(Unit { part, kernels: self.parts[part].with_variables.clone() })
+    }
+
+    /// The text of a unit.
+    pub fn text(&self, unit: &Unit) -> Cow<'_, str> {
+        let Part { image, pieces, .. } = &self.parts[unit.part];
+        let names: Vec<&str> = unit.kernels.iter().map(String::as_str).collect();
+        pieces.as_ref().map_or(Cow::Borrowed(&*image.text), |pieces| Cow::Owned(pieces.text(&names)))
+    }
+
+    /// The name of the images in messages about what they contain.
+    pub fn shown(&self) -> String {
+        if self.is_built_in() {
+            return "the loaded PTX".to_owned();
+        }
+        self.parts.iter().map(|part| part.image.name.as_str()).collect::<Vec<_>>().join(" and ")
+    }
+
+    fn is_built_in(&self) -> bool {
+        self.parts.iter().all(|part| part.pieces.is_some())
+    }
+
+    /// Fails unless there is this kernel and it takes these arguments. Called before each launch: a GPU's driver reads as many bytes
+    /// of each argument as the kernel's parameter has, however long the argument is.
+    pub fn check<'k>(&self, kernel: &'k str, arguments: &Arguments) -> Result<Checked<'k>> {
+        let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
+        let shown = self.shown();
+        let own = self.kernel(kernel)?;
+        let Some((module, function)) =
+            own.as_ref().and_then(|own| Some((&own.module, kernel_of(&own.module, kernel)?)))
+        else {
+            if self.is_built_in() {
+                return refuse(format!("is not in {shown}"));
+            }
+            let there = self.parts.iter().flat_map(|part| part.module.kernels());
+            let there: Vec<&str> = there.map(|(_, function)| function.name.as_str()).collect();
+            return refuse(names::not_among(&shown, &there));
+        };
+        let parameters = &function.parameters;
+        if arguments.len() != parameters.len() {
+            let (takes, given) = (parameters.len(), arguments.len());
+            let were = if given == 1 { "was" } else { "were" };
+            let (takes, given) = (counted(takes as u64, "parameter"), counted(given as u64, "argument"));
+            return refuse(format!("takes {takes} in {shown}, but {given} {were} given"));
+        }
+        for (index, (given, &parameter)) in arguments.iter().zip(parameters).enumerate() {
+            let size = module.variables[parameter].size.unwrap_or(0);
+            if given.len() as u64 != size {
+                return refuse(format!(
+                    "has {size} bytes in parameter {index}, but the argument has {}; {shown} was compiled from different kernels",
+                    given.len()
+                ));
+            }
+        }
+        Ok(Checked { name: kernel, may_begin_early: self.may_begin_early(function) })
+    }
+
+    /// [`ptx::Function::may_begin_early`] of this kernel.
+    fn may_begin_early(&self, kernel: &ptx::Function) -> bool {
+        if let Some(&known) = self.early.borrow().get(&kernel.name) {
+            return known;
+        }
+        let may_begin_early = kernel.may_begin_early();
+        self.early.borrow_mut().insert(kernel.name.clone(), may_begin_early);
+        may_begin_early
+    }
+}
+
+/// The kernel of this name in a module.
+fn kernel_of<'m>(module: &'m ptx::Module, name: &str) -> Option<&'m ptx::Function> {
+    module.kernels().map(|(_, function)| function).find(|function| function.name == name)
+}
+
+impl Part {
+    fn new(image: Image) -> Result<Self> {
+        let pieces = image.is_built_in().then(|| ptx::Pieces::of(&image.name, &image.text));
+        let Some(pieces) = pieces else {
+            return Ok(Self { module: Rc::new(image.parse()?), image, pieces: None, with_variables: Vec::new() });
+        };
+        let module = pieces.parse(&[]).map_err(|errors| image.refused(&errors))?;
+        let variables = module.variables.iter().map(|(_, variable)| variable);
+        let variables = variables.filter(|variable| matches!(variable.space, Space::Constant | Space::Global));
+        let variables: Vec<&str> = variables.map(|variable| variable.name.as_str()).collect();
+        // A function may name one, too.
+        let with_variables = match module.functions.is_empty() {
+            true => pieces.kernels_with(&variables),
+            false => pieces.kernels_with(&[""]),
+        };
+        Ok(Self { module: Rc::new(module), image, pieces: Some(pieces), with_variables })
+    }
+
+    fn has(&self, kernel: &str) -> bool {
+        match &self.pieces {
+            Some(pieces) => pieces.has(kernel),
+            None => kernel_of(&self.module, kernel).is_some(),
+        }
+    }
+
+    fn has_variable(&self, name: &str) -> bool {
+        self.module.variables.iter().any(|(_, variable)| variable.name == name)
+    }
+
+    /// The module with this kernel.
+    fn module_of(&self, kernel: &str) -> Result<Rc<ptx::Module>> {
+        let Some(pieces) = &self.pieces else { return Ok(Rc::clone(&self.module)) };
+        pieces.parse(&[kernel]).map(Rc::new).map_err(|errors| self.image.refused(&errors))
+    }
+}
+
+/// A kernel that is loaded and takes the arguments of a launch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Checked<'k> {
+    /// Its name.
+    pub name: &'k str,
+    /// Whether a GPU may begin it before the kernels before it have ended, because it waits for them by itself.
+    pub may_begin_early: bool,
+}
+
+impl Image {
+    /// The text as a typed module.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ptx`] with the first error.
+    pub fn parse(&self) -> Result<ptx::Module> {
+        ptx::parse(&self.name, &self.text).map_err(|errors| self.refused(&errors))
+    }
+
+    /// The parser's errors as one line: the first, with `line:column`, and how many more there are.
+    fn refused(&self, errors: &ptx::Errors) -> Error {
+        let mut all = errors.iter().map(ToString::to_string);
+        let first = all.next().unwrap_or_default();
+        let (place, problem) = first.split_once(": ").unwrap_or(("", &first));
+        let more = match all.count() {
+            0 => String::new(),
+            1 => "; and one more error".to_owned(),
+            count => format!("; and {count} more errors"),
+        };
+        Error::Ptx { name: format!("{}:{place}", self.name), problem: one_line(problem) + &more }
+    }
+
+    /// Whether it belongs to the program.
+    fn is_built_in(&self) -> bool {
+        matches!(self.text, Cow::Borrowed(_))
+    }
+
+    /// The PTX of a file that the user names.
+    pub fn from_file(file: &PtxFile) -> Result<Self> {
+        Self::new(file.name(), Cow::Owned(file.text()?.to_owned()))
+    }
+
+    fn new(name: String, text: Cow<'static, str>) -> Result<Self> {
+        let wrong = |problem: &str| Error::Ptx { name: name.clone(), problem: problem.to_owned() };
+        if text.contains('\0') {
+            return Err(wrong("is not PTX: it contains a zero byte"));
+        }
+        let version =
+            directive(&text, ".version").ok_or_else(|| wrong("is not PTX: it has no .version directive"))?.to_owned();
+        let target =
+            directive(&text, ".target").ok_or_else(|| wrong("is not PTX: it has no .target directive"))?.to_owned();
+        let capability =
+            ComputeCapability::of_target(&target).ok_or_else(|| wrong("its .target does not name an NVIDIA GPU"))?;
+        Ok(Self { name, target, capability, version, text })
+    }
+}
+
+/// The first operand of a module directive such as `.target sm_75, debug`.
+fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let line = text.lines().map(str::trim_start).find_map(|line| line.strip_prefix(name)?.strip_prefix([' ', '\t']))?;
+    line.split([' ', '\t', ',', '/', ';']).find(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_ptx_is_noticed() {
+        assert_eq!(stale(&BUILT_IN), None);
+        let note = stale(&[BuiltIn { sources: "other sources", ..BUILT_IN[1] }]).unwrap();
+        assert!(note.contains("sm_75") && note.contains("cargo xtask build-ptx"), "{note}");
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_sources_which_cargo_names() {
+        for (built_in, folder) in BUILT_IN.iter().zip(["../../kernels", "../../kernels/best"]) {
+            let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+            assert_eq!(cuda_builder::digest_of_crate(folder).unwrap().to_string(), built_in.sources);
+        }
+    }
+
+    fn image(text: &'static str) -> Result<Image> {
+        Image::new("test.ptx".into(), Cow::Borrowed(text))
+    }
+
+    #[test]
+    fn version_and_target_are_found() {
+        let image = image("// hello\n.version 8.7\n  .target\tsm_90a, debug // x\n").unwrap();
+        assert_eq!((image.version.as_str(), image.target.as_str()), ("8.7", "sm_90a"));
+    }
+
+    #[test]
+    fn what_is_no_ptx_is_refused() {
+        let error = |text| image(text).unwrap_err().to_string();
+        assert_eq!(error("int main()"), "test.ptx: is not PTX: it has no .version directive");
+        assert_eq!(error(".version 8.0\n"), "test.ptx: is not PTX: it has no .target directive");
+        assert_eq!(error(".version 8.0\n.target texmode_unified"), "test.ptx: its .target does not name an NVIDIA GPU");
+    }
+
+    #[test]
+    fn arguments_must_have_the_parameters_sizes() {
+        let text = ".version 6.3\n.target sm_75\n.address_size 64\n\
+                    .visible .entry k(.param .u64 a, .param .u32 b) { ret; }";
+        let loaded = Loaded::new(&[image(text).unwrap()]).unwrap();
+        let check = |kernel, sizes: &[usize]| {
+            let mut arguments = Arguments::new();
+            for &size in sizes {
+                arguments.push_bytes(&vec![0; size], 4);
+            }
+            loaded.check(kernel, &arguments).map_err(|error| error.to_string())
+        };
+        assert_eq!(check("k", &[8, 4]), Ok(Checked { name: "k", may_begin_early: false }));
+        assert_eq!(check("l", &[8, 4]), Err("kernel l: is not in the loaded PTX".into()));
+        assert_eq!(
+            check("k", &[8]),
+            Err("kernel k: takes 2 parameters in the loaded PTX, but 1 argument was given".into())
+        );
+        assert_eq!(
+            check("k", &[8, 8]),
+            Err("kernel k: has 4 bytes in parameter 1, but the argument has 8; the loaded PTX was compiled from different kernels"
+                .into())
+        );
+    }
+
+    #[test]
+    fn a_file_without_the_kernel_is_named_with_those_that_it_has() {
+        let text = ".version 6.3\n.target sm_75\n.address_size 64\n\
+                    .visible .entry k(.param .u64 a) { ret; }\n.visible .entry _Z1mi(.param .u32 a) { ret; }";
+        let loaded = Loaded::new(&[Image::new("it.ptx".into(), Cow::Owned(text.into())).unwrap()]).unwrap();
+        let mut arguments = Arguments::new();
+        arguments.push_pointer(0);
+        let refused = |kernel, arguments: &Arguments| loaded.check(kernel, arguments).unwrap_err().to_string();
+        assert_eq!(refused("l", &arguments), "kernel l: is not in it.ptx, which has k, m(int)");
+        assert!(refused("_Z1mi", &arguments).ends_with("; it.ptx was compiled from different kernels"));
+        arguments.push_pointer(0);
+        assert_eq!(refused("k", &arguments), "kernel k: takes 1 parameter in it.ptx, but 2 arguments were given");
+    }
+
+    #[test]
+    fn what_the_parser_refuses_is_one_line() {
+        let refused = |text| image(text).unwrap().parse().unwrap_err().to_string();
+        let error = refused(".version 6.3\n.target sm_75\n.address_size 64\nfoo\n");
+        assert!(error.starts_with("test.ptx:4:1: "), "{error}");
+        let error =
+            refused(".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry k() {\n frob;\n grob;\n}\n");
+        assert!(error.starts_with("test.ptx:5:") && error.ends_with("; and one more error"), "{error}");
+    }
+
+    #[test]
+    fn a_device_gets_the_newest_that_it_runs() {
+        let set = |text| vec![image(text).unwrap()];
+        let images = Images { sets: vec![set(".version 6.3\n.target sm_75"), set(".version 8.0\n.target sm_90")] };
+        let chosen = |major, minor| {
+            images
+                .newest_for(ComputeCapability { major, minor })
+                .map(|images| images[0].target.clone())
+                .map_err(|image| image.target.clone())
+        };
+        assert_eq!(chosen(7, 0), Err("sm_75".into()));
+        assert_eq!(chosen(8, 9), Ok("sm_75".into()));
+        assert_eq!(chosen(9, 0), Ok("sm_90".into()));
+        assert_eq!(chosen(12, 1), Ok("sm_90".into()));
+    }
+
+    #[test]
+    fn each_built_in_kernel_alone_is_as_in_the_whole_module() {
+        let mut kernels = 0;
+        for images in Images::new(&[]).unwrap().sets {
+            let loaded = Loaded::new(&images).unwrap();
+            assert!(loaded.parts().iter().all(|part| part.module.kernels().count() == 0));
+            let whole: Vec<ptx::Module> = images.iter().map(|image| image.parse().unwrap()).collect();
+            let of_part = |part: usize| whole[part].kernels().map(move |(_, kernel)| (part, kernel));
+            for (part, kernel) in (0..whole.len()).flat_map(of_part) {
+                let Own { part: found, module } = loaded.kernel(&kernel.name).unwrap().unwrap();
+                assert_eq!(found, part, "{} is in two crates", kernel.name);
+                let whole = &whole[part];
+                let (_, alone) = module.kernels().next().unwrap();
+                let body = |module: &ptx::Module, function: &ptx::Function| -> Vec<_> {
+                    let places = function.body.iter().flatten().map(|instruction| {
+                        let chain = instruction.location.into_iter().flat_map(|at| module.inline_chain(at));
+                        let chain = chain.map(|at| (module.files[at.file].path.clone(), at.line, at.column));
+                        (instruction.span, chain.collect::<Vec<_>>())
+                    });
+                    places.collect()
+                };
+                assert_eq!(body(&module, alone), body(whole, kernel), "{}", kernel.name);
+                assert_eq!(alone.registers, kernel.registers);
+                kernels += 1;
+            }
+        }
+        assert!(kernels > 300, "{kernels}");
+    }
+
+    /// A GPU's driver compiles what a launch needs, and nothing twice that has to be one: a variable.
+    #[test]
+    fn a_gpu_compiles_the_kernels_that_are_launched() {
+        for images in Images::new(&[]).unwrap().sets {
+            let loaded = Loaded::new(&images).unwrap();
+            let text = |unit: Option<Unit>| loaded.text(&unit.unwrap()).into_owned();
+            let entries = |text: &str| text.matches(".entry ").count();
+            assert!(loaded.units().all(|unit| entries(&text(Some(unit))) == 0));
+            let padded = text(loaded.unit_of("transpose_padded"));
+            assert!(entries(&padded) == 1 && padded.contains(".entry transpose_padded("));
+            assert!(padded.len() < 40_000, "{} bytes", padded.len());
+            ptx::parse("padded", &padded).unwrap();
+            let unit = loaded.unit_of("constant_polynomial");
+            assert_eq!(unit, loaded.unit_with("CONSTANT_POLYNOMIAL"));
+            let constant = text(unit);
+            assert!(entries(&constant) > 1);
+            ptx::parse("constant", &constant).unwrap();
+            assert_eq!((loaded.unit_of("elsewhere"), loaded.unit_with("ELSEWHERE")), (None, None));
+        }
+    }
+
+    #[test]
+    fn kernels_of_several_files_are_found() {
+        let file = |name: &str, kernel: &str| {
+            let text = format!(".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry {kernel}() {{ ret; }}");
+            Image::new(name.to_owned(), Cow::Owned(text)).unwrap()
+        };
+        let loaded = Loaded::new(&[file("a.ptx", "k"), file("b.ptx", "l")]).unwrap();
+        assert_eq!(["k", "l"].map(|kernel| loaded.kernel(kernel).unwrap().unwrap().part), [0, 1]);
+        let error = loaded.check("m", &Arguments::new()).unwrap_err().to_string();
+        assert_eq!(error, "kernel m: is not in a.ptx and b.ptx, which has k, l");
+        let unit = loaded.unit_of("l").unwrap();
+        assert_eq!(loaded.text(&unit), loaded.parts()[1].image.text);
+    }
+}

@@ -1,0 +1,202 @@
+//! Libraries that labs time beside their kernels on a GPU: cuBLAS, and the library compiled from `docs/compare/cub.cu`.
+//!
+//! [`Peers`] takes the labs' own buffers and matrices, which are row-major, and checks their sizes; the backend translates them for
+//! the libraries. Calls are asynchronous and in order, like launches.
+
+use std::rc::Rc;
+
+use bytemuck::Pod;
+
+use super::calls::{BlasCall, LibraryCall, Loaded, Number, Operand, PeerLibraries, Reduction};
+use crate::error::{Error, Result};
+use crate::{Backend, Buffer, Matrix, OnDevice, Tail};
+
+/// The libraries that are loaded.
+pub struct Peers {
+    backend: Rc<dyn Backend>,
+    loaded: Loaded,
+}
+
+impl Peers {
+    pub(crate) fn load(backend: &Rc<dyn Backend>, wanted: PeerLibraries<'_>) -> Result<Self> {
+        Ok(Self { backend: Rc::clone(backend), loaded: backend.load_peers(wanted)? })
+    }
+
+    /// cuBLAS with its version, if it is loaded.
+    pub fn cublas(&self) -> Option<&str> {
+        self.loaded.cublas.as_deref()
+    }
+
+    /// CUB with its version, if it is loaded.
+    pub fn cub(&self) -> Option<&str> {
+        self.loaded.cub.as_deref()
+    }
+
+    /// The compiler of the loaded library's own kernels, with its version.
+    pub fn nvcc(&self) -> Option<&str> {
+        self.loaded.nvcc.as_deref()
+    }
+
+    /// `cublasSgeam`: `to` becomes the transpose of `from`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library; [`Error::Flag`] for sizes that exceed its 32 bits.
+    ///
+    /// # Panics
+    ///
+    /// If the matrices' shapes do not match: a bug of the caller. The same holds for the methods below.
+    pub fn transpose(&self, from: &Matrix<f32>, to: &mut Matrix<f32>) -> Result<()> {
+        assert_eq!([from.rows(), from.columns()], [to.columns(), to.rows()]);
+        let (rows, columns) = (int(from.rows())?, int(from.columns())?);
+        self.blas(&BlasCall::Transpose { rows, columns, from: operand(from)?, to: operand(to)? })
+    }
+
+    /// `cublasSgemm` in full precision: C becomes A B.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::transpose`].
+    pub fn multiply(&self, a: &Matrix<f32>, b: &Matrix<f32>, c: &mut Matrix<f32>) -> Result<()> {
+        assert_eq!([a.columns(), c.rows(), c.columns()], [b.rows(), a.rows(), b.columns()]);
+        let (m, n, k) = (int(a.rows())?, int(b.columns())?, int(a.columns())?);
+        self.blas(&BlasCall::Multiply { m, n, k, a: operand(a)?, b: operand(b)?, c: operand(c)? })
+    }
+
+    /// C becomes A times its transpose: by `cublasSgemm`, or the half on and below the diagonal by `cublasSsyrk`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::transpose`].
+    pub fn gram(&self, a: &Matrix<f32>, c: &mut Matrix<f32>, half: bool) -> Result<()> {
+        assert_eq!([a.rows(), a.rows()], [c.rows(), c.columns()]);
+        let (rows, columns) = (int(a.rows())?, int(a.columns())?);
+        self.blas(&BlasCall::Gram { rows, columns, a: operand(a)?, c: operand(c)?, half })
+    }
+
+    /// `cublasSdot`: the first element of `result` becomes the dot product of the first `length` elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::transpose`].
+    pub fn dot(&self, a: Tail<'_, f32>, b: Tail<'_, f32>, length: usize, result: &mut Buffer<f32>) -> Result<()> {
+        assert!(a.len() >= length && b.len() >= length && !result.is_empty());
+        let (a, b, result) = (a.address(), b.address(), result.address());
+        self.blas(&BlasCall::Dot { length: int(length)?, a, b, result })
+    }
+
+    /// `cublasSgemv`: the first elements of `sums` become the products of the rows with `ones`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::transpose`].
+    pub fn row_products(&self, matrix: &Matrix<f32>, ones: &Buffer<f32>, sums: &mut Buffer<f32>) -> Result<()> {
+        assert!(ones.len() >= matrix.columns() && sums.len() >= matrix.rows());
+        let (rows, columns) = (int(matrix.rows())?, int(matrix.columns())?);
+        let (ones, sums) = (ones.address(), sums.address());
+        self.blas(&BlasCall::RowSums { rows, columns, matrix: operand(matrix)?, ones, sums })
+    }
+
+    /// The driver's copy of a matrix, row by row.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn copy_rows(&self, from: &Matrix<f32>, to: &mut Matrix<f32>) -> Result<()> {
+        assert_eq!([from.rows(), from.columns()], [to.rows(), to.columns()]);
+        let bytes = |elements: usize| (elements * size_of::<f32>()) as u64;
+        let pitches = [bytes(from.pitch()), bytes(to.pitch())];
+        self.backend.copy_rows(from.address(), to.address(), pitches, bytes(from.columns()), from.rows() as u64)
+    }
+
+    /// The library's copy of a vector.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn copy(&self, from: &Buffer<f32>, to: &mut Buffer<f32>) -> Result<()> {
+        assert!(from.len() <= to.len());
+        let call = LibraryCall::Copy { input: from.address(), output: to.address(), length: from.len() as u64 };
+        self.backend.start_library(&call, None).map(drop)
+    }
+
+    /// The temporary memory that [`Peers::reduce`] needs.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library, and [`Error::OutOfMemory`].
+    pub fn scratch_for_reduce(&self, operation: Reduction, number: Number, length: usize) -> Result<Scratch> {
+        self.scratch(&LibraryCall::Reduce { operation, number, input: 0, output: 0, length: length as u64 })
+    }
+
+    /// `cub::DeviceReduce`: the first element of `output` becomes the reduction of the first `length` values.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn reduce<T: Pod>(
+        &self,
+        (operation, number): (Reduction, Number),
+        (input, length): (&Buffer<T>, usize),
+        output: &mut Buffer<T>,
+        scratch: &Scratch,
+    ) -> Result<()> {
+        assert!(size_of::<T>() == 4 && input.len() >= length && !output.is_empty());
+        let (input, output, length) = (input.address(), output.address(), length as u64);
+        self.library(&LibraryCall::Reduce { operation, number, input, output, length }, scratch)
+    }
+
+    /// The temporary memory that [`Peers::sum_rows`] needs for this matrix.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library, and [`Error::OutOfMemory`].
+    pub fn scratch_for_row_sums(&self, matrix: &Matrix<f32>) -> Result<Scratch> {
+        self.scratch(&sums_of_rows(matrix, 0))
+    }
+
+    /// `cub::DeviceSegmentedReduce`: the first elements of `sums` become the sums of the rows.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn sum_rows(&self, matrix: &Matrix<f32>, sums: &mut Buffer<f32>, scratch: &Scratch) -> Result<()> {
+        assert!(sums.len() >= matrix.rows());
+        self.library(&sums_of_rows(matrix, sums.address()), scratch)
+    }
+
+    fn blas(&self, call: &BlasCall) -> Result<()> {
+        self.backend.start_blas(call)
+    }
+
+    fn library(&self, call: &LibraryCall, scratch: &Scratch) -> Result<()> {
+        self.backend.start_library(call, Some((scratch.0.address(), scratch.0.bytes()))).map(drop)
+    }
+
+    /// Asks the library how much temporary memory a call needs.
+    fn scratch(&self, call: &LibraryCall) -> Result<Scratch> {
+        let bytes = self.backend.start_library(call, None)?;
+        // A null pointer would be another question for the size.
+        Ok(Scratch(Buffer::new(&self.backend, (bytes as usize).max(1))?))
+    }
+}
+
+/// Memory on the device for a library's intermediate results.
+pub struct Scratch(Buffer<u8>);
+
+fn sums_of_rows(matrix: &Matrix<f32>, output: u64) -> LibraryCall {
+    let (rows, columns, pitch) = (matrix.rows() as u64, matrix.columns() as u64, matrix.pitch() as u64);
+    LibraryCall::RowSums { input: matrix.address(), output, rows, columns, pitch }
+}
+
+fn operand(matrix: &Matrix<f32>) -> Result<Operand> {
+    // A matrix without columns has no pitch, but cuBLAS requires at least 1.
+    Ok(Operand { address: matrix.address(), pitch: int(matrix.pitch().max(1))? })
+}
+
+/// A size as cuBLAS takes it.
+fn int(size: usize) -> Result<i32> {
+    i32::try_from(size).map_err(|_| {
+        Error::flag("--peer", format!("{size} is more than the {} that cuBLAS counts to; use smaller sizes", i32::MAX))
+    })
+}

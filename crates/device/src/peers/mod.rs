@@ -1,0 +1,17 @@
+//! Libraries that are timed beside kernels on a GPU: cuBLAS, CUB and the driver's copies.
+//!
+//! [`Peers`] takes a program's own buffers and matrices and turns a call into plain data (`calls`),
+//! which the backend carries out: only `gpu` calls the libraries themselves.
+
+mod calls;
+mod libraries;
+
+#[cfg(feature = "gpu")]
+pub(crate) use calls::Operand;
+pub(crate) use calls::{BlasCall, LibraryCall, Loaded};
+pub use calls::{Number, PeerLibraries, Reduction};
+pub use libraries::{Peers, Scratch};
+
+/// The environment variable with cuBLAS's path, for libraries outside the usual folders. Empty means:
+/// do not use cuBLAS.
+pub const CUBLAS_VARIABLE: &str = "COALESCE_CUBLAS";

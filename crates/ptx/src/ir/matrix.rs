@@ -1,0 +1,171 @@
+//! Matrix instructions: `ldmatrix`, `stmatrix`, `movmatrix`, `mma`, `wmma` (PTX ISA, "Warp Level
+//! Matrix Multiply-Accumulate Instructions").
+//!
+//! The warp holds a matrix together: each lane has a few of its elements, its *fragment*, in
+//! registers.
+
+use crate::ir::{Address, Destination, Operand, Rounding, Space};
+
+/// The type of a matrix's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // each is PTX's own name
+pub enum MatrixType {
+    B1,
+    U4,
+    S4,
+    U8,
+    S8,
+    S32,
+    E4m3,
+    E5m2,
+    F16,
+    Bf16,
+    Tf32,
+    F32,
+    F64,
+}
+
+impl MatrixType {
+    /// All of them.
+    pub const ALL: [MatrixType; 13] = {
+        use MatrixType::*;
+        [B1, U4, S4, U8, S8, S32, E4m3, E5m2, F16, Bf16, Tf32, F32, F64]
+    };
+
+    /// The name in PTX text, without the dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            MatrixType::B1 => "b1",
+            MatrixType::U4 => "u4",
+            MatrixType::S4 => "s4",
+            MatrixType::U8 => "u8",
+            MatrixType::S8 => "s8",
+            MatrixType::S32 => "s32",
+            MatrixType::E4m3 => "e4m3",
+            MatrixType::E5m2 => "e5m2",
+            MatrixType::F16 => "f16",
+            MatrixType::Bf16 => "bf16",
+            MatrixType::Tf32 => "tf32",
+            MatrixType::F32 => "f32",
+            MatrixType::F64 => "f64",
+        }
+    }
+
+    /// For `mma.sp`: of this many neighbours in a row of A, half are stored and the rest are zeros.
+    pub fn sparse_chunk(self) -> u32 {
+        match self {
+            MatrixType::Tf32 => 2,
+            MatrixType::U4 | MatrixType::S4 => 8,
+            _ => 4,
+        }
+    }
+
+    /// Bits that an element takes in a fragment and in memory.
+    pub fn bits(self) -> u32 {
+        match self {
+            MatrixType::B1 => 1,
+            MatrixType::U4 | MatrixType::S4 => 4,
+            MatrixType::U8 | MatrixType::S8 | MatrixType::E4m3 | MatrixType::E5m2 => 8,
+            MatrixType::F16 | MatrixType::Bf16 => 16,
+            MatrixType::S32 | MatrixType::Tf32 | MatrixType::F32 => 32,
+            MatrixType::F64 => 64,
+        }
+    }
+}
+
+/// The shape of a product: A is `m` x `k`, B is `k` x `n`, C and D are `m` x `n`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub struct MatrixShape {
+    pub m: u32,
+    pub n: u32,
+    pub k: u32,
+}
+
+impl MatrixShape {
+    /// For `mma.sp`: how many of each four lanes supply metadata. Four bits describe a
+    /// [`MatrixType::sparse_chunk`], and one lane describes four chunks in two rows.
+    pub fn metadata_lanes(self, ty: MatrixType) -> u32 {
+        self.k / ty.sparse_chunk() / 4
+    }
+}
+
+/// Whether a matrix's neighbouring elements are in a row or in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum MatrixLayout {
+    Row,
+    Column,
+}
+
+/// Which matrix of `D = A * B + C`; C and D have the same fragments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum MatrixRole {
+    A,
+    B,
+    Accumulator,
+}
+
+/// How one-bit elements are multiplied; the ones in the result are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum BitProduct {
+    Xor,
+    And,
+}
+
+/// Where in its rows the stored elements of a sparse A are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sparsity {
+    /// The positions, a few bits for each stored element.
+    pub metadata: Operand,
+    /// Which of each four lanes supply the metadata.
+    pub selector: u32,
+}
+
+/// `mma` and `wmma.mma`: `D = A * B + C`. Each fragment has its registers in PTX's order.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct MatrixMultiply {
+    /// Whether it is `wmma.mma`, whose fragments are laid out differently.
+    pub is_wmma: bool,
+    pub shape: MatrixShape,
+    pub a_layout: MatrixLayout,
+    pub b_layout: MatrixLayout,
+    pub d_ty: MatrixType,
+    pub a_ty: MatrixType,
+    pub b_ty: MatrixType,
+    pub c_ty: MatrixType,
+    /// `.satfinite`: integer sums saturate to the range of s32.
+    pub saturate: bool,
+    /// The rounding of f64 sums.
+    pub rounding: Rounding,
+    /// For one-bit elements.
+    pub bit_product: Option<BitProduct>,
+    /// For `mma.sp`.
+    pub sparsity: Option<Sparsity>,
+    pub d: Vec<Destination>,
+    pub a: Vec<Operand>,
+    pub b: Vec<Operand>,
+    pub c: Vec<Operand>,
+}
+
+/// What `wmma.load` and `wmma.store` move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MatrixTile {
+    /// Which matrix.
+    pub role: MatrixRole,
+    /// The shape of the product that it is for.
+    pub shape: MatrixShape,
+    /// Its layout in memory.
+    pub layout: MatrixLayout,
+    /// The type of its elements.
+    pub ty: MatrixType,
+    /// The state space of the address.
+    pub space: Space,
+    /// The address of its first element.
+    pub address: Address,
+    /// Elements from one row (or column) to the next; `None`: rows are contiguous.
+    pub stride: Option<Operand>,
+}

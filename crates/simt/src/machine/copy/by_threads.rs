@@ -1,0 +1,127 @@
+//! Executes `cp.async`: copies that each lane begins, and waits for later.
+
+use ptx::Space;
+
+use crate::counters::AccessKind;
+use crate::lanes::{Row, WideRow, lanes};
+use crate::machine::mbarrier::access::update;
+use crate::machine::observe::SideAccess;
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::{access, modelled, observe, watch};
+use crate::memory::{Access, AccessFault, AccessFaultKind};
+use crate::model::CacheHint;
+use crate::program::AsyncCopy;
+use crate::site::AccessAction;
+use crate::{coalesce, sanitizer};
+
+/// `cp.async`.
+pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &AsyncCopy, at: At) -> Attempt {
+    let At { split, mask, counter } = at;
+    let bytes = copy.bytes;
+    let from = access::addresses(warp, &copy.from, split);
+    let to = access::addresses(warp, &copy.to, split);
+    let ignored = warp.registers.predicate(copy.ignore_source);
+    let read = warp.registers.word(copy.source_bytes).map(|read| read.min(bytes));
+    let reading = lanes(mask & !ignored).filter(|&lane| read[lane] > 0).fold(0, |mask, lane| mask | 1u32 << lane);
+    let whole = lanes(reading).filter(|&lane| read[lane] == bytes).fold(0, |mask, lane| mask | 1u32 << lane);
+    let partly = lanes(reading & !whole).fold([0; 32], |mut partly, lane| {
+        partly[lane] = read[lane];
+        partly
+    });
+    let refused = |fault| Refused::new(AccessAction::Read, Space::Global, bytes, fault);
+    let mut words: [Row; 4] = [[0; 32]; 4];
+    let whole = observe::touch_at(worker, warp, Space::Global, SideAccess::Read(bytes), whole, &from, counter);
+    worker.launched.memory.load_each(&Access::new(whole, &from, bytes), &mut words).map_err(refused)?;
+    load_parts(worker, warp, &from, (&partly, bytes), counter, &mut words).map_err(refused)?;
+    let what = SideAccess::Write(bytes, &words);
+    let mask = observe::touch_at(worker, warp, Space::Shared, what, mask, &to, counter);
+    let to_access = Access::new(mask, &to, bytes);
+    let shared = &worker.block.shared;
+    to_access
+        .check(|address| shared.check(address, bytes))
+        .map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, bytes, fault))?;
+    let counted = coalesce::CopyAccesses {
+        from: Access::new(mask & reading, &from, bytes),
+        to: Access::new(mask, &to, bytes),
+        fills: lanes(mask).any(|lane| reading >> lane & 1 == 0 || read[lane] < bytes),
+        at_l2_only: copy.at_l2_only,
+    };
+    let (sectors, wavefronts) = (counted.sectors(), counted.wavefronts());
+    let counters = &mut worker.counters[counter as usize];
+    if mask & reading != 0 {
+        access::count_global(&mut counters.global, sectors);
+    }
+    access::count_shared(counters, wavefronts);
+    let hint = if copy.at_l2_only { CacheHint::Bypass } else { CacheHint::None };
+    watch::copy(worker, warp, &counted, counter);
+    modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, hint), mask & reading, &from, counter);
+    let number = observe::copy_begins(worker, || {
+        let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });
+        sanitizer::TrackedCopy { place: counter, warp: warp.index, mask, settled: 0, to, bytes, words, from, read }
+    });
+    let copies = &mut worker.block.copies[warp.index as usize];
+    copies.begin(&to_access, &words, number);
+    let surplus = copies.surplus();
+    complete(worker, warp.index, &surplus, Waits::ItsThread)
+}
+
+/// Reads the first bytes of each lane's copy, as many as `partly` says; the rest is zero.
+fn load_parts(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    from: &WideRow,
+    (partly, bytes): (&Row, u32),
+    counter: u32,
+    words: &mut [Row; 4],
+) -> Result<(), AccessFault> {
+    let mut left = lanes(u32::MAX).filter(|&lane| partly[lane] > 0).fold(0u32, |mask, lane| mask | 1 << lane);
+    let askew =
+        lanes(left).filter(|&lane| !from[lane].is_multiple_of(bytes.into())).fold(0, |mask, lane| mask | 1 << lane);
+    left &= !askew | observe::touch_at(worker, warp, Space::Global, SideAccess::Read(bytes), askew, from, counter);
+    if let Some(lane) = lanes(left & askew).next() {
+        let kind = AccessFaultKind::Misaligned { width: bytes };
+        return Err(AccessFault { lane: lane as u32, address: from[lane], kind });
+    }
+    let mut byte = [[0; 32]; 4];
+    for index in 0..bytes {
+        left = lanes(left).filter(|&lane| index < partly[lane]).fold(0, |mask, lane| mask | 1 << lane);
+        if left == 0 {
+            break;
+        }
+        let addresses = from.map(|address| address.wrapping_add(index.into()));
+        left = observe::touch_at(worker, warp, Space::Global, SideAccess::Read(1), left, &addresses, counter);
+        worker.launched.memory.load_each(&Access::new(left, &addresses, 1), &mut byte)?;
+        for lane in lanes(left) {
+            words[index as usize / 4][lane] |= (byte[0][lane] & 0xff) << (8 * (index % 4));
+        }
+    }
+    Ok(())
+}
+
+/// Who waits for copies to be complete.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// The thread that began them.
+    ItsThread,
+    /// A thread that tests the mbarrier that they arrive at.
+    AtBarrier,
+}
+
+/// Completes copies of a warp, and arrives at the mbarriers that wait for them.
+pub(crate) fn complete(worker: &mut Worker, warp: u32, ends: &[usize; 32], waits: Waits) -> Attempt {
+    if ends == &[0; 32] {
+        return Ok(());
+    }
+    let block = &mut *worker.block;
+    let completed = block.copies[warp as usize].complete(ends, &block.shared);
+    // Destinations were checked when the copies began.
+    let completed = completed.map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, 4, fault))?;
+    if waits == Waits::ItsThread {
+        observe::copies_settle(worker, &completed.copies);
+    }
+    observe::copies_end(worker, &completed.copies);
+    for address in completed.arrivals {
+        update(worker, address, 0, |barrier| barrier.arrive(1, false))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! Reports copies of the copy engine to the sanitizer: the bytes that a copy reads and writes, when
+//! it begins, and that it is under way from then on.
+
+use ptx::Space;
+
+use crate::machine::observe;
+use crate::machine::observe::SideAccess;
+use crate::machine::state::underway::{Reduction, UNIT};
+use crate::machine::state::{Warp, Worker};
+use crate::sanitizer::{Operation, Run};
+use crate::tensor_map::{Piece, RowLayout};
+
+/// What is reported to the sanitizer about a copy.
+#[derive(Clone, Copy)]
+pub(crate) enum Reported<'a> {
+    Reads,
+    /// Writes these bytes.
+    Writes(&'a [u8]),
+    Combines,
+    /// Reads a tensor map, not through the async proxy: for an instruction that changes or copies
+    /// it, or for the copy that uses it.
+    ReadsMap,
+    UsesMap,
+    WritesMap(&'a [u8]),
+    Mbarrier,
+}
+
+/// Reports bytes that a lane copies; `offset` is their offset in the copy. Returns whether the
+/// access is possible.
+pub(crate) fn report_part<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    space: Space,
+    what: Reported,
+    (address, offset, width): (u64, u32, u32),
+    (lane, counter): (usize, u32),
+) -> bool {
+    if worker.checker.is_none() {
+        return true;
+    }
+    let mut words = [[0; 32]; 4];
+    let is_async = matches!(what, Reported::Reads | Reported::Writes(_) | Reported::Combines);
+    let what = match what {
+        Reported::Reads | Reported::ReadsMap => SideAccess::Read(width),
+        Reported::UsesMap => SideAccess::UseMap(width),
+        Reported::Writes(data) | Reported::WritesMap(data) => {
+            let data = data.get(offset as usize..(offset + width) as usize).unwrap_or_default();
+            for (row, word) in words.iter_mut().zip(data.chunks(4)) {
+                row[lane] = little_endian(word) as u32;
+            }
+            SideAccess::Write(width, &words)
+        }
+        Reported::Combines => SideAccess::Combine(width),
+        Reported::Mbarrier => SideAccess::Mbarrier,
+    };
+    let what = if is_async { SideAccess::Async(&what) } else { what };
+    observe::touch_at(worker, warp, space, what, 1 << lane, &[address; 32], counter) != 0
+}
+
+/// [`report_part`] for a range of bytes, in parts of 16.
+pub(crate) fn report<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    space: Space,
+    what: Reported,
+    (start, bytes, layout): (u64, u32, &RowLayout),
+    thread: (usize, u32),
+) -> bool {
+    worker.checker.is_none()
+        || (0..bytes).step_by(UNIT).all(|offset| {
+            let part = (layout.address(start, offset), offset, UNIT as u32);
+            report_part(worker, warp, space, what, part, thread)
+        })
+}
+
+/// [`report_part`] for pieces of global memory.
+pub(crate) fn report_pieces<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    what: Reported,
+    pieces: &[Piece],
+    thread: (usize, u32),
+) -> bool {
+    let mut parts = pieces.iter().flat_map(Piece::parts);
+    worker.checker.is_none()
+        || parts.all(|Piece { address, offset, bytes }| {
+            report_part(worker, warp, Space::Global, what, (address, offset, bytes), thread)
+        })
+}
+
+/// A range of shared memory.
+pub(crate) fn run_of_shared(start: u64, bytes: u32) -> Run {
+    Run { shared: true, start, bytes: bytes.into() }
+}
+
+/// The ranges of these pieces of global memory.
+pub(crate) fn runs_of_global(pieces: &[Piece]) -> Vec<Run> {
+    pieces
+        .iter()
+        .map(|&Piece { address, bytes, .. }| Run { shared: false, start: address, bytes: bytes.into() })
+        .collect()
+}
+
+/// A lane begins an operation that runs beside it, with these reads and writes. Returns the
+/// sanitizer's number for it.
+pub(crate) fn begins(
+    worker: &mut Worker,
+    warp: &Warp,
+    (reads, writes): (Vec<Run>, Vec<Run>),
+    reduction: Reduction,
+    (lane, place): (usize, u32),
+) -> u32 {
+    let (block, thread, combines) = (worker.block.number, warp.index * 32 + lane as u32, reduction.is_some());
+    observe::begins(worker, || Operation { place, block, thread, reads, writes, combines, is_product: false })
+}
+
+/// The value of up to eight bytes.
+pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+}

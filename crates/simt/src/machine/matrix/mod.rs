@@ -1,0 +1,15 @@
+//! Matrices that the lanes of a warp, or the warps of a warpgroup, hold together.
+//!
+//! - `tiles`: `ldmatrix`, `stmatrix`, `movmatrix`, and loads and stores of `wmma`.
+//! - `multiply`: `mma`. `warpgroup`: `wgmma`, whose factors in shared memory `descriptor`
+//!   describes.
+//! - `products`: the arithmetic of both.
+//! - `inspection`: reports wrong uses of registers that a product of a warpgroup holds
+//!   (`state/held`).
+
+mod descriptor;
+pub(super) mod inspection;
+mod multiply;
+mod products;
+pub(super) mod tiles;
+mod warpgroup;

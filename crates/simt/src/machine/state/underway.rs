@@ -1,0 +1,92 @@
+//! Bulk copies under way: bytes to shared memory, which mbarriers count, and bytes to global
+//! memory, for which threads wait.
+
+use std::collections::VecDeque;
+
+use ptx::{AtomicOp, Type};
+
+use crate::tensor_map::{Piece, RowLayout};
+
+/// The most bytes under way to mbarriers.
+pub(crate) const LIMIT: usize = 64 << 20;
+
+/// Bytes that one access moves.
+pub(crate) const UNIT: usize = 16;
+
+/// How new elements are combined with old ones: the operation, their type, and whether subnormal
+/// numbers are flushed.
+pub(crate) type Reduction = Option<(AtomicOp, Type, bool)>;
+
+/// Bytes under way to shared memory.
+pub(crate) struct Arriving {
+    /// The destination, and the mbarrier that counts the bytes, both in shared memory.
+    pub to: u64,
+    pub barrier: u64,
+    pub bytes: Vec<u8>,
+    pub layout: RowLayout,
+    pub reduction: Reduction,
+    /// The sanitizer's number for it.
+    pub number: u32,
+}
+
+/// What a cluster has under way to mbarriers, oldest first.
+#[derive(Default)]
+pub(crate) struct Arrivals {
+    pub list: VecDeque<Arriving>,
+    pub bytes: usize,
+}
+
+/// Bytes under way from shared to global memory.
+pub(crate) struct Departing {
+    pub from: u64,
+    pub bytes: u32,
+    pub layout: RowLayout,
+    /// The destination; bytes outside all pieces are dropped.
+    pub pieces: Vec<Piece>,
+    pub reduction: Reduction,
+    /// The sanitizer's number for it.
+    pub number: u32,
+}
+
+/// What a thread has under way to global memory.
+pub(crate) enum Leaving {
+    Copy {
+        departing: Departing,
+        /// The bytes, once they have been read.
+        read: Option<Vec<u8>>,
+    },
+    /// Ends a group.
+    Commit,
+}
+
+/// What the threads of a block have under way to global memory, oldest first: the thread, and what
+/// it sends.
+#[derive(Default)]
+pub(crate) struct Departures {
+    pub list: Vec<(u32, Leaving)>,
+}
+
+impl Arrivals {
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.bytes = 0;
+    }
+}
+
+impl Departures {
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    /// Begins a thread's copy.
+    pub fn begin(&mut self, thread: u32, departing: Departing) {
+        self.list.push((thread, Leaving::Copy { departing, read: None }));
+    }
+
+    /// How many entries a thread waits for.
+    pub fn awaited(&self, thread: u32, groups_left: u32) -> usize {
+        let commits = self.list.iter().enumerate().rev();
+        let mut commits = commits.filter(|(_, (of, what))| *of == thread && matches!(what, Leaving::Commit));
+        commits.nth(groups_left as usize).map_or(0, |(index, _)| index + 1)
+    }
+}
