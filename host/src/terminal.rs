@@ -1,4 +1,7 @@
-//! The width of the terminal. Listings and the progress bar ask for it. Only reads the environment and the terminal's size.
+//! The width of the terminal, and whether it shows colours. Listings and the progress bar ask for
+//! it. Only reads the environment and the terminal's size.
+
+use picture::Paint;
 
 /// The smallest width: narrower text is unreadable.
 const NARROWEST: usize = 40;
@@ -7,6 +10,22 @@ const NARROWEST: usize = 40;
 pub(crate) fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     asked.filter(|&columns| columns > 0).or_else(measured).unwrap_or(wording::WIDTH).max(NARROWEST)
+}
+
+/// Whether pictures on the standard output are coloured: on a terminal that can, unless `NO_COLOR`
+/// is set.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn paint() -> Paint {
+    match anstream::AutoStream::choice(&std::io::stdout()) {
+        anstream::ColorChoice::Never => Paint::Plain,
+        _ => Paint::Colours,
+    }
+}
+
+/// There is no terminal.
+#[cfg(target_family = "wasm")]
+pub(crate) fn paint() -> Paint {
+    Paint::Plain
 }
 
 /// Columns of the terminal that the standard output is.

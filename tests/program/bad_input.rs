@@ -70,6 +70,11 @@ fn flags_that_do_not_fit_are_one_line() {
         ("run a.ptx k --grid 1 --block 1 --set x=f32[4]=uninit", &["--set", "f32[4]=ramp"]),
         ("run a.ptx k --grid 1 --block 1 --then l --grid 1", &["--block", "launch 1 (l)"]),
         ("run a.ptx k --grid 1 --block 1 --lines --hot 0", &["--hot", "from 1 to"]),
+        ("offset --picture 0", &["--picture", "from 1 to"]),
+        ("offset --picture x", &["--picture", "whole number"]),
+        ("offset --picture --format csv", &["--picture", "--format table"]),
+        ("offset --picture --format json", &["--picture", "--format table"]),
+        ("offset --picture --device nothing", &["nothing", "sim"]),
     ] {
         fails(host(arguments), 2, parts);
     }

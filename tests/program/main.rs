@@ -23,6 +23,7 @@ mod models;
 mod names;
 #[cfg(target_os = "linux")]
 mod peers;
+mod pictures;
 mod planted;
 mod printing;
 mod results;

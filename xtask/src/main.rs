@@ -4,6 +4,7 @@
 //!   other crate of kernels;
 //! - `new-kernels` makes a crate of kernels outside this repository, with a program that launches them;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
+//! - `pictures` draws the pictures of the documents into `docs/pictures`, or checks them;
 //! - `results` times the labs on a GPU, beside the same kernels compiled by nvcc, and writes `docs/RESULTS.md`;
 //! - `compare` times the best kernels beside cuBLAS and CUB, and writes `docs/PEERS.md`;
 //! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, as the reference for the simulator's counters;
@@ -19,6 +20,7 @@ mod count;
 mod exit_code;
 mod new_kernels;
 mod package;
+mod pictures;
 mod program;
 mod results;
 mod setup;
@@ -51,6 +53,8 @@ enum Chore {
     NewKernels(new_kernels::Options),
     /// Find the compiler for GPU kernels, or install it.
     Setup(setup::Options),
+    /// Draw the pictures of the documents into docs/pictures.
+    Pictures(pictures::Options),
     /// Time the labs on a GPU, beside the same kernels compiled by nvcc, and write docs/RESULTS.md.
     Results(results::Options),
     /// Time the labs' best kernels beside cuBLAS and CUB on a GPU, and write docs/PEERS.md.
@@ -68,6 +72,7 @@ fn main() -> ExitCode {
             new_kernels::run(&options).map_err(|error| (error.exit_code(), error.to_string()))
         }
         Chore::Setup(options) => setup::run(&options).map_err(|error| (FAILED, error.to_string())),
+        Chore::Pictures(options) => pictures::run(&options).map_err(|message| (FAILED, message)),
         Chore::Results(options) => results::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Compare(options) => compare::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Count(options) => count::run(&options).map_err(|error| (FAILED, error.to_string())),

@@ -1,4 +1,5 @@
-//! Tests that the checked-in PTX matches the kernels' sources. No compiler for GPU kernels is needed.
+//! Tests that what is checked in matches what it is made of: the PTX the kernels' sources, the
+//! pictures of the documents the simulator's rules. No compiler for GPU kernels is needed.
 
 use std::fs;
 use std::path::Path;
@@ -31,4 +32,10 @@ fn check(kernels: &Path, library: &str) {
         files += 1;
     }
     assert!(files > 0, "there is no PTX");
+}
+
+#[test]
+fn the_pictures_that_are_checked_in_are_as_they_would_be_drawn() {
+    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_xtask"));
+    command.args(["pictures", "--check"]).assert().success().stdout("");
 }

@@ -63,6 +63,9 @@ pub struct LaunchConfig {
     pub checks: Checks,
     /// Registers of a thread, for the occupancy on a model of the simulator. `None`: unknown, and no limit.
     pub registers: Option<u32>,
+    /// Whether the simulator's report keeps the first request of each memory instruction in the
+    /// first block. Ignored on a GPU.
+    pub watch: bool,
 }
 
 impl From<best_kernels::Launch> for LaunchConfig {
@@ -85,6 +88,7 @@ impl LaunchConfig {
             load_caching: LoadCaching::Default,
             checks: Checks::NONE,
             registers: None,
+            watch: false,
         }
     }
 

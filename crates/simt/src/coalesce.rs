@@ -301,28 +301,45 @@ fn most_words_in_a_bank(access: &Access, group: u32) -> u32 {
             spilled |= *slot != word;
         }
     });
-    if spilled { list_words_by_bank(access, group, |_, _, _| {}) } else { 1 }
+    if spilled { WordsByBank::of(access, group).most() } else { 1 }
 }
 
-/// [`most_words_in_a_bank`] if some bank may have several. Calls `each` with every lane, its word,
-/// and which of its bank's words that is.
-fn list_words_by_bank(access: &Access, group: u32, mut each: impl FnMut(usize, u64, u32)) -> u32 {
+/// The distinct words that a group of lanes accesses in each bank, in the order of the lanes.
+struct WordsByBank {
     // A lane has at most one word in a bank.
-    let mut words = [[0u64; 32]; BANKS as usize];
-    let mut counts = [0u8; BANKS as usize];
-    let mut most = 0;
-    for_each_word(access, group, |lane, word| {
-        let bank = bank_of(word);
-        let count = usize::from(counts[bank]);
-        let turn = words[bank][..count].iter().position(|&other| other == word).unwrap_or_else(|| {
-            words[bank][count] = word;
-            counts[bank] += 1;
-            most = most.max(counts[bank]);
-            count
+    words: [[u64; 32]; BANKS as usize],
+    counts: [u8; BANKS as usize],
+}
+
+impl WordsByBank {
+    fn of(access: &Access, group: u32) -> Self {
+        let mut found = Self { words: [[0; 32]; BANKS as usize], counts: [0; BANKS as usize] };
+        for_each_word(access, group, |_, word| {
+            let bank = bank_of(word);
+            let count = usize::from(found.counts[bank]);
+            if !found.words[bank][..count].contains(&word) {
+                found.words[bank][count] = word;
+                found.counts[bank] += 1;
+            }
         });
-        each(lane, word, turn as u32);
+        found
+    }
+
+    /// [`most_words_in_a_bank`].
+    fn most(&self) -> u32 {
+        self.counts.into_iter().max().unwrap_or(0).into()
+    }
+}
+
+/// Calls `each` with every lane of a group, its word, and which of its bank's words that is.
+/// Returns [`most_words_in_a_bank`].
+fn list_words_by_bank(access: &Access, group: u32, mut each: impl FnMut(usize, u64, u32)) -> u32 {
+    let found = WordsByBank::of(access, group);
+    for_each_word(access, group, |lane, word| {
+        let before = found.words[bank_of(word)].iter().take_while(|&&other| other != word);
+        each(lane, word, before.count() as u32);
     });
-    u32::from(most)
+    found.most()
 }
 
 #[cfg(test)]

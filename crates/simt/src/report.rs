@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::Finding;
 use crate::counters::{AccessKind, Counters, InstructionCounters};
-use crate::model::{ModelCounters, Occupancy};
-use crate::request::Request;
+use crate::model::{LoadCaching, ModelCounters, Occupancy};
+use crate::request::{Request, Service};
 
 /// What reports show of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +71,8 @@ pub struct Report {
     /// The model's occupancy and counters.
     pub(crate) modelled: Option<(Occupancy, ModelCounters)>,
     pub(crate) requests: Vec<Request>,
+    /// The launch's caching of loads.
+    pub(crate) caching: LoadCaching,
 }
 
 impl Report {
@@ -117,6 +119,11 @@ impl Report {
     /// block and warp, each warp's in the order of its execution.
     pub fn requests(&self) -> &[Request] {
         &self.requests
+    }
+
+    /// What a request of this report cost on the launch's own model.
+    pub fn service_of(&self, request: &Request) -> Service {
+        request.service(self.modelled.map(|(_, counters)| counters.model), self.caching)
     }
 
     /// The instruction that made a request of this report.

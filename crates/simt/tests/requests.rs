@@ -143,6 +143,7 @@ fn models() -> impl Iterator<Item = Option<&'static Model>> {
 /// The cost of the only request to its memory is what the launch has counted.
 fn agrees(report: &Report, request: &Request, model: Option<&'static Model>) {
     let service = request.service(model, LoadCaching::Default);
+    assert_eq!(report.service_of(request), service);
     let counters = report.counters();
     let what = format!("{} on {:?}: {request:?}", report.instruction_of(request).text, model.map(|model| model.name));
     let name = |kind| (kind, request.memory);

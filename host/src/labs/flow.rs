@@ -79,6 +79,10 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     }
     // Remove the bar before the report is written.
     device.watch(None);
+    if report.stopped.is_none() {
+        let lines = report.variants.iter().filter_map(|variant| variant.lines.as_ref());
+        settings.lines.check_pictured(lines)?;
+    }
     save(saved, &report, settings)?;
     if report.correct() {
         report.conclusions = lab.conclude(&report);

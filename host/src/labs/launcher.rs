@@ -29,6 +29,7 @@ pub struct Launcher<'a> {
     preferences: Preferences,
     checks: Checks,
     lines: bool,
+    watches: bool,
     /// `None` while launches are timed.
     record: Option<&'a mut Record>,
 }
@@ -77,7 +78,8 @@ impl<'a> Launcher<'a> {
         };
         let preferences = Preferences { cache, carveout: settings.carveout.or(preferences.carveout), ..preferences };
         device.prefer(preferences.context_cache)?;
-        Ok(Self { device, preferences, checks: settings.checks(), lines: settings.lines.wanted(), record })
+        let (lines, watches) = (settings.lines.wanted(), settings.lines.watches());
+        Ok(Self { device, preferences, checks: settings.checks(), lines, watches, record })
     }
 
     /// The device that it launches on.
@@ -151,7 +153,8 @@ impl<'a> Launcher<'a> {
         has_occupancy: bool,
     ) -> Result<()> {
         let Preferences { cache, carveout, load_caching, .. } = self.preferences;
-        let config = LaunchConfig { cache, carveout, load_caching, checks: self.checks, ..*config };
+        let config =
+            LaunchConfig { cache, carveout, load_caching, checks: self.checks, watch: self.watches, ..*config };
         let Some(record) = &mut self.record else {
             // SAFETY: the caller's promise.
             return unsafe { self.device.launch_unchecked(kernel, &config, arguments) }.map(drop);

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use serde::Serialize;
-use simt::{AccessKind, InstructionClass, InstructionCounters, Report, SourceLine};
+use simt::{AccessKind, InstructionClass, InstructionCounters, InstructionInfo, Report, SourceLine};
+
+use super::seen::Seen;
 
 /// The counts of the lines of kernels, in one launch or several.
 #[derive(Clone, Debug, Default)]
@@ -28,12 +30,19 @@ impl LineCounts {
             self.ptx.extend(report.instructions().map(|row| (row.info.ptx_line, row.info.text.to_string())));
         }
         for row in executed() {
-            let counted = match &row.info.source {
-                _ if !has_source => self.by_ptx.entry(row.info.ptx_line).or_default(),
-                Some(line) => self.by_source.entry(line.clone()).or_default(),
-                None => &mut self.elsewhere,
-            };
-            counted.add(row.info.class, row.counters);
+            self.line_of(row.info, has_source).add(row.info.class, row.counters);
+        }
+        for request in report.requests() {
+            self.line_of(report.instruction_of(request), has_source).seen.add(report, request);
+        }
+    }
+
+    /// The line of an instruction.
+    fn line_of(&mut self, info: &InstructionInfo, has_source: bool) -> &mut Counted {
+        match &info.source {
+            _ if !has_source => self.by_ptx.entry(info.ptx_line).or_default(),
+            Some(line) => self.by_source.entry(line.clone()).or_default(),
+            None => &mut self.elsewhere,
         }
     }
 }
@@ -45,6 +54,8 @@ pub(super) struct Counted {
     pub all: InstructionCounters,
     /// Its accesses, one entry for each kind of access to each memory.
     pub accesses: BTreeMap<(Memory, Kind), Access>,
+    /// What its accesses look like, if the launches kept requests.
+    pub seen: Seen,
 }
 
 /// The accessed memory, in the order of a listing.

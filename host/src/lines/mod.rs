@@ -1,4 +1,5 @@
-//! `--lines`: the source of a kernel with the counts of each line. Labs and `host run` call it.
+//! `--lines`: the source of a kernel with the counts of each line. `--picture`: what its accesses
+//! look like. Labs and `host run` call it.
 //!
 //! ```text
 //! simt::Report ──counts──▶ counts of each line ──▶ Lines ──text──▶ a listing for people
@@ -10,6 +11,8 @@
 //! is itself listed.
 
 mod counts;
+mod pictures;
+mod seen;
 mod text;
 
 use std::cmp::Reverse;
@@ -23,7 +26,7 @@ use simt::SourceLine;
 
 pub use counts::LineCounts;
 use counts::{Access, Counted, Kind, Memory};
-pub(crate) use text::legend;
+use seen::Pictured;
 
 use crate::report::Format;
 use crate::sources::Sources;
@@ -37,6 +40,10 @@ pub struct LineFlags {
     /// Show only the N worst of these lines, worst first: by sectors and wavefronts, then by instructions
     #[arg(long, value_name = "N", requires = "lines", value_parser = whole_number(1, u64::MAX))]
     hot: Option<u64>,
+    /// Draw the first access of each memory instruction, below its line with --lines, or alone; of
+    /// one LINE only if it is given (simulator, or GPU with --counters)
+    #[arg(long, value_name = "LINE", num_args = 0..=1, value_parser = whole_number(1, u32::MAX))]
+    picture: Option<Option<u32>>,
 }
 
 /// The lines of a launch that executed instructions.
@@ -46,6 +53,10 @@ pub struct Lines {
     sources: Sources,
     /// Whether the lines are sorted, the worst first.
     sorted: bool,
+    /// Whether the lines are listed. Otherwise there are only pictures.
+    listed: bool,
+    /// Which lines' accesses are drawn.
+    pictured: Pictured,
 }
 
 /// One line, or the instructions without a line.
@@ -66,6 +77,9 @@ impl LineFlags {
             Format::Csv | Format::Markdown if self.lines => {
                 Err(Error::flag("--lines", "this format cannot show them; use --format table or json"))
             }
+            Format::Csv | Format::Markdown | Format::Json if self.picture.is_some() => {
+                Err(Error::flag("--picture", "this format cannot show it; use --format table"))
+            }
             _ => Ok(()),
         }
     }
@@ -76,21 +90,39 @@ impl LineFlags {
     ///
     /// [`Error::Flag`].
     pub fn check_counted(self, counted: bool) -> Result<()> {
-        match counted || !self.lines {
-            true => Ok(()),
-            false => Err(Error::flag("--lines", "a GPU has no counts by line; give --counters or --device sim")),
+        match (counted, self.lines, self.picture) {
+            (true, ..) | (false, false, None) => Ok(()),
+            (_, true, _) => Err(Error::flag("--lines", "a GPU has no counts by line; give --counters or --device sim")),
+            _ => Err(Error::flag("--picture", "a GPU shows no addresses; give --counters or --device sim")),
         }
     }
 
-    /// Whether lines are requested.
+    /// Whether lines or pictures are requested.
     pub fn wanted(self) -> bool {
-        self.lines
+        self.lines || self.watches()
+    }
+
+    /// Whether launches are to keep requests.
+    pub fn watches(self) -> bool {
+        self.picture.is_some()
+    }
+
+    /// Fails if the picture of a line is requested that made no access in any of these launches.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Flag`].
+    pub fn check_pictured<'l>(self, launches: impl Iterator<Item = &'l Lines>) -> Result<()> {
+        match self.picture {
+            Some(Some(line)) => has_access(line, launches),
+            _ => Ok(()),
+        }
     }
 
     /// The lines of this launch, if requested. `ptx` names the PTX file.
     pub fn of_launch(self, report: &Report, ptx: &str) -> Option<Lines> {
         let mut counts = LineCounts::default();
-        if self.lines {
+        if self.wanted() {
             counts.add(report);
         }
         self.of(counts, ptx)
@@ -98,7 +130,8 @@ impl LineFlags {
 
     /// The lines of these launches, if requested.
     pub fn of(self, counts: LineCounts, ptx: &str) -> Option<Lines> {
-        self.lines.then(|| Lines::of(counts, ptx, self.hot))
+        let pictured = Pictured::from(self.picture);
+        self.wanted().then(|| Lines { listed: self.lines, pictured, ..Lines::of(counts, ptx, self.hot) })
     }
 }
 
@@ -119,8 +152,25 @@ impl Lines {
             rows.sort_by_key(|row| Reverse(row.counted.cost()));
             rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         }
-        Self { rows, sources, sorted: hot.is_some() }
+        Self { rows, sources, sorted: hot.is_some(), listed: true, pictured: Pictured::None }
     }
+}
+
+/// Fails if no launch has an access in this line.
+fn has_access<'l>(line: u32, launches: impl Iterator<Item = &'l Lines>) -> Result<()> {
+    let rows = launches.flat_map(|lines| &lines.rows).filter(|row| !row.counted.seen.is_empty());
+    let mut found: Vec<u32> = rows.filter_map(|row| Some(row.place.as_ref()?.line)).collect();
+    found.sort_unstable();
+    found.dedup();
+    if found.contains(&line) {
+        return Ok(());
+    }
+    let others = match found.as_slice() {
+        [] => "no line does".to_owned(),
+        [only] => format!("line {only} does"),
+        lines => format!("lines {} do", lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    Err(Error::flag("--picture", format!("line {line} makes no access to memory; {others}")))
 }
 
 /// As a list of objects: file, line, source, instructions, active_lanes, requests, sectors_per_request, bank_conflicts, and

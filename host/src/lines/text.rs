@@ -8,7 +8,7 @@ use wording::printable;
 
 use super::counts::{Access, Counted, Kind, Memory};
 use super::{Line, Lines};
-use crate::units;
+use crate::{terminal, units};
 
 /// A line without counts is shown if it is between two lines with counts that are at most this far apart.
 const NEAR: u32 = 4;
@@ -29,22 +29,26 @@ const LEGEND: &str = "Of a line's instructions, those that access memory stand b
                       would not need without conflicts.";
 
 /// The text for instructions without a line.
-const NO_LINE: &str = "(no line of its own: the compiler moved it or shares it between lines)";
+pub(super) const NO_LINE: &str = "(no line of its own: the compiler moved it or shares it between lines)";
 
 /// Explains the numbers, in this many columns; once for all listings of a run.
-pub(crate) fn legend(width: usize) -> String {
+pub(super) fn legend(width: usize) -> String {
     wording::wrapped(LEGEND, width, "", "") + "\n"
 }
 
 impl Lines {
     /// The listing for people, in this many columns.
     pub fn text(&self, width: usize) -> String {
+        if !self.listed {
+            return self.pictures(width, terminal::paint());
+        }
         let mut text = TITLES.to_owned();
         let mut before: Option<&SourceLine> = None;
         for Line { place, counted } in &self.rows {
             let Some(place) = place else {
                 push(&mut text, "-", &number_cells(counted), NO_LINE, width);
                 push_accesses(&mut text, counted, width);
+                text += &self.pictures_of(None, counted, width, terminal::paint());
                 continue;
             };
             match before.filter(|before| before.file == place.file) {
@@ -61,6 +65,7 @@ impl Lines {
             before = Some(place);
             push(&mut text, &place.line.to_string(), &number_cells(counted), &self.source(place), width);
             push_accesses(&mut text, counted, width);
+            text += &self.pictures_of(Some(place.line), counted, width, terminal::paint());
         }
         let shown = |file: &&str| self.rows.iter().flat_map(|row| &row.place).any(|place| *place.file == **file);
         for file in self.sources.missing().filter(shown) {
@@ -75,7 +80,7 @@ impl Lines {
     }
 
     /// A line's text, without its indentation if its neighbours are not shown.
-    fn source(&self, place: &SourceLine) -> String {
+    pub(super) fn source(&self, place: &SourceLine) -> String {
         let source = self.sources.line(&place.file, place.line).unwrap_or_default().replace('\t', "    ");
         printable(if self.sorted { source.trim_start() } else { &source })
     }

@@ -11,7 +11,7 @@ use super::launch_times::LaunchTimes;
 use super::legend;
 use super::subject::Subject;
 use crate::timing::{Cache, Timing};
-use crate::{lines, terminal, units};
+use crate::{terminal, units};
 
 /// The maximum length of a kernel's name in a table: a mangled name may have hundreds of characters.
 const LONGEST_NAME: usize = 24;
@@ -55,11 +55,11 @@ pub(super) fn render(report: &LabReport) -> String {
     }
     for variant in &report.variants {
         if let Some(lines) = &variant.lines {
-            text += &format!("\n{}, line by line:\n{}", variant.name, lines.text(terminal::width()));
+            text += &format!("\n{}, {}:\n{}", variant.name, lines.heading(), lines.text(terminal::width()));
         }
     }
-    if report.variants.iter().any(|variant| variant.lines.is_some()) {
-        text += &format!("\n{}", lines::legend(terminal::width()));
+    if let Some(lines) = report.variants.iter().find_map(|variant| variant.lines.as_ref()) {
+        text += &format!("\n{}", lines.legend(terminal::width()));
     }
     text
 }

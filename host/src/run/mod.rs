@@ -97,6 +97,9 @@ pub(crate) fn main(
     // Remove the bar before the report is written.
     drop(progress);
     let mut ran = ran?;
+    if ran.fault.is_none() {
+        flags.lines.check_pictured(ran.launches.iter().filter_map(|launched| launched.lines.as_ref()))?;
+    }
     if let Some(fault) = &mut ran.fault {
         advise(fault, &module, &flags);
     }
@@ -158,6 +161,7 @@ fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
         checks: flags.checks.or(Checks::ALL),
         carveout: asked.carveout,
         registers: asked.registers,
+        watch: flags.lines.watches(),
         ..LaunchConfig::new(asked.grid, asked.block)
     }
 }

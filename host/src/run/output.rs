@@ -21,7 +21,7 @@ use wording::printable;
 
 use super::value::Values;
 use crate::faults::Fault;
-use crate::lines::{self, Lines};
+use crate::lines::Lines;
 use crate::report::{self, Format, LaunchTimes, Metrics};
 use crate::{listing, terminal, units};
 
@@ -226,7 +226,9 @@ impl Report<'_> {
         }
         if let Some(lines) = &self.lines {
             let width = terminal::width();
-            write!(out, "\nLine by line:\n{}\n{}", lines.text(width), lines::legend(width))?;
+            let heading = lines.heading();
+            let (first, rest) = heading.split_at(1);
+            write!(out, "\n{}{rest}:\n{}\n{}", first.to_uppercase(), lines.text(width), lines.legend(width))?;
         }
         for Shown { title, values, .. } in &self.buffers {
             let length = values.bytes().len() / values.ty().bytes();

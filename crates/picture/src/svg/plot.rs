@@ -8,7 +8,7 @@ use crate::{Plot, Scale};
 
 /// The corners of the drawing area.
 const LEFT: f64 = 58.0;
-const RIGHT: f64 = WIDTH - 18.0;
+const RIGHT: f64 = WIDTH - 36.0;
 const HEIGHT: f64 = 230.0;
 /// The most bars that have room for their numbers.
 const MOST_NUMBERED: usize = 12;
@@ -16,7 +16,7 @@ const MOST_NUMBERED: usize = 12;
 /// Draws a plot.
 pub fn plot(plot: &Plot) -> String {
     let named = plot.series.iter().any(|series| !series.name.is_empty());
-    let top = if named { 62.0 } else { 44.0 };
+    let top = if named { 84.0 } else { 60.0 };
     let frame = Frame { plot, axis: plot.y_axis(), top, bottom: top + HEIGHT };
     let bars = plot.x_scale == Scale::Names;
     let mut drawing = Drawing::new("plot", frame.bottom + 52.0, &plot.title, &described(plot));
@@ -67,7 +67,7 @@ impl Frame<'_> {
             drawing.path("grid", &format!("M{} {}H{}", Number(LEFT), Number(y), Number(RIGHT)));
             drawing.label("scale e", (LEFT - 6.0, y + 3.4), &number(tick));
         }
-        drawing.label("key", (12.0, self.top - 10.0), &self.plot.y);
+        drawing.label("key", (12.0, self.top - 14.0), &self.plot.y);
         drawing.path("frame", &format!("M{} {}H{}", Number(LEFT), Number(self.bottom), Number(RIGHT)));
     }
 
@@ -148,8 +148,8 @@ impl Frame<'_> {
     fn names(&self, drawing: &mut Drawing) {
         let mut x = LEFT;
         for (index, series) in self.plot.series.iter().enumerate() {
-            mark(drawing, index, (x, 36.0));
-            drawing.label("key", (x + 9.0, 40.0), &series.name);
+            mark(drawing, index, (x, 40.0));
+            drawing.label("key", (x + 9.0, 44.0), &series.name);
             x += 30.0 + 8.6 * series.name.chars().count() as f64;
         }
     }

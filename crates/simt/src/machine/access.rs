@@ -146,7 +146,8 @@ pub(super) fn count_local(counters: &mut InstructionCounters, warp: &Warp, acces
     count_global(&mut counters.local, warp.local.sectors(access));
 }
 
-/// An access, and the worker and warp that make it. `CHECKED`: it is reported to the sanitizer.
+/// An access, and the worker and warp that make it. `CHECKED`: it is reported to the
+/// sanitizer, and to the recorder of requests.
 pub(super) struct Work<'w, 'l, T, const CHECKED: bool> {
     pub worker: &'w mut Worker<'l>,
     pub warp: &'w mut Warp<'l>,

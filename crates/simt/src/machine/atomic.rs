@@ -11,7 +11,6 @@ use crate::machine::access::{addresses, by_space, count_distributed, count_globa
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
-use crate::model::CacheHint;
 use crate::program::Atomic;
 use crate::site::AccessAction;
 
@@ -23,8 +22,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
         return Ok(());
     }
     modelled::atomic(&mut worker.modelled, &worker.block, warp, operation, at);
-    let what = (operation.width(), CacheHint::Bypass);
-    watch::access(worker.launched, &worker.block, warp, &operation.reach, what, at);
+    watch::atomic(worker, warp, &operation.reach, operation.width(), at);
     if !operation.rest.is_empty() {
         return vector(worker, warp, operation, at);
     }

@@ -10,7 +10,7 @@ use crate::machine::access::{
     Work, addresses, by_space, count_constant, count_distributed, count_global, count_local, count_shared,
     follow_shape, of_other,
 };
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::state::{At, Attempt, Refused, ReportsTo, Warp, Worker};
 use crate::machine::{access, inspect, modelled, observe, watch};
 use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
 use crate::program::Load;
@@ -20,9 +20,15 @@ use crate::site::AccessAction;
 /// `ld`.
 pub(super) fn load<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, load: &Load, at: At) -> Attempt {
     let arch = warp.registers.arch();
-    match worker.checker {
-        None => arch.dispatch(Work::<_, false> { worker, warp, what: load, at }),
-        Some(_) => arch.dispatch(Work::<_, true> { worker, warp, what: load, at }),
+    match worker.reports_to {
+        ReportsTo::Nobody => arch.dispatch(Work::<_, false> { worker, warp, what: load, at }),
+        ReportsTo::Sanitizer => arch.dispatch(Work::<_, true> { worker, warp, what: load, at }),
+        ReportsTo::Recorder => {
+            let what = (load.element * load.count, load.hint);
+            watch::around(worker, warp, &load.reach, what, at, |worker, warp| {
+                arch.dispatch(Work::<_, true> { worker, warp, what: load, at })
+            })
+        }
     }
 }
 
@@ -49,6 +55,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
                     give_zeros(warp, load, mask & !possible);
                 }
                 mask = possible;
+                worker.possible = mask;
                 if mask == 0 {
                     return Ok(());
                 }
@@ -56,14 +63,6 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
             }
         }
         modelled::load(&mut worker.modelled, &worker.block, warp, load, at.with_mask(mask));
-        watch::access(
-            worker.launched,
-            &worker.block,
-            warp,
-            &load.reach,
-            (width, load.hint),
-            At { split, mask, counter },
-        );
         // No closure here: it would be compiled separately, without the host's instruction set.
         let done = match found {
             None => false,

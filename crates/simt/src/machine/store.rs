@@ -9,7 +9,7 @@ use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::access::{
     Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, follow_shape, of_other,
 };
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::state::{At, Attempt, Refused, ReportsTo, Warp, Worker};
 use crate::machine::{modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
 use crate::model::CacheHint;
@@ -20,9 +20,15 @@ use crate::site::AccessAction;
 /// `st`.
 pub(super) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &Store, at: At) -> Attempt {
     let arch = warp.registers.arch();
-    match worker.checker {
-        None => arch.dispatch(Work::<_, false> { worker, warp, what: store, at }),
-        Some(_) => arch.dispatch(Work::<_, true> { worker, warp, what: store, at }),
+    match worker.reports_to {
+        ReportsTo::Nobody => arch.dispatch(Work::<_, false> { worker, warp, what: store, at }),
+        ReportsTo::Sanitizer => arch.dispatch(Work::<_, true> { worker, warp, what: store, at }),
+        ReportsTo::Recorder => {
+            let what = (store.element * store.count, CacheHint::None);
+            watch::around(worker, warp, &store.reach, what, at, |worker, warp| {
+                arch.dispatch(Work::<_, true> { worker, warp, what: store, at })
+            })
+        }
     }
 }
 
@@ -45,6 +51,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
             let memory = worker.launched.memory;
             if !observe::report_fast(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
                 mask = observe::report_per_lane(worker, warp, &store.reach, split, mask, &intent);
+                worker.possible = mask;
                 if mask == 0 {
                     return Ok(());
                 }
@@ -52,14 +59,6 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
             }
         }
         modelled::store(&mut worker.modelled, &worker.block, warp, store, at.with_mask(mask));
-        watch::access(
-            worker.launched,
-            &worker.block,
-            warp,
-            &store.reach,
-            (width, CacheHint::None),
-            At { split, mask, counter },
-        );
         let done = match found {
             None => false,
             Some(found) => {

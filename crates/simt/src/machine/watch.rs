@@ -1,6 +1,6 @@
 //! Keeps requests for the report, if the launch asks for them. Instructions call it with the lanes
 //! whose access is possible, where they count it; without [`Launch::watch`](crate::Launch::watch),
-//! that is one branch. It changes only what is kept.
+//! that is a branch at most. It changes only what is kept.
 
 use ptx::Space;
 
@@ -9,7 +9,7 @@ use crate::coalesce::CopyAccesses;
 use crate::counters::AccessKind;
 use crate::lanes::WideRow;
 use crate::machine::access;
-use crate::machine::state::{At, Block, RunningLaunch, Warp, Worker};
+use crate::machine::state::{At, Attempt, Block, ReportsTo, RunningLaunch, Warp, Worker};
 use crate::memory::Access;
 use crate::model::CacheHint;
 use crate::program::AddressOperand;
@@ -17,37 +17,37 @@ use crate::request::{Path, Request, RequestedMemory, Run};
 use crate::tensor_map::Piece;
 use crate::texture::Touched;
 
-/// A load, a store or an atomic operation, of this many bytes a lane.
-#[inline(always)]
-pub(super) fn access(
-    launched: &RunningLaunch,
-    block: &Block,
-    warp: &Warp,
+/// Makes a load or a store of this many bytes a lane, and keeps it.
+#[cold]
+#[inline(never)]
+pub(super) fn around<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
     reach: &AddressOperand,
     what: (u32, CacheHint),
     at: At,
-) {
-    if launched.recorder.is_some() {
-        access_of(launched, block, warp, reach, what, at);
+    make: impl FnOnce(&mut Worker<'l>, &mut Warp<'l>) -> Attempt,
+) -> Attempt {
+    // It may load its own addresses.
+    let addresses = access::addresses(warp, reach, at.split);
+    worker.possible = at.mask;
+    make(worker, warp)?;
+    let Worker { launched, block, possible, .. } = &*worker;
+    access_at(launched, block, warp, reach.space, what, (*possible, &addresses), at.counter);
+    Ok(())
+}
+
+/// An atomic operation of this many bytes a lane.
+#[inline(always)]
+pub(super) fn atomic(worker: &Worker, warp: &Warp, reach: &AddressOperand, width: u32, at: At) {
+    if worker.reports_to == ReportsTo::Recorder {
+        let addresses = access::addresses(warp, reach, at.split);
+        let Worker { launched, block, .. } = worker;
+        access_at(launched, block, warp, reach.space, (width, CacheHint::Bypass), (at.mask, &addresses), at.counter);
     }
 }
 
-/// What [`access`] does in a launch that keeps requests: out of the way of all others.
-#[cold]
-#[inline(never)]
-fn access_of(
-    launched: &RunningLaunch,
-    block: &Block,
-    warp: &Warp,
-    reach: &AddressOperand,
-    what: (u32, CacheHint),
-    at: At,
-) {
-    let addresses = access::addresses(warp, reach, at.split);
-    access_at(launched, block, warp, reach.space, what, (at.mask, &addresses), at.counter);
-}
-
-/// [`access`] for known addresses.
+/// Any other access, at known addresses.
 pub(super) fn access_at(
     launched: &RunningLaunch,
     block: &Block,

@@ -1,6 +1,7 @@
 //! The first requests of each memory instruction, as the machine saw them: which lanes, which
 //! addresses. A launch that asks for them ([`Launch::watch`](crate::Launch::watch)) has them in its
-//! report, and pictures are drawn from them. One that does not pays a branch for each access.
+//! report, and pictures are drawn from them. One that does not pays
+//! nothing for its loads and stores, and a branch for other accesses.
 //!
 //! ```text
 //! machine/watch ──▶ Request ──service(model)──▶ Service: what is asked for, in which pass; what moves; the cost

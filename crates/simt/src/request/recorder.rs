@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Request, RequestedMemory, Watch};
+use crate::model::LoadCaching;
 
 /// The requests of a launch that are kept so far.
 pub(crate) struct Recorder {
     watch: Watch,
+    caching: LoadCaching,
     kept: Mutex<Kept>,
 }
 
@@ -20,8 +22,8 @@ struct Kept {
 }
 
 impl Recorder {
-    pub fn new(watch: Watch) -> Self {
-        Self { watch, kept: Mutex::default() }
+    pub fn new(watch: Watch, caching: LoadCaching) -> Self {
+        Self { watch, caching, kept: Mutex::default() }
     }
 
     /// Whether this warp of this block is watched.
@@ -40,11 +42,12 @@ impl Recorder {
         }
     }
 
-    /// The requests by instruction, block and warp, each warp's in the order of its execution.
-    pub fn finish(&self) -> Vec<Request> {
+    /// The requests by instruction, block and warp, each warp's in the order of its execution;
+    /// and how the launch caches loads.
+    pub fn finish(&self) -> (Vec<Request>, LoadCaching) {
         let mut requests = std::mem::take(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner).requests);
         // Stable, and a warp's own are in order.
         requests.sort_by_key(|request| (request.instruction, request.block, request.warp));
-        requests
+        (requests, self.caching)
     }
 }

@@ -62,8 +62,9 @@ pub(crate) fn run(
         trap.findings = findings;
         return Err(LaunchError::Trap(trap));
     }
-    let requests = launched.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
-    Ok(Report { instructions: launched.code.places.clone(), counted, findings, findings_beyond, modelled, requests })
+    let (requests, caching) = launched.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
+    let instructions = launched.code.places.clone();
+    Ok(Report { instructions, counted, findings, findings_beyond, modelled, requests, caching })
 }
 
 /// Runs all blocks in parallel, in any order.

@@ -39,4 +39,4 @@ pub(crate) use running_launch::RunningLaunch;
 pub(crate) use tracked::{Origin, TrackedRegister};
 pub(crate) use unwritten::{Incomplete, LoadedBy, Storing, UnwrittenLoad, UnwrittenLoads};
 pub(crate) use warp::{Frame, LOCAL_LIMIT, Split, Wait, Warp};
-pub(crate) use worker::Worker;
+pub(crate) use worker::{ReportsTo, Worker};

@@ -111,7 +111,7 @@ impl<'l> RunningLaunch<'l> {
             found: Mutex::default(),
             output: launch.output,
             printed: LaunchOutput::default(),
-            recorder: launch.watch.clone().map(Recorder::new),
+            recorder: launch.watch.clone().map(|watch| Recorder::new(watch, launch.load_caching)),
         };
         let of_rank = |rank| {
             let row = |&constant| launched.row(constant, rank);

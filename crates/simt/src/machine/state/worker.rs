@@ -17,6 +17,15 @@ use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
 use crate::sanitizer::Checker;
 use crate::trap::TrapKind;
 
+/// To whom a worker's loads and stores are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReportsTo {
+    Nobody,
+    Sanitizer,
+    /// To the launch's recorder of requests, and to the sanitizer, if any check is on.
+    Recorder,
+}
+
 /// Runs clusters of blocks, one after the other.
 pub(crate) struct Worker<'l> {
     pub launched: &'l RunningLaunch<'l>,
@@ -37,6 +46,10 @@ pub(crate) struct Worker<'l> {
     pub failed_phase_waits: u32,
     /// The sanitizer, if any check is on.
     pub checker: Option<Box<Checker<'l>>>,
+    /// To whom accesses are reported.
+    pub reports_to: ReportsTo,
+    /// The lanes of the access that is being made whose access is possible, while a recorder asks.
+    pub possible: u32,
     /// Whether it inspects steps before they are executed.
     pub inspects: bool,
     /// The words that a load or store moves; those of inactive lanes are meaningless.
@@ -70,6 +83,12 @@ impl<'l> Worker<'l> {
             cluster_arrivals: false,
             arrivals: Arrivals::default(),
             failed_phase_waits: 0,
+            reports_to: match (&launched.recorder, launched.checks.any() || checker.is_some()) {
+                (Some(_), _) => ReportsTo::Recorder,
+                (None, true) => ReportsTo::Sanitizer,
+                (None, false) => ReportsTo::Nobody,
+            },
+            possible: 0,
             checker,
             inspects: (launched.checks.init || launched.checks.undefined || launched.checks.race)
                 && !launched.code.inspections.is_empty(),

@@ -1,0 +1,104 @@
+//! What the accesses of a line look like: scenes, each shape once, and the pictures of them. Pure.
+
+use picture::{Paint, Scene, access_text};
+use simt::{Ask, Report, Request, RequestedMemory};
+
+/// The most pictures of a line.
+const MOST: usize = 4;
+
+/// The accesses of a line, each shape once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Seen {
+    accesses: Vec<Drawn>,
+    /// The instructions and memories that have been looked at.
+    known: Vec<(u32, RequestedMemory)>,
+}
+
+/// An access, and who made it.
+#[derive(Clone, Debug, PartialEq)]
+struct Drawn {
+    block: [u32; 3],
+    warp: u32,
+    scene: Scene,
+    /// What the lanes ask for, from the lowest address on, with the passes that serve it.
+    shape: Vec<Ask>,
+}
+
+impl Seen {
+    /// Adds a request of a launch, unless an earlier warp made it, or it costs as much as another one
+    /// of the same shape.
+    pub fn add(&mut self, report: &Report, request: &Request) {
+        let of = (request.instruction, request.memory);
+        if self.known.contains(&of) {
+            return;
+        }
+        self.known.push(of);
+        let service = report.service_of(request);
+        let scene = Scene::new(request, &service);
+        let lowest = service.asks.iter().map(|ask| ask.address).min().unwrap_or(0);
+        let shape = service.asks.iter().map(|ask| Ask { address: ask.address - lowest, ..*ask }).collect();
+        let drawn = Drawn { block: request.position, warp: request.warp, scene, shape };
+        if !self.accesses.iter().any(|other| other.is_like(&drawn)) {
+            self.accesses.push(drawn);
+        }
+    }
+
+    /// Whether there is no access.
+    pub fn is_empty(&self) -> bool {
+        self.accesses.is_empty()
+    }
+
+    /// The pictures, in this many columns; nothing if there is no access.
+    pub fn text(&self, width: usize, paint: Paint) -> String {
+        if self.accesses.is_empty() {
+            return String::new();
+        }
+        let mut text = String::from("\n");
+        for Drawn { block: [x, y, z], warp, scene, .. } in self.accesses.iter().take(MOST) {
+            let heading = format!("{} (block {x}, {y}, {z}, warp {warp}):", scene.title);
+            text += &(wording::wrapped(&heading, width, "", "") + "\n");
+            text += &(access_text(scene, width, paint) + "\n");
+        }
+        match self.accesses.len().saturating_sub(MOST) {
+            0 => {}
+            1 => text += "1 more access of this line looks different.\n\n",
+            more => text += &format!("{more} more accesses of this line look different.\n\n"),
+        }
+        text
+    }
+}
+
+impl Drawn {
+    fn is_like(&self, other: &Self) -> bool {
+        let of = |drawn: &Self| (drawn.scene.title.clone(), drawn.scene.sentence.clone());
+        self.shape == other.shape && of(self) == of(other)
+    }
+}
+
+/// Which lines' accesses are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Pictured {
+    None,
+    Line(u32),
+    All,
+}
+
+impl From<Option<Option<u32>>> for Pictured {
+    fn from(flag: Option<Option<u32>>) -> Self {
+        match flag {
+            None => Self::None,
+            Some(Some(line)) => Self::Line(line),
+            Some(None) => Self::All,
+        }
+    }
+}
+
+impl Pictured {
+    pub fn has(self, line: Option<u32>) -> bool {
+        match self {
+            Self::None => false,
+            Self::Line(wanted) => line == Some(wanted),
+            Self::All => true,
+        }
+    }
+}
