@@ -10,9 +10,9 @@ use crate::machine::access::{
     Work, addresses, by_space, count_constant, count_distributed, count_global, count_local, count_shared,
     follow_shape, of_other,
 };
-use crate::machine::state::{At, Attempt, Refused, ReportsTo, Warp, Worker};
+use crate::machine::state::{At, Attempt, Refused, ReportsTo, RunningBlock, Warp, Worker};
 use crate::machine::{access, inspect, modelled, observe, watch};
-use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
+use crate::memory::{Access, AccessFault, Memory, Shape};
 use crate::program::Load;
 use crate::sanitizer::{Intent, Path, Stored};
 use crate::site::AccessAction;
@@ -72,7 +72,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
                     false => &mut worker.rows,
                 };
                 let counters = &mut worker.counters[counter as usize];
-                load_fast(worker.launched.memory, &worker.block.shared, counters, found, rows)
+                load_fast(worker.launched.memory, &worker.block, counters, found, rows)
             }
         };
         if done && is_word {
@@ -146,13 +146,13 @@ fn extract(registers: &mut Registers<'_>, load: &Load, rows: &[Row; 4], element:
 #[inline(always)]
 fn load_fast(
     memory: &Memory,
-    shared: &SharedMemory,
+    block: &RunningBlock,
     counters: &mut InstructionCounters,
     (shape, space, lowest): (&mut Shape, Space, u64),
     rows: &mut [Row],
 ) -> bool {
     if space == Space::Shared {
-        let done = shared.load(shape, lowest, rows);
+        let done = block.shared.load(shape, lowest, rows);
         if done {
             count_shared(counters, shape.wavefronts(lowest, coalesce::load_wavefronts));
         }

@@ -8,7 +8,7 @@ use crate::coalesce;
 use crate::counters::AccessKind;
 use crate::lanes::WideRow;
 use crate::machine::access;
-use crate::machine::state::{At, Block, Modelled, Residence, Warp, Worker, backing_addresses};
+use crate::machine::state::{At, Modelled, Residence, RunningBlock, Warp, Worker, backing_addresses};
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheHint, Multiprocessor};
 use crate::program::{AddressOperand, Atomic, Load, Store};
@@ -28,7 +28,7 @@ struct Request<'a> {
 
 /// A load is about to be made by these lanes. The rest of the worker is borrowed by then.
 #[inline(always)]
-pub(super) fn load(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &Warp, load: &Load, at: At) {
+pub(super) fn load(modelled: &mut Option<Box<Modelled>>, block: &RunningBlock, warp: &Warp, load: &Load, at: At) {
     if let Some(modelled) = modelled {
         let width = load.element * load.count;
         let kind = AccessKind::Load;
@@ -38,7 +38,7 @@ pub(super) fn load(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &W
 
 /// A store is about to be made by these lanes.
 #[inline(always)]
-pub(super) fn store(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &Warp, store: &Store, at: At) {
+pub(super) fn store(modelled: &mut Option<Box<Modelled>>, block: &RunningBlock, warp: &Warp, store: &Store, at: At) {
     if let Some(modelled) = modelled {
         let width = store.element * store.count;
         let kind = AccessKind::Store;
@@ -48,7 +48,7 @@ pub(super) fn store(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &
 
 /// An atomic operation is about to be made by these lanes.
 #[inline(always)]
-pub(super) fn atomic(modelled: &mut Option<Box<Modelled>>, block: &Block, warp: &Warp, atomic: &Atomic, at: At) {
+pub(super) fn atomic(modelled: &mut Option<Box<Modelled>>, block: &RunningBlock, warp: &Warp, atomic: &Atomic, at: At) {
     if let Some(modelled) = modelled {
         let returns = atomic.elements().any(|(d, _)| d.is_some());
         let kind = if returns { AccessKind::Atomic } else { AccessKind::Reduction };
@@ -102,14 +102,14 @@ fn multiprocessor<'w>(worker: &'w mut Worker) -> Option<&'w mut Multiprocessor> 
 
 /// Passes the access to the multiprocessor, for each state space that the lanes reach.
 #[inline(never)]
-fn pass(modelled: &mut Modelled, block: &Block, warp: &Warp, at: At, request: &Request) {
+fn pass(modelled: &mut Modelled, block: &RunningBlock, warp: &Warp, at: At, request: &Request) {
     let addresses = access::addresses(warp, request.reach, at.split);
     pass_at(modelled, block, warp, at.mask, &addresses, at.counter, request);
 }
 
 fn pass_at(
     modelled: &mut Modelled,
-    block: &Block,
+    block: &RunningBlock,
     warp: &Warp,
     mask: u32,
     addresses: &WideRow,

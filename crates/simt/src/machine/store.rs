@@ -9,9 +9,9 @@ use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::access::{
     Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, follow_shape, of_other,
 };
-use crate::machine::state::{At, Attempt, Refused, ReportsTo, Warp, Worker};
+use crate::machine::state::{At, Attempt, Refused, ReportsTo, RunningBlock, Warp, Worker};
 use crate::machine::{modelled, observe, watch};
-use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
+use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape};
 use crate::model::CacheHint;
 use crate::program::{Copied, Store};
 use crate::sanitizer::{Intent, Path, Stored};
@@ -67,7 +67,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
                     false => &worker.rows,
                 };
                 let counters = &mut worker.counters[counter as usize];
-                store_fast(worker.launched.memory, &worker.block.shared, counters, found, rows)
+                store_fast(worker.launched.memory, &worker.block, counters, found, rows)
             }
         };
         if done {
@@ -126,13 +126,13 @@ fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element
 #[inline(always)]
 fn store_fast(
     memory: &Memory,
-    shared: &SharedMemory,
+    block: &RunningBlock,
     counters: &mut InstructionCounters,
     (shape, space, lowest): (&mut Shape, Space, u64),
     rows: &[Row],
 ) -> bool {
     if space == Space::Shared {
-        let done = shared.store(shape, lowest, rows);
+        let done = block.shared.store(shape, lowest, rows);
         if done {
             count_shared(counters, shape.wavefronts(lowest, coalesce::store_wavefronts));
         }
