@@ -3,7 +3,10 @@
 
 use std::rc::Rc;
 
-use super::{Data, Number, OnDevice, Operation, Reduce, Type, Values};
+use super::number::Number;
+use super::on_device::OnDevice;
+use super::table::{Operation, Type};
+use super::{Data, Reduce, Values};
 use crate::error::Result;
 use crate::labs::compare::Shape;
 use crate::labs::lab::{Outcome, Variant};
