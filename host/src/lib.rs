@@ -28,7 +28,7 @@
 //! # fn main() -> Result<(), device::Error> {
 //! let device = device::open(DeviceChoice::Simulator, &device::Options::default())?;
 //! let matrix = labs::MatrixFlags { rows: Some(33), cols: Some(70), ..Default::default() };
-//! let options = transpose::Options { matrix, padded: true, ..Default::default() };
+//! let options = transpose::Options { matrix, variants: labs::Chosen::of(&["padded"]), ..Default::default() };
 //! let report = labs::run::<transpose::Transpose>(&device, options, &Settings::default())?;
 //! assert!(report.correct());
 //! # Ok(())

@@ -35,7 +35,7 @@ fn flags_that_do_not_fit_are_one_line() {
         ("table --step 0", &["--step", "above 0"]),
         ("table --step nan", &["--step", "nan"]),
         ("matmul --block 64,32", &["--block", "1024"]),
-        ("matmul --inner 5 --input a.npy", &["--inner", "--input"]),
+        ("matmul --k 5 --input a.npy", &["--k", "--input"]),
         ("matmul --input-b b.npy", &["--input"]),
         ("dot --input-b b.npy", &["--input"]),
         ("dot --block 100", &["--block", "power of two", "1024"]),
@@ -53,7 +53,7 @@ fn flags_that_do_not_fit_are_one_line() {
         ("transpose --best --device sim:g80", &["transpose_best", "16640 bytes of shared memory", "16384"]),
         // Variants with different results.
         ("rows --output never.npy --device sim", &["--output", "the results of sum", "the results of column-means"]),
-        ("texture --output never.npy --device sim", &["--output", "the doubled image"]),
+        ("texture --all --output never.npy --device sim", &["--output", "the doubled image"]),
         ("matmul --output nowhere/x.npy --device sim", &["nowhere"]),
         ("course --seed x", &["--seed", "whole number"]),
         ("course --rows 5", &["--rows"]),
@@ -93,8 +93,8 @@ fn sizes_beyond_memory_are_refused_before_anything_is_allocated() {
         "pitch --rows 4294967295 --cols 4294967295",
         "constant --size 18446744073709551615",
         "table --size 18446744073709551615",
-        "matmul --rows 4294967295 --cols 4294967295 --inner 4294967295",
-        "matmul --rows 1000000 --inner 1000000 --cols 1",
+        "matmul --m 4294967295 --n 4294967295 --k 4294967295",
+        "matmul --m 1000000 --k 1000000 --n 1",
         "gram --rows 4294967295",
         "gram --rows 1000000 --cols 1",
         "reduce --size 18446744073709551615",
@@ -110,7 +110,7 @@ fn sizes_beyond_memory_are_refused_before_anything_is_allocated() {
         ("cache --size 18446744073709551615", &["--size", "33554432"]),
         ("texture --size 1048576", &["--size", "32768"]),
         ("banks --blocks 4294967295", &["--blocks", "16777216"]),
-        ("matmul --rows 2000000 --cols 1 --inner 1 --block 1,1", &["--rows", "2000000", "65535"]),
+        ("matmul --m 2000000 --n 1 --k 1 --block 1,1", &["--m", "2000000", "65535"]),
     ] {
         fails(host(&format!("{arguments} --device sim")), 2, parts);
     }

@@ -126,7 +126,7 @@ fn a_value_given_twice_is_one_variant() {
         ("shared --dynamic --kilobytes 4,8,4", 2),
         ("launch --word f32,f32 --loads 2,2 --block 64,64 --grid 3,3", 1),
         ("banks --pattern permuted,permuted", 2),
-        ("access --loads --stride 2,2 --models hopper,hopper", 9),
+        ("access --loads --stride 2,2 --models hopper,hopper", 5),
         ("cache --operators --pattern table,table", 7),
         ("reduce --best --operation min,min --type i32,i32", 1),
     ] {

@@ -4,18 +4,19 @@
 use clap::Args;
 use device::flag_values::{each_once, whole_number};
 use device::random::Random;
-use device::{Buffer, Device, LaunchConfig, LoadCaching, Model, Result};
+use device::{Buffer, Device, LaunchConfig, Result};
 use kernels::banks::{self as kernel, STAGE_WORDS};
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Launcher;
+use super::models::stand_in;
 use super::settings::Settings;
-use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
-use crate::units::three_digits;
+use crate::report::Gap::{Of, Times};
+use crate::report::measures::{SHARED_LOAD_WAVEFRONTS, TIME};
+use crate::report::{Best, Conclusion, Grid, Row, Subject};
 
 const BLOCKS: DefaultSize = DefaultSize { on_gpu: 1 << 16, on_simulator: 4 };
 
@@ -33,13 +34,16 @@ const WARP: u32 = 32;
 pub struct Options {
     /// Only these patterns, by their names in the table, separated by commas
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = pattern)]
-    pub pattern: Vec<Pattern>,
-    /// Blocks of one warp each [default: 65536 on a GPU, 4 on the simulator]
+    pattern: Vec<Pattern>,
+    /// All patterns: further strides, words and structures, two loads, and a column of a tile
+    #[arg(long, conflicts_with = "pattern")]
+    all: bool,
+    /// Blocks of one warp each
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u32 << 24))]
-    pub blocks: Option<u32>,
-    /// Reads of each thread [default: 128 on a GPU, 32 on the simulator]
+    blocks: Option<u32>,
+    /// Reads of each thread
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, MOST_ROUNDS))]
-    pub rounds: Option<u32>,
+    rounds: Option<u32>,
 }
 
 /// How the lanes of a warp read the staged data.
@@ -47,6 +51,8 @@ pub struct Options {
 pub struct Pattern {
     name: &'static str,
     reads: Reads,
+    /// Whether it runs only with `--all` or by its name.
+    extra: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,26 +70,26 @@ enum Reads {
 }
 
 const PATTERNS: [Pattern; 19] = [
-    Pattern { name: "stride-1", reads: Reads::Stride(1) },
-    Pattern { name: "stride-2", reads: Reads::Stride(2) },
-    Pattern { name: "stride-3", reads: Reads::Stride(3) },
-    Pattern { name: "stride-8", reads: Reads::Stride(8) },
-    Pattern { name: "stride-16", reads: Reads::Stride(16) },
-    Pattern { name: "stride-32", reads: Reads::Stride(32) },
-    Pattern { name: "stride-33", reads: Reads::Stride(33) },
-    Pattern { name: "permuted", reads: Reads::Permuted },
-    Pattern { name: "one-word", reads: Reads::Stride(0) },
-    Pattern { name: "bytes-1", reads: Reads::Bytes(1) },
-    Pattern { name: "bytes-2", reads: Reads::Bytes(2) },
-    Pattern { name: "bytes-8", reads: Reads::Bytes(8) },
-    Pattern { name: "bytes-16", reads: Reads::Bytes(16) },
-    Pattern { name: "structure-of-2", reads: Reads::Structure(2) },
-    Pattern { name: "structure-of-3", reads: Reads::Structure(3) },
-    Pattern { name: "two-interleaved", reads: Reads::Two(1) },
-    Pattern { name: "two-block-apart", reads: Reads::Two(32) },
+    Pattern { name: "stride-1", reads: Reads::Stride(1), extra: false },
+    Pattern { name: "stride-2", reads: Reads::Stride(2), extra: false },
+    Pattern { name: "stride-3", reads: Reads::Stride(3), extra: false },
+    Pattern { name: "stride-8", reads: Reads::Stride(8), extra: true },
+    Pattern { name: "stride-16", reads: Reads::Stride(16), extra: false },
+    Pattern { name: "stride-32", reads: Reads::Stride(32), extra: false },
+    Pattern { name: "stride-33", reads: Reads::Stride(33), extra: false },
+    Pattern { name: "permuted", reads: Reads::Permuted, extra: false },
+    Pattern { name: "one-word", reads: Reads::Stride(0), extra: false },
+    Pattern { name: "bytes-1", reads: Reads::Bytes(1), extra: false },
+    Pattern { name: "bytes-2", reads: Reads::Bytes(2), extra: true },
+    Pattern { name: "bytes-8", reads: Reads::Bytes(8), extra: false },
+    Pattern { name: "bytes-16", reads: Reads::Bytes(16), extra: false },
+    Pattern { name: "structure-of-2", reads: Reads::Structure(2), extra: true },
+    Pattern { name: "structure-of-3", reads: Reads::Structure(3), extra: false },
+    Pattern { name: "two-interleaved", reads: Reads::Two(1), extra: true },
+    Pattern { name: "two-block-apart", reads: Reads::Two(32), extra: true },
     // What the transpose does.
-    Pattern { name: "column-of-32x32", reads: Reads::Stride(32) },
-    Pattern { name: "column-of-32x33", reads: Reads::Stride(33) },
+    Pattern { name: "column-of-32x32", reads: Reads::Stride(32), extra: true },
+    Pattern { name: "column-of-32x33", reads: Reads::Stride(33), extra: true },
 ];
 
 fn pattern(text: &str) -> std::result::Result<Pattern, String> {
@@ -104,10 +110,30 @@ pub struct Banks {
 /// The data on each device.
 pub struct Data(Vec<(Buffer<u32>, Buffer<u32>)>);
 
+const STRIDE_1: Row = Row::At(&[("pattern", "stride-1")]);
+const STRIDE_32: Row = Row::At(&[("pattern", "stride-32")]);
+const STRIDE_33: Row = Row::At(&[("pattern", "stride-33")]);
+const ONE_WORD: Row = Row::At(&[("pattern", "one-word")]);
+
 impl Lab for Banks {
     const NAME: &'static str = "banks";
     const ABOUT: &'static str = "The banks of shared memory: which patterns conflict, and how many ways";
     const SUBJECTS: &'static [Subject] = &[Subject::SharedLoads, Subject::BankConflicts];
+    const CONCLUSIONS: &'static [Conclusion] = &[
+        Conclusion::new(
+            "A stride of 32 words takes {} times as long as a stride of 1.",
+            &[Times(STRIDE_32, STRIDE_1, &TIME)],
+        ),
+        Conclusion::new(
+            "A load takes {} wavefronts at a stride of 32 words and {} at 33; one word for all lanes takes {}.",
+            &[
+                Of(STRIDE_32, &SHARED_LOAD_WAVEFRONTS),
+                Of(STRIDE_33, &SHARED_LOAD_WAVEFRONTS),
+                Of(ONE_WORD, &SHARED_LOAD_WAVEFRONTS),
+            ],
+        ),
+    ];
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("blocks", BLOCKS), ("rounds", ROUNDS)];
     type Options = Options;
     type Data = Data;
 
@@ -118,7 +144,7 @@ impl Lab for Banks {
         check_room(device, "reading shared memory", bytes.saturating_mul(2), bytes)?;
         let words = Random::new(settings.seed).samples(STAGE_WORDS as usize);
         let patterns = match options.pattern.as_slice() {
-            [] => PATTERNS.to_vec(),
+            [] => PATTERNS.into_iter().filter(|pattern| options.all || !pattern.extra).collect(),
             patterns => each_once(patterns.to_vec()),
         };
         Ok(Self { patterns, blocks, rounds, words })
@@ -130,13 +156,10 @@ impl Lab for Banks {
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let mut devices = vec![("this device", device.clone())];
-        let properties = device.properties();
-        if !properties.is_gpu() && properties.simulates.is_none() {
+        if let Some(model) = stand_in(device, "g80")? {
             // The lecture's table has both: 32 banks for a warp, and 16 for each half-warp.
             devices[0].0 = "32 banks";
-            if let Some(model) = Model::named("g80") {
-                devices.push(("g80", device.as_model(model, LoadCaching::Default)?));
-            }
+            devices.push(("g80", model));
         }
         let mut data = Data(Vec::new());
         let mut variants = Vec::new();
@@ -146,57 +169,26 @@ impl Lab for Banks {
             data.0.push((input, device.buffer((self.blocks * WARP) as usize)?));
             variants.extend(self.patterns.iter().map(|&pattern| self.variant(pattern, index, name, device.clone())));
         }
-        Ok(Plan::new(data, variants)
-            .grid(Grid {
-                title: "wavefronts of each shared load".to_owned(),
-                rows: "pattern",
-                columns: "banks",
-                group: String::new(),
-                rows_compete: false,
-                cell: |variant| {
-                    Some(Cell::plain(three_digits(variant.counters?.shared.load.wavefronts_per_request()?)))
-                },
-            })
-            .grid(Grid {
-                title: "time".to_owned(),
-                rows: "pattern",
-                columns: "banks",
-                group: String::new(),
-                rows_compete: false,
-                cell: |variant| Some(Cell::plain(crate::units::milliseconds(variant.timing.as_ref()?.median_ms))),
-            })
-            .compact())
+        let grid = |title: &str, measures| Grid {
+            title: title.to_owned(),
+            rows: "pattern",
+            columns: "banks",
+            group: String::new(),
+            best: Best::Unmarked,
+            measures,
+        };
+        Ok(Plan::new(data, variants).grid(grid("", &[&SHARED_LOAD_WAVEFRONTS])).grid(grid("", &[&TIME])).compact())
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
         data.0.iter_mut().try_for_each(|(_, output)| output.poison())
-    }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let of =
-            |pattern: &str| report.variants.iter().find(|variant| variant.fact("pattern") == Some(&pattern.into()));
-        let wavefronts = |pattern| of(pattern)?.counters?.shared.load.wavefronts_per_request().map(three_digits);
-        let counted = || {
-            Some(format!(
-                "A load takes {} wavefronts at a stride of 32 words and {} at 33; one word for all lanes takes {}.",
-                wavefronts("stride-32")?,
-                wavefronts("stride-33")?,
-                wavefronts("one-word")?
-            ))
-        };
-        let time = || {
-            let time = |variant: &VariantReport| variant.timing.as_ref().map(|timing| timing.median_ms);
-            let ratio = time(of("stride-32")?)? / time(of("stride-1")?)?;
-            Some(format!("A stride of 32 words takes {} times as long as a stride of 1.", three_digits(ratio)))
-        };
-        [time(), counted()].into_iter().flatten().collect()
     }
 }
 
 impl Banks {
     fn variant(&self, pattern: Pattern, index: usize, banks: &str, device: Device) -> Variant<'_, Data> {
         let (blocks, rounds) = (self.blocks, self.rounds);
-        let Pattern { name, reads } = pattern;
+        let Pattern { name, reads, .. } = pattern;
         let launch = LaunchConfig::new([blocks, 1, 1], [WARP, 1, 1]);
         let full_name = if index == 0 { name.to_owned() } else { format!("{name} on {banks}") };
         let bytes = u64::from(blocks) * u64::from(WARP) * reads.bytes() * u64::from(rounds);

@@ -12,46 +12,19 @@ use serde_json::{Value, json};
 
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room, VectorFlags, named};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
-use crate::report::{LabReport, Subject, Tolerance};
-use crate::units::{as_fast, three_digits};
+use super::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{AsFast, Of};
+use crate::report::measures::{CONSTANT_ADDRESSES, LOAD_REQUESTS};
+use crate::report::{Conclusion, Holds, Row, Subject, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 13 };
 
 /// The numbers, the bytes and the output on the device; the same on the host.
 const ROOM: Room = Room { what: "an array", on_device: 3, on_host: 3 };
 
-/// The flags of `host constant`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// A polynomial: all lanes read the same coefficient
-    #[arg(long, help_heading = "Tasks (default: all)")]
-    pub polynomial: bool,
-    /// A gamma correction: all lanes read the same two parameters
-    #[arg(long, help_heading = "Tasks (default: all)")]
-    pub gamma: bool,
-    /// A table of 256 entries: each lane reads an entry of its own
-    #[arg(long, help_heading = "Tasks (default: all)")]
-    pub lookup: bool,
-    /// Set a constant and read it back, synchronously and on a stream
-    #[arg(long, help_heading = "Tasks (default: all)")]
-    pub set: bool,
-    /// Read from constant memory
-    #[arg(long, help_heading = "Memories (default: both)")]
-    pub constant: bool,
-    /// Read from global memory
-    #[arg(long, help_heading = "Memories (default: both)")]
-    pub global: bool,
-
-    /// The inputs of the polynomial and the gamma correction: numbers from 0 to 1.
-    #[command(flatten)]
-    pub x: VectorFlags,
-    /// Threads of a block
-    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
-    pub block: u32,
-}
-
+/// What a variant computes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Task {
     Polynomial,
@@ -59,6 +32,68 @@ enum Task {
     Lookup,
     Set,
 }
+
+impl Variants for Task {
+    const TITLE: &'static str = "Tasks";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("polynomial", "A polynomial: all lanes read the same coefficient", Self::Polynomial),
+        variant("gamma", "A gamma correction: all lanes read the same two parameters", Self::Gamma),
+        variant("lookup", "A table of 256 entries: each lane reads an entry of its own", Self::Lookup),
+        variant("set", "Set a constant and read it back, synchronously and on a stream", Self::Set),
+    ];
+}
+
+/// Where the constants are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    Constant,
+    Global,
+}
+
+impl Variants for Memory {
+    const TITLE: &'static str = "Memories";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("constant", "Read from constant memory", Self::Constant),
+        variant("global", "Read from global memory", Self::Global),
+    ];
+}
+
+/// The flags of `host constant`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    tasks: Chosen<Task>,
+    #[command(flatten)]
+    memories: Chosen<Memory>,
+    // The inputs of the polynomial and the gamma correction: numbers from 0 to 1.
+    #[command(flatten)]
+    x: VectorFlags,
+    /// Threads of a block
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
+    block: u32,
+}
+
+const POLYNOMIAL: Row = Row::Named("polynomial-constant");
+const POLYNOMIAL_GLOBAL: Row = Row::Named("polynomial-global");
+const LOOKUP: Row = Row::Named("lookup-constant");
+
+const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "For the polynomial, constant memory is {} as global memory; for the table, it is {} as that.",
+        &[AsFast(POLYNOMIAL, POLYNOMIAL_GLOBAL), AsFast(LOOKUP, Row::Named("lookup-global"))],
+    ),
+    Conclusion::new(
+        "A load from constant memory names {} address where all lanes read the same coefficient, and {} where each looks up an entry of \
+         its own.",
+        &[Of(POLYNOMIAL, &CONSTANT_ADDRESSES), Of(LOOKUP, &CONSTANT_ADDRESSES)],
+    )
+    .holds(&[Holds::More(1, 0)]),
+    Conclusion::new(
+        "From global memory the polynomial takes {} load requests instead of {}.",
+        &[Of(POLYNOMIAL_GLOBAL, &LOAD_REQUESTS), Of(POLYNOMIAL, &LOAD_REQUESTS)],
+    )
+    .holds(&[Holds::More(0, 1)]),
+];
 
 /// The lab: its input and the constants.
 pub struct Constant {
@@ -86,6 +121,8 @@ impl Lab for Constant {
     const ABOUT: &'static str = "Constant memory: one address for all lanes is fast, 32 addresses are not";
     const SUBJECTS: &'static [Subject] =
         &[Subject::Constants, Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     type Options = Options;
     type Data = Data;
 
@@ -124,15 +161,13 @@ impl Lab for Constant {
             table: device.variable(&kernel::CONSTANT_TABLE)?,
         };
         data.bytes.write(&self.bytes)?;
-        let &Options { polynomial, gamma, lookup, set, constant, global, .. } = &self.options;
-        let tasks =
-            chosen(&[(Task::Polynomial, polynomial), (Task::Gamma, gamma), (Task::Lookup, lookup), (Task::Set, set)]);
-        let memories = chosen(&[(false, constant), (true, global)]);
         let mut variants = Vec::new();
-        for task in tasks {
-            match task {
+        for task in self.options.tasks.chosen() {
+            match task.of {
                 Task::Set => variants.extend([self.set(false), self.set(true)]),
-                _ => variants.extend(memories.iter().map(|&global| self.variant(task, global))),
+                _ => {
+                    variants.extend(self.options.memories.chosen().into_iter().map(|memory| self.variant(task, memory)))
+                }
             }
         }
         Ok(Plan::new(data, variants))
@@ -143,34 +178,6 @@ impl Lab for Constant {
         data.gamma.write(&self.gamma)?;
         data.table.write(&self.table)?;
         data.output.poison()
-    }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let addresses = |name| report.counters(name)?.constant.addresses_per_request();
-        let counted = || {
-            Some(format!(
-                "A load from constant memory names {} address where all lanes read the same coefficient, and {} where each looks up an \
-                 entry of its own.",
-                three_digits(addresses("polynomial-constant")?),
-                three_digits(addresses("lookup-constant")?)
-            ))
-        };
-        let requests = || {
-            let of = |name| Some(report.counters(name)?.global.load.requests);
-            Some(format!(
-                "From global memory the polynomial takes {} load requests instead of {}.",
-                of("polynomial-global")?,
-                of("polynomial-constant")?
-            ))
-        };
-        let time = || {
-            Some(format!(
-                "For the polynomial, constant memory is {} as global memory; for the table, it is {} as that.",
-                as_fast(report.speedup("polynomial-constant", "polynomial-global")?),
-                as_fast(report.speedup("lookup-constant", "lookup-global")?)
-            ))
-        };
-        [time(), counted(), requests()].into_iter().flatten().collect()
     }
 }
 
@@ -185,22 +192,17 @@ fn check_range(path: &Path, x: &[f32]) -> Result<()> {
 }
 
 impl Constant {
-    fn variant(&self, task: Task, global: bool) -> Variant<'_, Data> {
+    fn variant(&self, task: &VariantSpec<Task>, memory: &VariantSpec<Memory>) -> Variant<'_, Data> {
         let size = self.x.len();
         let launch = LaunchConfig::linear(size, self.options.block);
-        let memory = if global { "global" } else { "constant" };
-        let name = match task {
-            Task::Polynomial => "polynomial",
-            Task::Gamma => "gamma",
-            Task::Lookup | Task::Set => "lookup",
-        };
-        let read = if task == Task::Lookup { 1 } else { 4 };
+        let (name, memory, of, global) = (task.name, memory.name, task.of, memory.of == Memory::Global);
+        let read = if of == Task::Lookup { 1 } else { 4 };
         Variant::new(
             format!("{name}-{memory}"),
             move |data: &mut Data, launcher| {
                 let Data { x, bytes, output, in_global: [coefficients, gamma, table], .. } = data;
                 let (x, bytes) = (&*x, &*bytes);
-                match (task, global) {
+                match (of, global) {
                     (Task::Polynomial, false) => launcher.launch(&kernel::constant_polynomial, &launch, (x, output)),
                     (Task::Polynomial, true) => {
                         launcher.launch(&kernel::constant_polynomial_global, &launch, (x, output, &*coefficients))
@@ -213,7 +215,7 @@ impl Constant {
                     (_, true) => launcher.launch(&kernel::constant_lookup_global, &launch, (bytes, output, &*table)),
                 }
             },
-            move |data| Ok(self.outcome(task, data.output.read()?)),
+            move |data| Ok(self.outcome(of, data.output.read()?)),
         )
         .group(name)
         .axis("task", name)

@@ -16,11 +16,13 @@ use serde_json::{Value, json};
 use super::best::slots;
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::peers::{self, Peer};
-use crate::report::{Cost, LabReport, Subject, Tolerance};
-use crate::units::{as_fast, three_digits};
+use crate::report::Gap::{AsFast, Of};
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, ALL_REQUESTS};
+use crate::report::{Conclusion, Holds, LabReport, Row, Subject, Tolerance};
 
 /// No multiple of 8, so that the second of two linear vectors starts in the middle of a sector.
 const SIZE: DefaultSize = DefaultSize { on_gpu: (1 << 27) + 1, on_simulator: (1 << 16) + 1 };
@@ -28,50 +30,81 @@ const SIZE: DefaultSize = DefaultSize { on_gpu: (1 << 27) + 1, on_simulator: (1 
 /// Both vectors twice and a product for each thread on the device; the vectors on the host.
 const ROOM: Room = Room { what: "the dot product of vectors", on_device: 5, on_host: 2 };
 
-/// A sector has 32 bytes.
-const FLOATS_OF_A_SECTOR: usize = 8;
-
-/// The flags of `host dot`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// Add up in global memory
-    #[arg(long, help_heading = "Methods (default: all)")]
-    pub global: bool,
-    /// Add up in shared memory
-    #[arg(long, help_heading = "Methods (default: all)")]
-    pub shared: bool,
-    /// Many pairs per thread, then shuffles, in one launch
-    #[arg(long, help_heading = "Methods (default: all)")]
-    pub best: bool,
-    /// The second vector directly after the first, in one allocation
-    #[arg(long, help_heading = "Layouts (default: both)")]
-    pub linear: bool,
-    /// Each vector at the start of an allocation
-    #[arg(long, help_heading = "Layouts (default: both)")]
-    pub aligned: bool,
-
-    /// The first vector.
-    #[command(flatten)]
-    pub a: VectorFlags,
-    /// Take the second vector from this NumPy file instead of a random one
-    #[arg(long, value_name = "B.npy", requires = "input")]
-    pub input_b: Option<PathBuf>,
-    /// Threads of a block of --global and --shared: a power of two from 32 to 1024
-    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = power_of_two(32, 1024))]
-    pub block: u32,
-}
-
+/// How a variant adds up.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Memory {
+enum Method {
     Global,
     Shared,
     Best,
 }
 
+impl Variants for Method {
+    const TITLE: &'static str = "Methods";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("global", "Add up in global memory", Self::Global),
+        variant("shared", "Add up in shared memory", Self::Shared),
+        variant("best", "Many pairs per thread, then shuffles, in one launch", Self::Best),
+    ];
+}
+
+/// How the vectors are stored.
 #[derive(Clone, Copy)]
 enum Layout {
     Linear,
     Aligned,
+}
+
+impl Variants for Layout {
+    const TITLE: &'static str = "Layouts";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("linear", "The second vector directly after the first, in one allocation", Self::Linear),
+        variant("aligned", "Each vector at the start of an allocation", Self::Aligned),
+    ];
+}
+
+/// The flags of `host dot`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    methods: Chosen<Method>,
+    #[command(flatten)]
+    layouts: Chosen<Layout>,
+    #[command(flatten)]
+    a: VectorFlags,
+    /// Take the second vector from this NumPy file instead of a random one
+    #[arg(long, value_name = "B.npy", requires = "input")]
+    input_b: Option<PathBuf>,
+    /// Threads of a block of --global and --shared: a power of two from 32 to 1024
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = power_of_two(32, 1024))]
+    block: u32,
+}
+
+const GLOBAL: Row = Row::Named("global-aligned");
+const SHARED: Row = Row::Named("shared-aligned");
+const LINEAR: Row = Row::Named("shared-linear");
+
+const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new("Shared memory is {} as global memory.", &[AsFast(SHARED, GLOBAL)]),
+    Conclusion::new(
+        "With the tree in global memory there are {} requests to it; in shared memory {} are left, for the vectors and the blocks' sums.",
+        &[Of(GLOBAL, &ALL_REQUESTS), Of(SHARED, &ALL_REQUESTS)],
+    )
+    .holds(&[Holds::More(0, 1)]),
+    Conclusion::new(
+        "A load takes {} of linear vectors and {} of aligned ones.",
+        &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(SHARED, &A_LOAD), Of(LINEAR, &A_LOAD)],
+    )
+    .holds(&[Holds::Differ(1, 2)]),
+    Conclusion::new(
+        "Linear vectors of this length end where a sector does, so aligned ones are no better: try a length that is not a multiple of 8.",
+        &[Of(LINEAR, &A_LOAD), Of(SHARED, &A_LOAD)],
+    )
+    .holds(&[Holds::Same(0, 1), Holds::If(ends_with_a_sector)]),
+];
+
+/// Whether the first of two linear vectors ends where a sector of 32 bytes does.
+fn ends_with_a_sector(report: &LabReport) -> bool {
+    report.parameters.get("size").and_then(Value::as_u64).is_some_and(|size| size.is_multiple_of(8))
 }
 
 /// The lab: two vectors.
@@ -99,6 +132,8 @@ impl Lab for Dot {
     const ABOUT: &'static str = "A tree in global and in shared memory; a vector off a sector's start";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
     type Options = Options;
@@ -134,110 +169,77 @@ impl Lab for Dot {
         data.b.write(&self.b)?;
         data.both.write_from(0, &self.a)?;
         data.both.write_from(size, &self.b)?;
-        let options = &self.options;
-        let memories =
-            chosen(&[(Memory::Global, options.global), (Memory::Shared, options.shared), (Memory::Best, options.best)]);
-        let places = options.places();
-        let variants = memories.into_iter().flat_map(|memory| places.iter().map(move |&place| (memory, place)));
-        Ok(Plan::new(data, variants.map(|(memory, place)| self.variant(memory, place, best)).collect()))
+        let mut variants = Vec::new();
+        for method in self.options.methods.chosen() {
+            variants.extend(self.options.layouts.chosen().into_iter().map(|layout| self.variant(method, layout, best)));
+        }
+        Ok(Plan::new(data, variants))
     }
 
     fn peers<'a>(&'a self, _device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
         let Some(library) = peers.cublas() else { return Ok(Vec::new()) };
         let size = self.a.len();
-        let row = |place: Layout| {
+        let row = |layout: &'static VariantSpec<Layout>| {
             let peers = Rc::clone(peers);
             let launch = move |data: &mut Data| {
                 let Data { a, b, both, sums, .. } = data;
-                let (a, b) = place.of(a, b, both, size);
+                let (a, b) = layout.of.vectors(a, b, both, size);
                 peers.dot(a, b, size, sums)
             };
             let roundings = peers::roundings(size);
             let outcome = move |data: &mut Data| self.outcome(data, 1, roundings);
-            let row = peers::row(format!("cublas-sdot-{}", place.name()), library, launch, outcome);
+            let row = peers::row(format!("cublas-sdot-{}", layout.name), library, launch, outcome);
             row.bytes(self.bytes()).operations(2 * size as u64)
         };
-        Ok(self.options.places().into_iter().map(row).collect())
+        Ok(self.options.layouts.chosen().into_iter().map(row).collect())
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
         data.scratch.poison()?;
         data.sums.poison()
     }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let requests = |name| {
-            let global = report.counters(name)?.global;
-            Some(global.load.requests + global.store.requests)
-        };
-        let counted = || {
-            let (global, shared) = (requests("global-aligned")?, requests("shared-aligned")?);
-            Some(format!(
-                "With the tree in global memory there are {global} requests to it; in shared memory {shared} are \
-                 left, for the vectors and the blocks' sums."
-            ))
-        };
-        let sectors = || {
-            let of = |name| Cost::of_loads(report.counters(name)?);
-            let (linear, aligned) = (of("shared-linear")?, of("shared-aligned")?);
-            let of_aligned = three_digits(aligned.per_request);
-            let same = three_digits(linear.per_request) == of_aligned;
-            match (same, self.a.len().is_multiple_of(FLOATS_OF_A_SECTOR)) {
-                (false, _) => {
-                    Some(format!("A load takes {linear} of linear vectors and {of_aligned} of aligned ones."))
-                }
-                (true, true) => Some(
-                    "Linear vectors of this length end where a sector does, so aligned ones are no better: try a \
-                     length that is not a multiple of 8."
-                        .to_owned(),
-                ),
-                // The vectors are too short to tell.
-                (true, false) => None,
-            }
-        };
-        let time = || {
-            let times = report.speedup("shared-aligned", "global-aligned")?;
-            Some(format!("Shared memory is {} as global memory.", as_fast(times)))
-        };
-        [time(), counted(), sectors()].into_iter().flatten().collect()
-    }
 }
 
 impl Dot {
-    fn variant(&self, memory: Memory, place: Layout, best: LaunchConfig) -> Variant<'_, Data> {
+    fn variant(
+        &self,
+        method: &VariantSpec<Method>,
+        layout: &VariantSpec<Layout>,
+        best: LaunchConfig,
+    ) -> Variant<'_, Data> {
         let size = self.a.len();
-        let launch = if memory == Memory::Best { best } else { LaunchConfig::linear(size, self.options.block) };
+        let (of, place) = (method.of, layout.of);
+        let launch = if of == Method::Best { best } else { LaunchConfig::linear(size, self.options.block) };
         // The best kernel leaves one sum.
-        let left = if memory == Memory::Best { 1 } else { launch.grid[0] as usize };
-        let (memory_name, place_name) = (memory.name(), place.name());
+        let left = if of == Method::Best { 1 } else { launch.grid[0] as usize };
         let tree = u64::from(launch.block[0].ilog2()) + 1;
-        let roundings = match memory {
+        let roundings = match of {
             // Roundings of the product, a thread's sums, a tree, the blocks' sums, and another tree.
-            Memory::Best => {
+            Method::Best => {
                 1 + blocks::numbers_of_a_thread(size, launch.grid[0]) + 2 * tree + u64::from(launch.grid[0])
             }
             // Roundings of the product and a tree. The blocks' sums are added in higher precision.
-            Memory::Global | Memory::Shared => 2 + tree,
+            Method::Global | Method::Shared => 2 + tree,
         };
         Variant::new(
-            format!("{memory_name}-{place_name}"),
+            format!("{}-{}", method.name, layout.name),
             move |data: &mut Data, launcher| {
                 let Data { a, b, both, scratch, sums, slots } = data;
-                let (a, b) = place.of(a, b, both, size);
+                let (a, b) = place.vectors(a, b, both, size);
                 let (all_a, all_b) = (a.first(size), b.first(size));
-                match memory {
-                    Memory::Global => launcher.launch(&kernel::dot_global, &launch, (all_a, all_b, scratch, sums)),
-                    Memory::Shared => launcher.launch(&kernel::dot_shared, &launch, (all_a, all_b, sums)),
+                match of {
+                    Method::Global => launcher.launch(&kernel::dot_global, &launch, (all_a, all_b, scratch, sums)),
+                    Method::Shared => launcher.launch(&kernel::dot_shared, &launch, (all_a, all_b, sums)),
                     // SAFETY: both vectors have `size` elements, and the slots are those of the grid, all 0.
-                    Memory::Best => unsafe {
+                    Method::Best => unsafe {
                         launcher.launch_unchecked(&best_kernels::dot::dot_best, &launch, (a, b, size, sums, slots))
                     },
                 }
             },
             move |data| self.outcome(data, left, roundings),
         )
-        .axis("memory", memory_name)
-        .axis("layout", place_name)
+        .axis("memory", method.name)
+        .axis("layout", layout.name)
         .fact("grid", json!(launch.grid))
         .bytes(self.bytes())
         .operations(2 * size as u64)
@@ -258,26 +260,9 @@ impl Dot {
     }
 }
 
-impl Memory {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Shared => "shared",
-            Self::Best => "best",
-        }
-    }
-}
-
-impl Options {
-    /// How the vectors are stored.
-    fn places(&self) -> Vec<Layout> {
-        chosen(&[(Layout::Linear, self.linear), (Layout::Aligned, self.aligned)])
-    }
-}
-
 impl Layout {
     /// The vectors stored this way.
-    fn of<'d>(
+    fn vectors<'d>(
         self,
         a: &'d Buffer<f32>,
         b: &'d Buffer<f32>,
@@ -287,13 +272,6 @@ impl Layout {
         match self {
             Self::Linear => (both.tail(0), both.tail(size)),
             Self::Aligned => (a.tail(0), b.tail(0)),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Aligned => "aligned",
         }
     }
 }

@@ -69,6 +69,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         grids: plan.grids.clone(),
         compact: plan.compact,
         conclusions: Vec::new(),
+        concluded: Vec::new(),
         stopped: None,
     };
     let saved = run_variants(&lab, plan, device, settings, &mut report)?;
@@ -85,7 +86,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     }
     save(saved, &report, settings)?;
     if report.correct() {
-        report.conclusions = lab.conclude(&report);
+        report.conclude(L::CONCLUSIONS);
     }
     Ok(report)
 }
@@ -183,6 +184,7 @@ fn nothing_known<D>(variant: &Variant<'_, D>) -> VariantReport {
         facts: variant.facts.clone(),
         useful_bytes: variant.useful_bytes,
         operations: variant.operations,
+        one_of_several: variant.one_of_several,
         ..VariantReport::default()
     }
 }

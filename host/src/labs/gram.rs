@@ -19,111 +19,103 @@ use serde_json::{Value, json};
 use super::best::{Meeting, gpu};
 use super::compare::{Expected, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_room, named};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen, chosen_for};
+use super::lab::{Lab, Outcome, Plan, Variant};
 use super::product::Products;
 use super::settings::Settings;
+use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::peers::{self, Peer};
-use crate::report::{LabReport, Subject, Tolerance};
-use crate::units::three_digits;
+use crate::report::Gap::{Of, Speedup};
+use crate::report::measures::SHARED_LOAD_WAVEFRONTS;
+use crate::report::{Conclusion, Holds, Row, Subject, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 
 /// The most rows: a grid has 65535 blocks in y, of which the smallest have tiles of 16 rows.
 const MOST_ROWS: usize = 65_535 * 16;
 
+/// A kernel of the course.
+type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
+
+/// What a variant launches.
+#[derive(Clone, Copy)]
+struct Step {
+    /// The kernel; for the best one, that of matrices that are smaller than its tiles.
+    kernel: &'static Plain,
+    /// Rows and columns of a block's tile, if these are not those of its threads.
+    tile: Option<u32>,
+    best: bool,
+}
+
+const fn step(kernel: &'static Plain) -> Step {
+    Step { kernel, tile: None, best: false }
+}
+
+impl Variants for Step {
+    const TITLE: &'static str = "Variants";
+    #[rustfmt::skip]
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("tiled16", "Tiles of 16 x 16: bank conflicts", step(&kernel::gram_tiled16)),
+        variant("padded16", "Tiles of 16 x 17", step(&kernel::gram_padded16)),
+        variant("tiled32", "Tiles of 32 x 32: more bank conflicts", step(&kernel::gram_tiled32)),
+        variant("padded32", "Tiles of 32 x 33", step(&kernel::gram_padded32)),
+        variant("mirrored", "Half of the tiles of 32 x 33, each written twice", step(&kernel::gram_mirrored)),
+        variant(
+            "registers",
+            "The same with 128 x 128 elements a block, in registers",
+            Step { tile: Some(registers::TILE), ..step(&registers::gram_registers) },
+        ),
+        variant(
+            "best",
+            "The same with asynchronous copies; a large matrix is transposed first",
+            Step { best: true, ..step(&kernel::gram_mirrored) },
+        ),
+    ];
+}
+
 /// The flags of `host gram`.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Tiles of 16 x 16: bank conflicts
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub tiled16: bool,
-    /// Tiles of 16 x 17
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub padded16: bool,
-    /// Tiles of 32 x 32: more bank conflicts
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub tiled32: bool,
-    /// Tiles of 32 x 33
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub padded32: bool,
-    /// Half of the tiles of 32 x 33, each written twice
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub mirrored: bool,
-    /// The same with 128 x 128 elements a block, in registers
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub registers: bool,
-    /// The same with asynchronous copies; a large matrix is transposed first
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub best: bool,
-
-    /// The matrix A.
     #[command(flatten)]
-    pub a: MatrixFlags,
+    variants: Chosen<Step>,
+    // The matrix A.
+    #[command(flatten)]
+    a: MatrixFlags,
     /// Start each row at the device's preferred alignment
     #[arg(long)]
-    pub pitched: bool,
+    pitched: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Tiled16,
-    Padded16,
-    Tiled32,
-    Padded32,
-    Mirrored,
-    Registers,
-    Best,
-}
+const TILED16: Row = Row::Named("tiled16");
+const PADDED16: Row = Row::Named("padded16");
+const TILED32: Row = Row::Named("tiled32");
+const PADDED32: Row = Row::Named("padded32");
 
-impl Step {
-    /// All steps, and whether a flag names them.
-    fn named(options: &Options) -> [(Self, bool); 7] {
-        [
-            (Self::Tiled16, options.tiled16),
-            (Self::Padded16, options.padded16),
-            (Self::Tiled32, options.tiled32),
-            (Self::Padded32, options.padded32),
-            (Self::Mirrored, options.mirrored),
-            (Self::Registers, options.registers),
-            (Self::Best, options.best),
-        ]
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Tiled16 => "tiled16",
-            Self::Padded16 => "padded16",
-            Self::Tiled32 => "tiled32",
-            Self::Padded32 => "padded32",
-            Self::Mirrored => "mirrored",
-            Self::Registers => "registers",
-            Self::Best => "best",
-        }
-    }
-
-    /// The kernel; for the best one, that of matrices that are smaller than its tiles.
-    fn kernel(self) -> &'static Plain {
-        match self {
-            Self::Tiled16 => &kernel::gram_tiled16,
-            Self::Padded16 => &kernel::gram_padded16,
-            Self::Tiled32 => &kernel::gram_tiled32,
-            Self::Padded32 => &kernel::gram_padded32,
-            Self::Mirrored | Self::Best => &kernel::gram_mirrored,
-            Self::Registers => &registers::gram_registers,
-        }
-    }
-
-    /// Rows and columns of a block's tile.
-    fn tile(self) -> u32 {
-        match self {
-            Self::Registers => registers::TILE,
-            _ => self.kernel().block()[0],
-        }
-    }
-}
-
-/// A kernel of the course.
-type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
+const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "The padding makes tiles of 16 x 16 {} times as fast (the lab sheet measured 4.6) and tiles of 32 x 32 {} times.",
+        &[Speedup(PADDED16, TILED16), Speedup(PADDED32, TILED32)],
+    ),
+    Conclusion::new(
+        "Register tiles are {} times as fast as mirrored tiles of 32 x 32.",
+        &[Speedup(Row::Named("registers"), Row::Named("mirrored"))],
+    ),
+    Conclusion::new(
+        "On average of the two tiles, a shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17; {} of 32 x 32 and {} of \
+         32 x 33.",
+        &[
+            Of(TILED16, &SHARED_LOAD_WAVEFRONTS),
+            Of(PADDED16, &SHARED_LOAD_WAVEFRONTS),
+            Of(TILED32, &SHARED_LOAD_WAVEFRONTS),
+            Of(PADDED32, &SHARED_LOAD_WAVEFRONTS),
+        ],
+    ),
+    // G80 and GT200 have no blocks of 32 x 32 threads.
+    Conclusion::new(
+        "On average of the two tiles, a shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17.",
+        &[Of(TILED16, &SHARED_LOAD_WAVEFRONTS), Of(PADDED16, &SHARED_LOAD_WAVEFRONTS)],
+    )
+    .holds(&[Holds::If(|report| TILED32.find(report).is_none() || PADDED32.find(report).is_none())]),
+];
 
 /// A kernel of this lab.
 #[derive(Clone, Copy)]
@@ -155,13 +147,15 @@ impl Lab for Gram {
     const ABOUT: &'static str = "Bank conflicts when a tile is read by columns, and the padding that ends them";
     const SUBJECTS: &'static [Subject] =
         &[Subject::SharedLoads, Subject::BankConflicts, Subject::GlobalRequests, Subject::Instructions];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
     type Options = Options;
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        let best = chosen(&Step::named(&options)).contains(&Step::Best);
+        let best = options.variants.chosen().iter().any(|step| step.of.best);
         let room = |rows: u64, columns: u64| {
             let (a, c) = (bytes_of::<f32>(&[rows, columns]), bytes_of::<f32>(&[rows, rows]));
             let transposed = match best && rows >= u64::from(best::LARGE.rows) {
@@ -209,11 +203,9 @@ impl Lab for Gram {
         // The padding of a pitched matrix is never right to read.
         data.a.poison()?;
         data.a.write(elements)?;
-        let steps = chosen_for(device, &Step::named(&self.options), |step| {
-            // The tiles in shared memory fit every GPU.
-            (step.kernel().block().iter().product(), 0)
-        });
-        if steps.contains(&Step::Best)
+        // The tiles in shared memory fit every GPU.
+        let steps = self.options.variants.chosen_for(device, |step| (step.of.kernel.block().iter().product(), 0));
+        if steps.iter().any(|step| step.of.best)
             && let Some(launch) = self.best(device)
         {
             data.meeting = Meeting::new(device, launch.sharing)?;
@@ -241,36 +233,6 @@ impl Lab for Gram {
         data.transposed.poison()?;
         data.c.poison()
     }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let wavefronts = |name| report.counters(name)?.shared.load.wavefronts_per_request();
-        let counted = || {
-            let small = format!(
-                "On average of the two tiles, a shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17",
-                three_digits(wavefronts("tiled16")?),
-                three_digits(wavefronts("padded16")?)
-            );
-            // G80 and GT200 have no blocks of 32 x 32 threads.
-            Some(match (wavefronts("tiled32"), wavefronts("padded32")) {
-                (Some(tiled), Some(padded)) => {
-                    format!("{small}; {} of 32 x 32 and {} of 32 x 33.", three_digits(tiled), three_digits(padded))
-                }
-                _ => format!("{small}."),
-            })
-        };
-        let time = || {
-            Some(format!(
-                "The padding makes tiles of 16 x 16 {} times as fast (the lab sheet measured 4.6) and tiles of 32 x 32 {} times.",
-                three_digits(report.speedup("padded16", "tiled16")?),
-                three_digits(report.speedup("padded32", "tiled32")?)
-            ))
-        };
-        let registers = || {
-            let times = three_digits(report.speedup("registers", "mirrored")?);
-            Some(format!("Register tiles are {times} times as fast as mirrored tiles of 32 x 32."))
-        };
-        [time(), registers(), counted()].into_iter().flatten().collect()
-    }
 }
 
 impl Gram {
@@ -279,7 +241,8 @@ impl Gram {
         best::best(gpu(device), self.a.rows as u32, self.a.columns as u32)
     }
 
-    fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
+    fn variant(&self, spec: &VariantSpec<Step>, device: &Device, data: &Data) -> Variant<'_, Data> {
+        let step = spec.of;
         let rows = self.a.rows;
         let shape = best::Shape {
             rows: rows as u32,
@@ -287,17 +250,17 @@ impl Gram {
             a_pitch: data.a.pitch() as u32,
             c_pitch: data.c.pitch() as u32,
         };
-        let best = if step == Step::Best { self.best(device) } else { None };
+        let best = if step.best { self.best(device) } else { None };
         let (kernel, launch) = match best {
             Some(best) => (Entry::Split(best.kernel, best.shares), best.launch().into()),
             None => {
-                let kernel = step.kernel();
-                let tiles = shape.rows.div_ceil(step.tile());
+                let kernel = step.kernel;
+                let tiles = shape.rows.div_ceil(step.tile.unwrap_or(kernel.block()[0]));
                 (Entry::Plain(kernel), LaunchConfig::blocks(kernel, [tiles, tiles, 1]))
             }
         };
-        Variant::new(
-            step.name(),
+        let variant = Variant::new(
+            spec.name,
             move |data: &mut Data, launcher| {
                 let Data { a, c, transposed, meeting: Meeting { ready, room } } = data;
                 match kernel {
@@ -328,7 +291,8 @@ impl Gram {
         .fact("grid", json!(launch.grid))
         .bytes(self.bytes())
         .operations(self.operations())
-        .computes("the product", (rows * rows * size_of::<f32>()) as u64)
+        .computes("the product", (rows * rows * size_of::<f32>()) as u64);
+        if step.best { variant.one_of_several_kernels() } else { variant }
     }
 
     /// Whether the product is right: all of it, or the half on and below the diagonal.

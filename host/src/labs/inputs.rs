@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Arg, Args};
 use device::flag_values::whole_number;
 use device::random::{Random, Sample};
 use device::{Device, Error, Result, memory};
@@ -18,7 +18,7 @@ const BAND: usize = 64;
 /// The flags of labs on vectors.
 #[derive(Args, Clone, Debug, Default)]
 pub struct VectorFlags {
-    /// Elements of a vector; 1000 is the lab sheet's size [default: far larger than a GPU's caches, or small on the simulator]
+    /// Elements of a vector; 1000 is the lab sheet's size
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
     pub size: Option<u64>,
     /// Take the vector in this NumPy file instead of a random one
@@ -29,10 +29,10 @@ pub struct VectorFlags {
 /// The flags of labs on a matrix.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MatrixFlags {
-    /// Rows of the matrix; 1000 is the lab sheet's size [default: far larger than a GPU's caches, or small on the simulator]
+    /// Rows of the matrix; 1000 is the lab sheet's size
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
     pub rows: Option<u32>,
-    /// Columns of the matrix [default: as --rows; 120 in the lab pitch]
+    /// Columns of the matrix [default: as --rows]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
     pub cols: Option<u32>,
     /// Take the float32 matrix in this NumPy file instead of a random one
@@ -42,12 +42,25 @@ pub struct MatrixFlags {
 
 /// A default size: far larger than a GPU's caches, and small on the simulator.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DefaultSize {
+pub struct DefaultSize {
+    /// On a GPU.
     pub on_gpu: u64,
+    /// On the simulator.
     pub on_simulator: u64,
 }
 
 impl DefaultSize {
+    /// The flag, with this default in its help.
+    pub(super) fn in_help(self, flag: Arg) -> Arg {
+        let Self { on_gpu, on_simulator } = self;
+        let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
+        let help = help.split(" [default").next().unwrap_or_default();
+        match on_gpu == on_simulator {
+            true => flag.help(format!("{help} [default: {on_gpu}]")),
+            false => flag.help(format!("{help} [default: {on_gpu} on a GPU, {on_simulator} on the simulator]")),
+        }
+    }
+
     /// The size for `device`.
     pub fn on(self, device: &Device) -> u64 {
         match device.properties().is_gpu() {

@@ -7,6 +7,7 @@
 //! ```
 //!
 //! A lab defines what to run and which result is right. [`super::flow`] does the rest: memory, timing, counting, faults, reports.
+//! Its variants are a table ([`super::variants`]), its sentences another ([`Lab::CONCLUSIONS`]).
 //!
 //! A variant is a name, a function that launches, one that compares, and facts: its group, its
 //! place on the axes of a sweep, bytes, operations, cache preferences. So a lab never handles
@@ -23,11 +24,12 @@ use device::{Device, Result};
 use serde_json::Value;
 
 use super::compare::{self, Expected, Reference, Shape};
+use super::inputs::DefaultSize;
 use super::launcher::{Launcher, Preferences};
 use super::settings::Settings;
 use crate::npy;
 use crate::peers::Peer;
-use crate::report::{Comparison, Fact, Grid, LabReport, Subject, Tolerance};
+use crate::report::{Comparison, Conclusion, Fact, Grid, Subject, Tolerance};
 
 /// A lab: one subcommand of `host`.
 pub trait Lab: Sized {
@@ -37,6 +39,10 @@ pub trait Lab: Sized {
     const ABOUT: &'static str;
     /// Which counters its table shows, the most important first. The other formats have all counters.
     const SUBJECTS: &'static [Subject];
+    /// What the numbers show, in sentences with the numbers in them. Said only if every variant was right.
+    const CONCLUSIONS: &'static [Conclusion];
+    /// The default of each flag that depends on the device, for the help.
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[];
     /// Which libraries have rows in its table with `--peer`. A lab without any does not have that flag.
     const PEERS: &'static [Peer] = &[];
     /// Whether its launches depend on [`Device::multiprocessors`]. If so, its report has the
@@ -85,9 +91,6 @@ pub trait Lab: Sized {
     ///
     /// Those of the device.
     fn reset(&self, data: &mut Self::Data) -> Result<()>;
-
-    /// What the numbers show, in a sentence or two with the numbers in them. Called only if every variant was right.
-    fn conclude(&self, report: &LabReport) -> Vec<String>;
 }
 
 /// The data and variants of a lab on one device.
@@ -134,6 +137,7 @@ pub struct Variant<'a, D> {
     pub(super) useful_bytes: u64,
     pub(super) operations: u64,
     pub(super) computes: Option<Computed>,
+    pub(super) one_of_several: bool,
     pub(super) preferences: Preferences,
     pub(super) device: Option<Device>,
     pub(super) launch: Launch<'a, D>,
@@ -154,6 +158,7 @@ impl<'a, D> Variant<'a, D> {
             useful_bytes: 0,
             operations: 0,
             computes: None,
+            one_of_several: false,
             preferences: Preferences::default(),
             device: None,
             launch: Box::new(launch),
@@ -194,6 +199,12 @@ impl<'a, D> Variant<'a, D> {
     /// Names its result and the result's size in bytes, for `--output`. Variants with the same result use the same name.
     pub fn computes(mut self, what: impl Into<String>, bytes: u64) -> Self {
         self.computes = Some(Computed { what: what.into(), bytes });
+        self
+    }
+
+    /// Says in the report which kernel this was: other sizes and devices have others.
+    pub fn one_of_several_kernels(mut self) -> Self {
+        self.one_of_several = true;
         self
     }
 
@@ -298,38 +309,5 @@ impl<T: npy::Element> Saved<T> {
 impl<T: npy::Element> Values for Saved<T> {
     fn write(&self, path: &Path) -> Result<()> {
         npy::write(path, &self.shape.extents(), &self.found[self.part.clone()])
-    }
-}
-
-/// The alternatives that flags select; all of them if none is selected.
-pub(super) fn chosen<T: Copy>(alternatives: &[(T, bool)]) -> Vec<T> {
-    let all = !alternatives.iter().any(|(_, named)| *named);
-    alternatives.iter().filter(|(_, named)| all || *named).map(|(alternative, _)| *alternative).collect()
-}
-
-/// The alternatives that flags select. If none is selected, all whose blocks fit the device: `block` has an alternative's threads
-/// and bytes of shared memory. A selected one is never omitted: its launch reports why it does not fit.
-pub(super) fn chosen_for<T: Copy>(
-    device: &Device,
-    alternatives: &[(T, bool)],
-    block: impl Fn(T) -> (u32, u64),
-) -> Vec<T> {
-    let any_named = alternatives.iter().any(|(_, named)| *named);
-    let limits = device.properties();
-    let fits = |alternative| {
-        let (threads, shared) = block(alternative);
-        threads <= limits.max_threads_per_block && shared <= limits.shared_per_block
-    };
-    chosen(alternatives).into_iter().filter(|&alternative| any_named || fits(alternative)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flags_of_one_kind_are_alternatives_and_none_is_all() {
-        assert_eq!(chosen(&[('a', false), ('b', true), ('c', true)]), ['b', 'c']);
-        assert_eq!(chosen(&[('a', false), ('b', false)]), ['a', 'b']);
     }
 }

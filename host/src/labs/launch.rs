@@ -16,16 +16,28 @@ use super::inputs::{DefaultSize, Room, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Launcher;
 use super::settings::Settings;
-use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
-use crate::units::{self, three_digits};
+use crate::report::Gap::{Name, Of};
+use crate::report::measures::{GBPS, LOAD_REQUESTS};
+use crate::report::{Best, Better, Cell, Conclusion, Grid, Holds, Measure, Row, Section, Subject};
+use crate::units;
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 14 };
 
 /// The vector and its initial values on the device; both and a result on the host.
 const ROOM: Room = Room { what: "incrementing a vector", on_device: 2, on_host: 2 };
 
-/// The fact that the lab is about: the bytes that a full multiprocessor has requested at once.
-const IN_FLIGHT: &str = "bytes_in_flight";
+/// What the lab is about: the bytes that a full multiprocessor has requested at once.
+const IN_FLIGHT: Measure = Measure::new(
+    Section::Axis,
+    "bytes_in_flight",
+    &["bytes in flight on a multiprocessor"],
+    Better::Higher,
+    |variant| {
+        let bytes = variant.fact("bytes_in_flight")?.as_u64()?;
+        Some(Cell::new(bytes as f64, units::bytes(bytes)))
+    },
+)
+.unit("bytes");
 
 /// The flags of `host launch`.
 ///
@@ -149,10 +161,29 @@ pub struct Data {
     vector: Buffer<f32>,
 }
 
+const ONE: Row = Row::At(&[("word", "f32"), ("loads", "1"), ("block", "256")]);
+const FOUR: Row = Row::At(&[("word", "f32"), ("loads", "4"), ("block", "256")]);
+const WIDE: Row = Row::At(&[("word", "f32x4"), ("loads", "1"), ("block", "256")]);
+
 impl Lab for Launch {
     const NAME: &'static str = "launch";
     const ABOUT: &'static str = "Bytes in flight: words, independent loads, blocks and grids";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
+    const CONCLUSIONS: &'static [Conclusion] = &[
+        Conclusion::new(
+            "With blocks of 256 threads, one load of 4 bytes at a time reaches {} GB/s, four independent ones {}, and one of 16 bytes {}: \
+             what counts is bytes in flight.",
+            &[Of(ONE, &GBPS), Of(FOUR, &GBPS), Of(WIDE, &GBPS)],
+        )
+        .holds(&[Holds::More(1, 0), Holds::More(2, 0)]),
+        Conclusion::new("The best is {}, with {} GB/s.", &[Name(Row::Most(&[], &GBPS)), Of(Row::Most(&[], &GBPS), &GBPS)]),
+        Conclusion::new(
+            "Four loads of 4 bytes keep as much in flight as one of 16, with {} load requests instead of {}.",
+            &[Of(FOUR, &LOAD_REQUESTS), Of(WIDE, &LOAD_REQUESTS)],
+        )
+        .holds(&[Holds::More(0, 1)]),
+    ];
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     type Options = Options;
     type Data = Data;
 
@@ -197,12 +228,12 @@ impl Lab for Launch {
                     }
                 }
                 plan = plan.grid(Grid {
-                    title: format!("{}, {group}", if on_gpu { "GB/s" } else { "bytes in flight on a multiprocessor" }),
+                    title: group.clone(),
                     rows: "word",
                     columns: "loads",
                     group,
-                    rows_compete: true,
-                    cell,
+                    best: Best::OfAll,
+                    measures: if on_gpu { &[&GBPS] } else { &[&IN_FLIGHT] },
                 });
             }
         }
@@ -211,52 +242,6 @@ impl Lab for Launch {
 
     fn reset(&self, data: &mut Data) -> Result<()> {
         data.input.copy_to(&mut data.vector)
-    }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let of = |word: &str, loads: u32| {
-            report.variants.iter().find(|variant| {
-                let is = |name, value: Value| variant.fact(name) == Some(&value);
-                is("word", word.into()) && is("loads", loads.into()) && is("block", 256.into())
-            })
-        };
-        let time = || {
-            let gbps = |word, loads| of(word, loads)?.gbps.map(three_digits);
-            Some(format!(
-                "With blocks of 256 threads, one load of 4 bytes at a time reaches {} GB/s, four independent ones {}, and one of 16 \
-                 bytes {}: what counts is bytes in flight.",
-                gbps("f32", 1)?,
-                gbps("f32", 4)?,
-                gbps("f32x4", 1)?
-            ))
-        };
-        let best = || {
-            let timed = report.variants.iter().filter_map(|variant| Some((variant, variant.gbps?)));
-            let (best, gbps) = timed.max_by(|a, b| a.1.total_cmp(&b.1))?;
-            Some(format!("The best is {}, with {} GB/s.", best.name, three_digits(gbps)))
-        };
-        let requests = || {
-            let of = |word, loads| Some(of(word, loads)?.counters?.global.load.requests);
-            let (narrow, wide) = (of("f32", 4)?, of("f32x4", 1)?);
-            // A short vector takes one request either way.
-            (narrow > wide).then(|| {
-                format!(
-                    "Four loads of 4 bytes keep as much in flight as one of 16, with {narrow} load requests instead of {wide}."
-                )
-            })
-        };
-        [time(), best(), requests()].into_iter().flatten().collect()
-    }
-}
-
-/// GB/s, or without a clock the bytes in flight on a multiprocessor.
-fn cell(variant: &VariantReport) -> Option<Cell> {
-    match variant.gbps {
-        Some(gbps) => Some(Cell::ranked(three_digits(gbps), gbps)),
-        None => {
-            let in_flight = variant.fact(IN_FLIGHT)?.as_u64()?;
-            Some(Cell::ranked(units::bytes(in_flight), in_flight as f64))
-        }
     }
 }
 
@@ -298,7 +283,7 @@ impl Launch {
         .axis("block", block)
         .fact("grid", json!(launch.grid))
         .fact("bytes_in_flight_of_a_thread", loads as usize * word.bytes())
-        .axis(IN_FLIGHT, in_flight)
+        .axis(IN_FLIGHT.key, in_flight)
         .bytes(2 * bytes)
         .computes("the incremented vector", bytes))
     }

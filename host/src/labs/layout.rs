@@ -11,10 +11,13 @@ use serde_json::{Value, json};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
-use crate::report::{Cost, LabReport, Subject};
-use crate::units::{self, as_fast, percent, three_digits};
+use super::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{AsFast, Of};
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, BEYOND_L1, LOADED_BYTES_USED, READ_ONLY_HITS};
+use crate::report::{Better, Cell, Conclusion, Holds, Measure, Row, Subject};
+use crate::units::percent;
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 };
 
@@ -24,27 +27,7 @@ const COLUMNS: usize = 1000;
 /// Threads of a block, as the staged kernel declares them.
 const BLOCK: u32 = 128;
 
-/// The flags of `host layout`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// Points of three f32: read directly, through the read-only cache, staged in shared memory, from three arrays
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub points: bool,
-    /// Particles of four f64: an array of structures, and four arrays
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub particles: bool,
-    /// 32 numbers for each thread: in a row, and in a column
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub sums: bool,
-    /// A matrix whose rows are reached through a table of pointers, and one contiguous matrix with a pitch
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub matrix: bool,
-
-    /// Points, particles, sums; and about as many elements of the matrix [default: 8388608 on a GPU, 4096 on the simulator]
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::from(u32::MAX)))]
-    pub size: Option<u64>,
-}
-
+/// The data of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subjects {
     Points,
@@ -52,6 +35,75 @@ enum Subjects {
     Sums,
     Matrix,
 }
+
+impl Variants for Subjects {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant(
+            "points",
+            "Points of three f32: read directly, through the read-only cache, staged in shared memory, from three arrays",
+            Self::Points,
+        ),
+        variant("particles", "Particles of four f64: an array of structures, and four arrays", Self::Particles),
+        variant("sums", "32 numbers for each thread: in a row, and in a column", Self::Sums),
+        variant(
+            "matrix",
+            "A matrix whose rows are reached through a table of pointers, and one contiguous matrix with a pitch",
+            Self::Matrix,
+        ),
+    ];
+}
+
+/// The flags of `host layout`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    variants: Chosen<Subjects>,
+    /// Points, particles, sums; and about as many elements of the matrix
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::from(u32::MAX)))]
+    size: Option<u64>,
+}
+
+const DIRECT: Row = Row::Named("points-direct");
+const READ_ONLY: Row = Row::Named("points-read-only");
+const STAGED: Row = Row::Named("points-staged");
+const ARRAYS: Row = Row::Named("points-arrays");
+const SUM_ROWS: Row = Row::Named("sums-rows");
+const SUM_COLUMNS: Row = Row::Named("sums-columns");
+
+/// Hits in the read-only cache, for a sentence.
+const HITS: Measure = Measure::new(READ_ONLY_HITS.section, "hits", &["hits"], Better::Higher, |variant| {
+    let hits = READ_ONLY_HITS.of(variant)?.value?;
+    Some(Cell::new(hits, percent(hits)))
+});
+
+/// How much of what L2 sends is points.
+const POINTS_OF_L2: Measure = Measure::new(BEYOND_L1.section, "points_of_l2", &["points"], Better::Higher, |variant| {
+    let points = variant.fact("points_bytes")?.as_f64()?;
+    let share = 100.0 * points / BEYOND_L1.of(variant)?.value?;
+    Some(Cell::new(share, percent(share)))
+});
+
+const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "Three arrays are {} as an array of points, a column a thread is {} as a row a thread.",
+        &[AsFast(ARRAYS, DIRECT), AsFast(SUM_COLUMNS, SUM_ROWS)],
+    ),
+    Conclusion::new(
+        "A load of a field takes {} in an array of points, of which {} is used, and {} in three arrays; staged in shared memory the points \
+         are as good as arrays, with {}.",
+        &[Of(DIRECT, &A_LOAD_IN_UNITS), Of(DIRECT, &LOADED_BYTES_USED), Of(ARRAYS, &A_LOAD), Of(STAGED, &A_LOAD)],
+    )
+    .holds(&[Holds::Same(2, 3)]),
+    Conclusion::new(
+        "Through the read-only cache, {} of the queries hit and L2 sends {}, of which {} is points; directly, {}.",
+        &[Of(READ_ONLY, &HITS), Of(READ_ONLY, &BEYOND_L1), Of(READ_ONLY, &POINTS_OF_L2), Of(DIRECT, &BEYOND_L1)],
+    ),
+    Conclusion::new(
+        "With a row a thread, a load takes {}; with a column a thread, {}.",
+        &[Of(SUM_ROWS, &A_LOAD_IN_UNITS), Of(SUM_COLUMNS, &A_LOAD)],
+    ),
+];
 
 /// The lab: its inputs.
 pub struct Layout {
@@ -88,17 +140,14 @@ impl Lab for Layout {
     const ABOUT: &'static str = "Structures of arrays against arrays of structures, and pointers to rows";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::SharedLoads, Subject::Instructions];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     type Options = Options;
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let size = options.size.unwrap_or_else(|| SIZE.on(device));
-        let subjects = chosen(&[
-            (Subjects::Points, options.points),
-            (Subjects::Particles, options.particles),
-            (Subjects::Sums, options.sums),
-            (Subjects::Matrix, options.matrix),
-        ]);
+        let subjects: Vec<_> = options.variants.chosen().into_iter().map(|variant| variant.of).collect();
         // Each task's numbers in both layouts on the device; once on the host.
         let words = |subject: &Subjects| match subject {
             Subjects::Points => 3,
@@ -151,48 +200,6 @@ impl Lab for Layout {
         data.copy.poison()?;
         data.output.poison()?;
         data.positions.poison()
-    }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let loads = |name| Cost::of_loads(report.counters(name)?);
-        let each = |name| Some(three_digits(loads(name)?.per_request));
-        let points = || {
-            let direct = loads("points-direct")?;
-            Some(format!(
-                "A load of a field takes {direct} in an array of points, of which {} is used, and {} in three arrays; staged in shared \
-                 memory the points are as good as arrays, with {}.",
-                percent(direct.percent_used),
-                each("points-arrays")?,
-                each("points-staged")?
-            ))
-        };
-        let time = || {
-            Some(format!(
-                "Three arrays are {} as an array of points, a column a thread is {} as a row a thread.",
-                as_fast(report.speedup("points-arrays", "points-direct")?),
-                as_fast(report.speedup("sums-columns", "sums-rows")?)
-            ))
-        };
-        let rows = || {
-            Some(format!(
-                "With a row a thread, a load takes {}; with a column a thread, {}.",
-                loads("sums-rows")?,
-                each("sums-columns")?
-            ))
-        };
-        let read_only = || {
-            let from_l2 = |name| Some(report.counters(name)?.model?.caches.l2_to_l1_sectors * 32);
-            let hits = report.counters("points-read-only")?.model?.caches.read_only().hit_percent()?;
-            let cached = from_l2("points-read-only")?;
-            Some(format!(
-                "Through the read-only cache, {} of the queries hit and L2 sends {}, of which {} is points; directly, {}.",
-                percent(hits),
-                units::bytes(cached),
-                percent(100.0 * size_of_val(self.points.as_slice()) as f64 / cached as f64),
-                units::bytes(from_l2("points-direct")?)
-            ))
-        };
-        [time(), points(), read_only(), rows()].into_iter().flatten().collect()
     }
 }
 
@@ -261,6 +268,7 @@ impl Layout {
         .group(group)
         .axis("data", group)
         .axis("layout", name)
+        .fact("points_bytes", (group == "points").then_some(size_of_val(self.points.as_slice())))
         .bytes(((words + 1) * size * size_of::<f32>()) as u64)
         .computes(format!("the results of {group}"), (size * size_of::<f32>()) as u64)
     }

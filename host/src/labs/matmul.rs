@@ -18,98 +18,110 @@ use serde_json::{Value, json};
 
 use super::best::{Meeting, gpu};
 use super::compare::Shape;
-use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_matrix, check_room, named};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
+use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
+use super::lab::{Lab, Outcome, Plan, Variant};
 use super::product::Products;
 use super::settings::Settings;
+use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::peers::{self, Peer};
-use crate::report::{LabReport, Subject, Tolerance};
-use crate::units::three_digits;
+use crate::report::Gap::{Of, Speedup, Times};
+use crate::report::measures::LOAD_REQUESTS;
+use crate::report::{Conclusion, Holds, Row, Subject, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
-
-/// The flags of `host matmul`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// One thread per element, from global memory
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub naive: bool,
-    /// Tiles of 16 x 16 in shared memory
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub tiled16: bool,
-    /// Tiles of 32 x 32 in shared memory
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub tiled32: bool,
-    /// The same, and 8 x 8 elements in the registers of each thread
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub registers: bool,
-    /// The same with words of 16 bytes
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub wide: bool,
-    /// The same with asynchronous copies: the next tiles come while these are multiplied
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub async2: bool,
-    /// The same with three tiles of each matrix in place of two
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub async3: bool,
-    /// The same with multiplications in an order that suits the registers
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub best: bool,
-
-    /// The matrix A; its columns are also the rows of B (--inner).
-    #[command(flatten)]
-    pub a: MatrixFlags,
-    /// Columns of A and rows of B, where --cols are those of B and of the product [default: as --rows]
-    #[arg(long, value_name = "NUMBER", conflicts_with = "input", value_parser = whole_number(1, u32::MAX))]
-    pub inner: Option<u32>,
-    /// Take B from this NumPy file; otherwise B is random, and as wide as A is high
-    #[arg(long, value_name = "B.npy", requires = "input")]
-    pub input_b: Option<PathBuf>,
-    /// Threads of a block of the naive kernel
-    #[arg(long, value_name = "X,Y", default_value = "16,16", value_parser = block_shape)]
-    pub block: [u32; 2],
-    /// Start each row at the device's preferred alignment
-    #[arg(long)]
-    pub pitched: bool,
-}
 
 /// A kernel of the course.
 type Plain = SafeKernel<(launch::Matrix<f32>, launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
 
-/// A variant.
+/// What a variant launches.
 #[derive(Clone, Copy)]
 struct Step {
-    name: &'static str,
     /// The kernel; for the best one, that of products that are smaller than its tiles.
     kernel: &'static Plain,
     /// The side of the square of elements that a block computes, if it does not depend on the block.
     tile: Option<u32>,
-    /// The kernel's shared memory in bytes.
+    /// The kernel's shared memory in bytes, if not every GPU has as much.
     shared: u64,
+    best: bool,
 }
 
-const STEPS: [Step; 8] = [
-    Step { name: "naive", kernel: &kernel::matmul_naive, tile: None, shared: 0 },
-    Step { name: "tiled16", kernel: &kernel::matmul_tiled16, tile: Some(kernel::TILE16), shared: 0 },
-    Step { name: "tiled32", kernel: &kernel::matmul_tiled32, tile: Some(kernel::TILE32), shared: 0 },
-    Step { name: "registers", kernel: &kernel::matmul_registers, tile: Some(kernel::REGISTER_TILE), shared: 0 },
-    Step { name: "wide", kernel: &climb::matmul_wide, tile: Some(kernel::REGISTER_TILE), shared: 0 },
-    Step {
-        name: "async2",
-        kernel: &climb::matmul_async2,
-        tile: Some(kernel::REGISTER_TILE),
-        shared: climb::MOST_SHARED,
-    },
-    Step {
-        name: "async3",
-        kernel: &climb::matmul_async3,
-        tile: Some(kernel::REGISTER_TILE),
-        shared: climb::MOST_SHARED,
-    },
-    Step { name: BEST, kernel: &climb::matmul_wide, tile: Some(kernel::REGISTER_TILE), shared: climb::MOST_SHARED },
-];
+const fn step(kernel: &'static Plain, tile: u32, shared: u64) -> Step {
+    Step { kernel, tile: Some(tile), shared, best: false }
+}
 
-const BEST: &str = "best";
+const REGISTERS: u32 = kernel::REGISTER_TILE;
+const MOST: u64 = climb::MOST_SHARED;
+
+impl Variants for Step {
+    const TITLE: &'static str = "Variants";
+    #[rustfmt::skip]
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("naive", "One thread per element, from global memory", Step { tile: None, ..step(&kernel::matmul_naive, 0, 0) }),
+        variant("tiled16", "Tiles of 16 x 16 in shared memory", step(&kernel::matmul_tiled16, kernel::TILE16, 0)),
+        variant("tiled32", "Tiles of 32 x 32 in shared memory", step(&kernel::matmul_tiled32, kernel::TILE32, 0)),
+        variant("registers", "The same, and 8 x 8 elements in the registers of each thread", step(&kernel::matmul_registers, REGISTERS, 0)),
+        variant("wide", "The same with words of 16 bytes", step(&climb::matmul_wide, REGISTERS, 0)),
+        variant(
+            "async2",
+            "The same with asynchronous copies: the next tiles come while these are multiplied",
+            step(&climb::matmul_async2, REGISTERS, MOST),
+        ),
+        variant("async3", "The same with three tiles of each matrix in place of two", step(&climb::matmul_async3, REGISTERS, MOST)),
+        variant(
+            "best",
+            "The same with multiplications in an order that suits the registers",
+            Step { best: true, ..step(&climb::matmul_wide, REGISTERS, MOST) },
+        ),
+    ];
+}
+
+/// The flags of `host matmul`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    variants: Chosen<Step>,
+    /// Rows of A and of the product; 1000 is the lab sheet's size
+    #[arg(long, alias = "rows", value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
+    m: Option<u32>,
+    /// Columns of B and of the product [default: as --m]
+    #[arg(long, alias = "cols", value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
+    n: Option<u32>,
+    /// Columns of A and rows of B [default: as --m]
+    #[arg(long, alias = "inner", value_name = "NUMBER", conflicts_with = "input", value_parser = whole_number(1, u32::MAX))]
+    k: Option<u32>,
+    /// Take A from this NumPy file, a float32 matrix, instead of a random one
+    #[arg(long, value_name = "A.npy", conflicts_with_all = ["m", "n"])]
+    input: Option<PathBuf>,
+    /// Take B from this NumPy file; otherwise B is random, and as wide as A is high
+    #[arg(long, value_name = "B.npy", requires = "input")]
+    input_b: Option<PathBuf>,
+    /// Threads of a block of the naive kernel
+    #[arg(long, value_name = "X,Y", default_value = "16,16", value_parser = block_shape)]
+    block: [u32; 2],
+    /// Start each row at the device's preferred alignment
+    #[arg(long)]
+    pitched: bool,
+}
+
+const NAIVE: Row = Row::Named("naive");
+const TILED32: Row = Row::Named("tiled32");
+
+const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "Tiles of 16 x 16 are {} times as fast as global memory (the lab sheet measured 18.6), register tiles {} times, the best kernel \
+         {} times.",
+        &[
+            Speedup(Row::Named("tiled16"), NAIVE),
+            Speedup(Row::Named("registers"), NAIVE),
+            Speedup(Row::Named("best"), NAIVE),
+        ],
+    ),
+    Conclusion::new(
+        "The naive kernel makes {} load requests to global memory; with tiles of 32 x 32 it is {}, one in {}.",
+        &[Of(NAIVE, &LOAD_REQUESTS), Of(TILED32, &LOAD_REQUESTS), Times(NAIVE, TILED32, &LOAD_REQUESTS)],
+    )
+    .holds(&[Holds::More(0, 1)]),
+];
 
 /// The lab: two matrices.
 pub struct Matmul {
@@ -134,6 +146,8 @@ impl Lab for Matmul {
     const ABOUT: &'static str = "Tiles in shared memory and registers: how often each element is loaded";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("m", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
     type Options = Options;
@@ -148,7 +162,7 @@ impl Lab for Matmul {
             let on_host = bytes.saturating_add(each[2].saturating_mul(3));
             check_room(device, &format!("a product of {m} x {k} and {k} x {n}"), bytes, on_host)
         };
-        let (a, b) = match &options.a.input {
+        let (a, b) = match &options.input {
             Some(path) => {
                 let a = HostMatrix::read(path)?;
                 let b = match &options.input_b {
@@ -164,28 +178,28 @@ impl Lab for Matmul {
                 (a, b)
             }
             None => {
-                let m = options.a.rows.or(options.a.cols).map_or_else(|| SIZE.on(device), u64::from);
-                let (n, k) = (options.a.cols.map_or(m, u64::from), options.inner.map_or(m, u64::from));
+                let m = options.m.or(options.n).map_or_else(|| SIZE.on(device), u64::from);
+                let (n, k) = (options.n.map_or(m, u64::from), options.k.map_or(m, u64::from));
                 room(m, n, k)?;
                 (HostMatrix::random(m, k, &mut random), HostMatrix::random(k, n, &mut random))
             }
         };
         if a.rows.div_ceil(options.block[1] as usize) > 65_535 {
             let problem = format!("{} rows are more than a grid can have in y; at most 65535 blocks fit", a.rows);
-            return Err(Error::flag("--rows", problem));
+            return Err(Error::flag("--m", problem));
         }
         Ok(Self { options, seed: settings.seed, a, b, expected: OnceLock::new() })
     }
 
     fn parameters(&self) -> Value {
-        let Options { a, input_b, pitched, .. } = &self.options;
-        let (input, input_b) = (named(a.input.as_ref()), named(input_b.as_ref()));
+        let Options { input, input_b, pitched, .. } = &self.options;
+        let (input, input_b) = (named(input.as_ref()), named(input_b.as_ref()));
         let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
-        json!({"rows": m, "cols": n, "inner": k, "pitched": pitched, "input": input, "input_b": input_b})
+        json!({"m": m, "n": n, "k": k, "pitched": pitched, "input": input, "input_b": input_b})
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let Options { naive, tiled16, tiled32, registers, wide, async2, async3, best, pitched, .. } = self.options;
+        let pitched = self.options.pitched;
         let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
         let matrix = |rows, columns| device.matrix(rows, columns, pitched);
         let meeting = Meeting::new(device, 0)?;
@@ -195,10 +209,9 @@ impl Lab for Matmul {
             matrix.poison()?;
             matrix.write(elements)?;
         }
-        let flags = [naive, tiled16, tiled32, registers, wide, async2, async3, best];
-        let steps: Vec<_> = STEPS.into_iter().zip(flags).collect();
-        let steps = chosen_for(device, &steps, |step| (self.block(&step).iter().product(), step.shared));
-        if steps.iter().any(|step| step.name == BEST)
+        let steps =
+            self.options.variants.chosen_for(device, |step| (self.block(&step.of).iter().product(), step.of.shared));
+        if steps.iter().any(|step| step.of.best)
             && let Some(launch) = self.best(device, &data)
         {
             data.meeting = Meeting::new(device, launch.sharing)?;
@@ -217,28 +230,6 @@ impl Lab for Matmul {
 
     fn reset(&self, data: &mut Data) -> Result<()> {
         data.c.poison()
-    }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let requests = |name| Some(report.counters(name)?.global.load.requests);
-        let counted = || {
-            let (naive, tiled) = (requests("naive")?, requests("tiled32")?);
-            let times = naive as f64 / tiled as f64;
-            (naive > tiled).then(|| {
-                format!(
-                    "The naive kernel makes {naive} load requests to global memory; with tiles of 32 x 32 it is {tiled}, one in {times:.0}."
-                )
-            })
-        };
-        let time = || {
-            Some(format!(
-                "Tiles of 16 x 16 are {} times as fast as global memory (the lab sheet measured 18.6), register tiles {} times, the best kernel {} times.",
-                three_digits(report.speedup("tiled16", "naive")?),
-                three_digits(report.speedup("registers", "naive")?),
-                three_digits(report.speedup("best", "naive")?)
-            ))
-        };
-        [time(), counted()].into_iter().flatten().collect()
     }
 }
 
@@ -265,19 +256,24 @@ impl Matmul {
         best::best(gpu(device), self.shape(data))
     }
 
-    fn variant(&self, step: &Step, device: &Device, data: &Data) -> Variant<'_, Data> {
+    fn variant(
+        &self,
+        &VariantSpec { name, of: ref step, .. }: &VariantSpec<Step>,
+        device: &Device,
+        data: &Data,
+    ) -> Variant<'_, Data> {
         let (m, n) = (self.a.rows, self.b.columns);
         let shape = self.shape(data);
         let block = self.block(step);
         let [across, down] = step.tile.map_or([block[0], block[1]], |side| [side, side]);
         let launch = LaunchConfig::new([shape.n.div_ceil(across), shape.m.div_ceil(down), 1], block);
-        let best = if step.name == BEST { self.best(device, data) } else { None };
+        let best = if step.best { self.best(device, data) } else { None };
         let (kernel, launch) = match best {
             Some(best) => (Entry::Tiled(best.kernel, best.shares), best.launch().into()),
             None => (Entry::Plain(step.kernel), launch),
         };
-        Variant::new(
-            step.name,
+        let variant = Variant::new(
+            name,
             move |data: &mut Data, launcher| {
                 let Data { a, b, c, meeting } = data;
                 match kernel {
@@ -300,7 +296,8 @@ impl Matmul {
         .fact("grid", json!(launch.grid))
         .bytes(self.bytes())
         .operations(self.operations())
-        .computes("the product", (m * n * size_of::<f32>()) as u64)
+        .computes("the product", (m * n * size_of::<f32>()) as u64);
+        if step.best { variant.one_of_several_kernels() } else { variant }
     }
 
     /// Whether the product is right.

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! lab        the interface: trait Lab, Plan, Variant, Outcome
+//! variants   the table of a lab's variants, and their flags
 //! inputs     NumPy files, random numbers, room for them     compare   compares results with references
 //! flow       runs the variants of a lab                     launcher  one variant's launches
 //! settings   the flags that every lab has                   best      what the best kernels take beside the data
@@ -17,8 +18,10 @@ pub mod flow;
 mod inputs;
 mod lab;
 mod launcher;
+mod models;
 mod product;
 mod settings;
+pub mod variants;
 
 pub mod access;
 pub mod banks;
@@ -47,6 +50,7 @@ pub use inputs::{MatrixFlags, VectorFlags};
 pub use lab::{Lab, Outcome, Plan, Variant};
 pub use launcher::{Launcher, Preferences};
 pub use settings::{Settings, ShapeFlags};
+pub use variants::{Chosen, VariantSpec, Variants};
 
 use crate::peers::{Peer, PeerFlags};
 use crate::progress::Progress;
@@ -123,6 +127,9 @@ fn command<L: Lab>() -> Command {
     if !L::PEERS.is_empty() {
         let no_library = !L::PEERS.contains(&Peer::Library);
         command = PeerFlags::augment_args(command).mut_arg("peer_library", |flag| flag.hide(no_library));
+    }
+    for (flag, size) in L::SIZES {
+        command = command.mut_arg(flag, |flag| size.in_help(flag));
     }
     let command = Settings::augment_args(command);
     // Otherwise `clap` would show the type's documentation in the list.

@@ -12,44 +12,17 @@ use kernels::offset as kernel;
 use serde_json::{Value, json};
 
 use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
-use crate::report::{Cost, LabReport, Subject};
-use crate::units::{percent, three_digits};
+use super::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{Fact, Name, Of};
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, LOADED_BYTES_USED, SPEEDUP};
+use crate::report::{Better, Cell, Conclusion, Holds, LabReport, Measure, Row, Subject, VariantReport};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 16 };
 
 /// Three vectors on the device; A, B and one output at a time on the host.
 const ROOM: Room = Room { what: "adding vectors", on_device: 3, on_host: 3 };
-
-/// The flags of `host offset`.
-///
-/// With neither `--read` nor `--write`, both run.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// Shift the reads: `C[i] = A[i+k] + B[i+k]`
-    #[arg(long, help_heading = "Variants (default: both)")]
-    pub read: bool,
-    /// Shift the writes: `C[i+k] = A[i] + B[i]`
-    #[arg(long, help_heading = "Variants (default: both)")]
-    pub write: bool,
-
-    /// The offsets k in elements, separated by commas [default: 0, 1 and 8, where below the size]
-    #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = whole_number(0, u64::MAX))]
-    pub offset: Vec<u64>,
-    /// All offsets from 0 to 32, and 128
-    #[arg(long, conflicts_with = "offset")]
-    pub all: bool,
-    /// Threads of a block
-    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
-    pub block: u32,
-    /// The vector A.
-    #[command(flatten)]
-    pub a: VectorFlags,
-    /// Take the float32 vector in this NumPy file as B instead of a random one
-    #[arg(long, value_name = "B.npy", requires = "input")]
-    pub input_b: Option<PathBuf>,
-}
 
 /// The kernels' parameters: A, B, C, offset.
 type Parameters = (Slice<f32>, Slice<f32>, DisjointSlice<f32>, usize);
@@ -61,6 +34,36 @@ enum Side {
     Read,
     /// The store.
     Write,
+}
+
+impl Variants for Side {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("read", "Shift the reads: `C[i] = A[i+k] + B[i+k]`", Self::Read),
+        variant("write", "Shift the writes: `C[i+k] = A[i] + B[i]`", Self::Write),
+    ];
+}
+
+/// The flags of `host offset`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    sides: Chosen<Side>,
+    /// The offsets k in elements, separated by commas [default: 0, 1 and 8, where below the size]
+    #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = whole_number(0, u64::MAX))]
+    offset: Vec<u64>,
+    /// All offsets from 0 to 32, and 128
+    #[arg(long, conflicts_with = "offset")]
+    all: bool,
+    /// Threads of a block
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
+    block: u32,
+    // The vector A.
+    #[command(flatten)]
+    a: VectorFlags,
+    /// Take the float32 vector in this NumPy file as B instead of a random one
+    #[arg(long, value_name = "B.npy", requires = "input")]
+    input_b: Option<PathBuf>,
 }
 
 /// The lab: two vectors, their sum, and the offsets.
@@ -78,10 +81,44 @@ pub struct Data {
     sums: Buffer<f32>,
 }
 
+const ALIGNED: Row = Row::At(&[("group", "read"), ("offset", "0")]);
+const WORST: Row = Row::Most(&[("group", "read")], &A_LOAD);
+const SLOWEST: Row = Row::Most(&[], &SLOWDOWN);
+
+/// How many times as long as the first offset of its side.
+const SLOWDOWN: Measure = Measure::new(SPEEDUP.section, "slowdown", &["slow-down"], Better::Lower, |variant| {
+    variant.speedup.map(|speedup| Cell::number(1.0 / speedup))
+});
+
+/// Whether offset 0 is the first, and another one the slowest.
+fn begins_at_0(report: &LabReport) -> bool {
+    let is_0 = |variant: &VariantReport| variant.fact("offset") == Some(&0.into());
+    report.variants.first().is_some_and(is_0) && SLOWEST.find(report).is_some_and(|slowest| !is_0(slowest))
+}
+
 impl Lab for Offset {
     const NAME: &'static str = "offset";
     const ABOUT: &'static str = "Misaligned vectors: a warp takes five sectors, not four";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores, Subject::ActiveLanes];
+    const CONCLUSIONS: &'static [Conclusion] = &[
+        Conclusion::new(
+            "The slowest offset, {}, takes {} times as long as offset 0: neighbouring warps share it in the cache.",
+            &[Name(SLOWEST), Of(SLOWEST, &SLOWDOWN)],
+        )
+        .holds(&[Holds::If(begins_at_0)]),
+        Conclusion::new(
+            "A warp's load takes {} at offset 0 and {} at offset {}: {} and {} of their bytes are used.",
+            &[
+                Of(ALIGNED, &A_LOAD_IN_UNITS),
+                Of(WORST, &A_LOAD),
+                Fact(WORST, "offset"),
+                Of(ALIGNED, &LOADED_BYTES_USED),
+                Of(WORST, &LOADED_BYTES_USED),
+            ],
+        )
+        .holds(&[Holds::More(1, 0)]),
+    ];
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     type Options = Options;
     type Data = Data;
 
@@ -104,7 +141,7 @@ impl Lab for Offset {
         let mut data = Data { a: device.buffer(size)?, b: device.buffer(size)?, sums: device.buffer(size)? };
         data.a.write(&self.a)?;
         data.b.write(&self.b)?;
-        let sides = chosen(&[(Side::Read, self.options.read), (Side::Write, self.options.write)]);
+        let sides = self.options.sides.chosen();
         let variants = sides.into_iter().flat_map(|side| self.offsets.iter().map(move |&k| self.variant(side, k)));
         Ok(Plan::new(data, variants.collect()))
     }
@@ -112,57 +149,21 @@ impl Lab for Offset {
     fn reset(&self, data: &mut Data) -> Result<()> {
         data.sums.poison()
     }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let of = |k: usize| Cost::of_loads(report.counters(&format!("read+{k}"))?);
-        let worst = report.variants.iter().filter(|variant| variant.group == "read").filter_map(|variant| {
-            let k = variant.fact("offset")?.as_u64()? as usize;
-            Some((k, of(k)?))
-        });
-        let worst = worst.max_by(|a, b| a.1.per_request.total_cmp(&b.1.per_request).then(b.0.cmp(&a.0)));
-        let counted = || {
-            let (aligned, (k, misaligned)) = (of(0)?, worst?);
-            if k == 0 {
-                // No offset is worse.
-                return None;
-            }
-            Some(format!(
-                "A warp's load takes {aligned} at offset 0 and {} at offset {k}: {} and {} of their bytes are used.",
-                three_digits(misaligned.per_request),
-                percent(aligned.percent_used),
-                percent(misaligned.percent_used)
-            ))
-        };
-        let time = || {
-            let slowest = report.variants.iter().filter_map(|variant| Some((variant, variant.speedup?)));
-            let (variant, speedup) = slowest.min_by(|a, b| a.1.total_cmp(&b.1))?;
-            // Speed-ups are over the first offset.
-            if self.offsets.first() != Some(&0) || variant.fact("offset") == Some(&0.into()) {
-                return None;
-            }
-            Some(format!(
-                "The slowest offset, {}, takes {} times as long as offset 0: neighbouring warps share it in the cache.",
-                variant.name,
-                three_digits(1.0 / speedup)
-            ))
-        };
-        [time(), counted()].into_iter().flatten().collect()
-    }
 }
 
 impl Offset {
-    fn variant(&self, side: Side, offset: usize) -> Variant<'_, Data> {
+    fn variant(&self, &VariantSpec { name, of: side, .. }: &VariantSpec<Side>, offset: usize) -> Variant<'_, Data> {
         let size = self.a.len();
         let launch = LaunchConfig::linear(size, self.options.block);
-        let (name, written): (_, std::ops::Range<usize>) = match side {
-            Side::Read => ("read", 0..size - offset),
-            Side::Write => ("write", offset..size),
+        let (kernel, written): (&'static SafeKernel<Parameters>, _) = match side {
+            Side::Read => (&kernel::offset_read, 0..size - offset),
+            Side::Write => (&kernel::offset_write, offset..size),
         };
         let bytes = (written.len() * size_of::<f32>()) as u64;
         Variant::new(
             format!("{name}+{offset}"),
             move |data: &mut Data, launcher| {
-                launcher.launch(side.kernel(), &launch, (&data.a, &data.b, &mut data.sums, offset))
+                launcher.launch(kernel, &launch, (&data.a, &data.b, &mut data.sums, offset))
             },
             move |data| {
                 let found = data.sums.read()?;
@@ -190,15 +191,6 @@ impl Offset {
     }
 }
 
-impl Side {
-    fn kernel(self) -> &'static SafeKernel<Parameters> {
-        match self {
-            Self::Read => &kernel::offset_read,
-            Self::Write => &kernel::offset_write,
-        }
-    }
-}
-
 /// The offsets of the flag, all, or the default ones, for vectors of `size` elements.
 fn offsets(named: &[u64], all: bool, size: usize) -> Result<Vec<usize>> {
     if all {
@@ -216,34 +208,4 @@ fn offsets(named: &[u64], all: bool, size: usize) -> Result<Vec<usize>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn offsets_are_those_below_the_size() {
-        let all = offsets(&[], true, 1000).unwrap();
-        assert_eq!((all.len(), all[0], all[33]), (34, 0, 128));
-        assert_eq!(offsets(&[], false, 1000).unwrap(), [0, 1, 8]);
-        assert_eq!(offsets(&[], false, 1).unwrap(), [0]);
-        assert_eq!(offsets(&[0, 11, 128], false, 1000).unwrap(), [0, 11, 128]);
-        assert_eq!(offsets(&[1, 0, 1], false, 1000).unwrap(), [1, 0]);
-        assert_eq!(
-            offsets(&[128], false, 100).unwrap_err().to_string(),
-            "--offset: 128 is not below the size of 100 elements; give a smaller offset"
-        );
-    }
-
-    #[test]
-    fn the_reference_shifts_the_right_side() {
-        let lab = Offset {
-            options: device::flag_values::defaults(),
-            a: vec![1.0, 2.0, 3.0],
-            b: vec![10.0, 20.0, 30.0],
-            offsets: vec![1],
-        };
-        let poison = f32::from_le_bytes([POISON; 4]);
-        let of = |side| [0, 1, 2].map(|index| lab.expected(side, 1, index));
-        assert_eq!(of(Side::Read), [22.0, 33.0, poison]);
-        assert_eq!(of(Side::Write), [poison, 11.0, 22.0]);
-    }
-}
+mod tests;

@@ -4,62 +4,118 @@
 use clap::Args;
 use device::flag_values::whole_number;
 use device::random::Random;
-use device::{Device, Error, LaunchConfig, LoadCaching, Matrix, Model, OnDevice as _, Result};
+use device::{Device, Error, LaunchConfig, Matrix, OnDevice as _, Result};
 use kernels::pitch as kernel;
 use serde_json::{Value, json};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::lab::{Lab, Outcome, Plan, Variant};
+use super::models::stand_in;
 use super::settings::Settings;
-use crate::report::{Cost, LabReport, Subject};
-use crate::units::{as_fast, percent, three_digits};
+use super::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{self, AsFast, Of};
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS};
+use crate::report::{Cell, Conclusion, Holds, Measure, Row, Subject, of_fact};
+use crate::units::percent;
 
 /// The columns of the lecture's matrix.
-const COLUMNS: u32 = 120;
+const COLUMNS: DefaultSize = DefaultSize { on_gpu: 120, on_simulator: 120 };
 const ROWS: DefaultSize = DefaultSize { on_gpu: 1 << 19, on_simulator: 512 };
 
 /// The matrix and its transpose, linear and with a pitch that may be four times as long, and an output for each; the matrix and a
 /// result on the host.
 const ROOM: Room = Room { what: "copying a matrix", on_device: 12, on_host: 2 };
 
-/// The flags of `host pitch`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// Read by rows
-    #[arg(long, help_heading = "Accesses (default: all)")]
-    pub by_rows: bool,
-    /// Read by columns
-    #[arg(long, help_heading = "Accesses (default: all)")]
-    pub by_columns: bool,
-    /// Read the transposed copy by rows
-    #[arg(long, help_heading = "Accesses (default: all)")]
-    pub transposed: bool,
-    /// Copy to and from the device
-    #[arg(long, help_heading = "Accesses (default: all)")]
-    pub copies: bool,
-    /// Rows directly after each other
-    #[arg(long, help_heading = "Layouts (default: both)")]
-    pub linear: bool,
-    /// Rows that each start at the device's preferred alignment
-    #[arg(long, help_heading = "Layouts (default: both)")]
-    pub pitched: bool,
-
-    /// The matrix.
-    #[command(flatten)]
-    pub matrix: MatrixFlags,
-    /// Threads of a block
-    #[arg(long, value_name = "NUMBER", default_value_t = 128, value_parser = whole_number(1, 1024u32))]
-    pub block: u32,
-}
-
+/// How a variant reads the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Access {
     Rows,
     Columns,
     Transposed,
     Copies,
 }
+
+impl Variants for Access {
+    const TITLE: &'static str = "Accesses";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("rows", "Read by rows", Self::Rows).flag("by-rows"),
+        variant("columns", "Read by columns", Self::Columns).flag("by-columns"),
+        variant("transposed", "Read the transposed copy by rows", Self::Transposed),
+        variant("copies", "Copy to and from the device", Self::Copies),
+    ];
+}
+
+/// How the matrix is stored: the index in [`OnDevice`].
+#[derive(Clone, Copy)]
+struct Layout(usize);
+
+impl Variants for Layout {
+    const TITLE: &'static str = "Layouts";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("linear", "Rows directly after each other", Self(0)),
+        variant("pitched", "Rows that each start at the device's preferred alignment", Self(1)),
+    ];
+}
+
+/// The flags of `host pitch`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    accesses: Chosen<Access>,
+    #[command(flatten)]
+    layouts: Chosen<Layout>,
+    #[command(flatten)]
+    matrix: MatrixFlags,
+    /// Threads of a block
+    #[arg(long, value_name = "NUMBER", default_value_t = 128, value_parser = whole_number(1, 1024u32))]
+    block: u32,
+}
+
+const LINEAR: Row = Row::Named("rows-linear");
+const PITCHED: Row = Row::Named("rows-pitched");
+const COLUMNS_PITCHED: Row = Row::Named("columns-pitched");
+const TRANSPOSED: Row = Row::Named("transposed-pitched");
+const LINEAR_LINES: Gap = Of(Row::Named("rows-linear on fermi"), &LOADED_LINES);
+const PITCHED_LINES: Gap = Of(Row::Named("rows-pitched on fermi"), &LOADED_LINES);
+
+/// How much more memory the pitched matrix takes.
+const EXTRA_MEMORY: Measure = of_fact("extra_memory", |variant| {
+    let extra = variant.fact("extra_memory_%")?.as_f64()?;
+    Some(Cell::new(extra, if extra > 0.0 { percent(extra) } else { "no".to_owned() }))
+});
+
+/// The lines of 128 bytes that a load takes through the model's L1.
+const LOADED_LINES: Measure = of_fact("lines", |variant| {
+    let counters = variant.counters.as_ref()?;
+    Some(Cell::number(counters.model?.global_load.transactions as f64 / counters.global.load.requests as f64))
+});
+
+const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "By rows the pitched matrix is {} as the linear one; its transposed copy is {} as its columns.",
+        &[AsFast(PITCHED, LINEAR), AsFast(TRANSPOSED, COLUMNS_PITCHED)],
+    ),
+    Conclusion::new(
+        "By rows, a load takes {} of either matrix; the pitched matrix takes {} more memory.",
+        &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(PITCHED, &EXTRA_MEMORY), Of(PITCHED, &A_LOAD_IN_UNITS)],
+    )
+    .holds(&[Holds::Same(0, 2)]),
+    Conclusion::new(
+        "By rows, a load takes {} of the linear matrix and {} of the pitched one; the pitched matrix takes {} more memory.",
+        &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(PITCHED, &A_LOAD), Of(PITCHED, &EXTRA_MEMORY), Of(LINEAR, &A_LOAD)],
+    )
+    .holds(&[Holds::Differ(1, 3)]),
+    Conclusion::new("Through Fermi's L1 it takes {} lines of 128 bytes either way.", &[LINEAR_LINES, PITCHED_LINES])
+        .holds(&[Holds::Same(0, 1)]),
+    Conclusion::new("Through Fermi's L1 it takes {} and {} lines of 128 bytes.", &[LINEAR_LINES, PITCHED_LINES])
+        .holds(&[Holds::Differ(0, 1)]),
+    Conclusion::new(
+        "By columns it takes {} either way, and by rows of the transposed copy {}.",
+        &[Of(COLUMNS_PITCHED, &A_LOAD_IN_UNITS), Of(TRANSPOSED, &A_LOAD), Of(Row::Named("columns-linear"), &A_LOAD_IN_UNITS)],
+    )
+    .holds(&[Holds::Same(0, 2)]),
+];
 
 /// The lab: a matrix.
 pub struct Pitch {
@@ -83,13 +139,12 @@ struct OnDevice {
     received: Vec<f32>,
 }
 
-/// The two layouts: the index in [`OnDevice`], and the name.
-const MEMORIES: [(usize, &str); 2] = [(0, "linear"), (1, "pitched")];
-
 impl Lab for Pitch {
     const NAME: &'static str = "pitch";
     const ABOUT: &'static str = "Rows padded to the hardware's alignment, and what padding costs";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", ROWS), ("cols", COLUMNS)];
     type Options = Options;
     type Data = Data;
 
@@ -97,7 +152,7 @@ impl Lab for Pitch {
         // The lecture's matrix is not square: rows of 120 floats, and many of them.
         let mut flags = options.matrix.clone();
         if flags.input.is_none() {
-            flags.cols = flags.cols.or(Some(COLUMNS));
+            flags.cols = flags.cols.or(Some(COLUMNS.on(device) as u32));
             flags.rows = flags.rows.or(Some(ROWS.on(device) as u32));
         }
         let matrix = flags.matrix(device, ROWS, ROOM, &mut Random::new(settings.seed))?;
@@ -112,34 +167,22 @@ impl Lab for Pitch {
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let Options { by_rows, by_columns, transposed, copies, linear, pitched, .. } = self.options;
-        let ways = chosen(&[
-            (Way::Rows, by_rows),
-            (Way::Columns, by_columns),
-            (Way::Transposed, transposed),
-            (Way::Copies, copies),
-        ]);
-        let memories = chosen(&[(MEMORIES[0], linear), (MEMORIES[1], pitched)]);
-        ways.iter().filter(|&&way| way != Way::Copies).try_for_each(|&way| self.check_block(way))?;
+        let (accesses, layouts) = (self.options.accesses.chosen(), self.options.layouts.chosen());
+        accesses.iter().try_for_each(|access| self.check_block(access.of))?;
         let mut data = Data(vec![self.on_device(device)?]);
         let mut variants = Vec::new();
-        for way in ways {
-            for &(index, memory) in &memories {
-                match way {
-                    Way::Copies => variants.extend(self.copies(&data, index, memory)),
-                    _ => variants.push(self.reads(&data, 0, way, index, memory)),
+        for access in accesses {
+            for layout in &layouts {
+                match access.of {
+                    Access::Copies => variants.extend(self.copies(&data, layout)),
+                    _ => variants.push(self.reads(&data, 0, access, layout)),
                 }
             }
-            let properties = device.properties();
-            let plain = !properties.is_gpu() && properties.simulates.is_none();
-            if let Some(model) = Model::named(LINES).filter(|_| plain && way == Way::Rows) {
-                // The lecture's GPU: a cache with lines of 128 bytes.
-                let model = device.as_model(model, LoadCaching::Default)?;
+            // The lecture's GPU: a cache with lines of 128 bytes.
+            if let (Access::Rows, Some(model)) = (access.of, stand_in(device, LINES)?) {
                 data.0.push(self.on_device(&model)?);
-                let on_model = |&(index, memory): &(usize, &'static str)| {
-                    self.reads(&data, 1, way, index, memory).axis("model", LINES).on(model.clone())
-                };
-                variants.extend(memories.iter().map(on_model));
+                let on_model = |layout| self.reads(&data, 1, access, layout).axis("model", LINES).on(model.clone());
+                variants.extend(layouts.iter().map(|layout| on_model(layout)));
             }
         }
         Ok(Plan::new(data, variants))
@@ -152,49 +195,6 @@ impl Lab for Pitch {
             data.outputs.iter_mut().try_for_each(Matrix::poison)?;
         }
         Ok(())
-    }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let loads = |name| Cost::of_loads(report.counters(name)?);
-        let each = |name| Some(three_digits(loads(name)?.per_request));
-        let rows = || {
-            let extra = report.variant("rows-pitched")?.fact("extra_memory_%")?.as_f64()?;
-            let extra = if extra > 0.0 { percent(extra) } else { "no".to_owned() };
-            let (linear, pitched) = (loads("rows-linear")?, each("rows-pitched")?);
-            let taken = if three_digits(linear.per_request) == pitched {
-                format!("{linear} of either matrix")
-            } else {
-                format!("{linear} of the linear matrix and {pitched} of the pitched one")
-            };
-            Some(format!("By rows, a load takes {taken}; the pitched matrix takes {extra} more memory."))
-        };
-        let lines = || {
-            let of = |memory: &str| {
-                let counters = report.counters(&format!("rows-{memory} on {LINES}"))?;
-                Some(counters.model?.global_load.transactions as f64 / counters.global.load.requests as f64)
-            };
-            let (linear, pitched) = (three_digits(of("linear")?), three_digits(of("pitched")?));
-            Some(if linear == pitched {
-                format!("Through Fermi's L1 it takes {linear} lines of 128 bytes either way.")
-            } else {
-                format!("Through Fermi's L1 it takes {linear} and {pitched} lines of 128 bytes.")
-            })
-        };
-        let columns = || {
-            Some(format!(
-                "By columns it takes {} either way, and by rows of the transposed copy {}.",
-                each("columns-pitched")?,
-                each("transposed-pitched")?
-            ))
-        };
-        let time = || {
-            Some(format!(
-                "By rows the pitched matrix is {} as the linear one; its transposed copy is {} as its columns.",
-                as_fast(report.speedup("rows-pitched", "rows-linear")?),
-                as_fast(report.speedup("transposed-pitched", "columns-pitched")?)
-            ))
-        };
-        [time(), rows(), lines(), columns()].into_iter().flatten().collect()
     }
 }
 
@@ -211,7 +211,7 @@ impl Pitch {
             outputs: [device.matrix(rows, columns, false)?, device.matrix(columns, rows, false)?],
             received: Vec::new(),
         };
-        for (index, _) in MEMORIES {
+        for index in 0..2 {
             // Poison the padding of a pitched matrix: reading it is a bug.
             data.matrices[index].poison()?;
             data.matrices[index].write(elements)?;
@@ -232,17 +232,17 @@ impl Pitch {
     }
 
     /// The rows of the output, and their elements.
-    fn output(&self, way: Way) -> [usize; 2] {
+    fn output(&self, access: Access) -> [usize; 2] {
         let HostMatrix { rows, columns, .. } = self.matrix;
-        if way == Way::Rows { [rows, columns] } else { [columns, rows] }
+        if access == Access::Rows { [rows, columns] } else { [columns, rows] }
     }
 
     /// Fails if the block's threads times the grid's rows do not fit 32 bits, as a launch demands.
-    fn check_block(&self, way: Way) -> Result<()> {
-        let ([lines, along], block) = (self.output(way), self.options.block);
+    fn check_block(&self, access: Access) -> Result<()> {
+        let ([lines, along], block) = (self.output(access), self.options.block);
         let [_, y, z] = covering(along, lines, block).grid.map(u64::from);
         let most = (1 << 32) / (y * z).max(1);
-        if u64::from(block) > most {
+        if access != Access::Copies && u64::from(block) > most {
             let HostMatrix { rows, columns, .. } = self.matrix;
             let problem = format!("for a matrix of {rows} x {columns} a block can have at most {most} threads");
             return Err(Error::flag("--block", problem));
@@ -251,14 +251,16 @@ impl Pitch {
     }
 
     /// Reads the matrix, or its transposed copy.
-    fn reads(&self, data: &Data, place: usize, way: Way, index: usize, memory: &str) -> Variant<'_, Data> {
-        let (name, source) = match way {
-            Way::Columns => ("columns", &self.transpose),
-            Way::Transposed => ("transposed", &self.transpose),
-            _ => ("rows", &self.matrix.elements),
-        };
-        let output = usize::from(way != Way::Rows);
-        let [lines, along] = self.output(way);
+    fn reads(
+        &self,
+        data: &Data,
+        place: usize,
+        &VariantSpec { name, of: access, .. }: &VariantSpec<Access>,
+        &VariantSpec { name: memory, of: Layout(index), .. }: &VariantSpec<Layout>,
+    ) -> Variant<'_, Data> {
+        let source = if access == Access::Rows { &self.matrix.elements } else { &self.transpose };
+        let output = usize::from(access != Access::Rows);
+        let [lines, along] = self.output(access);
         let launch = covering(along, lines, self.options.block);
         let bytes = size_of_val(source.as_slice()) as u64;
         let on_model = if place == 0 { String::new() } else { format!(" on {LINES}") };
@@ -266,8 +268,8 @@ impl Pitch {
             format!("{name}-{memory}{on_model}"),
             move |data: &mut Data, launcher| {
                 let OnDevice { matrices, transposes, outputs, .. } = &mut data.0[place];
-                let matrix = if way == Way::Transposed { &transposes[index] } else { &matrices[index] };
-                let kernel = if way == Way::Columns { &kernel::pitch_columns } else { &kernel::pitch_rows };
+                let matrix = if access == Access::Transposed { &transposes[index] } else { &matrices[index] };
+                let kernel = if access == Access::Columns { &kernel::pitch_columns } else { &kernel::pitch_rows };
                 launcher.launch(kernel, &launch, (matrix, &mut outputs[output]))
             },
             move |data| {
@@ -278,14 +280,18 @@ impl Pitch {
         )
         .group(name)
         .bytes(2 * bytes)
-        .computes(if way == Way::Rows { "the doubled matrix" } else { "the doubled transpose" }, bytes);
+        .computes(if access == Access::Rows { "the doubled matrix" } else { "the doubled transpose" }, bytes);
         let data = &data.0[place];
-        let matrix = if way == Way::Transposed { &data.transposes[index] } else { &data.matrices[index] };
+        let matrix = if access == Access::Transposed { &data.transposes[index] } else { &data.matrices[index] };
         self.described(variant, matrix, memory)
     }
 
     /// Copies the matrix to the device, and from it.
-    fn copies(&self, data: &Data, index: usize, memory: &str) -> [Variant<'_, Data>; 2] {
+    fn copies(
+        &self,
+        data: &Data,
+        &VariantSpec { name: memory, of: Layout(index), .. }: &VariantSpec<Layout>,
+    ) -> [Variant<'_, Data>; 2] {
         let HostMatrix { rows, columns, ref elements } = self.matrix;
         let shape = Shape::Matrix { rows, columns };
         let bytes = size_of_val(elements.as_slice()) as u64;

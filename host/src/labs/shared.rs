@@ -4,55 +4,74 @@
 use clap::Args;
 use device::flag_values::{each_once, whole_number};
 use device::random::Random;
-use device::{Buffer, Device, Error, LaunchConfig, LoadCaching, Model, Result};
+use device::{Buffer, Device, Error, LaunchConfig, Result};
 use kernels::shared as kernel;
 use serde_json::{Value, json};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, VectorFlags, named};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Preferences;
+use super::models::stand_in;
 use super::settings::Settings;
-use crate::report::{LabReport, Subject, VariantReport};
-use crate::units::{as_fast, percent};
+use super::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{AsFast, Of};
+use crate::report::measures::OCCUPANCY;
+use crate::report::{Cell, Conclusion, Holds, Measure, Row, Subject, of_fact};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1 << 17 };
 
 /// The input and the output on the device; the input and a result on the host.
 const ROOM: Room = Room { what: "reversing the chunks of a vector", on_device: 2, on_host: 2 };
 
-/// Default sizes of a block's shared memory in kilobytes; those that the device does not have are omitted.
-const KILOBYTES: [u32; 10] = [1, 4, 8, 16, 32, 48, 64, 96, 160, 227];
+/// Sizes of a block's shared memory in kilobytes, and whether only `--all` runs them; those that the device does not have are
+/// omitted.
+const KILOBYTES: [(u32, bool); 10] = [
+    (1, false),
+    (4, true),
+    (8, true),
+    (16, false),
+    (32, true),
+    (48, false),
+    (64, true),
+    (96, false),
+    (160, true),
+    (227, false),
+];
+
+/// How a variant's chunks get their shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chunks {
+    Static,
+    Dynamic,
+    Carveouts,
+}
+
+impl Variants for Chunks {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("static", "Chunks whose size is known to the compiler", Self::Static),
+        variant("dynamic", "Chunks whose size is given at launch", Self::Dynamic),
+        variant("carveouts", "A dynamic chunk, with each carveout", Self::Carveouts),
+    ];
+}
 
 /// The flags of `host shared`.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Chunks whose size is known to the compiler
-    #[arg(long = "static", help_heading = "Variants (default: all)")]
-    pub fixed: bool,
-    /// Chunks whose size is given at launch
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub dynamic: bool,
-    /// A dynamic chunk, with each carveout
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub carveouts: bool,
-
-    /// Kilobytes of dynamic chunks, separated by commas [default: 1 to what the device allows a block]
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
-    pub kilobytes: Vec<u32>,
-    /// The vector.
     #[command(flatten)]
-    pub vector: VectorFlags,
+    variants: Chosen<Chunks>,
+    /// Kilobytes of dynamic chunks, separated by commas [default: 1,16,48,96,227, as far as a block can have them]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
+    kilobytes: Vec<u32>,
+    /// Also dynamic chunks of 4, 8, 32, 64 and 160 kilobytes
+    #[arg(long, conflicts_with = "kilobytes")]
+    all: bool,
+    #[command(flatten)]
+    vector: VectorFlags,
     /// Threads of a block
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
-    pub block: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Static,
-    Dynamic,
-    Carveouts,
+    block: u32,
 }
 
 /// The lab: a vector to reverse chunk by chunk.
@@ -67,10 +86,33 @@ pub struct Data {
     output: Buffer<f32>,
 }
 
+const STATIC: Row = Row::Named("static-16");
+const DYNAMIC: Row = Row::Named("dynamic-16");
+const LEAST: Row = Row::Least(&[("chunks", "dynamic")], &CHUNK);
+const MOST: Row = Row::Most(&[("chunks", "dynamic")], &CHUNK);
+
+/// The kilobytes of a chunk.
+const CHUNK: Measure = of_fact("kilobytes", |variant| variant.fact("kilobytes")?.as_u64().map(Cell::count));
+
 impl Lab for Shared {
     const NAME: &'static str = "shared";
     const ABOUT: &'static str = "Shared memory against occupancy: up to all that a block can have";
     const SUBJECTS: &'static [Subject] = &[Subject::SharedLoads, Subject::SharedStores, Subject::Instructions];
+    const CONCLUSIONS: &'static [Conclusion] = &[
+        Conclusion::new("Static shared memory is {} as dynamic of the same size.", &[AsFast(STATIC, DYNAMIC)]),
+        Conclusion::new(
+            "With {} KB of shared memory a block the occupancy is {}, with {} KB it is {}.",
+            &[Of(LEAST, &CHUNK), Of(LEAST, &OCCUPANCY), Of(MOST, &CHUNK), Of(MOST, &OCCUPANCY)],
+        )
+        .holds(&[Holds::More(2, 0)]),
+        Conclusion::new("Static and dynamic shared memory of the same size make the same accesses.", &[]).holds(&[
+            Holds::If(|report| {
+                let accesses = |row: Row| row.find(report)?.counters.map(|counted| (counted.shared, counted.global));
+                accesses(STATIC).is_some() && accesses(STATIC) == accesses(DYNAMIC)
+            }),
+        ]),
+    ];
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     type Options = Options;
     type Data = Data;
 
@@ -92,26 +134,28 @@ impl Lab for Shared {
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let stand_in = stand_in(device)?;
+        let stand_in = stand_in(device, MODEL)?;
         let on = stand_in.as_ref().unwrap_or(device);
         let size = self.elements.len();
         let mut data = Data { input: on.buffer(size)?, output: on.buffer(size)? };
         data.input.write(&self.elements)?;
-        let Options { fixed, dynamic, carveouts, ref kilobytes, .. } = self.options;
-        let parts = chosen(&[(Part::Static, fixed), (Part::Dynamic, dynamic), (Part::Carveouts, carveouts)]);
+        let Options { all, ref kilobytes, .. } = self.options;
         let most = most_kilobytes(on);
         let sizes: Vec<u32> = match kilobytes.as_slice() {
-            [] => KILOBYTES.into_iter().filter(|&kilobytes| kilobytes <= most).collect(),
+            [] => {
+                let fit = KILOBYTES.into_iter().filter(|&(kilobytes, extra)| kilobytes <= most && (all || !extra));
+                fit.map(|(kilobytes, _)| kilobytes).collect()
+            }
             sizes => sizes.to_vec(),
         };
         let mut variants = Vec::new();
-        for part in parts {
-            match part {
-                Part::Static => variants.push(self.variant("static-16", None, Preferences::default())),
-                Part::Dynamic => variants.extend(sizes.iter().map(|&kilobytes| {
+        for chunks in self.options.variants.chosen() {
+            match chunks.of {
+                Chunks::Static => variants.push(self.variant("static-16", None, Preferences::default())),
+                Chunks::Dynamic => variants.extend(sizes.iter().map(|&kilobytes| {
                     self.variant(&format!("dynamic-{kilobytes}"), Some(kilobytes), Preferences::default())
                 })),
-                Part::Carveouts => variants.extend([0, 25, 50, 75, 100].map(|carveout| {
+                Chunks::Carveouts => variants.extend([0, 25, 50, 75, 100].map(|carveout| {
                     let preferences = Preferences { carveout: Some(carveout), ..Preferences::default() };
                     self.variant(&format!("carveout-{carveout}"), Some(CARVED), preferences).axis("carveout", carveout)
                 })),
@@ -126,41 +170,6 @@ impl Lab for Shared {
     fn reset(&self, data: &mut Data) -> Result<()> {
         data.output.poison()
     }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let occupancy = |variant: &VariantReport| match variant.occupancy {
-            Some(occupancy) => Some(occupancy.percent),
-            None => Some(variant.counters?.occupancy?.percent()),
-        };
-        let kilobytes = |variant: &VariantReport| variant.fact("kilobytes")?.as_u64();
-        let dynamic = || report.variants.iter().filter(|variant| variant.name.starts_with("dynamic"));
-        let occupied = || {
-            let (least, most) = (dynamic().min_by_key(|it| kilobytes(it))?, dynamic().max_by_key(|it| kilobytes(it))?);
-            if kilobytes(least) == kilobytes(most) {
-                return None;
-            }
-            Some(format!(
-                "With {} KB of shared memory a block the occupancy is {}, with {} KB it is {}.",
-                kilobytes(least)?,
-                percent(occupancy(least)?),
-                kilobytes(most)?,
-                percent(occupancy(most)?)
-            ))
-        };
-        let same = || {
-            let (fixed, dynamic) = (report.counters("static-16")?, report.counters("dynamic-16")?);
-            let same = fixed.shared == dynamic.shared && fixed.global == dynamic.global;
-            Some(format!(
-                "Static and dynamic shared memory of the same size make {} accesses.",
-                if same { "the same" } else { "different" }
-            ))
-        };
-        let time = || {
-            let ratio = report.speedup("static-16", "dynamic-16")?;
-            Some(format!("Static shared memory is {} as dynamic of the same size.", as_fast(ratio)))
-        };
-        [time(), occupied(), same()].into_iter().flatten().collect()
-    }
 }
 
 /// The size in kilobytes of the chunks for each carveout.
@@ -168,14 +177,6 @@ const CARVED: u32 = 16;
 
 /// The model that replaces the plain simulator, which has no occupancy.
 const MODEL: &str = "hopper";
-
-fn stand_in(device: &Device) -> Result<Option<Device>> {
-    let properties = device.properties();
-    match Model::named(MODEL).filter(|_| !properties.is_gpu() && properties.simulates.is_none()) {
-        Some(model) => Ok(Some(device.as_model(model, LoadCaching::Default)?)),
-        None => Ok(None),
-    }
-}
 
 /// The maximum shared memory of a block.
 fn most_kilobytes(device: &Device) -> u32 {
@@ -185,6 +186,7 @@ fn most_kilobytes(device: &Device) -> u32 {
 impl Shared {
     /// Reverses in dynamic chunks of this many kilobytes, or in static ones.
     fn variant(&self, name: &str, kilobytes: Option<u32>, preferences: Preferences) -> Variant<'_, Data> {
+        let chunks = name.split('-').next().unwrap_or_default();
         let size = self.elements.len();
         let chunk = kilobytes.map_or(kernel::STATIC_CHUNK, |kilobytes| kilobytes << 8);
         let grid = size.div_ceil(chunk as usize) as u32;
@@ -209,6 +211,7 @@ impl Shared {
             },
         )
         .axis("kilobytes", kilobytes.unwrap_or(kernel::STATIC_CHUNK >> 8))
+        .fact("chunks", chunks)
         .fact("grid", json!(launch.grid))
         .bytes(2 * bytes)
         .computes(format!("the chunks of {}", chunk * 4), bytes)

@@ -10,45 +10,51 @@ use serde_json::{Value, json};
 
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
-use crate::report::{LabReport, Subject, Tolerance};
-use crate::units::{as_fast, percent};
+use super::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{AsFast, Of, Percent};
+use crate::report::measures::{INSTRUCTIONS, MAX_ERROR};
+use crate::report::{Cell, Conclusion, Holds, Measure, Row, Subject, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1024 };
 
 /// The table on the device and on the host.
 const ROOM: Room = Room { what: "a table", on_device: 1, on_host: 1 };
 
-/// The flags of `host table`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// The accurate functions, in software
-    #[arg(long, help_heading = "Variants (default: both)")]
-    pub accurate: bool,
-    /// The hardware's approximate instructions
-    #[arg(long, help_heading = "Variants (default: both)")]
-    pub fast: bool,
-
-    /// Elements of the table; 1000 is the lab sheet's size [default: 134217728 on a GPU, 1000 on the simulator]
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
-    pub size: Option<u64>,
-    /// The step from one x to the next [default: makes the last x 10]
-    #[arg(long, value_name = "NUMBER", value_parser = positive_number)]
-    pub step: Option<f32>,
-    /// Threads of a block
-    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
-    pub block: u32,
-}
-
-/// The default last x: its root is near pi, up to which the fast sine is most accurate.
-const LAST_X: f32 = 10.0;
-
+/// The functions of a variant.
 #[derive(Clone, Copy)]
 enum Math {
     Accurate,
     Fast,
 }
+
+impl Variants for Math {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("accurate", "The accurate functions, in software", Self::Accurate),
+        variant("fast", "The hardware's approximate instructions", Self::Fast),
+    ];
+}
+
+/// The flags of `host table`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    variants: Chosen<Math>,
+    /// Elements of the table; 1000 is the lab sheet's size
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
+    size: Option<u64>,
+    /// The step from one x to the next [default: makes the last x 10]
+    #[arg(long, value_name = "NUMBER", value_parser = positive_number)]
+    step: Option<f32>,
+    /// Threads of a block
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
+    block: u32,
+}
+
+/// The default last x: its root is near pi, up to which the fast sine is most accurate.
+const LAST_X: f32 = 10.0;
 
 /// The lab: how many values, and how far apart.
 pub struct Table {
@@ -62,11 +68,37 @@ pub struct Data {
     table: Buffer<f32>,
 }
 
+const ACCURATE: Row = Row::Named("accurate");
+const EXECUTED: &Measure = &INSTRUCTIONS[0];
+const FAST: Row = Row::Named("fast");
+
+/// The worst error with one more digit than in the table.
+const WORST_ERROR: Measure =
+    Measure::new(MAX_ERROR.section, MAX_ERROR.key, MAX_ERROR.title, MAX_ERROR.better, |variant| {
+        let error = variant.comparison.as_ref()?.max_error;
+        Some(Cell::new(error, format!("{error:.1e}")))
+    });
+
 impl Lab for Table {
     const NAME: &'static str = "table";
     const ABOUT: &'static str = "Accurate and fast math: instructions and errors of sin(sqrt(x))";
     const SUBJECTS: &'static [Subject] =
         &[Subject::Instructions, Subject::ActiveLanes, Subject::GlobalStores, Subject::LocalMemory];
+    const CONCLUSIONS: &'static [Conclusion] = &[
+        Conclusion::new("Fast math is {} as accurate math.", &[AsFast(FAST, ACCURATE)]),
+        Conclusion::new(
+            "The worst error is {} with accurate math and {} with fast math.",
+            &[Of(ACCURATE, &WORST_ERROR), Of(FAST, &WORST_ERROR)],
+        ),
+        // The simulator's approximate instructions return the nearest float.
+        Conclusion::new("The simulator's fast math is more accurate than a GPU's.", &[])
+            .holds(&[Holds::If(|report| !report.device.is_gpu() && FAST.find(report).is_some())]),
+        Conclusion::new(
+            "Fast math executes {} of the instructions of accurate math.",
+            &[Percent(FAST, ACCURATE, EXECUTED)],
+        ),
+    ];
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     type Options = Options;
     type Data = Data;
 
@@ -83,49 +115,16 @@ impl Lab for Table {
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let data = Data { table: device.buffer(self.size)? };
-        let math = chosen(&[(Math::Accurate, self.options.accurate), (Math::Fast, self.options.fast)]);
-        Ok(Plan::new(data, math.into_iter().map(|math| self.variant(math)).collect()))
+        let variants = self.options.variants.chosen();
+        Ok(Plan::new(data, variants.into_iter().map(|spec| self.variant(spec)).collect()))
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
         data.table.poison()
     }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let error = |name| Some(report.variant(name)?.comparison.as_ref()?.max_error);
-        let errors = || {
-            Some(format!(
-                "The worst error is {:.1e} with accurate math and {:.1e} with fast math.",
-                error("accurate")?,
-                error("fast")?
-            ))
-        };
-        // The simulator's approximate instructions return the nearest float.
-        let simulated = || {
-            let simulated = !report.device.is_gpu() && report.variant("fast").is_some();
-            simulated.then(|| "The simulator's fast math is more exact than a GPU's.".to_owned())
-        };
-        let instructions = || {
-            let of = |name| Some(report.counters(name)?.instructions_executed as f64);
-            let share = of("fast")? / of("accurate")? * 100.0;
-            Some(format!("Fast math executes {} of the instructions of accurate math.", percent(share)))
-        };
-        let time = || {
-            let times = report.speedup("fast", "accurate")?;
-            Some(format!("Fast math is {} as accurate math.", as_fast(times)))
-        };
-        [time(), errors(), simulated(), instructions()].into_iter().flatten().collect()
-    }
 }
 
 impl Math {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Accurate => "accurate",
-            Self::Fast => "fast",
-        }
-    }
-
     fn kernel(self) -> &'static SafeKernel<(DisjointSlice<f32>, f32)> {
         match self {
             Self::Accurate => &kernel::table_accurate,
@@ -150,12 +149,12 @@ fn as_written(number: f32) -> f64 {
 }
 
 impl Table {
-    fn variant(&self, math: Math) -> Variant<'_, Data> {
+    fn variant(&self, &VariantSpec { name, of: math, .. }: &VariantSpec<Math>) -> Variant<'_, Data> {
         let Self { size, step, .. } = *self;
         let launch = LaunchConfig::linear(size, self.options.block);
         let bytes = (size * size_of::<f32>()) as u64;
         Variant::new(
-            math.name(),
+            name,
             move |data: &mut Data, launcher| launcher.launch(math.kernel(), &launch, (&mut data.table, step)),
             move |data| {
                 let (tolerance, _) = math.tolerance(0.0);

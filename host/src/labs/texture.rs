@@ -13,15 +13,17 @@ use kernels::texture::{self as kernel, Walk};
 use serde_json::{Value, json};
 
 use super::compare::{Reference, Shape};
-use super::inputs::{HostMatrix, bytes_of, check_room, named};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
+use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
-use crate::report::{Cost, LabReport, Subject, Tolerance};
-use crate::units::{as_fast, three_digits};
+use super::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{AsFast, Of, Whole};
+use crate::report::measures::A_LOAD;
+use crate::report::{Cell, Conclusion, Cost, LabReport, Row, Subject, Tolerance};
+use crate::units::three_digits;
 
 /// The default side of the image.
-const SIDE_ON_GPU: u32 = 8192;
-const SIDE_ON_SIMULATOR: u32 = 128;
+const SIDE: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 128 };
 
 /// The largest side: the Morton curve has 16 bits for each coordinate, and arrays are not larger.
 const MOST_SIDE: u32 = 32768;
@@ -29,33 +31,79 @@ const MOST_SIDE: u32 = 32768;
 /// The most texels of a texture in linear memory that every GPU supports.
 const MOST_LINEAR: usize = 1 << 27;
 
-/// The flags of `host texture`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// A texture in linear memory against plain loads
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub linear: bool,
-    /// Beyond the edges: clamp, wrap, mirror, border; between texels: nearest, linear; bytes as fractions
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub sampling: bool,
-    /// Walks along rows, columns, diagonals and in windows: texture, row order, Morton order
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub walks: bool,
-
-    /// The image's side in texels: a power of two from 32 to 32768 [default: 8192 on a GPU, 128 on the simulator]
-    #[arg(long, value_name = "NUMBER", value_parser = device::flag_values::power_of_two(32, MOST_SIDE))]
-    pub size: Option<u32>,
-    /// Take the image from this NumPy file: a float32 matrix, square, with a power of two as its side
-    #[arg(long, value_name = "A.npy", conflicts_with = "size")]
-    pub input: Option<std::path::PathBuf>,
-}
-
+/// What is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Linear,
     Sampling,
     Walks,
 }
+
+impl Variants for Part {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("linear", "A texture in linear memory against plain loads", Self::Linear).extra(),
+        variant(
+            "sampling",
+            "Beyond the edges: clamp, wrap, mirror, border; between texels: nearest, linear; bytes as fractions",
+            Self::Sampling,
+        )
+        .extra(),
+        variant(
+            "walks",
+            "Walks along rows, columns, diagonals and in windows: texture, row order, Morton order",
+            Self::Walks,
+        ),
+    ];
+}
+
+/// The flags of `host texture`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    variants: Chosen<Part>,
+    /// All of these variants
+    #[arg(long)]
+    all: bool,
+    /// The image's side in texels: a power of two from 32 to 32768
+    #[arg(long, value_name = "NUMBER", value_parser = device::flag_values::power_of_two(32, MOST_SIDE))]
+    size: Option<u32>,
+    /// Take the image from this NumPy file: a float32 matrix, square, with a power of two as its side
+    #[arg(long, value_name = "A.npy", conflicts_with = "size")]
+    input: Option<std::path::PathBuf>,
+}
+
+/// The sum of what a load takes over the four walks, in an order of the image, divided by four.
+fn mean_over_walks(report: &LabReport, order: &str) -> Option<f64> {
+    let of = |walk| Cost::of_loads(report.variant(&format!("{walk}-{order}"))?.counters.as_ref()?);
+    let each = ["rows", "columns", "diagonals", "windows"].map(|walk| Some(of(walk)?.per_request));
+    Some(each.into_iter().sum::<Option<f64>>()? / 4.0)
+}
+
+const COLUMNS: Row = Row::Named("columns-row-order");
+
+const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "Down the columns the texture is {} as row order; along the rows it is {} as that.",
+        &[
+            AsFast(Row::Named("columns-texture"), COLUMNS),
+            AsFast(Row::Named("rows-texture"), Row::Named("rows-row-order")),
+        ],
+    ),
+    Conclusion::new(
+        "Over the four walks, a load takes {} in row order and {} in Morton order; down the columns alone, {} and {}.",
+        &[
+            Whole(|report| {
+                let unit = Cost::of_loads(COLUMNS.find(report)?.counters.as_ref()?)?.unit;
+                let mean = mean_over_walks(report, "row-order")?;
+                Some(Cell::new(mean, format!("{} {unit}", three_digits(mean))))
+            }),
+            Whole(|report| mean_over_walks(report, "morton-order").map(Cell::number)),
+            Of(COLUMNS, &A_LOAD),
+            Of(Row::Named("columns-morton-order"), &A_LOAD),
+        ],
+    ),
+];
 
 /// How an image is sampled.
 #[derive(Clone, Copy, Debug)]
@@ -130,6 +178,8 @@ impl Lab for Texture {
     const NAME: &'static str = "texture";
     const ABOUT: &'static str = "Textures: locality in two dimensions, edges and filters, Morton order";
     const SUBJECTS: &'static [Subject] = &[Subject::Textures, Subject::GlobalLoads];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIDE)];
     type Options = Options;
     type Data = Data;
 
@@ -140,7 +190,6 @@ impl Lab for Texture {
             check_room(device, &format!("reading textures of {side} x {side} texels"), each(5), each(3))
         };
         let mut random = Random::new(settings.seed);
-        let default = if device.properties().is_gpu() { SIDE_ON_GPU } else { SIDE_ON_SIMULATOR };
         let (side, image) = match &options.input {
             Some(path) => {
                 let HostMatrix { rows, columns, elements } = HostMatrix::read(path)?;
@@ -153,7 +202,7 @@ impl Lab for Texture {
                 (rows, elements)
             }
             None => {
-                let side = options.size.unwrap_or(default);
+                let side = options.size.unwrap_or_else(|| SIDE.on(device) as u32);
                 room(side.into())?;
                 (side as usize, random.vector((side * side) as usize))
             }
@@ -167,8 +216,8 @@ impl Lab for Texture {
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let Options { linear, sampling, walks, .. } = self.options;
-        let parts = chosen(&[(Part::Linear, linear), (Part::Sampling, sampling), (Part::Walks, walks)]);
+        let parts = self.options.variants.chosen_or(self.options.all);
+        let parts: Vec<_> = parts.into_iter().map(|part| part.of).collect();
         let data = self.data(device, &parts)?;
         let mut variants = Vec::new();
         for part in parts {
@@ -185,30 +234,6 @@ impl Lab for Texture {
 
     fn reset(&self, data: &mut Data) -> Result<()> {
         data.output.poison()
-    }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let sectors = |name: &str| Some(Cost::of_loads(report.counters(name)?)?.per_request);
-        let walks = ["rows", "columns", "diagonals", "windows"];
-        let counted = || {
-            let of = |order: &str| walks.iter().map(|walk| sectors(&format!("{walk}-{order}"))).sum::<Option<f64>>();
-            let unit = Cost::of_loads(report.counters("columns-row-order")?)?.unit;
-            Some(format!(
-                "Over the four walks, a load takes {} {unit} in row order and {} in Morton order; down the columns alone, {} and {}.",
-                three_digits(of("row-order")? / 4.0),
-                three_digits(of("morton-order")? / 4.0),
-                three_digits(sectors("columns-row-order")?),
-                three_digits(sectors("columns-morton-order")?)
-            ))
-        };
-        let time = || {
-            Some(format!(
-                "Down the columns the texture is {} as row order; along the rows it is {} as that.",
-                as_fast(report.speedup("columns-texture", "columns-row-order")?),
-                as_fast(report.speedup("rows-texture", "rows-row-order")?)
-            ))
-        };
-        [time(), counted()].into_iter().flatten().collect()
     }
 }
 

@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use best_kernels::vector as best;
 use clap::Args;
-use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use device::flag_values::whole_number;
 use device::peers::Peers;
 use device::random::Random;
@@ -16,64 +15,49 @@ use serde_json::{Value, json};
 use super::best::gpu;
 use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, VectorFlags, named};
-use super::lab::{Lab, Outcome, Plan, Variant, chosen};
-use super::launcher::Launcher;
+use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::peers::{self, Peer};
-use crate::report::{LabReport, Subject};
+use crate::report::Gap::{Of, Times};
+use crate::report::measures::{LOAD_REQUESTS, PERCENT_OF_COPY};
+use crate::report::{Conclusion, Holds, Row, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 28, on_simulator: 1 << 18 };
 
 /// The input and the copy on the device; the input and the copy on the host.
 const ROOM: Room = Room { what: "the copy of a vector", on_device: 2, on_host: 2 };
 
-/// The flags of `host vector`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// Words of 4 bytes: f32
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub copy4: bool,
-    /// Words of 8 bytes: f32x2
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub copy8: bool,
-    /// Words of 16 bytes: f32x4
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub copy16: bool,
-    /// Words of 16 bytes, past L1, as many a thread as suits the GPU
-    #[arg(long, help_heading = "Variants (default: all)")]
-    pub best: bool,
-
-    /// The vector.
-    #[command(flatten)]
-    pub vector: VectorFlags,
-    /// Threads of a block; --best has 256
-    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
-    pub block: u32,
-}
-
-/// A variant.
+/// The kernel of a variant, by the words that it copies.
 #[derive(Clone, Copy)]
-struct Way {
-    name: &'static str,
-    /// The bytes of a word.
-    bytes: usize,
-    /// The words that a thread copies.
-    words: usize,
-    copy: Copying,
-    launch: LaunchConfig,
-}
-
-/// The kernel of a variant, by what it takes.
-#[derive(Clone, Copy)]
-enum Copying {
+enum Copies {
     Words4,
     Words8,
     Words16,
-    Best(&'static Kernel<(Pointer<f32>, PointerMut<f32>, usize)>),
+    Best,
 }
 
-/// The bytes of a word of the best kernel.
-const BEST_WORD: usize = 16;
+impl Variants for Copies {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("copy4", "Words of 4 bytes: f32", Self::Words4),
+        variant("copy8", "Words of 8 bytes: f32x2", Self::Words8),
+        variant("copy16", "Words of 16 bytes: f32x4", Self::Words16),
+        variant("best", "Words of 16 bytes, past L1, as many a thread as suits the GPU", Self::Best),
+    ];
+}
+
+/// The flags of `host vector`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    variants: Chosen<Copies>,
+    #[command(flatten)]
+    vector: VectorFlags,
+    /// Threads of a block; --best has 256
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
+    block: u32,
+}
 
 /// The lab: a vector to copy.
 pub struct Vector {
@@ -87,10 +71,25 @@ pub struct Data {
     copy: Buffer<f32>,
 }
 
+const NARROW: Row = Row::Named("copy4");
+const WIDE: Row = Row::Named("copy16");
+
 impl Lab for Vector {
     const NAME: &'static str = "vector";
     const ABOUT: &'static str = "Words of 16 bytes: a quarter of the requests for the same sectors";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
+    const CONCLUSIONS: &'static [Conclusion] = &[
+        Conclusion::new(
+            "Words of 4 bytes reach {} % of the device's own copy, of 16 bytes {} %, and the best kernel {} %.",
+            &[Of(NARROW, &PERCENT_OF_COPY), Of(WIDE, &PERCENT_OF_COPY), Of(Row::Named("best"), &PERCENT_OF_COPY)],
+        ),
+        Conclusion::new(
+            "Words of 4 bytes take {} load requests, of 16 bytes {}: {} to 1 for the same sectors.",
+            &[Of(NARROW, &LOAD_REQUESTS), Of(WIDE, &LOAD_REQUESTS), Times(NARROW, WIDE, &LOAD_REQUESTS)],
+        )
+        .holds(&[Holds::More(0, 1)]),
+    ];
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Library];
     const SHAPED: bool = true;
     type Options = Options;
@@ -110,25 +109,12 @@ impl Lab for Vector {
         let size = self.elements.len();
         let mut data = Data { input: device.buffer(size)?, copy: device.buffer(size)? };
         data.input.write(&self.elements)?;
-        let plain = |name, bytes: usize, copy| {
-            // The first threads also copy what does not fill a word, less than four elements.
-            let words = size_of_val(self.elements.as_slice()) / bytes;
-            let launch = LaunchConfig::linear(words.max(size.min(3)), self.options.block);
-            Way { name, bytes, words: 1, copy, launch }
-        };
-        let (kernel, words, launch) = best::best(gpu(device), size);
-        let best = Way { name: "best", bytes: BEST_WORD, words, copy: Copying::Best(kernel), launch: launch.into() };
-        let ways = [
-            (plain("copy4", 4, Copying::Words4), self.options.copy4),
-            (plain("copy8", 8, Copying::Words8), self.options.copy8),
-            (plain("copy16", 16, Copying::Words16), self.options.copy16),
-            (best, self.options.best),
-        ];
-        Ok(Plan::new(data, chosen(&ways).into_iter().map(|way| self.variant(way)).collect()))
+        let variants = self.options.variants.chosen().into_iter().map(|copies| self.variant(copies, device));
+        Ok(Plan::new(data, variants.collect()))
     }
 
     fn peers<'a>(&'a self, device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
-        let bytes = size_of_val(self.elements.as_slice()) as u64;
+        let bytes = self.bytes();
         let copy = device.clone();
         let launch = move |data: &mut Data| copy.copy(&data.input, &mut data.copy, bytes);
         let mut rows = vec![peers::row("driver-copy", &peers::driver(device), launch, |data| self.outcome(data))];
@@ -143,62 +129,54 @@ impl Lab for Vector {
     fn reset(&self, data: &mut Data) -> Result<()> {
         data.copy.poison()
     }
-
-    fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let requests = |name: &str| report.counters(name).map(|counters| counters.global.load.requests);
-        let counted = || {
-            let (narrow, wide) = (requests("copy4")?, requests("copy16")?);
-            Some(format!(
-                "Words of 4 bytes take {narrow} load requests, of 16 bytes {wide}: {:.2} to 1 for the same sectors.",
-                narrow as f64 / wide as f64
-            ))
-        };
-        let time = || {
-            let narrow = report.variant("copy4")?.percent_of_copy?;
-            let wide = report.variant("copy16")?.percent_of_copy?;
-            let best = report.variant("best")?.percent_of_copy?;
-            Some(format!(
-                "Words of 4 bytes reach {narrow:.1} % of the device's own copy, of 16 bytes {wide:.1} %, and the best kernel {best:.1} %."
-            ))
-        };
-        [time(), counted()].into_iter().flatten().collect()
-    }
-}
-
-impl Copying {
-    fn launch(self, launcher: &mut Launcher, launch: &LaunchConfig, data: &mut Data) -> Result<()> {
-        let Data { input, copy } = data;
-        match self {
-            Self::Words4 => launcher.launch(&kernel::vector_copy4, launch, (&*input, copy)),
-            Self::Words8 => {
-                let ((from, from_rest), (to, to_rest)) = (input.words(), copy.words_mut());
-                launcher.launch(&kernel::vector_copy8, launch, (from, from_rest, to, to_rest))
-            }
-            Self::Words16 => {
-                let ((from, from_rest), (to, to_rest)) = (input.words(), copy.words_mut());
-                launcher.launch(&kernel::vector_copy16, launch, (from, from_rest, to, to_rest))
-            }
-            // SAFETY: the two buffers are as long as the input.
-            Self::Best(kernel) => unsafe {
-                launcher.launch_unchecked(kernel, launch, (&*input, &mut *copy, input.len()))
-            },
-        }
-    }
 }
 
 impl Vector {
-    fn variant(&self, Way { name, bytes, words, copy, launch }: Way) -> Variant<'_, Data> {
-        Variant::new(
-            name,
-            move |data: &mut Data, launcher| copy.launch(launcher, &launch, data),
+    fn variant(&self, spec: &VariantSpec<Copies>, device: &Device) -> Variant<'_, Data> {
+        let (size, copies) = (self.elements.len(), spec.of);
+        let (best, words, best_launch) = best::best(gpu(device), size);
+        let (word, words, launch) = match copies {
+            Copies::Words4 => (4, 1, self.launch(4)),
+            Copies::Words8 => (8, 1, self.launch(8)),
+            Copies::Words16 => (16, 1, self.launch(16)),
+            Copies::Best => (16, words, best_launch.into()),
+        };
+        let variant = Variant::new(
+            spec.name,
+            move |Data { input, copy }: &mut Data, launcher| match copies {
+                Copies::Words4 => launcher.launch(&kernel::vector_copy4, &launch, (&*input, copy)),
+                Copies::Words8 => {
+                    let ((from, from_rest), (to, to_rest)) = (input.words(), copy.words_mut());
+                    launcher.launch(&kernel::vector_copy8, &launch, (from, from_rest, to, to_rest))
+                }
+                Copies::Words16 => {
+                    let ((from, from_rest), (to, to_rest)) = (input.words(), copy.words_mut());
+                    launcher.launch(&kernel::vector_copy16, &launch, (from, from_rest, to, to_rest))
+                }
+                // SAFETY: the two buffers are as long as the input.
+                Copies::Best => unsafe { launcher.launch_unchecked(best, &launch, (&*input, copy, size)) },
+            },
             |data| self.outcome(data),
-        )
-        .fact("word_bytes", bytes)
-        .fact("words_of_a_thread", json!(words))
-        .fact("block", json!(launch.block))
-        .fact("grid", json!(launch.grid))
-        .bytes(2 * size_of_val(self.elements.as_slice()) as u64)
-        .computes("the copy", size_of_val(self.elements.as_slice()) as u64)
+        );
+        let variant = variant
+            .fact("word_bytes", word)
+            .fact("words_of_a_thread", json!(words))
+            .fact("block", json!(launch.block))
+            .fact("grid", json!(launch.grid))
+            .bytes(2 * self.bytes())
+            .computes("the copy", self.bytes());
+        if matches!(copies, Copies::Best) { variant.one_of_several_kernels() } else { variant }
+    }
+
+    /// A thread for each word of this many bytes. The first threads also copy what does not fill a word, less than four elements.
+    fn launch(&self, word: u64) -> LaunchConfig {
+        let words = (self.bytes() / word) as usize;
+        LaunchConfig::linear(words.max(self.elements.len().min(3)), self.options.block)
+    }
+
+    /// The bytes of the vector.
+    fn bytes(&self) -> u64 {
+        size_of_val(self.elements.as_slice()) as u64
     }
 
     /// Whether the copy is right.

@@ -1,14 +1,16 @@
-//! A sweep of two axes as a grid below a lab's table: one axis down, the other across, the best cells marked. A lab defines
-//! the axes, `table` and `markdown` show the grid. Pure.
+//! A sweep of two axes, shown below a lab's table: one axis down, the other across, the best cells marked. A lab names the axes
+//! and the measures; [`Grid::table`] makes a table of them. Pure.
 
 use serde_json::Value;
 
-use super::lab_report::{LabReport, VariantReport, plain};
+use super::lab_report::{VariantReport, plain};
+use super::measure::{Better, Cell, Measure, Section, Shown};
+use super::table::{Column, Table, position};
 
 /// A grid that a lab shows below its table.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// The meaning of its cells.
+    /// What it is a sweep of.
     pub title: String,
     /// The fact on the vertical axis.
     pub rows: &'static str,
@@ -16,89 +18,130 @@ pub struct Grid {
     pub columns: &'static str,
     /// The group of variants to show; empty for all.
     pub group: String,
-    /// Whether all rows do the same task, so that the best of all cells is marked. Otherwise each row has its own best.
-    pub rows_compete: bool,
-    /// A variant's cell; `None` leaves it empty.
-    pub cell: fn(&VariantReport) -> Option<Cell>,
+    /// Which cells compete for the mark.
+    pub best: Best,
+    /// What its cells show: a column for each, wherever it is known.
+    pub measures: &'static [&'static Measure],
 }
 
-/// A cell of a grid.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
-    /// Its text.
-    pub text: String,
-    /// How good it is, if cells compete: the greatest is marked.
-    pub rank: Option<f64>,
-}
-
-impl Cell {
-    /// A cell that competes with others.
-    pub fn ranked(text: impl Into<String>, rank: f64) -> Self {
-        Self { text: text.into(), rank: Some(rank) }
-    }
-
-    /// A cell that does not.
-    pub fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), rank: None }
-    }
+/// Which cells of a grid compete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Best {
+    /// None does.
+    Unmarked,
+    /// All: every row does the same task.
+    OfAll,
+    /// Those of a row.
+    OfRow,
 }
 
 impl Grid {
-    /// The grid as rows of text, the head first; `None` if fewer than two cells are known.
-    pub(super) fn texts(&self, report: &LabReport) -> Option<Vec<Vec<String>>> {
-        let mut rows: Vec<&Value> = Vec::new();
-        let mut columns: Vec<&Value> = Vec::new();
-        let mut cells = Vec::new();
-        for variant in &report.variants {
-            let (Some(row), Some(column)) = (variant.fact(self.rows), variant.fact(self.columns)) else { continue };
-            if !self.group.is_empty() && variant.group != self.group {
-                continue;
-            }
-            let Some(cell) = (self.cell)(variant) else { continue };
-            if !rows.contains(&row) {
-                rows.push(row);
-            }
-            if !columns.contains(&column) {
-                columns.push(column);
-            }
-            cells.push((row, column, cell));
-        }
-        if cells.len() < 2 {
-            return None;
-        }
-        let best = |row: &Value| {
-            let ranks =
-                || cells.iter().filter(|(r, ..)| self.rows_compete || *r == row).filter_map(|(.., cell)| cell.rank);
-            let best = ranks().reduce(f64::max)?;
-            // If all tie, none is the best.
-            ranks().any(|rank| rank < best).then_some(best)
-        };
-        let corner = format!("{} \\ {}", words(self.rows), words(self.columns));
-        let mut texts = vec![std::iter::once(corner).chain(columns.iter().map(|value| plain(value))).collect()];
-        for row in rows {
-            let mut line = vec![plain(row)];
-            let best = best(row);
-            for column in &columns {
-                let found = cells.iter().find(|(r, c, _)| *r == row && c == column);
-                line.push(found.map_or(String::new(), |(.., cell)| {
-                    let mark = if best.is_some() && cell.rank == best { "*" } else { "" };
-                    format!("{}{mark}", cell.text)
-                }));
-            }
-            texts.push(line);
-        }
-        Some(texts)
+    /// The measures that are known of the variants in it.
+    pub(super) fn known(&self, variants: &[VariantReport]) -> Vec<&'static Measure> {
+        let shows = |measure: &&&Measure| self.variants(variants).any(|variant| measure.of(variant).is_some());
+        self.measures.iter().filter(shows).copied().collect()
     }
 
-    /// The title, which explains the mark if a cell has one.
-    pub(super) fn heading(&self, texts: &[Vec<String>]) -> String {
-        let marks = texts.iter().skip(1).flatten().any(|text| text.ends_with('*'));
-        let mark = match (marks, self.rows_compete) {
-            (false, _) => "",
-            (true, true) => "; the best is marked *",
-            (true, false) => "; each row's best is marked *",
+    /// The variants in it.
+    fn variants<'v>(&'v self, variants: &'v [VariantReport]) -> impl Iterator<Item = &'v VariantReport> {
+        let placed = |variant: &&VariantReport| {
+            variant.fact(self.rows).is_some()
+                && variant.fact(self.columns).is_some()
+                && (self.group.is_empty() || variant.group == self.group)
         };
-        format!("{}{mark}:", self.title)
+        variants.iter().filter(placed)
+    }
+
+    /// The grid as a table; `None` if fewer than two cells are known.
+    pub(super) fn table(&self, shown: Shown<'_>) -> Option<Table> {
+        let measures = self.known(shown.variants);
+        let variants: Vec<_> = self.variants(shown.variants).collect();
+        let known = variants.iter().filter(|it| measures.iter().any(|measure| measure.of(it).is_some()));
+        if known.count() < 2 {
+            return None;
+        }
+        let positions = |name: &'static str| {
+            let mut values: Vec<&Value> = Vec::new();
+            for value in variants.iter().filter_map(|variant| variant.fact(name)) {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            values
+        };
+        let (down, across) = (positions(self.rows), positions(self.columns));
+        let at = |row: &Value, column: &Value| {
+            let is_at = |it: &&&VariantReport| it.fact(self.rows) == Some(row) && it.fact(self.columns) == Some(column);
+            variants.iter().find(is_at)
+        };
+        let corner = format!("{} \\ {}", words(self.rows), words(self.columns));
+        let names = down.iter().map(|value| Some(position(value))).collect();
+        let mut columns = vec![Column { title: vec![corner], ..Column::names(self.rows, Section::Name, names) }];
+        for column in across {
+            for measure in &measures {
+                let mut title = vec![plain(column)];
+                if measures.len() > 1 {
+                    title.extend(measure.title.iter().map(|&line| line.to_owned()));
+                }
+                columns.push(Column {
+                    key: measure.key.to_owned(),
+                    section: measure.section,
+                    title,
+                    unit: measure.unit,
+                    explanation: measure.explanations(shown).into_iter().map(|explanation| explanation.text).collect(),
+                    better: measure.better,
+                    cells: down.iter().map(|row| at(row, column).and_then(|variant| measure.of(variant))).collect(),
+                });
+            }
+        }
+        let marked = self.mark(&mut columns);
+        Some(Table { title: Some(self.heading(&measures, marked)), columns })
+    }
+
+    /// Marks the best of the cells that compete, unless all of them tie. Whether there are any.
+    fn mark(&self, columns: &mut [Column]) -> bool {
+        let rows = columns[0].cells.len();
+        let competitions: Vec<Vec<usize>> = match self.best {
+            Best::Unmarked => Vec::new(),
+            Best::OfAll => vec![(0..rows).collect()],
+            Best::OfRow => (0..rows).map(|row| vec![row]).collect(),
+        };
+        let mut marked = false;
+        for rows in competitions {
+            let rank = |column: &Column, row: usize| {
+                let value = column.cells[row].as_ref()?.value?;
+                Some(if column.better == Better::Lower { -value } else { value })
+            };
+            let ranks: Vec<f64> =
+                columns[1..].iter().flat_map(|column| rows.iter().filter_map(|&row| rank(column, row))).collect();
+            let Some(best) = ranks.iter().copied().reduce(f64::max).filter(|best| ranks.iter().any(|rank| rank < best))
+            else {
+                continue;
+            };
+            for column in &mut columns[1..] {
+                for &row in &rows {
+                    let is_best = rank(column, row) == Some(best);
+                    if let Some(cell) = column.cells[row].as_mut().filter(|_| is_best) {
+                        *cell = Cell { best: true, ..cell.clone() };
+                        marked = true;
+                    }
+                }
+            }
+        }
+        marked
+    }
+
+    /// The title, which says what the cells show, and what the mark means if a cell has one.
+    fn heading(&self, measures: &[&Measure], marked: bool) -> String {
+        let mark = match (marked, self.best) {
+            (true, Best::OfAll) => "; the best is marked *",
+            (true, _) => "; each row's best is marked *",
+            (false, _) => "",
+        };
+        match measures {
+            [one] => format!("{}{}{}{mark}:", self.title, if self.title.is_empty() { "" } else { ": " }, one.text()),
+            _ => format!("{}{mark}:", self.title),
+        }
     }
 }
 

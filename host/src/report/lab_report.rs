@@ -5,7 +5,9 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
+use super::conclusion::Conclusion;
 use super::grid::Grid;
+use super::measure::Measure;
 use super::subject::Subject;
 use crate::faults::{Fault, Findings};
 use crate::lines::Lines;
@@ -38,6 +40,9 @@ pub struct LabReport {
     /// What the numbers show, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,
+    /// The measures in those sentences, which the legend explains.
+    #[serde(skip)]
+    pub concluded: Vec<&'static Measure>,
     /// The fault that stopped the last variant, and the run.
     #[serde(skip)]
     pub stopped: Option<Error>,
@@ -83,6 +88,8 @@ pub struct VariantReport {
     pub group: String,
     /// The kernels that it launches.
     pub kernels: Vec<&'static str>,
+    /// Whether another size or device has another kernel, so that people want to know which this was.
+    pub one_of_several: bool,
     /// Its parameters: offset, block, grid, pitch.
     pub facts: Vec<Fact>,
     /// The comparison with the reference; `None` if a fault stopped the kernel, or there is no reference.
@@ -199,15 +206,12 @@ impl LabReport {
         self.variants.iter().find(|variant| variant.name == name)
     }
 
-    /// The counters of the variant of this name, if it ran and was counted.
-    pub fn counters(&self, name: &str) -> Option<&Counters> {
-        self.variant(name)?.counters.as_ref()
-    }
-
-    /// How many times as fast the variant `fast` is as `slow`, if both were timed.
-    pub fn speedup(&self, fast: &str, slow: &str) -> Option<f64> {
-        let time = |name| self.variant(name)?.timing.as_ref().map(|timing| timing.median_ms);
-        Some(time(slow)? / time(fast)?)
+    /// Says what the numbers show: those sentences that hold of them.
+    pub fn conclude(&mut self, conclusions: &[Conclusion]) {
+        let said = conclusions.iter().filter_map(|it| Some((it.sentence(self)?, it.measures())));
+        let (sentences, measures): (Vec<_>, Vec<_>) = said.unzip();
+        self.conclusions = sentences;
+        self.concluded = measures.into_iter().flatten().collect();
     }
 
     /// The sanitizer's findings in all variants.

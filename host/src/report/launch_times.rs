@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::csv::{TIMING, cell};
 use super::lab_report::VariantReport;
-use super::table;
+use super::page;
 use crate::timing::{Times, Timing};
 use crate::units::gigabytes_per_second;
 
@@ -43,7 +43,7 @@ impl LaunchTimes {
 
     /// How the launch was timed, in a line.
     pub(crate) fn how(&self) -> String {
-        table::timed(&[self.timing]).join(" ")
+        page::timed(&[self.timing]).join(" ")
     }
 
     /// Names and values, for formats of lines: those of the labs' CSV.

@@ -1,33 +1,21 @@
-//! The report as Markdown, for a README: the same columns as the table for people, in one table. [`super`] calls it.
+//! A page as Markdown, for a README. [`super`] calls it.
 
-use super::columns::{self, Column, Section};
 use super::lab_report::LabReport;
-use super::{legend, table};
+use super::measure::Section;
+use super::page::Page;
+use super::table::Table;
 
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
-    let columns = columns::of(&report.variants, report.subjects);
-    let mut text = table::heading(report).join("  \n") + "\n\n";
-    let head: Vec<_> = columns.iter().map(Column::text).collect();
-    // The texts whose terms the legend explains.
-    let mut shown = [head.clone(), report.conclusions.clone()].concat();
-    let left = columns.iter().map(|column| column.section == Section::Name).collect::<Vec<_>>();
-    let rows = (0..report.variants.len()).map(|row| columns.iter().map(|column| column.cells[row].clone()).collect());
-    push_table(&mut text, head, &left, rows);
-    for line in table::wrong(report) {
+    let page = Page::of(report, true);
+    let mut text = page.heading.join("  \n") + "\n\n" + &table(&page.table);
+    for line in &page.wrong {
         text += &format!("\n{line}\n");
     }
-    for grid in &report.grids {
-        if let Some(mut cells) = grid.texts(report) {
-            shown.push(grid.heading(&cells));
-            text += &format!("\n{}\n\n", grid.heading(&cells));
-            let head = cells.remove(0);
-            let left: Vec<_> = (0..head.len()).map(|index| index == 0).collect();
-            push_table(&mut text, head, &left, cells.into_iter());
-        }
+    for grid in &page.grids {
+        text += &format!("\n{}\n\n{}", grid.title.as_deref().unwrap_or_default(), table(grid));
     }
-    let legend = [legend::of(&report.variants, &shown), legend::of_times(&report.variants, &report.device)].concat();
-    for sentences in [legend, report.conclusions.clone()] {
+    for sentences in [page.kernels, page.legend, page.conclusions] {
         if !sentences.is_empty() {
             text += &format!("\n{}\n", sentences.join(" "));
         }
@@ -35,14 +23,12 @@ pub(super) fn render(report: &LabReport) -> String {
     text
 }
 
-/// Writes a table; `left` decides which columns are aligned to the left.
-fn push_table(text: &mut String, head: Vec<String>, left: &[bool], rows: impl Iterator<Item = Vec<String>>) {
-    let mut line = |cells: Vec<String>| {
-        text.push_str("| ");
-        text.push_str(&cells.join(" | "));
-        text.push_str(" |\n");
-    };
-    line(head);
-    line(left.iter().map(|&left| if left { "---" } else { "---:" }.to_owned()).collect());
-    rows.for_each(line);
+/// A table; what names its rows is aligned to the left.
+fn table(table: &Table) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let cells = |row: usize| table.columns.iter().map(|column| column.text(row)).collect();
+    let align = |section| if section == Section::Name { "---" } else { "---:" }.to_owned();
+    let head = line(table.columns.iter().map(|column| column.heading()).collect());
+    let rule = line(table.columns.iter().map(|column| align(column.section)).collect());
+    head + &rule + &(0..table.rows()).map(|row| line(cells(row))).collect::<String>()
 }

@@ -1,34 +1,50 @@
 //! Writes a lab's results in the chosen format. `cli` calls it with what a lab returned.
 //!
-//! A lab's run ends in one [`LabReport`]; a format only writes it. A new format is one file here, one variant of [`Format`] and one
-//! arm in [`write()`].
+//! ```text
+//! measure    what a report shows of a row: title, unit, explanation, direction; measures has the shared ones
+//! table      columns and cells, as data; grid makes a table of a sweep; conclusion makes sentences
+//! page       a report as people read it, as data: heading, table, grids, legend, sentences
+//! terminal, markdown, csv, json     the formats
+//! ```
+//!
+//! A lab's run ends in one [`LabReport`]. [`Page::of`] makes a page of it, and a format for people only writes the page. A new format
+//! is one file here, one variant of [`Format`] and one arm in [`write()`].
 
-mod columns;
+mod conclusion;
 mod cost;
 mod csv;
+mod explanations;
 mod format;
 mod grid;
 mod json;
 mod lab_report;
 mod launch_times;
-mod legend;
 mod markdown;
+mod measure;
+pub mod measures;
+mod page;
 mod subject;
 mod table;
+mod terminal;
 
 use std::io::Write;
 
 use device::{Counters, Properties, Result};
 
+pub use conclusion::{Conclusion, Gap, Holds, Row, of_fact};
 pub use cost::Cost;
+pub(crate) use explanations::of_each_model;
 pub use format::Format;
-pub use grid::{Cell, Grid};
+pub use grid::{Best, Grid};
 pub use lab_report::{
     Comparison, CounterSource, DeviceCopy, Fact, LabReport, Limit, Mismatch, Tolerance, Tolerated, VariantReport,
 };
 pub(crate) use lab_report::{Metrics, plain};
 pub(crate) use launch_times::LaunchTimes;
+pub use measure::{Better, Cell, Explanation, Measure, Section, Shown};
+pub use page::Page;
 pub use subject::Subject;
+pub use table::{Column, Table};
 
 /// Writes the report.
 ///
@@ -37,7 +53,7 @@ pub use subject::Subject;
 /// [`device::Error::Output`] when writing to `out` fails.
 pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<()> {
     let text = match format {
-        Format::Table => table::render(report),
+        Format::Table => terminal::render(report),
         Format::Json => json::render(report),
         Format::Csv => csv::render(report),
         Format::Markdown => markdown::render(report),
@@ -57,7 +73,7 @@ pub(crate) fn of_launch(
 ) -> String {
     match (counters, times) {
         (None, None) => String::new(),
-        _ => table::of_launch(kernel, counters, times, device),
+        _ => terminal::of_launch(kernel, counters, times, device),
     }
 }
 

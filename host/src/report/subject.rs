@@ -1,6 +1,9 @@
-//! Which counters a table shows. A lab names its subjects; `columns` and `legend` read them. Pure.
+//! Which counters a table shows. A lab names its subjects, each of which is a few measures. Pure.
 
 use simt::{ByKind, Counters};
+
+use super::measure::Measure;
+use super::measures;
 
 /// A subject of counters. A lab chooses the subjects that its table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,24 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// Its columns.
+    pub(super) fn measures(self) -> &'static [Measure] {
+        match self {
+            Self::GlobalLoads => measures::LOADS,
+            Self::GlobalStores => measures::STORES,
+            Self::GlobalRequests => measures::REQUESTS,
+            Self::SharedLoads => measures::SHARED_LOADS,
+            Self::SharedStores => measures::SHARED_STORES,
+            Self::BankConflicts => measures::BANK_CONFLICTS,
+            Self::ActiveLanes => measures::ACTIVE_LANES,
+            Self::Instructions => measures::INSTRUCTIONS,
+            Self::Atomics => measures::ATOMICS,
+            Self::Constants => measures::CONSTANTS,
+            Self::Textures => measures::TEXTURES,
+            Self::LocalMemory => measures::LOCAL_MEMORY,
+        }
+    }
+
     /// The subjects for a kernel that is not a lab's.
     pub(super) fn of(counters: &Counters) -> Vec<Self> {
         let ByKind { load, store, atomic, reduction, .. } = counters.global;

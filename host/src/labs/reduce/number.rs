@@ -4,9 +4,9 @@
 use best_kernels::reduce as best;
 use cuda_std::launch::{DisjointSlice, Kernel, Pointer, PointerMut, Slice};
 use device::random::{Random, Sample};
-use kernels::{reduce, reduce_all};
+use kernels::{reduce, reduce_all as all};
 
-use super::Operation;
+use super::table::Operation;
 use crate::labs::compare::{Reference, Shape};
 use crate::labs::lab::Outcome;
 use crate::npy;
@@ -47,43 +47,14 @@ pub trait Number: npy::Element + Sample + Into<f64> + Sync {
 impl Number for f32 {
     const TYPE: &'static str = "f32";
     const NUMBER: device::peers::Number = device::peers::Number::F32;
+    #[rustfmt::skip]
     const STEPS: [[&'static StepKernel<Self>; 4]; 6] = [
-        [
-            &reduce::reduce1_sum_f32,
-            &reduce_all::reduce1_product_f32,
-            &reduce_all::reduce1_min_f32,
-            &reduce_all::reduce1_max_f32,
-        ],
-        [
-            &reduce::reduce2_sum_f32,
-            &reduce_all::reduce2_product_f32,
-            &reduce_all::reduce2_min_f32,
-            &reduce_all::reduce2_max_f32,
-        ],
-        [
-            &reduce::reduce3_sum_f32,
-            &reduce_all::reduce3_product_f32,
-            &reduce_all::reduce3_min_f32,
-            &reduce_all::reduce3_max_f32,
-        ],
-        [
-            &reduce::reduce4_sum_f32,
-            &reduce_all::reduce4_product_f32,
-            &reduce_all::reduce4_min_f32,
-            &reduce_all::reduce4_max_f32,
-        ],
-        [
-            &reduce::reduce5_sum_f32,
-            &reduce_all::reduce5_product_f32,
-            &reduce_all::reduce5_min_f32,
-            &reduce_all::reduce5_max_f32,
-        ],
-        [
-            &reduce::reduce6_sum_f32,
-            &reduce_all::reduce6_product_f32,
-            &reduce_all::reduce6_min_f32,
-            &reduce_all::reduce6_max_f32,
-        ],
+        [&reduce::reduce1_sum_f32, &all::reduce1_product_f32, &all::reduce1_min_f32, &all::reduce1_max_f32],
+        [&reduce::reduce2_sum_f32, &all::reduce2_product_f32, &all::reduce2_min_f32, &all::reduce2_max_f32],
+        [&reduce::reduce3_sum_f32, &all::reduce3_product_f32, &all::reduce3_min_f32, &all::reduce3_max_f32],
+        [&reduce::reduce4_sum_f32, &all::reduce4_product_f32, &all::reduce4_min_f32, &all::reduce4_max_f32],
+        [&reduce::reduce5_sum_f32, &all::reduce5_product_f32, &all::reduce5_min_f32, &all::reduce5_max_f32],
+        [&reduce::reduce6_sum_f32, &all::reduce6_product_f32, &all::reduce6_min_f32, &all::reduce6_max_f32],
     ];
     const BEST: [&'static BestKernel<Self>; 4] = [
         &best::reduce_best_sum_f32,
@@ -143,43 +114,14 @@ impl Number for f32 {
 impl Number for i32 {
     const TYPE: &'static str = "i32";
     const NUMBER: device::peers::Number = device::peers::Number::I32;
+    #[rustfmt::skip]
     const STEPS: [[&'static StepKernel<Self>; 4]; 6] = [
-        [
-            &reduce_all::reduce1_sum_i32,
-            &reduce_all::reduce1_product_i32,
-            &reduce_all::reduce1_min_i32,
-            &reduce_all::reduce1_max_i32,
-        ],
-        [
-            &reduce_all::reduce2_sum_i32,
-            &reduce_all::reduce2_product_i32,
-            &reduce_all::reduce2_min_i32,
-            &reduce_all::reduce2_max_i32,
-        ],
-        [
-            &reduce_all::reduce3_sum_i32,
-            &reduce_all::reduce3_product_i32,
-            &reduce_all::reduce3_min_i32,
-            &reduce_all::reduce3_max_i32,
-        ],
-        [
-            &reduce_all::reduce4_sum_i32,
-            &reduce_all::reduce4_product_i32,
-            &reduce_all::reduce4_min_i32,
-            &reduce_all::reduce4_max_i32,
-        ],
-        [
-            &reduce_all::reduce5_sum_i32,
-            &reduce_all::reduce5_product_i32,
-            &reduce_all::reduce5_min_i32,
-            &reduce_all::reduce5_max_i32,
-        ],
-        [
-            &reduce_all::reduce6_sum_i32,
-            &reduce_all::reduce6_product_i32,
-            &reduce_all::reduce6_min_i32,
-            &reduce_all::reduce6_max_i32,
-        ],
+        [&all::reduce1_sum_i32, &all::reduce1_product_i32, &all::reduce1_min_i32, &all::reduce1_max_i32],
+        [&all::reduce2_sum_i32, &all::reduce2_product_i32, &all::reduce2_min_i32, &all::reduce2_max_i32],
+        [&all::reduce3_sum_i32, &all::reduce3_product_i32, &all::reduce3_min_i32, &all::reduce3_max_i32],
+        [&all::reduce4_sum_i32, &all::reduce4_product_i32, &all::reduce4_min_i32, &all::reduce4_max_i32],
+        [&all::reduce5_sum_i32, &all::reduce5_product_i32, &all::reduce5_min_i32, &all::reduce5_max_i32],
+        [&all::reduce6_sum_i32, &all::reduce6_product_i32, &all::reduce6_min_i32, &all::reduce6_max_i32],
     ];
     const BEST: [&'static BestKernel<Self>; 4] = [
         &best::reduce_best_sum_i32,

@@ -6,7 +6,10 @@ use std::rc::Rc;
 use device::Result;
 use device::peers::{Peers, Reduction};
 
-use super::{Data, Number, OnDevice, Operation, Reduce, Type, Values};
+use super::number::Number;
+use super::on_device::OnDevice;
+use super::table::{Operation, Type};
+use super::{Data, Reduce, Values};
 use crate::labs::compare::Shape;
 use crate::labs::lab::{Outcome, Variant};
 use crate::peers::{self};

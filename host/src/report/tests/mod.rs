@@ -123,6 +123,7 @@ fn report(device: Properties) -> LabReport {
         grids: vec![],
         compact: false,
         conclusions: vec![],
+        concluded: vec![],
         stopped: None,
     }
 }

@@ -1,5 +1,6 @@
 //! The parts around a report's rows: legends, axes, grids, tolerances and conclusions.
 
+use super::measures::{GBPS, SHARED_LOAD_WAVEFRONTS};
 use super::*;
 
 #[test]
@@ -25,7 +26,8 @@ fn the_legend_explains_what_the_columns_and_conclusions_name_and_nothing_else() 
         }
     }
     report.subjects = &[];
-    report.conclusions = vec!["A load takes 32 wavefronts.".into()];
+    report.conclude(&[Conclusion::new("A load takes {}.", &[Gap::Of(Row::Named("padded"), &SHARED_LOAD_WAVEFRONTS)])]);
+    assert_eq!(report.conclusions, ["A load takes 32.0."]);
     assert!(text(&report, Format::Table).contains("Wavefronts are passes"));
 }
 
@@ -70,19 +72,19 @@ fn a_sweep_of_two_axes_is_a_grid_with_the_best_marked() {
     report.variants[0].facts.remove(0);
     report.variants[1].facts.remove(0);
     report.grids.push(Grid {
-        title: "GB/s".into(),
+        title: "sweep".into(),
         rows: "block",
         columns: "load_width",
         group: String::new(),
-        rows_compete: true,
-        cell: |variant| variant.gbps.map(|gbps| Cell::ranked(format!("{gbps:.0}"), gbps)),
+        best: Best::OfAll,
+        measures: &[&GBPS],
     });
     let table = text(&report, Format::Table);
-    let grid = "\nGB/s; the best is marked *:\nblock \\ load width     4\n128                  800\n256                3200*\n";
+    let grid = "\nsweep: GB/s; the best is marked *:\nblock \\ load width     4\n128                  800\n256                3200*\n";
     assert!(table.contains(grid), "{table}");
     let markdown = text(&report, Format::Markdown);
     assert!(markdown.contains(
-        "\nGB/s; the best is marked *:\n\n| block \\ load width | 4 |\n| --- | ---: |\n| 128 | 800 |\n| 256 | 3200* |\n"
+        "\nsweep: GB/s; the best is marked *:\n\n| block \\ load width | 4 |\n| --- | ---: |\n| 128 | 800 |\n| 256 | 3200* |\n"
     ));
 }
 
@@ -99,20 +101,24 @@ fn rows_of_different_tasks_have_a_best_each_unless_all_tie() {
     }
     report.variants.extend(others);
     report.grids.push(Grid {
-        title: "GB/s".into(),
+        title: "sweep".into(),
         rows: "pattern",
         columns: "operator",
         group: String::new(),
-        rows_compete: false,
-        cell: |variant| variant.gbps.map(|gbps| Cell::ranked(format!("{gbps:.0}"), gbps)),
+        best: Best::OfRow,
+        measures: &[&GBPS],
     });
     let grid = |report: &LabReport| text(report, Format::Table).split("\n\n").nth(2).unwrap().to_owned();
-    let head = "GB/s; each row's best is marked *:\npattern \\ operator  ca    cg\n";
-    assert_eq!(grid(&report), format!("{head}aligned            800 3200*\nscattered          40*    30"));
+    let head = "sweep: GB/s; each row's best is marked *:\npattern \\ operator    ca    cg\n";
+    assert_eq!(grid(&report), format!("{head}aligned              800 3200*\nscattered          40.0*  30.0"));
     for variant in &mut report.variants[..2] {
         variant.gbps = Some(800.0);
     }
-    assert!(grid(&report).ends_with("\naligned            800 800\nscattered          40*  30"), "{}", grid(&report));
+    assert!(
+        grid(&report).ends_with("\naligned              800  800\nscattered          40.0* 30.0"),
+        "{}",
+        grid(&report)
+    );
 }
 
 #[test]
@@ -122,12 +128,12 @@ fn the_grids_of_a_compact_report_stand_for_its_table_if_all_is_right() {
     axis(&mut report, "load_width", [json!(4), json!(4)]);
     report.compact = true;
     report.grids.push(Grid {
-        title: "GB/s".into(),
+        title: "sweep".into(),
         rows: "pattern",
         columns: "load_width",
         group: String::new(),
-        rows_compete: true,
-        cell: |variant| variant.gbps.map(|gbps| Cell::plain(format!("{gbps:.0}"))),
+        best: Best::Unmarked,
+        measures: &[&GBPS],
     });
     let table = text(&report, Format::Table);
     assert!(table.contains("\nscattered    NO") && table.contains("\npadded is wrong"), "one is wrong: {table}");

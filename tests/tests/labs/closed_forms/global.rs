@@ -64,7 +64,7 @@ pub fn offset() {
 
 /// The lectures' table of transactions and bus use, for Fermi's lines, its sectors, and everything later.
 pub fn access() {
-    let report = run("access", "--size 1024 --stride 2,8,16,32");
+    let report = run("access", "--all --size 1024 --stride 2,8,16,32");
     let model = |pattern: &str, model: &str| {
         let counted = counters(&report, &format!("{pattern} on {model}"));
         let requests = counted.global.load.requests as f64;
@@ -140,7 +140,7 @@ pub fn vector() {
 
 /// Operators that go through L1, and those that go past it.
 pub fn cache() {
-    let report = run("cache", "--size 8192");
+    let report = run("cache", "--all --size 8192");
     let l1 = |name: &str| counters(&report, name).model.expect("a model").caches.l1_global_load;
     let beyond = |name: &str| counters(&report, name).model.expect("a model").caches.l2_to_l1_sectors;
     for pattern in ["aligned", "misaligned", "strided", "scattered", "stencil", "table"] {

@@ -47,7 +47,7 @@ pub fn cache() {
 
 /// Texels. A sector of an array holds four floats of each of two rows, which warps on different schedulers read.
 pub fn texture() {
-    let report = right(run_on(&simulator("sim:kepler"), "texture", "--size 128"), "on Kepler");
+    let report = right(run_on(&simulator("sim:kepler"), "texture", "--all --size 128"), "on Kepler");
     let of = |name| of_a_warp(&report, name, 128 * 128 / 32);
     assert_eq!(of("linear-texture"), (8.0, 4.0, 4.0));
     assert_eq!(of("rows-texture"), (8.0, 8.0, 8.0));

@@ -30,7 +30,7 @@ pub fn constant() {
 
 /// Walks along rows favour row order, all others Morton order.
 pub fn texture() {
-    let report = run("texture", "--size 128");
+    let report = run("texture", "--all --size 128");
     for (walk, rows, morton) in [("rows", 4.0, 8.0), ("columns", 32.0, 16.0)] {
         load_sectors(&report, &format!("{walk}-row-order"), rows);
         load_sectors(&report, &format!("{walk}-morton-order"), morton);

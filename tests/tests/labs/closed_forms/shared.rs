@@ -35,7 +35,7 @@ pub fn transpose() {
 /// Naive: a global load for each operand. Through tiles of T x T: one in T of them.
 pub fn matmul() {
     let (m, n, k) = (64, 128, 96);
-    let report = run("matmul", &format!("--rows {m} --cols {n} --inner {k}"));
+    let report = run("matmul", &format!("--m {m} --n {n} --k {k}"));
     let requests = |name| counters(&report, name).global.load.requests;
     assert_eq!(requests("naive"), 2 * m * n * k / 32);
     assert_eq!(requests("tiled16"), 2 * m * n * k / 32 / 16);
@@ -102,7 +102,7 @@ pub fn gram() {
 
 /// gcd(s, 32) wavefronts at stride s; and G80's table, with two half warps and 16 banks.
 pub fn banks() {
-    let report = run("banks", "");
+    let report = run("banks", "--all");
     let gcd = |mut a: u32, mut b: u32| {
         while b > 0 {
             (a, b) = (b, a % b);
@@ -137,7 +137,7 @@ pub fn banks() {
 
 /// Blocks that fit 228 KB, each with 1 KB for the system. Static and dynamic shared memory count alike.
 pub fn shared() {
-    let report = run("shared", "--size 131072 --block 256");
+    let report = run("shared", "--all --size 131072 --block 256");
     for kilobytes in [1_u32, 4, 8, 16, 32, 48, 64, 96, 160, 227] {
         let counted = counters(&report, &format!("dynamic-{kilobytes}"));
         let blocks = (228 / (kilobytes + 1)).min(8);

@@ -1,0 +1,236 @@
+//! The lab `cache`: cache operators of loads, cache configuration, carveout, and how the kernels are compiled. The kernels
+//! are in `kernels::cache`, with what to look for; `table` has the variants. Listed in [`super::ALL`] and run by
+//! [`super::flow`]; its preferences apply to its own launches only.
+
+mod table;
+
+use cuda_std::launch::SafeKernel;
+use device::flag_values::each_once;
+use device::random::Random;
+use device::{Buffer, CacheConfig, Device, LaunchConfig, LoadCaching, Result};
+use kernels::cache as kernel;
+use serde_json::{Value, json};
+
+pub use table::Options;
+use table::{CONCLUSIONS, OPERATORS, Parameters, Part, Reads, SHOWN};
+
+use super::compare::Shape;
+use super::inputs::{DefaultSize, bytes_of, check_room};
+use super::lab::{Lab, Outcome, Plan, Variant};
+use super::launcher::Preferences;
+use super::models::{is_plain, stand_in};
+use super::settings::Settings;
+use crate::report::{Best, Conclusion, Grid, Subject};
+
+const THREADS: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 13 };
+
+/// Threads of a block.
+const BLOCK: u32 = 256;
+
+/// The lab: the data to read.
+pub struct Cache {
+    options: Options,
+    threads: u32,
+    elements: Vec<f32>,
+}
+
+/// The data on each device: on the report's, or on a model of an old GPU and one of a new GPU.
+pub struct Data(Vec<(Buffer<f32>, Buffer<f32>)>);
+
+/// A device that variants run on: its index in [`Data`], its name as a fact, and the device, if it is not the lab's.
+#[derive(Clone)]
+struct Target {
+    index: usize,
+    model: Value,
+    device: Option<Device>,
+}
+
+impl Lab for Cache {
+    const NAME: &'static str = "cache";
+    const ABOUT: &'static str = "What L1 keeps: cache operators, configurations and carveouts";
+    const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];
+    type Options = Options;
+    type Data = Data;
+
+    fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let options = Options { pattern: each_once(options.pattern), ..options };
+        let threads = options.size.unwrap_or_else(|| THREADS.on(device)) as u32;
+        let reach = options.pattern.iter().map(|pattern| pattern.reach(threads)).max().unwrap_or(1);
+        let bytes = bytes_of::<f32>(&[reach + u64::from(threads)]);
+        check_room(device, "reading through the caches", bytes.saturating_mul(2), bytes)?;
+        let elements = Random::new(settings.seed).samples(reach as usize);
+        Ok(Self { options, threads, elements })
+    }
+
+    fn parameters(&self) -> Value {
+        json!({"threads": self.threads, "block": BLOCK})
+    }
+
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
+        let places = places(device)?;
+        let mut data = Data(Vec::new());
+        for place in &places {
+            let device = place.device.as_ref().unwrap_or(device);
+            data.0.push((device.buffer(self.elements.len())?, device.buffer(self.threads as usize)?));
+            data.0[place.index].0.write(&self.elements)?;
+        }
+        let (old, new) = (&places[0], &places[places.len() - 1]);
+        let variants = self.options.parts.chosen_or(self.options.all).into_iter().flat_map(|part| match part.of {
+            Part::Operators => self.operators(new),
+            Part::Configurations => self.configurations(new),
+            Part::Carveouts => self.carveouts(new),
+            Part::Compiled => self.compiled(old),
+        });
+        let variants = variants.collect();
+        // The simulator without a model has no caches: name the model that replaces it.
+        let on = |place: &Target| place.model.as_str().map_or(String::new(), |model| format!(" on the {model} model"));
+        let mut grids = vec![
+            (format!("operators{}", on(new)), "pattern", "operator", "operators".to_owned()),
+            (
+                format!("preference of the context or of the kernel{}", on(new)),
+                "scope",
+                "prefers",
+                "configurations".into(),
+            ),
+            (format!("carveout in percent{}", on(new)), "pattern", "carveout", "carveouts".into()),
+        ];
+        // Small tables for each pattern, as in the lectures.
+        grids.extend(self.options.pattern.iter().map(|pattern| {
+            let group = format!("compiled, {}", pattern.name());
+            (format!("{group}{}", on(old)), "compiled", "l1", group)
+        }));
+        let mut plan = Plan::new(data, variants);
+        for (title, rows, columns, group) in grids {
+            for measures in SHOWN {
+                let best = if rows == "pattern" { Best::OfRow } else { Best::OfAll };
+                plan = plan.grid(Grid { title: title.clone(), rows, columns, group: group.clone(), best, measures });
+            }
+        }
+        Ok(plan.compact())
+    }
+
+    fn reset(&self, data: &mut Data) -> Result<()> {
+        data.0.iter_mut().try_for_each(|(_, output)| output.poison())
+    }
+}
+
+/// The devices that the lab runs on. The simulator without a model has no caches, so two models replace it: an old GPU, where the
+/// compiler chose the cache, and a new one.
+fn places(device: &Device) -> Result<Vec<Target>> {
+    if !is_plain(device) {
+        return Ok(vec![Target { index: 0, model: Value::Null, device: None }]);
+    }
+    let place =
+        |(index, name): (usize, &str)| Ok(Target { index, model: name.into(), device: stand_in(device, name)? });
+    ["fermi", "hopper"].into_iter().enumerate().map(place).collect()
+}
+
+impl Cache {
+    /// A variant that reads with one of the patterns.
+    fn variant(
+        &self,
+        place: &Target,
+        name: String,
+        kernel: &'static SafeKernel<Parameters>,
+        reads: Reads,
+        preferences: Preferences,
+    ) -> Variant<'_, Data> {
+        let (threads, index) = (self.threads, place.index);
+        let (pattern, taps) = (reads.pattern(threads), reads.taps());
+        let launch = LaunchConfig::linear(threads as usize, BLOCK);
+        let bytes = u64::from(threads) * size_of::<f32>() as u64;
+        let variant = Variant::new(
+            name.clone(),
+            move |data: &mut Data, launcher| {
+                let (input, output) = &mut data.0[index];
+                launcher.launch(kernel, &launch, (&*input, output, taps, pattern))
+            },
+            move |data| {
+                let expected = |i: usize| {
+                    let first = pattern.element(i as u32) as usize;
+                    self.elements[first..first + taps as usize].iter().fold(0.0, |sum, element| sum + element)
+                };
+                Ok(Outcome::exact(Shape::Vector(threads as usize), data.0[index].1.read()?, |_, i| expected(i)))
+            },
+        )
+        .axis("model", place.model.clone())
+        .axis("pattern", reads.name())
+        .bytes(bytes * u64::from(taps + 1))
+        .computes(format!("the sums of {}", reads.name()), bytes)
+        .preferences(preferences);
+        match &place.device {
+            Some(device) => variant.on(device.clone()),
+            None => variant,
+        }
+    }
+
+    fn operators(&self, place: &Target) -> Vec<Variant<'_, Data>> {
+        let pairs = self.options.pattern.iter().flat_map(|&reads| OPERATORS.map(|operator| (reads, operator)));
+        let variant = |(reads, (operator, kernel)): (Reads, (&str, &'static SafeKernel<Parameters>))| {
+            self.variant(place, format!("{operator}-{}", reads.name()), kernel, reads, Preferences::default())
+                .group("operators")
+                .axis("operator", operator)
+        };
+        pairs.map(variant).collect()
+    }
+
+    fn configurations(&self, place: &Target) -> Vec<Variant<'_, Data>> {
+        let wishes = [
+            ("nothing", CacheConfig::None),
+            ("shared", CacheConfig::Shared),
+            ("l1", CacheConfig::L1),
+            ("equal", CacheConfig::Equal),
+        ];
+        let scopes = [("context", true), ("kernel", false)];
+        let pairs = scopes.into_iter().flat_map(|scope| wishes.map(|wish| (scope, wish)));
+        let variant = |((scope, of_context), (prefers, wish)): ((&str, bool), (&str, CacheConfig))| {
+            let preferences = match of_context {
+                true => Preferences { context_cache: wish, ..Preferences::default() },
+                false => Preferences { cache: wish, ..Preferences::default() },
+            };
+            let name = format!("{scope}-prefers-{prefers}");
+            self.variant(place, name, &kernel::cache_ca, self.busiest(), preferences)
+                .group("configurations")
+                .axis("scope", scope)
+                .axis("prefers", prefers)
+        };
+        pairs.map(variant).collect()
+    }
+
+    fn carveouts(&self, place: &Target) -> Vec<Variant<'_, Data>> {
+        let variant = |carveout: u8| {
+            let preferences = Preferences { carveout: Some(carveout), ..Preferences::default() };
+            self.variant(place, format!("carveout-{carveout}"), &kernel::cache_ca, self.busiest(), preferences)
+                .group("carveouts")
+                .axis("carveout", carveout)
+        };
+        [0, 25, 50, 75, 100].map(variant).into()
+    }
+
+    /// The pattern that profits most from L1, for the variants that change its size.
+    fn busiest(&self) -> Reads {
+        self.options.pattern.iter().copied().max_by_key(|&reads| reads as usize).unwrap_or(Reads::Table)
+    }
+
+    /// `{ca, cg}` x `{a small L1, a large L1}`.
+    fn compiled(&self, place: &Target) -> Vec<Variant<'_, Data>> {
+        let mut variants = Vec::new();
+        for &reads in &self.options.pattern {
+            for (compiled, load_caching) in [("ca", LoadCaching::AllLevels), ("cg", LoadCaching::GlobalLevel)] {
+                for (l1, cache) in [("small", CacheConfig::Shared), ("large", CacheConfig::L1)] {
+                    let preferences = Preferences { cache, load_caching, ..Preferences::default() };
+                    let name = format!("dlcm-{compiled}-{l1}-l1-{}", reads.name());
+                    variants.push(
+                        self.variant(place, name, &kernel::cache_default, reads, preferences)
+                            .group(format!("compiled, {}", reads.name()))
+                            .axis("compiled", compiled)
+                            .axis("l1", l1),
+                    );
+                }
+            }
+        }
+        variants
+    }
+}

@@ -1,0 +1,152 @@
+//! The table of the lab: its parts, patterns and operators, its flags, what its grids show, and what it concludes.
+
+use clap::{Args, ValueEnum};
+use cuda_std::launch::{DisjointSlice, SafeKernel, Slice};
+use device::flag_values::whole_number;
+use kernels::access::Pattern;
+use kernels::cache as kernel;
+
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{Of, Times};
+use crate::report::measures::{BEYOND_L1, GBPS, L1_HITS, READ_ONLY_HITS, TIME};
+use crate::report::{Cell, Conclusion, Measure, Row};
+use crate::units::percent;
+
+/// What varies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Operators,
+    Configurations,
+    Carveouts,
+    Compiled,
+}
+
+impl Variants for Part {
+    const TITLE: &'static str = "Variants";
+    #[rustfmt::skip]
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("operators", "Each cache operator of loads, on each pattern", Self::Operators),
+        variant("configurations", "Preferences for L1 or shared memory, of the context and of the kernel", Self::Configurations).extra(),
+        variant("carveouts", "Each share of L1's memory that can be shared memory", Self::Carveouts).extra(),
+        variant("compiled", "Loads compiled to use or bypass L1 (-dlcm), with a small and with a large L1", Self::Compiled).extra(),
+    ];
+}
+
+/// The flags of `host cache`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) parts: Chosen<Part>,
+    /// All of these variants
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Threads
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u64 << 25))]
+    pub(super) size: Option<u64>,
+    /// Patterns to read with, separated by commas
+    #[arg(
+        long,
+        value_enum,
+        value_name = "PATTERN,...",
+        value_delimiter = ',',
+        default_value = "aligned,misaligned,strided,scattered,stencil,table"
+    )]
+    pub(super) pattern: Vec<Reads>,
+}
+
+/// The elements that each thread reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Reads {
+    /// The thread's own element.
+    Aligned,
+    /// The next thread's element.
+    Misaligned,
+    /// Every eighth element: one of each sector.
+    Strided,
+    /// One element in a cache line of its own, anywhere.
+    Scattered,
+    /// Nine neighbours.
+    Stencil,
+    /// Eight neighbours anywhere in a table of 32 KB.
+    Table,
+}
+
+impl Reads {
+    pub(super) fn name(self) -> &'static str {
+        ["aligned", "misaligned", "strided", "scattered", "stencil", "table"][self as usize]
+    }
+
+    /// Elements that a thread reads.
+    pub(super) fn taps(self) -> u32 {
+        [1, 1, 1, 1, 9, 8][self as usize]
+    }
+
+    /// The first element for this thread.
+    pub(super) fn pattern(self, threads: u32) -> Pattern {
+        let aligned = Pattern::ALIGNED;
+        match self {
+            Self::Aligned | Self::Stencil => aligned,
+            Self::Misaligned => Pattern { offset: 1, ..aligned },
+            Self::Strided => Pattern { stride: 8, ..aligned },
+            Self::Scattered => {
+                Pattern { stride: 32, scatter_bits: threads.max(32).next_power_of_two().ilog2(), ..aligned }
+            }
+            Self::Table => Pattern { scatter_bits: TABLE_BITS, ..aligned },
+        }
+    }
+
+    /// The elements that all threads reach.
+    pub(super) fn reach(self, threads: u32) -> u64 {
+        let last = match self {
+            Self::Strided => 8 * u64::from(threads),
+            Self::Scattered => 32 * u64::from(threads.max(32).next_power_of_two()),
+            Self::Table => 1 << TABLE_BITS,
+            _ => u64::from(threads),
+        };
+        last + u64::from(self.taps()) + 1
+    }
+}
+
+/// The table has 2^13 floats: 32 KB, more than a small L1 and less than a large one.
+const TABLE_BITS: u32 = 13;
+
+/// The kernels' parameters: data, output, threads, taps, pattern.
+pub(super) type Parameters = (Slice<f32>, DisjointSlice<f32>, u32, Pattern);
+
+/// The cache operators of loads, with their kernels.
+pub(super) const OPERATORS: [(&str, &SafeKernel<Parameters>); 7] = [
+    ("default", &kernel::cache_default),
+    ("ca", &kernel::cache_ca),
+    ("cg", &kernel::cache_cg),
+    ("cs", &kernel::cache_cs),
+    ("lu", &kernel::cache_lu),
+    ("cv", &kernel::cache_cv),
+    ("nc", &kernel::cache_nc),
+];
+
+/// Hits in L1, or in a read-only cache where loads go through that.
+const HITS: Measure = Measure::new(L1_HITS.section, "hits_percent", &["hits, %"], L1_HITS.better, |variant| {
+    let hits = L1_HITS.of(variant).or_else(|| READ_ONLY_HITS.of(variant))?.value?;
+    Some(Cell::new(hits, format!("{hits:.0}")))
+})
+.unit("%");
+
+/// A grid for each: times, or without a clock hits and what they save.
+pub(super) const SHOWN: [&[&Measure]; 3] = [&[&GBPS], &[&HITS], &[&BEYOND_L1]];
+
+/// Hits in L1, for a sentence.
+const HIT_SHARE: Measure = Measure::new(L1_HITS.section, "l1_hits", L1_HITS.title, L1_HITS.better, |variant| {
+    let hits = L1_HITS.of(variant)?.value?;
+    Some(Cell::new(hits, percent(hits)))
+});
+
+const CA: Row = Row::At(&[("group", "operators"), ("operator", "ca"), ("pattern", "stencil")]);
+const CG: Row = Row::At(&[("group", "operators"), ("operator", "cg"), ("pattern", "stencil")]);
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new("Bypassing L1, a stencil takes {} times as long.", &[Times(CG, CA, &TIME)]),
+    Conclusion::new(
+        "A stencil finds {} of its sectors in L1; bypassing L1, {} times as many sectors come from L2.",
+        &[Of(CA, &HIT_SHARE), Times(CG, CA, &BEYOND_L1)],
+    ),
+];

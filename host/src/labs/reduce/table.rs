@@ -1,0 +1,141 @@
+//! The table of the lab: its variants, its flags, and what it concludes.
+
+use std::path::PathBuf;
+
+use best_kernels::blocks;
+use clap::{Args, ValueEnum};
+use device::LaunchConfig;
+use device::flag_values::{power_of_two, whole_number};
+use kernels::reduce as kernel;
+
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{Of, Percent};
+use crate::report::measures::{ACTIVE_LANES, BANK_CONFLICTS, INSTRUCTIONS, SPEEDUP};
+use crate::report::{Conclusion, Holds, Measure, Row};
+
+/// One of the six steps, or the best kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// 1 to 6.
+    Numbered(u8),
+    /// Many values per thread.
+    Best,
+}
+
+impl Variants for Step {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("reduce1", "Interleaved threads: divergent warps", Self::Numbered(1)),
+        variant("reduce2", "Interleaved values: bank conflicts", Self::Numbered(2)),
+        variant("reduce3", "Neighbouring values", Self::Numbered(3)),
+        variant("reduce4", "The first addition while loading", Self::Numbered(4)),
+        variant("reduce5", "The last warp unrolled", Self::Numbered(5)),
+        variant("reduce6", "Shuffles", Self::Numbered(6)),
+        variant("best", "Many values per thread, one launch", Self::Best),
+    ];
+}
+
+/// The flags of `host reduce`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) variants: Chosen<Step>,
+    /// Operations, separated by commas
+    #[arg(long, value_enum, value_name = "OPERATION,...", value_delimiter = ',', default_values_t = [Operation::Sum])]
+    pub(super) operation: Vec<Operation>,
+    /// Types of the values, separated by commas
+    #[arg(long = "type", value_enum, value_name = "TYPE,...", value_delimiter = ',', default_values_t = [Type::F32])]
+    pub(super) types: Vec<Type>,
+    /// Values; 1000 is the lab sheet's size
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
+    pub(super) size: Option<u64>,
+    /// Take the vector in this NumPy file instead of a random one; its type is that of --type
+    #[arg(long, value_name = "A.npy", conflicts_with = "size")]
+    pub(super) input: Option<PathBuf>,
+    /// Threads of a block of the six steps: a power of two from 64 to 1024
+    #[arg(long, value_name = "NUMBER", default_value_t = 256,
+          value_parser = power_of_two(kernel::FEWEST_THREADS, kernel::MOST_THREADS))]
+    pub(super) block: u32,
+}
+
+/// The reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Operation {
+    /// Their sum; of integers, modulo 2^32.
+    Sum,
+    /// Their product; of integers, modulo 2^32.
+    Product,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+}
+
+/// The type of the values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Type {
+    /// float32
+    F32,
+    /// int32
+    I32,
+}
+
+impl Step {
+    /// How often a sum is rounded on the way of a value, at most, where `launch` is that of the best kernel.
+    pub(super) fn roundings(self, size: usize, block: u32, launch: &LaunchConfig) -> u64 {
+        let tree = u64::from(block.ilog2()) + 1;
+        match self {
+            // A tree in each pass, of which the last leaves less than a block.
+            Self::Numbered(_) => {
+                let passes = std::iter::successors(Some(size), |left| Some(left.div_ceil(block as usize)));
+                tree * passes.skip(1).take_while(|&left| left >= block as usize).count() as u64 + tree + 1
+            }
+            // Each thread's values, a tree, the blocks' results, and a tree.
+            Self::Best => {
+                let tree = u64::from(launch.block[0].ilog2()) + 1;
+                blocks::numbers_of_a_thread(size, launch.grid[0]) + 2 * tree + u64::from(launch.grid[0])
+            }
+        }
+    }
+}
+
+impl Operation {
+    pub(super) fn name(self) -> &'static str {
+        ["sum", "product", "min", "max"][self as usize]
+    }
+}
+
+const REDUCE1: Row = Row::At(&[("step", "reduce1")]);
+const REDUCE2: Row = Row::At(&[("step", "reduce2")]);
+const REDUCE3: Row = Row::At(&[("step", "reduce3")]);
+const REDUCE4: Row = Row::At(&[("step", "reduce4")]);
+const REDUCE5: Row = Row::At(&[("step", "reduce5")]);
+const REDUCE6: Row = Row::At(&[("step", "reduce6")]);
+const BEST: Row = Row::At(&[("step", "best")]);
+const LANES: &Measure = &ACTIVE_LANES[0];
+const CONFLICTS: &Measure = &BANK_CONFLICTS[0];
+const EXECUTED: &Measure = &INSTRUCTIONS[0];
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "Against reduce1, reduce2 to reduce6 are {}, {}, {}, {} and {} times as fast (the lab sheet measured 1.60, 1.80, 2.10 and 2.20 \
+         for the first four), the best kernel {} times.",
+        &[
+            Of(REDUCE2, &SPEEDUP),
+            Of(REDUCE3, &SPEEDUP),
+            Of(REDUCE4, &SPEEDUP),
+            Of(REDUCE5, &SPEEDUP),
+            Of(REDUCE6, &SPEEDUP),
+            Of(BEST, &SPEEDUP),
+        ],
+    )
+    .holds(&[Holds::If(|report| REDUCE1.find(report).is_some())]),
+    Conclusion::new(
+        "reduce2 has {} active lanes in a warp instruction, reduce1 {}; reduce3 has {} bank conflicts, reduce2 {}.",
+        &[Of(REDUCE2, LANES), Of(REDUCE1, LANES), Of(REDUCE3, CONFLICTS), Of(REDUCE2, CONFLICTS)],
+    ),
+    Conclusion::new(
+        "reduce6 executes {} of the instructions of reduce1, the best kernel {}.",
+        &[Percent(REDUCE6, REDUCE1, EXECUTED), Percent(BEST, REDUCE1, EXECUTED)],
+    ),
+];

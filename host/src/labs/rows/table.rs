@@ -1,0 +1,176 @@
+//! The table of the lab: statistics, methods and layouts with their kernels, its flags, and what it concludes.
+
+use best_kernels::rows as best;
+use clap::Args;
+use cuda_std::launch::{self, Kernel, Pointer, PointerMut, SafeKernel};
+use device::flag_values::power_of_two;
+use kernels::{rows as kernel, rows_all as others};
+
+use crate::labs::inputs::MatrixFlags;
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{AsFast, Of};
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS};
+use crate::report::{Conclusion, Cost, Holds, Row};
+
+/// A kernel of the course: the matrix, and the results.
+pub(super) type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointSlice<f32>)>;
+/// A kernel with several lanes per row: the matrix, the results, rows, columns, pitch.
+pub(super) type Lanes = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32)>;
+/// A kernel with several blocks per row: the matrix, the results, columns, pitch, blocks per row, slots.
+pub(super) type Blocks = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32, PointerMut<u64>)>;
+
+/// What is computed of each row or column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    Sum,
+    Mean,
+    Max,
+    Min,
+    Squares,
+    ColumnMeans,
+}
+
+/// A statistic, with its kernels.
+#[derive(Clone, Copy)]
+pub(super) struct Statistic {
+    pub(super) task: Task,
+    /// A thread for each row or column.
+    pub(super) global: &'static Plain,
+    /// A block for each row, or eight threads for each column.
+    pub(super) shared: &'static Plain,
+    /// The best kernels: with 8 and 32 lanes per row, and with blocks.
+    pub(super) best: Option<(&'static Lanes, &'static Lanes, &'static Blocks)>,
+}
+
+const SUM: Statistic = Statistic {
+    task: Task::Sum,
+    global: &kernel::rows_sum_global,
+    shared: &kernel::rows_sum_shared,
+    best: Some((&best::rows_sum_lanes8, &best::rows_sum_lanes32, &best::rows_sum_blocks)),
+};
+
+const MEAN: Statistic = Statistic {
+    task: Task::Mean,
+    global: &others::rows_mean_global,
+    shared: &others::rows_mean_shared,
+    best: Some((&best::rows_mean_lanes8, &best::rows_mean_lanes32, &best::rows_mean_blocks)),
+};
+
+const MAX: Statistic = Statistic {
+    task: Task::Max,
+    global: &others::rows_max_global,
+    shared: &others::rows_max_shared,
+    best: Some((&best::rows_max_lanes8, &best::rows_max_lanes32, &best::rows_max_blocks)),
+};
+
+const MIN: Statistic = Statistic {
+    task: Task::Min,
+    global: &others::rows_min_global,
+    shared: &others::rows_min_shared,
+    best: Some((&best::rows_min_lanes8, &best::rows_min_lanes32, &best::rows_min_blocks)),
+};
+
+const SQUARES: Statistic = Statistic {
+    task: Task::Squares,
+    global: &others::rows_squares_global,
+    shared: &others::rows_squares_shared,
+    best: Some((&best::rows_squares_lanes8, &best::rows_squares_lanes32, &best::rows_squares_blocks)),
+};
+
+const COLUMN_MEANS: Statistic = Statistic {
+    task: Task::ColumnMeans,
+    global: &kernel::rows_column_means_global,
+    shared: &kernel::rows_column_means_shared,
+    best: None,
+};
+
+impl Variants for Statistic {
+    const TITLE: &'static str = "Statistics";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("sum", "The sum of each row", SUM),
+        variant("mean", "The mean of each row", MEAN).extra(),
+        variant("max", "The greatest element of each row", MAX).extra(),
+        variant("min", "The least element of each row", MIN).extra(),
+        variant("squares", "The sum of the squares of each row", SQUARES).extra(),
+        variant("column-means", "The mean of each column", COLUMN_MEANS),
+    ];
+}
+
+/// How the results are computed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    Global,
+    Shared,
+    Best,
+}
+
+impl Variants for Method {
+    const TITLE: &'static str = "Methods";
+    #[rustfmt::skip]
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("global", "A thread for each row or column, from global memory", Self::Global),
+        variant("shared", "A block for each row, or eight threads for each column, combined in shared memory", Self::Shared),
+        variant("best", "The number of lanes or blocks for each row or column that is best for the shape", Self::Best),
+    ];
+}
+
+/// How the matrix is stored: its index in [`super::Data`].
+#[derive(Clone, Copy)]
+pub(super) struct Layout(pub(super) usize);
+
+impl Variants for Layout {
+    const TITLE: &'static str = "Layouts";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("linear", "Rows directly after each other", Self(0)),
+        variant("pitched", "Rows that each start at the device's preferred alignment", Self(1)).extra(),
+    ];
+}
+
+/// The flags of `host rows`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) statistics: Chosen<Statistic>,
+    #[command(flatten)]
+    pub(super) methods: Chosen<Method>,
+    #[command(flatten)]
+    pub(super) layouts: Chosen<Layout>,
+    /// All statistics and both layouts
+    #[arg(long)]
+    pub(super) all: bool,
+    #[command(flatten)]
+    pub(super) matrix: MatrixFlags,
+    /// Threads of a block of --global and --shared: a power of two from 32 to 1024
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = power_of_two(32, 1024))]
+    pub(super) block: u32,
+}
+
+const GLOBAL: Row = Row::Named("sum-global-linear");
+const SHARED: Row = Row::Named("sum-shared-linear");
+const MEANS_GLOBAL: Row = Row::Named("column-means-global-linear");
+const MEANS_SHARED: Row = Row::Named("column-means-shared-linear");
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "A block for each row is {} as a thread for each; eight threads for each column are {} as one. The best kernels are {} and {} as \
+         these.",
+        &[
+            AsFast(SHARED, GLOBAL),
+            AsFast(MEANS_SHARED, MEANS_GLOBAL),
+            AsFast(Row::Named("sum-best-linear"), SHARED),
+            AsFast(Row::Named("column-means-best-linear"), MEANS_SHARED),
+        ],
+    ),
+    Conclusion::new(
+        "With a thread for each row a load takes {}, with a block for each row {}.",
+        &[Of(GLOBAL, &A_LOAD_IN_UNITS), Of(SHARED, &A_LOAD)],
+    ),
+    Conclusion::new(
+        "With a thread for each column it takes {}: reading columns is coalesced without shared memory.",
+        &[Of(MEANS_GLOBAL, &A_LOAD_IN_UNITS)],
+    )
+    .holds(&[Holds::If(|report| {
+        let cost = MEANS_GLOBAL.find(report).and_then(|row| Cost::of_loads(row.counters.as_ref()?));
+        cost.is_some_and(|cost| cost.per_ideal < 1.5)
+    })]),
+];

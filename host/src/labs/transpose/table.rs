@@ -1,0 +1,91 @@
+//! The table of the lab: its variants, its flags, and what it concludes.
+
+use clap::Args;
+use cuda_std::launch::{DisjointMatrix, Matrix, SafeKernel};
+use device::flag_values::{self, block_shape};
+use kernels::transpose as kernel;
+
+use crate::labs::inputs::MatrixFlags;
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{Of, Percent, Speedup};
+use crate::report::measures::{A_STORE, A_STORE_IN_UNITS, SHARED_LOAD_WAVEFRONTS, TIME};
+use crate::report::{Conclusion, Holds, Row};
+
+/// A kernel of the course.
+type Plain = SafeKernel<(Matrix<f32>, DisjointMatrix<f32>)>;
+
+/// What a variant launches.
+#[derive(Clone, Copy)]
+pub enum Step {
+    /// A block for each tile.
+    Tiles(&'static Plain),
+    /// A thread for each element, in blocks of any shape.
+    Elements(&'static Plain),
+    /// The best kernel for the matrix.
+    Best,
+    /// No transpose: a copy, into a matrix of its own.
+    Copies(&'static Plain),
+}
+
+use Step::{Best, Copies, Elements, Tiles};
+
+impl Variants for Step {
+    const TITLE: &'static str = "Variants";
+    #[rustfmt::skip]
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("naive-reads", "Both naive kernels: coalesced reads, and coalesced writes", Tiles(&kernel::transpose_naive_reads))
+            .flag("naive"),
+        variant("naive-writes", "", Tiles(&kernel::transpose_naive_writes)).flag("naive"),
+        variant("block16", "Blocks of 16 x 16 threads, one element each, without shared memory", Elements(&kernel::transpose_block16)),
+        variant("tiled", "Tiles of 32 x 32 in shared memory, read with bank conflicts", Tiles(&kernel::transpose_tiled)),
+        variant("padded", "Tiles of 32 x 33: the padding ends the bank conflicts", Tiles(&kernel::transpose_padded)),
+        variant("batched", "The padded tile, with four loads in flight before the first value is used", Tiles(&kernel::transpose_batched)),
+        variant("best", "Words of 16 bytes outside of the tiles, which are of 64 x 65, or of 32 x 33 for small matrices", Best),
+        variant("copy", "No transpose but a plain copy: the ceiling", Copies(&kernel::transpose_copy)),
+    ];
+}
+
+/// The flags of `host transpose`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// The variants.
+    #[command(flatten)]
+    pub variants: Chosen<Step>,
+    /// The matrix.
+    #[command(flatten)]
+    pub matrix: MatrixFlags,
+    /// Threads of a block of --block16; the other kernels' blocks are their own [default: 16,16]
+    #[arg(long, value_name = "X,Y", value_parser = block_shape)]
+    pub block: Option<[u32; 2]>,
+    /// Start each row at the device's preferred alignment
+    #[arg(long)]
+    pub pitched: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        flag_values::defaults()
+    }
+}
+
+const COLUMN: Row = Row::Named("naive-reads");
+const TILED: Row = Row::Named("tiled");
+const PADDED: Row = Row::Named("padded");
+const THROUGH_SHARED: Row = Row::Either(&["padded", "tiled"]);
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "padded is {} times as fast as naive-reads and {} times as fast as tiled; a plain copy takes {} of its time.",
+        &[Speedup(PADDED, COLUMN), Speedup(PADDED, TILED), Percent(Row::Named("copy"), PADDED, &TIME)],
+    ),
+    Conclusion::new(
+        "A warp's store down a column takes {}; through shared memory, {}.",
+        &[Of(COLUMN, &A_STORE_IN_UNITS), Of(THROUGH_SHARED, &A_STORE)],
+    )
+    .holds(&[Holds::More(0, 1)]),
+    Conclusion::new(
+        "Reading a column of the tile takes {} wavefronts, with padding {}.",
+        &[Of(TILED, &SHARED_LOAD_WAVEFRONTS), Of(PADDED, &SHARED_LOAD_WAVEFRONTS)],
+    )
+    .holds(&[Holds::More(0, 1)]),
+];

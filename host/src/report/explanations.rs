@@ -1,0 +1,284 @@
+//! What the measures mean, in sentences, for the rows that are shown: a GPU of sectors is not explained transactions. A measure
+//! names its explanation, so that a legend has what the columns, grids and sentences show, and nothing else. Pure.
+
+use device::Properties;
+use device::flag_values::each_once;
+use simt::{BankRule, TransactionRule};
+
+use super::cost::{self, Cost};
+use super::lab_report::{Limit, Tolerance, VariantReport};
+use super::measure::{Explanation, Shown};
+use crate::timing::Timing;
+use crate::units;
+
+/// A sentence about a term.
+fn one(term: &'static str, text: impl Into<String>) -> Vec<Explanation> {
+    vec![Explanation { term, text: text.into() }]
+}
+
+/// What a sector is.
+pub(super) fn sectors(_: Shown<'_>) -> Vec<Explanation> {
+    one("sectors", "Sectors are 32 bytes: a warp of 32 lanes that asks for neighbouring floats needs 4.")
+}
+
+/// What is paid for what is needed, in sectors.
+pub(super) fn ideal_sectors(shown: Shown<'_>) -> Vec<Explanation> {
+    let ideal = "sectors / ideal: the sectors touched, over the fewest that could hold the bytes asked for. 1.00 is perfect, 8.00 a \
+                 column of floats.";
+    [sectors(shown), one("sectors / ideal", ideal)].concat()
+}
+
+/// The same in bytes that transactions move.
+pub(super) fn moved(shown: Shown<'_>) -> Vec<Explanation> {
+    let moved = "bytes moved / asked: what the transactions move, over what the lanes ask for. 1.00 is perfect.";
+    [transactions(shown), one("bytes moved / asked", moved)].concat()
+}
+
+/// The unit of what a load or a store takes: sectors, or the transactions of older models.
+pub(super) fn cost(shown: Shown<'_>) -> Vec<Explanation> {
+    let costs = shown.variants.iter().filter_map(|variant| Cost::of_loads(variant.counters.as_ref()?));
+    let in_sectors = costs.map(|cost| cost.unit).any(|unit| unit == "sectors");
+    [if in_sectors { sectors(shown) } else { Vec::new() }, transactions(shown)].concat()
+}
+
+/// The sectors of a texture's loads.
+pub(super) fn texture_sectors(shown: Shown<'_>) -> Vec<Explanation> {
+    let lanes = "A GPU takes a warp four lanes at a time for textures, eight where the texture is linear memory.";
+    [sectors(shown), one("texture", lanes)].concat()
+}
+
+/// What transactions are: a sentence for each kind that older models make.
+pub(super) fn transactions(shown: Shown<'_>) -> Vec<Explanation> {
+    let counters = shown.variants.iter().filter_map(|variant| variant.counters.as_ref());
+    let rules = each_once(counters.filter_map(|counters| Some(cost::old_model(counters)?.model.global)).collect());
+    let sentence = |rule| match rule {
+        TransactionRule::Strict => (
+            "transactions in order",
+            "A transaction moves a segment of 32, 64 or 128 bytes: one for a half warp whose lanes ask for neighbouring words in order, \
+             otherwise one for each lane.",
+        ),
+        TransactionRule::Segments => (
+            "transactions of segments",
+            "A transaction moves a segment of 32, 64 or 128 bytes, as small as possible, for a half warp.",
+        ),
+        TransactionRule::LinesAndSectors => {
+            ("transactions of lines", "A transaction moves a line of 128 bytes through L1, or 32 bytes past it.")
+        }
+        TransactionRule::Sectors => ("transactions of sectors", "A transaction moves 32 bytes."),
+    };
+    rules.into_iter().map(sentence).flat_map(|(term, text)| one(term, text)).collect()
+}
+
+/// The transactions of models side by side.
+pub(crate) fn of_each_model(shown: Shown<'_>) -> Vec<Explanation> {
+    match models(shown.variants).is_empty() {
+        true => Vec::new(),
+        false => one("transactions of models", "Transactions are as each modelled GPU makes them."),
+    }
+}
+
+/// Wavefronts over those without bank conflicts.
+pub(super) fn ideal_wavefronts(shown: Shown<'_>) -> Vec<Explanation> {
+    banks(
+        shown,
+        "passes over the banks of shared memory; ideal: those without bank conflicts. 1.00 is perfect, 32.0 is 32 lanes in one bank.",
+        "passes over the 16 banks of shared memory, for each half warp; ideal: those without bank conflicts. 1.00 is perfect, 16.0 is \
+         a half warp in one bank.",
+    )
+}
+
+/// Wavefronts of an access.
+pub(super) fn wavefronts(shown: Shown<'_>) -> Vec<Explanation> {
+    let is_wide = |variant: &VariantReport| {
+        let accesses = variant.counters.map(|counters| [counters.shared.load, counters.shared.store]);
+        let wide = |access: &simt::SharedCounters| access.bank_conflicts + access.requests < access.wavefronts;
+        bank_rule(variant) != BankRule::HalfWarps && accesses.iter().flatten().any(wide)
+    };
+    let of_wholes = match shown.variants.iter().any(is_wide) {
+        true => {
+            "passes over the banks of shared memory: without bank conflicts, 1 for words of up to 4 bytes, up to 2 for 8, up to 4 for 16."
+        }
+        false => "passes over the banks of shared memory: 1 without bank conflicts.",
+    };
+    banks(shown, of_wholes, "passes over the 16 banks of shared memory, for each half warp: 2 without bank conflicts.")
+}
+
+/// Bank conflicts, where wavefronts do not explain them.
+pub(super) fn conflicts(shown: Shown<'_>) -> Vec<Explanation> {
+    let conflicts = "Bank conflicts are extra passes over the banks of shared memory, for lanes that need different words of one bank.";
+    match shown.variants.iter().any(uses_shared) {
+        true => one(BANKS, conflicts),
+        false => Vec::new(),
+    }
+}
+
+/// One term: who knows wavefronts knows conflicts.
+const BANKS: &str = "banks";
+
+/// What wavefronts are on the banks that rows ran on: 32 for a warp, 16 for a half warp.
+fn banks(shown: Shown<'_>, of_wholes: &str, of_halves: &str) -> Vec<Explanation> {
+    let users = shown.variants.iter().filter(|variant| uses_shared(variant));
+    let (halves, wholes): (Vec<_>, Vec<_>) = users.partition(|variant| bank_rule(variant) == BankRule::HalfWarps);
+    match (wholes.is_empty(), halves.is_empty()) {
+        (true, true) => Vec::new(),
+        (false, true) => one(BANKS, format!("Wavefronts are {of_wholes}")),
+        (true, false) => one(BANKS, format!("Wavefronts are {of_halves}")),
+        (false, false) => {
+            let on = models(halves).join(" and ");
+            let both = [(BANKS, format!("With 32 banks, wavefronts are {of_wholes}"))];
+            let both = both.into_iter().chain([("16 banks", format!("On {on}, wavefronts are {of_halves}"))]);
+            both.flat_map(|(term, text)| one(term, text)).collect()
+        }
+    }
+}
+
+/// What the constant cache serves.
+pub(super) fn constants(_: Shown<'_>) -> Vec<Explanation> {
+    one("constant", "The constant cache serves one address at a time: 1 per request where all lanes read the same.")
+}
+
+/// What the read-only cache is asked for.
+pub(super) fn read_only(shown: Shown<'_>) -> Vec<Explanation> {
+    let asked = |variant: &VariantReport| variant.counters.and_then(|counters| counters.model);
+    let queries = "The read-only cache is asked for 32 bytes at a time, by four lanes together: for 32 neighbouring floats a warp makes 8 \
+                   queries, and the 4 that repeat another one hit.";
+    let any = shown.variants.iter().filter_map(asked).any(|model| model.caches.read_only().sectors > 0);
+    let queries = if any { one("read-only", queries) } else { Vec::new() };
+    [queries, caches(shown)].concat()
+}
+
+/// How the caches begin.
+pub(super) fn caches(_: Shown<'_>) -> Vec<Explanation> {
+    one("caches", "All caches are empty at the start.")
+}
+
+/// What is not counted as written.
+pub(super) fn dirty_lines(_: Shown<'_>) -> Vec<Explanation> {
+    one("dirty lines", "Dirty lines that are left in L2 at the end are not counted as written.")
+}
+
+/// How much of the results was compared, if not all.
+pub(super) fn sampled(shown: Shown<'_>) -> Vec<Explanation> {
+    let comparisons = shown.variants.iter().filter_map(|variant| variant.comparison.as_ref());
+    let sizes = comparisons.filter_map(|check| check.sample.map(|sample| (sample, check.elements)));
+    let mut sizes: Vec<_> = sizes.collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let [.., (sample, elements)] = sizes.as_slice() else { return Vec::new() };
+    let fewer = if sizes.len() > 1 { "at most " } else { "" };
+    one(
+        "sample",
+        format!(
+            "Compared with the reference: {fewer}{sample} of {elements} elements, chosen by --seed, a few in each neighbourhood. Of the \
+             others only that they are no larger than the inputs allow."
+        ),
+    )
+}
+
+/// The allowed errors of each kind of tolerance, in one sentence.
+pub(super) fn allowed_errors(shown: Shown<'_>) -> Vec<Explanation> {
+    let tolerances = shown.variants.iter().filter_map(|it| Some(it.comparison.as_ref()?.tolerance.as_ref()?.tolerance));
+    let (mut roundings, mut ulps, mut absolute) = (Vec::new(), None, None);
+    for tolerance in tolerances {
+        match tolerance {
+            Tolerance::Roundings(count) => roundings.push(count),
+            Tolerance::Ulps(count) => ulps = ulps.max(Some(count)),
+            Tolerance::Absolute(error) => absolute = Some(absolute.unwrap_or(0.0_f64).max(error)),
+        }
+    }
+    let mut errors = Vec::new();
+    if let (Some(least), Some(most)) = (roundings.iter().min(), roundings.iter().max()) {
+        let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        errors.push(format!("2^-24 of the magnitude for each of {range} roundings on the way to an element"));
+    }
+    errors.extend(ulps.map(|count| format!("the nearest float and {count} on either side of it are right")));
+    errors.extend(absolute.map(|error| format!("{error:.1e} where neighbours are mixed")));
+    one("allowed errors", format!("Allowed errors: {}.", errors.join("; ")))
+}
+
+/// Cold times below this, in milliseconds, are mostly overhead.
+const SHORT_MS: f64 = 0.01;
+
+/// What follows from cold times, where there are two series.
+pub(super) fn cold(shown: Shown<'_>) -> Vec<Explanation> {
+    let both = shown.variants.iter().filter(|variant| variant.warm_timing.is_some());
+    let mut sentences = one("cold", "Rates, percentages and speed-ups are those of the cold times.");
+    if both.filter_map(|variant| variant.timing).any(|timing| timing.median_ms < SHORT_MS) {
+        let short =
+            "Each cold time includes a few microseconds to begin and end a launch: compare short ones with care.";
+        sentences.extend(one("short", short));
+    }
+    sentences
+}
+
+/// What the limits are.
+pub(super) fn limits(Shown { variants, device }: Shown<'_>) -> Vec<Explanation> {
+    let is = |wanted| variants.iter().any(|variant| variant.limit().is_some_and(|(limit, _)| limit == wanted));
+    let memory = device.peak_gbps.filter(|_| is(Limit::Memory));
+    let memory = memory.map(|peak| format!("the memory bus, {} GB/s", units::three_digits(peak)));
+    let clocks = variants.iter().filter_map(|variant| variant.timing?.sm_clock_mhz).reduce(f64::max);
+    let clock = clocks.or(device.clock_mhz).filter(|_| is(Limit::Arithmetic));
+    let arithmetic = clock.and_then(|clock| {
+        let tflops = units::three_digits(device.peak_gflops(clock)? / 1e3);
+        Some(format!("f32 arithmetic, {tflops} TFLOP/s at {clock:.0} MHz"))
+    });
+    let limits: Vec<_> = memory.into_iter().chain(arithmetic).collect();
+    if limits.is_empty() { Vec::new() } else { one("limit", format!("The limit is {}.", limits.join(", or "))) }
+}
+
+/// The maximum number of names in a sentence.
+const MOST_NAMES: usize = 3;
+
+/// Which times are to be treated with care, and why.
+pub(super) fn doubts(variants: &[VariantReport], device: &Properties) -> Vec<String> {
+    // The variants with such a series, as text.
+    let which = |words: &dyn Fn(&str, &Timing) -> Option<String>| {
+        let of_variant = |variant: &VariantReport| {
+            let cold = variant.timing.as_ref().and_then(|timing| words(&variant.name, timing));
+            let warm = || words(&format!("{} (warm)", variant.name), variant.warm_timing.as_ref()?);
+            cold.or_else(warm)
+        };
+        some_of(&variants.iter().filter_map(of_variant).collect::<Vec<_>>())
+    };
+    let unsteady = which(&|name, timing| (!timing.steady).then(|| name.to_owned()));
+    let throttled = which(&|name, timing| {
+        let (by, clock) = (timing.throttled_by?, timing.sm_clock_mhz?);
+        Some(format!("{name} at {clock:.0} MHz by {by}"))
+    });
+    let dropped = which(&|name, timing| (timing.dropped_samples > 0).then(|| name.to_owned()));
+    let highest = device.clock_mhz.map(|clock| format!(" (at most {clock:.0} MHz)")).unwrap_or_default();
+    [
+        unsteady.map(|names| format!("Not steady when the time was up (--time-limit): {names}.")),
+        throttled.map(|names| format!("The clock was throttled{highest}: {names}.")),
+        dropped.map(|names| format!("Samples at far too low a clock were dropped and taken again: {names}.")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// A list that is cut after some names; `None` if there are none.
+fn some_of(all: &[String]) -> Option<String> {
+    let some = &all[..all.len().min(MOST_NAMES)];
+    match all.len() - some.len() {
+        0 if all.is_empty() => None,
+        0 => Some(some.join(", ")),
+        more => Some(format!("{} and {more} more", some.join(", "))),
+    }
+}
+
+/// The names of the models that variants ran on, each once.
+fn models<'a>(variants: impl IntoIterator<Item = &'a VariantReport>) -> Vec<&'static str> {
+    let names = variants.into_iter().filter_map(|variant| Some(variant.counters?.model?.model.name));
+    each_once(names.collect())
+}
+
+fn uses_shared(variant: &VariantReport) -> bool {
+    variant.counters.is_some_and(|counters| counters.shared.load.requests + counters.shared.store.requests > 0)
+}
+
+/// How the banks served the variant: as on Volta and later unless a model says otherwise.
+fn bank_rule(variant: &VariantReport) -> BankRule {
+    let model = variant.counters.and_then(|counters| counters.model);
+    model.map_or(BankRule::Words, |counted| counted.model.shared.banks)
+}

@@ -1,0 +1,187 @@
+//! A report as people read it, as data: the heading, the table, the grids, the legend and the sentences. The formats for people
+//! write a page and look at nothing else; JSON has its tables. Pure.
+
+use serde::Serialize;
+
+use super::explanations;
+use super::lab_report::{Comparison, LabReport, VariantReport, plain};
+use super::measure::{Measure, Section, Shown};
+use super::table::{self, Table};
+use crate::timing::{Cache, Timing};
+use crate::units;
+
+/// A report as people read it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Page {
+    /// The lines above: the lab and its parameters, the device, the yardstick, and notes on the numbers.
+    pub heading: Vec<String>,
+    /// The table.
+    pub table: Table,
+    /// Why a terminal leaves the table out: the grids show all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instead_of_table: Option<String>,
+    /// The rows that are wrong or did not end, a line each.
+    pub wrong: Vec<String>,
+    /// Which kernels rows launched, where other devices and sizes have others.
+    pub kernels: Vec<String>,
+    /// The sweeps.
+    pub grids: Vec<Table>,
+    /// What the columns mean, each term once.
+    pub legend: Vec<String>,
+    /// What the numbers show.
+    pub conclusions: Vec<String>,
+}
+
+impl Page {
+    /// The page of a report; `every_row` also shows a table that the grids stand for.
+    pub fn of(report: &LabReport, every_row: bool) -> Self {
+        let shown = Shown { variants: &report.variants, device: &report.device };
+        let grids: Vec<Table> = report.grids.iter().filter_map(|grid| grid.table(shown)).collect();
+        let faultless = report.correct() && report.findings().list.is_empty();
+        let compact = report.compact && faultless && !grids.is_empty() && !every_row;
+        let instead_of_table = compact.then(|| {
+            let count = report.variants.len();
+            format!("All {count} variants are right. --format csv and --format json have each of them.")
+        });
+        let mut measures = Vec::new();
+        if !compact {
+            measures.extend(table::measures(&report.variants, report.subjects));
+        }
+        let in_grids = report.grids.iter().filter(|grid| grid.table(shown).is_some());
+        measures.extend(in_grids.flat_map(|grid| grid.known(&report.variants)));
+        measures.extend(&report.concluded);
+        Self {
+            heading: heading(report),
+            table: table::of(shown, report.subjects),
+            instead_of_table,
+            wrong: wrong(report),
+            kernels: kernels(&report.variants),
+            grids,
+            legend: legend(&measures, shown),
+            conclusions: report.conclusions.clone(),
+        }
+    }
+}
+
+/// What these measures mean, each term once: first what was counted, then errors, then times.
+pub(super) fn legend(measures: &[&Measure], shown: Shown<'_>) -> Vec<String> {
+    let order = |measure: &&&Measure| match measure.section {
+        Section::Counter => 0,
+        Section::Model | Section::Name | Section::Axis => 1,
+        Section::Comparison => 2,
+        Section::Time => 3,
+    };
+    let mut measures: Vec<_> = measures.iter().collect();
+    measures.sort_by_key(order);
+    let mut terms = Vec::new();
+    let mut sentences = Vec::new();
+    for explanation in measures.iter().flat_map(|measure| measure.explanations(shown)) {
+        if !terms.contains(&explanation.term) {
+            terms.push(explanation.term);
+            sentences.push(explanation.text);
+        }
+    }
+    sentences.extend(explanations::doubts(shown.variants, shown.device));
+    sentences
+}
+
+/// The lines above the table.
+fn heading(report: &LabReport) -> Vec<String> {
+    let device = &report.device;
+    let own = report.parameters.iter().map(|(name, value)| format!("{} {}", name.replace('_', " "), plain(value)));
+    let common = table::common_axes(&report.variants);
+    let common = common.into_iter().filter(|(name, _)| !report.parameters.contains_key(name));
+    let parameters: Vec<_> = own.chain(common.map(|(name, value)| format!("{name} {value}"))).collect();
+    let mut lines = vec![format!("{}: {}", report.lab, parameters.join(", "))];
+    if device.is_gpu() {
+        let mut line = format!("on {}, compute capability {}", device.name, device.compute_capability);
+        if let Some(driver) = &device.driver {
+            line += &format!(", driver {driver}");
+        }
+        if let Some(version) = &device.cuda_version {
+            line += &format!(", CUDA {version}");
+        }
+        lines.push(line);
+    } else {
+        lines.push(format!("on the {}: counts, no times", device.name));
+    }
+    if let Some(copy) = &report.device_copy {
+        let (bytes, gbps) = (units::bytes(copy.bytes), units::three_digits(copy.gbps));
+        lines.push(format!("the device's own copy of {bytes}: {gbps} GB/s"));
+    }
+    lines.extend(timed(&report.variants.iter().filter_map(|variant| variant.timing).collect::<Vec<_>>()));
+    if device.is_gpu() && report.counters_from.is_some() {
+        lines.push("counters: from the simulator, the same launches".to_owned());
+    }
+    lines
+}
+
+/// How launches were timed, in a line for each kind of these first series.
+pub(super) fn timed(timings: &[Timing]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (cache, words) in [
+        (Cache::Exceeded, "the data is far larger than the level-2 cache"),
+        (Cache::Flushed, "cold (level-2 cache flushed before each launch) and warm (back to back)"),
+        (Cache::Warm, "back to back; the driver does not say how large the level-2 cache is"),
+    ] {
+        let count = timings.iter().filter(|timing| timing.cache == cache).count();
+        if count > 0 {
+            let whose = match count == timings.len() {
+                true => String::new(),
+                false => format!(" ({count} of {} variants)", timings.len()),
+            };
+            lines.push(format!("timed: {words}{whose}"));
+        }
+    }
+    lines
+}
+
+/// More rows than this are left to JSON.
+const MOST_KERNELS: usize = 4;
+
+/// The kernels of the rows that have several.
+fn kernels(variants: &[VariantReport]) -> Vec<String> {
+    let several: Vec<_> = variants.iter().filter(|it| it.one_of_several && !it.kernels.is_empty()).collect();
+    if several.len() > MOST_KERNELS {
+        return Vec::new();
+    }
+    let line = |variant: &&VariantReport| {
+        let kernels = variant.kernels.iter().map(|kernel| format!("`{kernel}`")).collect::<Vec<_>>();
+        format!("{} launches {} here; other sizes and GPUs have other kernels.", variant.name, kernels.join(" and "))
+    };
+    several.iter().map(line).collect()
+}
+
+/// The variants that are wrong or did not end, one line each.
+fn wrong(report: &LabReport) -> Vec<String> {
+    let line = |variant: &VariantReport| {
+        if variant.stopped.is_some() {
+            return Some(format!("{} was stopped by a fault", variant.name));
+        }
+        let comparison = variant.comparison.as_ref().filter(|comparison| !comparison.correct())?;
+        Some(wrong_variant(variant, comparison))
+    };
+    report.variants.iter().filter_map(line).collect()
+}
+
+/// How a variant is wrong, in one line.
+fn wrong_variant(variant: &VariantReport, comparison: &Comparison) -> String {
+    let mut text = format!("{} is wrong: {} of {} elements", variant.name, comparison.wrong, comparison.elements);
+    if let Some(first) = &comparison.first {
+        if !first.index.is_empty() {
+            let index: Vec<_> = first.index.iter().map(u64::to_string).collect();
+            text += &format!(", the first at [{}]", index.join(", "));
+        }
+        text += &format!(": {} instead of {}", number(first.found), number(first.expected));
+    }
+    text
+}
+
+/// A number in full precision, in the shorter notation.
+fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        magnitude if !(1e-4..1e7).contains(&magnitude) && value.is_finite() => format!("{value:e}"),
+        _ => value.to_string(),
+    }
+}

@@ -1,0 +1,171 @@
+//! A page as text for a terminal, at most 100 columns wide. [`super`] calls it.
+
+use comfy_table::{CellAlignment, ContentArrangement, presets};
+use device::{Counters, Properties};
+use wording::WIDTH;
+
+use super::lab_report::{LabReport, VariantReport};
+use super::launch_times::LaunchTimes;
+use super::measure::{Section, Shown};
+use super::page::{self, Page};
+use super::subject::Subject;
+use super::table::{self, Column, Table};
+use crate::terminal;
+
+/// The maximum length of a kernel's name in a table: a mangled name may have hundreds of characters.
+const LONGEST_NAME: usize = 24;
+
+/// The report as text.
+pub(super) fn render(report: &LabReport) -> String {
+    let page = Page::of(report, false);
+    let mut text = page.heading.join("\n") + "\n";
+    match &page.instead_of_table {
+        Some(note) => text += &format!("\n{note}\n"),
+        None => text += &parts(&page.table),
+    }
+    for line in &page.wrong {
+        text += &format!("{line}\n");
+    }
+    for grid in &page.grids {
+        text += &format!("\n{}", paragraphs(grid.title.as_slice()));
+        let mut columns = grid.columns.iter();
+        let names: Vec<&Column> = columns.next().into_iter().collect();
+        for columns in fitting(&names, columns.map(|column| vec![column]), |_, _| false) {
+            text += &lay_out(&columns, true);
+        }
+    }
+    for sentences in [&page.kernels, &page.legend, &page.conclusions] {
+        if !sentences.is_empty() {
+            text += &format!("\n{}", paragraphs(sentences));
+        }
+    }
+    for variant in &report.variants {
+        if let Some(lines) = &variant.lines {
+            text += &format!("\n{}, {}:\n{}", variant.name, lines.heading(), lines.text(terminal::width()));
+        }
+    }
+    if let Some(lines) = report.variants.iter().find_map(|variant| variant.lines.as_ref()) {
+        text += &format!("\n{}", lines.legend(terminal::width()));
+    }
+    text
+}
+
+/// The times and counters of one launch, in the labs' columns for its accesses, with their
+/// explanation.
+pub(super) fn of_launch(
+    kernel: &str,
+    counters: Option<&Counters>,
+    times: Option<&LaunchTimes>,
+    device: &Properties,
+) -> String {
+    let subjects = counters.map(Subject::of).unwrap_or_default();
+    let name = match kernel.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}...", &kernel[..end]),
+        None => kernel.to_owned(),
+    };
+    let timed = times.map(LaunchTimes::variant).unwrap_or_default();
+    let variants = [VariantReport { name, counters: counters.copied(), ..timed }];
+    let shown = Shown { variants: &variants, device };
+    let mut table = table::of(shown, &subjects);
+    if let Some(names) = table.columns.first_mut() {
+        names.title = vec!["kernel".to_owned()];
+    }
+    let mut texts: Vec<String> = tables(&table).iter().map(|columns| lay_out(columns, true)).collect();
+    texts.push(paragraphs(&page::legend(&table::measures(&variants, &subjects), shown)));
+    texts.retain(|text| !text.is_empty());
+    texts.join("\n")
+}
+
+/// A table in parts that fit the width, each after an empty line.
+fn parts(table: &Table) -> String {
+    tables(table).iter().enumerate().map(|(index, columns)| format!("\n{}", lay_out(columns, index == 0))).collect()
+}
+
+/// A table as tables that each fit the width and begin with what names the rows. Groups of columns stay together if they fit, and a
+/// model's counters have tables of their own.
+fn tables(table: &Table) -> Vec<Vec<&Column>> {
+    let (names, columns): (Vec<_>, Vec<_>) = table.columns.iter().partition(|column| column.section == Section::Name);
+    let mut groups: Vec<Vec<&Column>> = Vec::new();
+    for column in columns {
+        let joins = |before: Section| match (before, column.section) {
+            // Show once whether it was right, with the times if there are any.
+            (Section::Axis, Section::Axis | Section::Comparison)
+            | (Section::Comparison, Section::Comparison | Section::Time) => true,
+            (before, section) => before == section,
+        };
+        match groups.last_mut().filter(|group| group.last().is_some_and(|last| joins(last.section))) {
+            Some(group) => group.push(column),
+            None => groups.push(vec![column]),
+        }
+    }
+    let apart = |table: &[&Column], group: &[&Column]| {
+        let is_all = |section| group.iter().all(|column| column.section == section);
+        let timed = table.iter().any(|column| column.section == Section::Time);
+        timed && is_all(Section::Counter) || is_all(Section::Model)
+    };
+    fitting(&names, groups.into_iter(), apart)
+}
+
+/// Groups of columns as tables that fit the width and begin with these columns. `apart`: a group that does not go into a table with
+/// these columns.
+fn fitting<'t>(
+    names: &[&'t Column],
+    groups: impl Iterator<Item = Vec<&'t Column>>,
+    apart: impl Fn(&[&Column], &[&Column]) -> bool,
+) -> Vec<Vec<&'t Column>> {
+    let width_of =
+        |columns: &[&Column]| columns.iter().map(|column| width(column) + 1).sum::<usize>().saturating_sub(1);
+    let mut tables = vec![names.to_vec()];
+    for group in groups {
+        let begins_anew = |table: &[&Column]| {
+            table.len() > names.len() && (apart(table, &group) || width_of(table) + 1 + width_of(&group) > WIDTH)
+        };
+        if tables.last().is_some_and(|table| begins_anew(table)) {
+            tables.push(names.to_vec());
+        }
+        for column in group {
+            let full = |table: &Vec<_>| table.len() > names.len() && width_of(table) + 1 + width(column) > WIDTH;
+            if tables.last().is_some_and(full) {
+                tables.push(names.to_vec());
+            }
+            if let Some(table) = tables.last_mut() {
+                table.push(column);
+            }
+        }
+    }
+    tables
+}
+
+/// The widest line of a column.
+fn width(column: &Column) -> usize {
+    let cells = (0..column.cells.len()).map(|row| column.text(row));
+    column.title.iter().cloned().chain(cells).map(|text| text.chars().count()).max().unwrap_or(0)
+}
+
+/// Columns as a table, the first aligned to the left, the others to the right, with titles aligned to the bottom of the head. Rows
+/// without any value are left out, unless `all` is set.
+fn lay_out(columns: &[&Column], all: bool) -> String {
+    let height = columns.iter().map(|column| column.title.len()).max().unwrap_or(0);
+    let title = |column: &&Column| "\n".repeat(height - column.title.len()) + &column.title.join("\n");
+    let rows = columns.first().map_or(0, |column| column.cells.len());
+    let values = || columns.iter().filter(|column| column.section != Section::Name);
+    let known = |row: &usize| all || values().any(|column| column.cells[*row].is_some());
+    let mut table = comfy_table::Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(columns.iter().map(title));
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 1));
+        if index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for row in (0..rows).filter(known) {
+        table.add_row(columns.iter().map(|column| column.text(row)));
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Each sentence as a paragraph.
+fn paragraphs(sentences: &[String]) -> String {
+    sentences.iter().map(|sentence| wording::paragraph(sentence) + "\n").collect()
+}
