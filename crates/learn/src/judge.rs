@@ -21,6 +21,7 @@ use crate::goal::{Counted, SOLUTION, model_named};
 use crate::goals_file::{GoalPlan, Task};
 use crate::guard::{self, Objection};
 use crate::metric::{Launched, Metric};
+use crate::seen::Seen;
 use crate::trial::{Kernels, LaunchLimits, Module, Outcome, draw_values};
 use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Problem, Times, Verdict};
 
@@ -266,12 +267,17 @@ impl Judge<'_> {
                 continue;
             }
             let blamed = blamed.filter(|_| !met);
+            let worst = |launches: &[&Launched], line| Seen::worst(metric, launches, SOURCE, line).filter(|_| !met);
+            let seen = worst(&relevant, blamed.as_ref().map(|blamed| blamed.line));
+            let solution_seen = worst(&solutions, None).filter(|_| seen.is_some());
             verdict.goals.push(GoalResult {
                 goal: that.clone(),
                 value,
                 bound,
                 met,
                 blamed,
+                seen,
+                solution_seen,
                 limiter,
                 why: why.clone(),
                 also: *also,

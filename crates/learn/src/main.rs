@@ -51,6 +51,7 @@ mod process;
 mod progress;
 mod report;
 mod sandbox;
+mod seen;
 #[cfg(target_os = "linux")]
 mod start;
 mod student;
