@@ -20,6 +20,21 @@ fn the_kernels_of_any_compiler_are_listed() {
 }
 
 #[test]
+fn decoded_kernels_are_listed_step_by_step() {
+    let file = "../tests/wild/ptx/clang_plain.sm_75.ptx";
+    let text = output(&format!("check {file} --decoded saxpy"));
+    assert!(text.starts_with("function 0: saxpy\n    ld.param"), "{text}");
+    assert!(text.contains("load w") && text.contains("<- u32 global [d"), "{text}");
+    let json: Value =
+        serde_json::from_str(&output(&format!("check {file} --decoded saxpy --format json"))).expect("JSON");
+    let lines: Vec<&str> = json["decoded"].as_array().expect("lines").iter().filter_map(Value::as_str).collect();
+    assert_eq!((&json["kernel"], lines), (&Value::from("saxpy"), text.lines().collect()));
+    let mut wrong = host("check");
+    wrong.args([file, "--decoded", "nosuch"]);
+    fails(wrong, 2, &["--decoded", &format!("`nosuch` is not in {file}, which has saxpy, collatz, reverse, mixed")]);
+}
+
+#[test]
 fn slices_are_distinguished_from_pointers() {
     let text = output("check ../kernels/ptx/kernels.sm_75.ptx");
     let of = |kernel: &str| {

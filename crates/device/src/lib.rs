@@ -121,7 +121,8 @@ pub const PTX_VARIABLE: &str = "COALESCE_PTX";
 impl Options {
     /// The options that the environment sets: see [`PTX_VARIABLE`].
     pub fn from_environment() -> Self {
-        let paths = std::env::var_os(PTX_VARIABLE).unwrap_or_default();
+        // Where there is no environment, paths cannot be split.
+        let Some(paths) = std::env::var_os(PTX_VARIABLE) else { return Self::default() };
         let paths = std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty());
         Self { ptx: paths.map(PtxFile::from).collect(), ..Self::default() }
     }

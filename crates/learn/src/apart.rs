@@ -23,9 +23,9 @@ use crate::judge::{Judging, judge};
 use crate::marks::{Mark, Status};
 use crate::process::{self, in_group};
 use crate::report::{Report, shown_path};
+use crate::run::LaunchLimits;
 use crate::sandbox::Sandbox;
 use crate::terminal::show_line;
-use crate::trial::LaunchLimits;
 use crate::words::several;
 
 /// The maximum length of a report: rustc's messages may be long.

@@ -6,7 +6,7 @@ use approx::relative_eq;
 use crate::data::{self, Buffers, Sizes};
 use crate::exercise::Exercise;
 use crate::goals_file::Element;
-use crate::trial::Outcome;
+use crate::run::Outcome;
 use crate::verdict::{Failure, Position, Wrong};
 
 /// The first difference between a student's results and the right ones, or a change of data that is only input.
@@ -16,8 +16,8 @@ pub fn compare(
     right: &Outcome,
     values: &Buffers,
     sizes: Sizes,
-) -> Option<Failure> {
-    let tolerance = exercise.goals.answer.as_ref().map_or(0.0, |answer| answer.tolerance);
+) -> Result<(), Failure> {
+    let tolerance = exercise.goals.reference.as_ref().map_or(0.0, |reference| reference.tolerance);
     for (name, plan) in exercise.goals.data.iter().filter(|(_, plan)| !plan.scratch) {
         let (is, expected) = (&student.buffers[name], if plan.output { &right.buffers[name] } else { &values[name] });
         let size = plan.element.bytes();
@@ -30,26 +30,26 @@ pub fn compare(
         let pairs = || is.chunks_exact(size).zip(expected.chunks_exact(size)).enumerate();
         if !plan.output {
             if let Some((index, _)) = pairs().find(|(_, (is, was))| is != was) {
-                return Some(Failure::InputChanged(sizes, place(index)));
+                return Err(Failure::InputChanged(sizes, place(index)));
             }
             continue;
         }
         let wrong = |&(_, (is, expected)): &(usize, (&[u8], &[u8]))| !close(plan.element, is, expected, tolerance);
         let Some((index, (element, expected))) = pairs().find(wrong) else { continue };
         let poisoned = |element: &[u8]| element.iter().all(|&byte| byte == device::POISON);
-        return Some(Failure::Wrong(
+        return Err(Failure::Wrong(
             sizes,
-            Wrong {
+            Box::new(Wrong {
                 first: place(index),
                 is: (!poisoned(element)).then(|| data::text(plan.element, element)),
                 should_be: data::text(plan.element, expected),
                 count: pairs().filter(wrong).count(),
                 unwritten: pairs().filter(wrong).filter(|(_, (is, _))| poisoned(is)).count(),
                 of: is.len() / size,
-            },
+            }),
         ));
     }
-    None
+    Ok(())
 }
 
 /// Whether two elements are equal within the tolerance.

@@ -1,5 +1,5 @@
-//! Draws the sizes and values of a trial from a seed, so that a run can be repeated. Also says where an element is, in
-//! words. `trial` fills buffers with it, `verdict` and `student` use its words. Pure.
+//! Draws the sizes and values of a run from a seed, so that a run can be repeated. Also says where an element is, in
+//! words. `run` fills buffers with it, `verdict` and `student` use its words. Pure.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,10 +9,10 @@ use indexmap::IndexMap;
 use crate::expression::Expression;
 use crate::goals_file::{Data, Element, Goals, Size, Values};
 
-/// The sizes of a trial, by name.
+/// The sizes of a run, by name.
 pub type Sizes = IndexMap<String, u64>;
 
-/// The contents of a trial's buffers, by name, without padding between rows.
+/// The contents of a run's buffers, by name, without padding between rows.
 pub type Buffers = IndexMap<String, Vec<u8>>;
 
 /// The maximum number of elements of a buffer.
@@ -28,8 +28,8 @@ pub fn some_seed() -> u64 {
     Random::new(now.as_nanos() as u64).next_u64() % 1_000_000
 }
 
-/// The sizes that a run tries: the fixed ones, then random ones that a kernel cannot anticipate.
-pub fn trials(goals: &Goals, random: &mut Random) -> Vec<Sizes> {
+/// The sizes at which the results are checked: the fixed ones, then random ones that a kernel cannot anticipate.
+pub fn tried(goals: &Goals, random: &mut Random) -> Vec<Sizes> {
     let fixed = goals.sizes.values().map(|size| size.always.len()).max().unwrap_or(0);
     let mut all: Vec<Sizes> = (0..fixed)
         .map(|index| {

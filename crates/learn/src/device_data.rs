@@ -1,5 +1,5 @@
-//! A trial's data on a device: buffers and textures, copied there before the launches. It also finds what a name in `goals.toml`
-//! stands for (a size, an address, a handle) and which element is at an address. [`crate::trial`] makes one for each run; the
+//! A run's data on a device: buffers and textures, copied there before the launches. It also finds what a name in `goals.toml`
+//! stands for (a size, an address, a handle) and which element is at an address. [`crate::run`] makes one for each run; the
 //! memory is freed with it.
 
 use std::rc::Rc;
@@ -49,7 +49,7 @@ impl DeviceBuffer {
     }
 }
 
-/// A trial's data on the device.
+/// A run's data on the device.
 pub struct DeviceData<'a> {
     pub exercise: &'a Exercise,
     sizes: &'a Sizes,

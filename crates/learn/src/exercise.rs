@@ -49,7 +49,7 @@ impl Exercise {
 
     /// Checks the parts of the file against each other.
     fn check(&self) -> std::result::Result<(), String> {
-        let Goals { sizes, measured, timed, data, launch, answer, goal, question, task, .. } = &self.goals;
+        let Goals { sizes, measured, timed, data, launch, reference, goal, question, task, .. } = &self.goals;
         for (name, size) in sizes.iter().chain(measured).chain(timed) {
             if size.multiple_of == 0 || size.from == 0 || size.to < size.from.next_multiple_of(size.multiple_of) {
                 return Err(format!("size '{name}': there is no value from {} to {}", size.from, size.to));
@@ -78,8 +78,8 @@ impl Exercise {
         if launch.is_empty() {
             return Err("there is no [[launch]]".to_owned());
         }
-        let explains = *task == Task::Explain;
-        match (explains, question.is_empty(), answer.is_none()) {
+        let predicted = *task == Task::Predict;
+        match (predicted, question.is_empty(), reference.is_none()) {
             (true, true, _) => Err("an exercise to explain needs a [[question]]".to_owned()),
             (true, ..) if !goal.is_empty() => Err("an exercise to explain has questions, not goals".to_owned()),
             (false, false, _) => Err("questions belong to exercises whose task is \"explain\"".to_owned()),
@@ -92,14 +92,14 @@ impl Exercise {
         }
     }
 
-    /// Whether it is an exercise to explain.
-    pub fn explains(&self) -> bool {
-        self.goals.task == Task::Explain
+    /// Whether its counts are predicted, and no kernel is written.
+    pub fn is_predicted(&self) -> bool {
+        self.goals.task == Task::Predict
     }
 
     /// The name of the file that the student edits.
     pub fn file_name(&self) -> &'static str {
-        if self.explains() { "predict.toml" } else { "kernel.rs" }
+        if self.is_predicted() { "predict.toml" } else { "kernel.rs" }
     }
 
     /// The file that the student edits.
@@ -109,12 +109,12 @@ impl Exercise {
 
     /// The starter that it is copied from.
     pub fn starter_file(&self) -> PathBuf {
-        self.folder.join(if self.explains() { "starter.toml" } else { "starter.rs" })
+        self.folder.join(if self.is_predicted() { "starter.toml" } else { "starter.rs" })
     }
 
     /// The solution.
     pub fn solution_file(&self) -> PathBuf {
-        self.folder.join(if self.explains() { "solution.toml" } else { "solution.rs" })
+        self.folder.join(if self.is_predicted() { "solution.toml" } else { "solution.rs" })
     }
 
     /// The given kernels, if the student's file has none.

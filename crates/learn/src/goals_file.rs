@@ -1,5 +1,5 @@
 //! The contents of `goals.toml` as data, parsed with `serde`. [`crate::exercise`] reads the file and checks its parts against each
-//! other; `data`, `trial` and `judge` carry out what it says. Keys and values are described in `docs/TEACHING.md`.
+//! other; `data`, `run` and `judge` carry out what it says. Keys and values are described in `docs/TEACHING.md`.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer};
@@ -38,7 +38,8 @@ pub struct Goals {
     /// The launches, in order.
     pub launch: Vec<Launch>,
     /// How the right results are computed.
-    pub answer: Option<Answer>,
+    #[serde(rename = "answer")]
+    pub reference: Option<ReferenceLaunch>,
     /// The goals for what is counted.
     #[serde(default)]
     pub goal: Vec<GoalPlan>,
@@ -56,7 +57,8 @@ pub enum Task {
     /// The kernel is right but wasteful.
     Fast,
     /// The kernel is given; the student predicts what it does.
-    Explain,
+    #[serde(rename = "explain")]
+    Predict,
 }
 
 /// The range from which a size is drawn.
@@ -241,7 +243,7 @@ pub struct Launch {
 /// The launch of the reference, with one thread.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub struct ReferenceLaunch {
     /// The kernel's name.
     pub kernel: String,
     /// The kernel's parameters.
@@ -314,6 +316,6 @@ pub struct Question {
     pub count: Counted,
     /// The GPU that the question is about.
     pub on: Option<String>,
-    /// The explanation, shown after an answer.
+    /// The explanation, shown after a prediction.
     pub why: String,
 }

@@ -21,9 +21,9 @@ use crate::goal::{Counted, SOLUTION, model_named};
 use crate::goals_file::{GoalPlan, Task};
 use crate::guard::{self, Objection};
 use crate::metric::{Launched, Metric};
+use crate::run::{Kernels, LaunchLimits, Module, Outcome, draw_values};
 use crate::seen::Seen;
-use crate::trial::{Kernels, LaunchLimits, Module, Outcome, draw_values};
-use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Problem, Times, Verdict};
+use crate::verdict::{Failure, Fault, GoalResult, PredictionResult, Problem, Times, Verdict};
 
 /// The limit of warp instructions for a launch: a hundred times what an exercise's kernel takes.
 pub const STEPS: u64 = 200_000_000;
@@ -62,18 +62,46 @@ pub fn judge(exercise: &Exercise, file: &Path, compiler: &Compiler, judging: Jud
         failure: None,
         right_at: Vec::new(),
         goals: Vec::new(),
-        answers: Vec::new(),
+        predictions: Vec::new(),
         seed: judging.seed,
         times: None,
     };
     let judge = Judge { exercise, compiler, judging };
-    verdict.failure = match String::from_utf8(bytes) {
-        Ok(text) if exercise.explains() => judge.predictions(&text, &mut verdict)?,
-        Ok(text) => judge.kernels(&text, &mut verdict)?,
-        Err(error) => Some(not_utf8(&error)),
+    let judged = match String::from_utf8(bytes) {
+        Ok(text) if exercise.is_predicted() => judge.predictions(&text, &mut verdict),
+        Ok(text) => judge.kernels(&text, &mut verdict),
+        Err(error) => Err(not_utf8(&error).into()),
     };
+    match judged {
+        Ok(()) => {}
+        Err(Stop::Failure(failure)) => verdict.failure = Some(failure),
+        Err(Stop::Error(error)) => return Err(error),
+    }
     Ok(verdict)
 }
+
+/// Why judging ends early. What was found before is in the verdict.
+enum Stop {
+    /// The student's file fails.
+    Failure(Failure),
+    /// It is not the student's fault.
+    Error(Error),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// A step of judging.
+type Judged<T = ()> = std::result::Result<T, Stop>;
 
 fn not_utf8(error: &FromUtf8Error) -> Failure {
     let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -98,53 +126,43 @@ struct Measured<'a> {
 }
 
 impl Judge<'_> {
-    fn kernels(&self, text: &str, verdict: &mut Verdict) -> Result<Option<Failure>> {
-        match guard::check(text) {
-            Ok(()) => {}
-            Err(Objection::Refused(why)) => return Ok(Some(Failure::Refused(why))),
-            Err(Objection::NotRust(message)) => return Ok(Some(Failure::DoesNotCompile(message))),
-        }
+    fn kernels(&self, text: &str, verdict: &mut Verdict) -> Judged {
+        guard::check(text).map_err(|objection| match objection {
+            Objection::Refused(why) => Failure::Refused(why),
+            Objection::NotRust(message) => Failure::DoesNotCompile(message),
+        })?;
         let ptx = match self.compiler.compile(text)? {
             Compiled::Ptx(ptx) => ptx,
-            Compiled::Rejected(messages) => return Ok(Some(Failure::DoesNotCompile(messages))),
+            Compiled::Rejected(messages) => return Err(Failure::DoesNotCompile(messages).into()),
         };
         let reference = self.own(&self.exercise.reference_file())?;
         let mut random = Random::new(self.judging.seed);
-        let module = match Module::simulated(&ptx, None, self.judging.limits) {
-            Ok(module) => module,
-            Err(error) => return self.failed(Problem::Device(error), Sizes::new()).map(Some),
-        };
+        let module = Module::simulated(&ptx, None, self.judging.limits)
+            .map_err(|error| self.stopped_by(Problem::Device(error), &Sizes::new()))?;
         let reference = self.simulated(&reference, None)?;
-        for sizes in data::trials(&self.exercise.goals, &mut random) {
+        for sizes in data::tried(&self.exercise.goals, &mut random) {
             let values = self.values(&sizes, &mut random)?;
             let right = self.right(&reference, &sizes, &values)?;
-            if let Err(failure) = self.trial(&module, &right, &sizes, &values)? {
-                return Ok(Some(failure));
-            }
+            self.checked_run(&module, &right, &sizes, &values)?;
             verdict.right_at.push(sizes);
         }
         let sizes = data::measured(&self.exercise.goals, &mut random);
         let values = self.values(&sizes, &mut random)?;
         let right = self.right(&reference, &sizes, &values)?;
-        let counted = match self.trial(&module, &right, &sizes, &values)? {
-            Ok(launches) => launches,
-            Err(failure) => return Ok(Some(failure)),
-        };
+        let counted = self.checked_run(&module, &right, &sizes, &values)?;
         let measured = |ptx| Measured { ptx, sizes: &sizes, values: &values, right: None, by_model: HashMap::new() };
         // Counted in the run that was checked: a kernel may notice that there is another.
         let by_model = HashMap::from([("", counted)]);
         let student = Measured { right: Some(&right), by_model, ..measured(ptx.clone()) };
-        if let Some(failure) = self.goals(student, measured, verdict)? {
-            return Ok(Some(failure));
-        }
-        if let Some(gpu) = self.judging.gpu
-            && let Some(failure) = self.on_gpu(gpu, &ptx, &right, &sizes, &values, verdict)?
-        {
-            return Ok(Some(failure));
+        self.goals(student, measured, verdict)?;
+        if let Some(gpu) = self.judging.gpu {
+            verdict.times = self.on_gpu(gpu, &ptx, &right, &sizes, &values)?;
         }
         verdict.right_at.push(sizes.clone());
-        let missed = verdict.goals.iter().any(|goal| !goal.met);
-        Ok(missed.then_some(Failure::Goals))
+        match verdict.goals.iter().all(|goal| goal.met) {
+            true => Ok(()),
+            false => Err(Failure::Goals.into()),
+        }
     }
 
     fn values(&self, sizes: &Sizes, random: &mut Random) -> Result<Buffers> {
@@ -153,38 +171,28 @@ impl Judge<'_> {
 
     /// Runs the student's kernels under all checks, and compares with the reference's results for the same values. Returns what the
     /// launches counted.
-    fn trial(
-        &self,
-        student: &Module,
-        right: &Outcome,
-        sizes: &Sizes,
-        values: &Buffers,
-    ) -> Result<std::result::Result<Vec<Launched>, Failure>> {
+    fn checked_run(&self, student: &Module, right: &Outcome, sizes: &Sizes, values: &Buffers) -> Judged<Vec<Launched>> {
         let checks = Checks { strict: self.exercise.goals.strict, ..Checks::ALL };
-        let outcome = match student.run(self.exercise, sizes, values, Kernels::Student, checks) {
-            Ok(outcome) => outcome,
-            Err(problem) => return self.failed(problem, sizes.clone()).map(Err),
-        };
-        let failure = compare(self.exercise, &outcome, right, values, sizes.clone());
+        let outcome = student.run(self.exercise, sizes, values, Kernels::Student, checks);
+        let outcome = outcome.map_err(|problem| self.stopped_by(problem, sizes))?;
+        let compared = compare(self.exercise, &outcome, right, values, sizes.clone());
         if outcome.faults.is_empty() {
-            return Ok(match failure {
-                Some(failure) => Err(failure),
-                None => Ok(outcome.launches),
-            });
+            compared?;
+            return Ok(outcome.launches);
         }
-        let wrong = match failure {
-            Some(Failure::Wrong(_, wrong)) => Some(wrong),
+        let wrong = match compared {
+            Err(Failure::Wrong(_, wrong)) => Some(wrong),
             _ => None,
         };
-        Ok(Err(Failure::Faults(sizes.clone(), once(outcome.faults), wrong)))
+        Err(Failure::Faults(sizes.clone(), once(outcome.faults), wrong).into())
     }
 
     /// The reference's results for these values.
     fn right(&self, reference: &Module, sizes: &Sizes, values: &Buffers) -> Result<Outcome> {
         let file = self.exercise.reference_file();
-        let answer = self.exercise.goals.answer.as_ref().expect("checked when it was read");
+        let launch = self.exercise.goals.reference.as_ref().expect("checked when it was read");
         let wrong = |problem: &str| Error::exercise(&file, problem);
-        let outcome = reference.run(self.exercise, sizes, values, Kernels::Reference(answer), Checks::ALL);
+        let outcome = reference.run(self.exercise, sizes, values, Kernels::Reference(launch), Checks::ALL);
         let outcome = outcome.map_err(|problem| match problem {
             Problem::Device(error) => error.into(),
             Problem::Signature(text) | Problem::Exercise(text) => wrong(&text),
@@ -200,22 +208,27 @@ impl Judge<'_> {
     }
 
     /// The student's failure, or the exercise's error.
-    fn failed(&self, problem: Problem, sizes: Sizes) -> Result<Failure> {
-        match problem {
-            Problem::Signature(text) => Ok(Failure::Signature(text)),
-            Problem::Faults(faults) => Ok(Failure::Faults(sizes, once(faults), None)),
-            Problem::OutOfTime(faults) => Ok(Failure::OutOfTime(sizes, once(faults))),
-            Problem::Exercise(text) => Err(self.wrong_exercise(text)),
-            Problem::Device(device::Error::Ptx { problem, .. }) => {
-                Ok(Failure::DoesNotCompile(format!("error: {problem}")))
-            }
+    fn stopped_by(&self, problem: Problem, sizes: &Sizes) -> Stop {
+        let failure = match problem {
+            Problem::Signature(text) => Failure::Signature(text),
+            Problem::Faults(faults) => Failure::Faults(sizes.clone(), once(faults), None),
+            Problem::OutOfTime(faults) => Failure::OutOfTime(sizes.clone(), once(faults)),
+            Problem::Exercise(text) => return self.wrong_exercise(text).into(),
+            Problem::Device(device::Error::Ptx { problem, .. }) => Failure::DoesNotCompile(format!("error: {problem}")),
             // The kernel allocates too much memory: the exercise's own sufficed for the reference before.
-            Problem::Device(device::Error::Simulator { problem, .. }) => {
-                Ok(Failure::Signature(without_place(&problem)))
-            }
+            Problem::Device(device::Error::Simulator { problem, .. }) => Failure::Signature(without_place(&problem)),
             // Too little memory on the host, among others.
-            Problem::Device(error) => Err(error.into()),
-        }
+            Problem::Device(error) => return error.into(),
+        };
+        failure.into()
+    }
+
+    /// A failure of the exercise's own kernels is the exercise's error.
+    fn of_exercise<T>(&self, whose: &str, judged: Judged<T>) -> Result<T> {
+        judged.map_err(|stop| match stop {
+            Stop::Failure(failure) => self.wrong_exercise(format!("{whose}: {failure:?}")),
+            Stop::Error(error) => error,
+        })
     }
 
     fn wrong_exercise(&self, problem: String) -> Error {
@@ -228,7 +241,7 @@ impl Judge<'_> {
         mut student: Measured<'m>,
         measured: impl Fn(PathBuf) -> Measured<'m>,
         verdict: &mut Verdict,
-    ) -> Result<Option<Failure>> {
+    ) -> Judged {
         let own = &self.exercise.goals.goal;
         let implied = implied_goals(self.exercise.goals.task);
         let sizes = student.sizes;
@@ -240,19 +253,16 @@ impl Judge<'_> {
             if compared && solution.is_none() {
                 solution = Some(measured(self.own(&self.exercise.solution_file())?));
             }
-            let launches = match self.launches(&mut student, that.model)? {
-                Ok(launches) => launches,
-                Err(failure) => return Ok(Some(failure)),
-            };
+            let launches = self.launches(&mut student, that.model)?;
             let relevant = of_kernel(&that.counted, launches);
             let value = metric.value(&relevant);
             let limiter = metric.limiter(&relevant);
             let blamed = metric.blame(&relevant, SOURCE, that.operator.wants_more());
             let solutions = match solution.as_mut().filter(|_| compared) {
-                Some(solution) => match self.launches(solution, that.model)? {
-                    Ok(launches) => of_kernel(&that.counted, launches),
-                    Err(failure) => return Err(self.wrong_exercise(format!("the solution: {failure:?}"))),
-                },
+                Some(solution) => {
+                    let launches = self.launches(solution, that.model);
+                    of_kernel(&that.counted, self.of_exercise("the solution", launches)?)
+                }
                 None => Vec::new(),
             };
             let sizes = data::lookup(sizes);
@@ -283,54 +293,35 @@ impl Judge<'_> {
                 also: *also,
             });
         }
-        Ok(None)
+        Ok(())
     }
 
     /// The kernels' counts on this model. They run once for each model, and a student's must be right and free of faults each time:
     /// otherwise a kernel could skip work or barriers in the run that is counted.
-    fn launches<'m>(
-        &self,
-        measured: &'m mut Measured<'_>,
-        model: Option<&'static Model>,
-    ) -> Result<std::result::Result<&'m [Launched], Failure>> {
+    fn launches<'m>(&self, measured: &'m mut Measured<'_>, model: Option<&'static Model>) -> Judged<&'m [Launched]> {
         let name = model.map_or("", |model| model.name);
         let Measured { ptx, sizes, values, right, by_model } = measured;
         if !by_model.contains_key(name) {
             let module = self.simulated(ptx, model)?;
             let launches = match right {
-                Some(right) => match self.trial(&module, right, sizes, values)? {
-                    Ok(launches) => launches,
-                    Err(failure) => return Ok(Err(failure)),
-                },
-                None => match module.run(self.exercise, sizes, values, Kernels::Student, Checks::NONE) {
-                    Ok(outcome) => outcome.launches,
-                    Err(problem) => return self.failed(problem, sizes.clone()).map(Err),
-                },
+                Some(right) => self.checked_run(&module, right, sizes, values)?,
+                None => {
+                    let outcome = module.run(self.exercise, sizes, values, Kernels::Student, Checks::NONE);
+                    outcome.map_err(|problem| self.stopped_by(problem, sizes))?.launches
+                }
             };
             by_model.insert(name, launches);
         }
-        Ok(Ok(&by_model[name]))
+        Ok(&by_model[name])
     }
 
     /// Runs on a GPU: the results again, and the time beside the solution's.
-    fn on_gpu(
-        &self,
-        gpu: u32,
-        ptx: &Path,
-        right: &Outcome,
-        sizes: &Sizes,
-        values: &Buffers,
-        verdict: &mut Verdict,
-    ) -> Result<Option<Failure>> {
+    fn on_gpu(&self, gpu: u32, ptx: &Path, right: &Outcome, sizes: &Sizes, values: &Buffers) -> Judged<Option<Times>> {
         let open = |ptx: &Path| Module::open(ptx, DeviceChoice::Gpu(gpu), self.judging.limits);
         let student = open(ptx)?;
-        let outcome = match student.run(self.exercise, sizes, values, Kernels::Student, Checks::NONE) {
-            Ok(outcome) => outcome,
-            Err(problem) => return self.failed(problem, sizes.clone()).map(Some),
-        };
-        if let Some(failure) = compare(self.exercise, &outcome, right, values, sizes.clone()) {
-            return Ok(Some(failure));
-        }
+        let outcome = student.run(self.exercise, sizes, values, Kernels::Student, Checks::NONE);
+        let outcome = outcome.map_err(|problem| self.stopped_by(problem, sizes))?;
+        compare(self.exercise, &outcome, right, values, sizes.clone())?;
         let solution = open(&self.own(&self.exercise.solution_file())?)?;
         let mut random = Random::new(self.judging.seed);
         let timed = data::timed(&self.exercise.goals, sizes, &mut random);
@@ -339,17 +330,13 @@ impl Judge<'_> {
             Ok(time) => Ok(time),
             Err(problem) => Err(self.wrong_exercise(format!("on the GPU: {problem:?}"))),
         };
-        if let (Some(student), Some(solution)) = (time(&student)?, time(&solution)?) {
-            verdict.times = Some(Times { sizes: timed, student, solution });
-        }
-        Ok(None)
+        let (student, solution) = (time(&student)?, time(&solution)?);
+        let both = student.zip(solution);
+        Ok(both.map(|(student, solution)| Times { sizes: timed, student, solution }))
     }
 
-    fn predictions(&self, text: &str, verdict: &mut Verdict) -> Result<Option<Failure>> {
-        let predicted = match read_predictions(text, self.exercise) {
-            Ok(predicted) => predicted,
-            Err(problem) => return Ok(Some(Failure::Unreadable(problem))),
-        };
+    fn predictions(&self, text: &str, verdict: &mut Verdict) -> Judged {
+        let predicted = read_predictions(text, self.exercise).map_err(Failure::Unreadable)?;
         let ptx = self.own(&self.exercise.given_file())?;
         let mut random = Random::new(self.judging.seed);
         let sizes = data::measured(&self.exercise.goals, &mut random);
@@ -358,11 +345,11 @@ impl Judge<'_> {
         for question in &self.exercise.goals.question {
             let model = question.on.as_deref().map(model_named).transpose();
             let model = model.map_err(|problem| self.wrong_exercise(problem))?;
-            let launches = self.launches(&mut measured, model)?;
-            let launches = launches.map_err(|failure| self.wrong_exercise(format!("given.rs: {failure:?}")))?;
+            let launches = self.launches(&mut measured, model);
+            let launches = self.of_exercise("given.rs", launches)?;
             let counted = question.count.metric.value(&of_kernel(&question.count, launches));
             let nothing = || self.wrong_exercise(format!("question '{}': there is nothing to count", question.name));
-            verdict.answers.push(AnswerResult {
+            verdict.predictions.push(PredictionResult {
                 name: question.name.clone(),
                 ask: question.ask.clone(),
                 predicted: predicted[&question.name],
@@ -370,7 +357,10 @@ impl Judge<'_> {
                 why: question.why.clone(),
             });
         }
-        Ok(verdict.answers.iter().any(|answer| !answer.right()).then_some(Failure::Answers))
+        match verdict.predictions.iter().all(PredictionResult::right) {
+            true => Ok(()),
+            false => Err(Failure::Predictions.into()),
+        }
     }
 
     fn simulated(&self, ptx: &Path, model: Option<&'static Model>) -> Result<Module> {
@@ -435,7 +425,7 @@ fn read_predictions(text: &str, exercise: &Exercise) -> std::result::Result<Hash
     if let Some(name) = table.keys().find(|name| !names.contains(&name.as_str())) {
         return Err(format!("there is no question '{name}'; the questions are {}", names.join(", ")));
     }
-    let answer = |name: &str| match table.get(name) {
+    let prediction = |name: &str| match table.get(name) {
         Some(toml::Value::Integer(number)) => Ok(Some(*number as f64)),
         Some(toml::Value::Float(number)) if number.is_finite() => Ok(Some(*number)),
         Some(toml::Value::String(text)) => match text.trim() {
@@ -449,7 +439,7 @@ fn read_predictions(text: &str, exercise: &Exercise) -> std::result::Result<Hash
         Some(other) => Err(format!("{name} = {other}: write a number in place of \"?\"")),
         None => Err(format!("the line `{name} = ...` is missing")),
     };
-    names.into_iter().map(|name| Ok((name.to_owned(), answer(name)?))).collect()
+    names.into_iter().map(|name| Ok((name.to_owned(), prediction(name)?))).collect()
 }
 
 /// The launches that are counted.

@@ -4,7 +4,7 @@
 //! the results with a reference, counts its memory accesses, and reports what is right, what is wrong, and which line to look at.
 //!
 //! ```text
-//! exercise ─┬─ compile ── trial (at several sizes) ── judge ── verdict ─┬─ report      (student, watch)
+//! exercise ─┬─ compile ── run (at several sizes) ── judge ── verdict ─┬─ report      (student, watch)
 //!   data ───┘                                    goal, metric           ├─ check       (authors)
 //!                                                                       └─ grade       (teachers)
 //! ```
@@ -15,7 +15,7 @@
 //! | [`data`] | sizes and values, drawn from a seed |
 //! | [`guard`], [`compile`], [`diagnostics`] | from a file of kernels to PTX |
 //! | [`sandbox`], [`process`], `start` | what protects the machine from the files of strangers, and ends what was started |
-//! | [`trial`], [`device_data`], [`comparison`], [`judge`], [`verdict`] | the runs and their result |
+//! | [`run`], [`device_data`], [`comparison`], [`judge`], [`verdict`] | the runs and their result |
 //! | [`report`], [`words`], [`terminal`] | a verdict for people |
 //! | [`cli`], [`arguments`] | the command line |
 //! | [`student`], [`watch`], [`progress`] | commands for students |
@@ -50,6 +50,7 @@ mod new;
 mod process;
 mod progress;
 mod report;
+mod run;
 mod sandbox;
 mod seen;
 #[cfg(target_os = "linux")]
@@ -57,7 +58,6 @@ mod start;
 mod student;
 mod submission;
 mod terminal;
-mod trial;
 mod verdict;
 mod watch;
 mod words;

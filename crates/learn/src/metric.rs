@@ -1,5 +1,5 @@
 //! The metrics of goals and questions, named as in the reports: `loads.sectors_per_request`, `shared.bank_conflicts`,
-//! `occupancy`. `judge` computes them from the reports of a trial. Pure.
+//! `occupancy`. `judge` computes them from the reports of a run. Pure.
 //!
 //! Most are a sum over the instructions of the launches, or a ratio of two sums. So each line of a kernel has its own share, and a
 //! missed goal can name the line to blame.

@@ -14,7 +14,7 @@ use crate::exercise::Exercise;
 use crate::goals_file::Task;
 use crate::judge::shown;
 use crate::seen::Seen;
-use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Times, Verdict, Wrong};
+use crate::verdict::{Failure, Fault, GoalResult, PredictionResult, Times, Verdict, Wrong};
 use crate::words::several;
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
@@ -38,7 +38,7 @@ pub fn heading(exercise: &Exercise) -> String {
     let task = match exercise.goals.task {
         Task::Right => "make it right",
         Task::Fast => "make it fast",
-        Task::Explain => "predict",
+        Task::Predict => "predict",
     };
     format!(
         "{TITLE}{}: {}{TITLE:#} ({task}, about {} minutes)\n",
@@ -65,8 +65,8 @@ impl Report<'_> {
         for goal in &verdict.goals {
             self.goal(&mut text, goal);
         }
-        for answer in &verdict.answers {
-            self.answer(&mut text, answer);
+        for prediction in &verdict.predictions {
+            self.prediction(&mut text, prediction);
         }
         if let Some(Times { sizes, student, solution }) = &verdict.times {
             let ratio = student / solution;
@@ -117,7 +117,7 @@ impl Report<'_> {
                 self.line(text, false, &what, "");
             }
             // Shown one by one.
-            Failure::Goals | Failure::Answers => {}
+            Failure::Goals | Failure::Predictions => {}
         }
     }
 
@@ -213,19 +213,19 @@ impl Report<'_> {
         }
     }
 
-    fn answer(&self, text: &mut String, answer: &AnswerResult) {
-        let AnswerResult { name, ask, predicted, counted, why } = answer;
+    fn prediction(&self, text: &mut String, prediction: &PredictionResult) {
+        let PredictionResult { name, ask, predicted, counted, why } = prediction;
         match predicted {
             None => {
                 let _ = writeln!(text, "    ?  {name}: {ask}");
             }
             Some(predicted) => {
-                self.line(text, answer.right(), &format!("{name}: {}", number(*predicted)), "");
-                if !answer.right() && !self.explain {
+                self.line(text, prediction.right(), &format!("{name}: {}", number(*predicted)), "");
+                if !prediction.right() && !self.explain {
                     paragraph(text, "       ", ask);
                 }
-                if answer.right() || self.explain {
-                    let counts = if answer.right() {
+                if prediction.right() || self.explain {
+                    let counts = if prediction.right() {
                         String::new()
                     } else {
                         format!("The simulator counts {}. ", number(*counted))

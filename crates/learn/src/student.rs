@@ -95,8 +95,8 @@ pub fn attempt(
     let gpu = arguments.device.gpu();
     let file = exercise.student_file();
     let verdict = judge(exercise, &file, compiler, Judging { gpu, ..Judging::seeded(seed) })?;
-    if matches!(verdict.failure, Some(Failure::Answers))
-        && verdict.answers.iter().all(|answer| answer.predicted.is_some())
+    if matches!(verdict.failure, Some(Failure::Predictions))
+        && verdict.predictions.iter().all(|prediction| prediction.predicted.is_some())
     {
         progress.add_try(&exercise.name)?;
     }
@@ -126,7 +126,7 @@ fn next_step(course: &Course, progress: &Progress, exercise: &Exercise) -> Strin
 
 fn advice(exercise: &Exercise, verdict: &Verdict) -> String {
     let (file, name) = (shown_path(&exercise.student_file()), &exercise.name);
-    let open = verdict.answers.iter().filter(|answer| answer.predicted.is_none()).count();
+    let open = verdict.predictions.iter().filter(|prediction| prediction.predicted.is_none()).count();
     if open > 0 {
         let given = shown_path(&exercise.given_file());
         return format!(

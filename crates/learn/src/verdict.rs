@@ -21,8 +21,8 @@ pub struct Verdict {
     pub right_at: Vec<Sizes>,
     /// The goals, if they were counted.
     pub goals: Vec<GoalResult>,
-    /// The predictions.
-    pub answers: Vec<AnswerResult>,
+    /// The predictions, if there are.
+    pub predictions: Vec<PredictionResult>,
     /// The seed, with which the run can be repeated.
     pub seed: u64,
     /// The times on a GPU.
@@ -59,17 +59,17 @@ pub enum Failure {
     /// A kernel is missing, or has other parameters.
     Signature(String),
     /// The kernels have faults at these sizes. Also holds what is wrong with the results, if there are any.
-    Faults(Sizes, Vec<Fault>, Option<Wrong>),
+    Faults(Sizes, Vec<Fault>, Option<Box<Wrong>>),
     /// The time was up while the kernels ran at these sizes. Also holds the faults that were found until then.
     OutOfTime(Sizes, Vec<Fault>),
     /// The results are wrong.
-    Wrong(Sizes, Wrong),
+    Wrong(Sizes, Box<Wrong>),
     /// The kernels changed their input.
     InputChanged(Sizes, Position),
     /// Goals are missed.
     Goals,
     /// Predictions are wrong.
-    Answers,
+    Predictions,
 }
 
 /// Why a run did not complete.
@@ -262,12 +262,12 @@ pub struct GoalResult {
 
 /// The result of a prediction.
 #[derive(Clone, Debug)]
-pub struct AnswerResult {
+pub struct PredictionResult {
     /// The question's name.
     pub name: String,
     /// The question.
     pub ask: String,
-    /// The student's answer; `None` if there is none yet.
+    /// The student's number; `None` if there is none yet.
     pub predicted: Option<f64>,
     /// What was counted.
     pub counted: f64,
@@ -275,8 +275,8 @@ pub struct AnswerResult {
     pub why: String,
 }
 
-impl AnswerResult {
-    /// Whether the answer is right, to three digits.
+impl PredictionResult {
+    /// Whether it is right, to three digits.
     pub fn right(&self) -> bool {
         self.predicted.is_some_and(|predicted| {
             abs_diff_eq!(predicted, self.counted, epsilon = 0.005 * (1.0 + self.counted.abs())) && {

@@ -12,7 +12,7 @@
 
 use std::ops::AddAssign;
 
-use crate::metric::{Metric, MetricValue};
+use crate::metric::{Metric, MetricValue, add_each_field};
 use crate::model::{ModelCounters, Occupancy};
 
 /// The kind of access that an instruction makes. The counters of a launch are split by it.
@@ -365,48 +365,12 @@ impl<T: AddAssign> AddAssign for ByKind<T> {
     }
 }
 
-impl AddAssign for MemoryCounters {
-    fn add_assign(&mut self, other: Self) {
-        self.requests += other.requests;
-        self.sectors += other.sectors;
-        self.ideal_sectors += other.ideal_sectors;
-        self.bytes += other.bytes;
-    }
-}
-
-impl AddAssign for ConstantCounters {
-    fn add_assign(&mut self, other: Self) {
-        self.requests += other.requests;
-        self.addresses += other.addresses;
-    }
-}
-
-impl AddAssign for DistributedCounters {
-    fn add_assign(&mut self, other: Self) {
-        self.requests += other.requests;
-        self.bytes += other.bytes;
-    }
-}
-
-impl AddAssign for SharedCounters {
-    fn add_assign(&mut self, other: Self) {
-        self.requests += other.requests;
-        self.wavefronts += other.wavefronts;
-        self.bank_conflicts += other.bank_conflicts;
-    }
-}
-
-impl AddAssign for InstructionCounters {
-    fn add_assign(&mut self, other: Self) {
-        self.executed += other.executed;
-        self.active_lanes += other.active_lanes;
-        self.guarded_off_lanes += other.guarded_off_lanes;
-        self.divergent += other.divergent;
-        self.global += other.global;
-        self.constant += other.constant;
-        self.local += other.local;
-        self.shared += other.shared;
-        self.distributed += other.distributed;
-        self.texture += other.texture;
+add_each_field! {
+    MemoryCounters { requests, sectors, ideal_sectors, bytes }
+    ConstantCounters { requests, addresses }
+    DistributedCounters { requests, bytes }
+    SharedCounters { requests, wavefronts, bank_conflicts }
+    InstructionCounters {
+        executed, active_lanes, guarded_off_lanes, divergent, global, constant, local, shared, distributed, texture,
     }
 }

@@ -110,7 +110,7 @@ pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
 pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime};
 pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
 pub use request::{Ask, Piece, Request, RequestedMemory, Service, Unit, Watch};
-pub use sanitizer::{Checks, Finding, FindingKind, MapFence, ProductPart, RaceScope};
+pub use sanitizer::{Checks, Conflict, Finding, FindingKind, MapFence, ProductPart, RaceScope};
 pub use site::{AccessAction, Site, SourcePosition};
 pub use tensor_map::{
     Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,

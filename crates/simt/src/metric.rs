@@ -18,3 +18,15 @@ pub enum MetricValue {
     /// A ratio or percentage; `None` if its denominator is zero.
     Ratio(Option<f64>),
 }
+
+/// Implements `+=` for counters, field by field. A field that is left out does not compile.
+macro_rules! add_each_field {
+    ($($Counters:ident { $($field:ident),+ $(,)? })+) => {
+        $(impl std::ops::AddAssign for $Counters {
+            fn add_assign(&mut self, Self { $($field),+ }: Self) {
+                $(self.$field += $field;)+
+            }
+        })+
+    };
+}
+pub(crate) use add_each_field;

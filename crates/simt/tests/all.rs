@@ -3,6 +3,7 @@
 //! filetest`.
 
 mod caches;
+mod decoded;
 mod filetest;
 mod hardware;
 mod launch;

@@ -9,6 +9,9 @@
 //! "errors": [{"line", "column", "message", "statement", "help"}]}`. `"valid"` is true if this program understands the whole file;
 //! sizes are in bytes; `"never_written"` lists registers that are read but never written; `"simulator"` is null, or the reason why
 //! the simulator does not run the kernel; `"demangled"` is the name of a kernel in C++ or Rust, else null.
+//!
+//! With `--decoded KERNEL`, it shows the steps that the simulator executes instead; as JSON: `{"file", "kernel", "decoded"}`, with a
+//! list of lines.
 
 mod mark;
 
@@ -17,7 +20,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use device::{Error, PtxFile, Result, names};
+use device::names::{self, Found};
+use device::{Error, PtxFile, Result};
 use ptx::{Errors, Function, InstructionError, Module, Problem, Type, Variable};
 use serde_json::{Value, json};
 use wording::{one_line, printable};
@@ -38,6 +42,9 @@ struct Flags {
     /// PTX from any compiler; - reads it from the standard input
     #[arg(value_name = "FILE.ptx")]
     file: PathBuf,
+    /// Show what the simulator executes for each instruction of this kernel
+    #[arg(long, value_name = "KERNEL")]
+    decoded: Option<String>,
 }
 
 /// The subcommand.
@@ -52,12 +59,15 @@ pub(crate) fn command() -> Command {
 ///
 /// [`Error::File`] when it cannot be read, [`Error::Ptx`] when it is not valid, [`Error::Output`].
 pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) -> Result<()> {
-    let Flags { file } =
+    let Flags { file, decoded } =
         Flags::from_arg_matches(matches).map_err(|error| Error::flag("FILE.ptx", one_line(&error.to_string())))?;
     let file = PtxFile::from(file);
     let name = file.name();
     match ptx::parse(&name, file.text()?) {
-        Ok(module) => write_kernels(&name, &module, format, out),
+        Ok(module) => match decoded {
+            Some(kernel) => write_decoded(&name, &module, &kernel, format, out),
+            None => write_kernels(&name, &module, format, out),
+        },
         Err(errors) => {
             write_errors(&errors, format, out)?;
             let unsupported =
@@ -74,6 +84,32 @@ pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) ->
             Err(Error::Ptx { name, problem })
         }
     }
+}
+
+/// What the simulator executes for a kernel.
+fn write_decoded(name: &str, module: &Module, kernel: &str, format: Format, out: &mut dyn Write) -> Result<()> {
+    let failed = |error: String| Error::flag("--decoded", one_line(&error));
+    let symbols: Vec<&str> = module.kernels().map(|(_, function)| function.name.as_str()).collect();
+    let kernel = match names::find(kernel, &symbols) {
+        Found::One(symbol) => symbol,
+        Found::Several(several) => {
+            let listed = names::listed(several.into_iter(), true);
+            return Err(failed(format!("`{kernel}` is ambiguous: {listed}; give one of them")));
+        }
+        Found::None => return Err(failed(format!("`{kernel}` {}", names::not_among(name, &symbols)))),
+    };
+    let mut memory = simt::Memory::new(u64::MAX / 2);
+    let program = simt::Program::load(module, &mut memory).map_err(|error| failed(error.to_string()))?;
+    let text = program.decoded(kernel).map_err(|error| failed(error.to_string()))?;
+    if format == Format::Table {
+        for line in text.lines() {
+            writeln!(out, "{}", printable(line))?;
+        }
+        return Ok(out.flush()?);
+    }
+    let rows = text.lines().map(|line| vec![line.to_owned()]).collect();
+    let json = json!({"file": name, "kernel": kernel, "decoded": text.lines().collect::<Vec<_>>()});
+    listing::write(format, &["decoded"], rows, json, out)
 }
 
 /// The errors of a file that is not valid.

@@ -82,7 +82,7 @@ fn push_paragraph(text: &mut String, first: &str, others: &str, words: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simt::{AccessAction, AllocationSpan, FindingKind, RaceScope, SourcePosition};
+    use simt::{AccessAction, AllocationSpan, Conflict, FindingKind, RaceScope, SourcePosition};
 
     #[test]
     fn both_parties_are_shown_within_a_hundred_columns() {
@@ -98,11 +98,13 @@ mod tests {
         let finding = Finding {
             kind: FindingKind::Race {
                 scope: RaceScope::Block,
-                space: ptx::Space::Shared,
-                address: 0x84,
-                width: 4,
-                actions: [AccessAction::Read, AccessAction::Write],
-                allocation: AllocationSpan { address: 0, bytes: 4224 },
+                conflict: Conflict {
+                    space: ptx::Space::Shared,
+                    address: 0x84,
+                    width: 4,
+                    actions: [AccessAction::Read, AccessAction::Write],
+                    allocation: AllocationSpan { address: 0, bytes: 4224 },
+                },
             },
             kernel: "k".into(),
             module: "k.ptx".into(),

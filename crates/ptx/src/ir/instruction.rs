@@ -34,24 +34,28 @@ pub struct Instruction {
 #[allow(missing_docs)] // fields are the operands in PTX's order; dst is written, the others are read
 pub enum Op {
     // Moving data within registers.
+    /// `mov`: `dst` and `src` have type `ty`, of 16 to 128 bits or a predicate. With 32 or 64 bits,
+    /// `src` may be the address of a symbol.
     Move {
         ty: Type,
         dst: Destination,
         src: Operand,
     },
-    /// `mov.v2.u32 {d, e}, {a, b}`: all are read before any is written.
+    /// `mov.v2.u32 {d, e}, {a, b}`: all are read before any is written. All parts have type `ty`,
+    /// together at most 128 bits.
     MoveVector {
         ty: Type,
         dsts: Vec<Destination>,
         srcs: Vec<Operand>,
     },
-    /// `mov.b64 d, {a, b}`: the first part is the least significant.
+    /// `mov.b64 d, {a, b}`: the first part is the least significant. `ty` is bits, of 16 to
+    /// 128, and each part has an equal share of them.
     Pack {
         ty: Type,
         dst: Destination,
         parts: Vec<Operand>,
     },
-    /// `mov.b64 {a, b}, s`.
+    /// `mov.b64 {a, b}, s`. Typed as [`Op::Pack`].
     Unpack {
         ty: Type,
         dsts: Vec<Destination>,
@@ -105,6 +109,8 @@ pub enum Op {
     },
 
     // Arithmetic.
+    /// `a` has type `ty`, and so has `dst`, except for operations that count bits: these return
+    /// `u32`.
     Unary {
         op: UnaryOp,
         ty: Type,
@@ -112,6 +118,8 @@ pub enum Op {
         dst: Destination,
         a: Operand,
     },
+    /// `a`, `b` and `dst` have type `ty`, except that a shift's or an extension's amount `b` is
+    /// `u32`, and a wide product is twice as wide.
     Binary {
         op: BinaryOp,
         ty: Type,
@@ -120,6 +128,9 @@ pub enum Op {
         a: Operand,
         b: Operand,
     },
+    /// All operands have type `ty`, except positions, lengths and amounts, which are `u32`; the
+    /// base and the offset of `fns`; and the sum and the addend of a wide product, which are twice
+    /// as wide.
     Ternary {
         op: TernaryOp,
         ty: Type,
@@ -130,7 +141,7 @@ pub enum Op {
         c: Operand,
     },
     /// `lop3.or.b32 d|p, a, b, c, table, q`: `dst_is_set` is whether `dst` is not zero, combined
-    /// with a predicate.
+    /// with a predicate. All are `b32`, but for the predicates.
     LogicAndTest {
         table: u8,
         combine: Combine,
@@ -140,7 +151,8 @@ pub enum Op {
         b: Operand,
         c: Operand,
     },
-    /// `bfi d, a, b, position, length`: a inserted into b.
+    /// `bfi d, a, b, position, length`: a inserted into b. `ty` is `b32` or `b64`; `position` and
+    /// `length` are `u32`.
     BitFieldInsert {
         ty: Type,
         dst: Destination,
@@ -150,6 +162,7 @@ pub enum Op {
         length: Operand,
     },
     /// `add.cc`, `addc`, `sub.cc`, `subc`, `mad.lo.cc`, `madc.hi`, ...; `c` only for multiply-add.
+    /// All operands have type `ty`.
     Carry {
         op: CarryOp,
         ty: Type,
@@ -169,6 +182,10 @@ pub enum Op {
     // Comparing and selecting.
     /// `setp`: `dst` gets the result, and `dst_not` the result of the negated comparison. For a
     /// packed type, `dst` gets the result of the lower half and `dst_not` that of the upper half.
+    /// `a` and `b` have type `ty`, the destinations are predicates. A comparison must exist for the
+    /// type's kind: bits have `eq` and `ne`, only unsigned types `lo` to `hs`, only floats the
+    /// unordered ones. `flush_subnormals` is for `f32`, `f16` and `f16x2`. Half types have no
+    /// `dst_not`.
     SetPredicate {
         comparison: Comparison,
         ty: Type,
@@ -179,7 +196,8 @@ pub enum Op {
         a: Operand,
         b: Operand,
     },
-    /// `set`: all ones (or 1.0) if true.
+    /// `set`: all ones (or 1.0) if true. `dst` has type `to`, and `a` and `b` have type `ty`, typed
+    /// as for [`Op::SetPredicate`]; packed `ty` needs 32 bits of integer or the same type.
     Set {
         comparison: Comparison,
         to: Type,
@@ -190,6 +208,7 @@ pub enum Op {
         a: Operand,
         b: Operand,
     },
+    /// `dst`, `a` and `b` have type `ty`, of at least 16 bits.
     Select {
         ty: Type,
         dst: Destination,
@@ -197,7 +216,8 @@ pub enum Op {
         b: Operand,
         predicate: Operand,
     },
-    /// `slct d, a, b, c`: a if c >= 0, else b.
+    /// `slct d, a, b, c`: a if c >= 0, else b. `dst`, `a` and `b` have type `ty`; `c` has type
+    /// `selector`, which is `s32` or `f32`.
     SelectBySign {
         ty: Type,
         selector: Type,
@@ -207,6 +227,7 @@ pub enum Op {
         b: Operand,
         c: Operand,
     },
+    /// `testp`: `a` is `f32` or `f64`, `dst` a predicate.
     TestProperty {
         property: FloatProperty,
         ty: Type,

@@ -42,7 +42,7 @@ pub(crate) use half::atomic_halves;
 pub(crate) use handler::lanes;
 pub(crate) use handler::{Carry, Handler, pack, unpack};
 pub(crate) use registers::{Base, Constants, Registers, Value, blend, value};
-pub(crate) use rows::{ALWAYS, FIXED, FULL, NEGATED, NEVER, Operands, Row, WideRow, lanes};
+pub(crate) use rows::{ALWAYS, FIXED, FULL, NEGATED, NEVER, Operands, Row, WideRow, lanes, mask_where};
 pub(crate) use video::{scalar_video, simd_video};
 
 use ptx::{BinaryOp, Mode, TernaryOp, Type, UnaryOp};

@@ -42,3 +42,8 @@ pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
         (lane < 32).then_some(lane)
     })
 }
+
+/// The lanes of a mask for which something holds.
+pub(crate) fn mask_where(mask: u32, holds: impl Fn(usize) -> bool) -> u32 {
+    lanes(mask).filter(|&lane| holds(lane)).fold(0, |mask, lane| mask | 1 << lane)
+}

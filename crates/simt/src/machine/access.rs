@@ -5,7 +5,7 @@ use ptx::Space;
 
 use crate::coalesce::{SECTOR_BYTES, Sectors, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
-use crate::lanes::{Registers, WideRow, lanes};
+use crate::lanes::{Registers, WideRow, mask_where};
 use crate::machine::state::{At, Attempt, Refused, Split, Warp, Worker};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Shape, SharedMemory, rank_of, space_of};
 use crate::program;
@@ -103,11 +103,10 @@ pub(super) fn by_space(
         let first = addresses[rest.trailing_zeros() as usize & 31];
         let (there, in_space) = resolve(space, first, rank);
         let offset = first.wrapping_sub(in_space);
-        let here = lanes(rest).filter(|&lane| {
+        let here = mask_where(rest, |lane| {
             let (other, address) = resolve(space, addresses[lane], rank);
             other == there && (there != Space::ClusterShared || rank_of(address) == rank_of(in_space))
         });
-        let here = here.fold(0, |mask, lane| mask | 1 << lane);
         each(there, here, &addresses.map(|address| address.wrapping_sub(offset)))?;
         rest &= !here;
     }

@@ -3,7 +3,7 @@
 
 use ptx::Space;
 
-use crate::lanes::lanes;
+use crate::lanes::{lanes, mask_where};
 use crate::machine::state::{LoadedBy, Origin, Split, Storing, TrackedRegister, Warp, Worker};
 use crate::machine::{access, matrix, written};
 use crate::memory::space_of;
@@ -84,7 +84,7 @@ fn keep(worker: &Worker, warp: &mut Warp, split: &Split, (step, elements): (u32,
         Space::Local => mask,
         _ => {
             let addresses = access::addresses(warp, &store.reach, split);
-            lanes(mask).filter(|&lane| space_of(addresses[lane]) == Space::Local).fold(0, |mask, lane| mask | 1 << lane)
+            mask_where(mask, |lane| space_of(addresses[lane]) == Space::Local)
         }
     };
     let first = warp.frame(split).tracked;

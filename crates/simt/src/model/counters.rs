@@ -1,10 +1,8 @@
 //! The counters of a model, in addition to those of every launch. `multiprocessor` and `chip` fill
 //! them; reports read them, under the profiler's names.
 
-use std::ops::AddAssign;
-
 use super::Model;
-use crate::metric::{Metric, MetricValue};
+use crate::metric::{Metric, MetricValue, add_each_field};
 
 /// Transactions of global memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -197,35 +195,22 @@ impl ModelCounters {
     }
 }
 
-impl AddAssign for TransactionCounters {
-    fn add_assign(&mut self, other: Self) {
-        self.transactions += other.transactions;
-        self.bytes_moved += other.bytes_moved;
-        self.bytes_asked += other.bytes_asked;
-    }
-}
-
-impl AddAssign for SectorCounters {
-    fn add_assign(&mut self, other: Self) {
-        self.sectors += other.sectors;
-        self.hits += other.hits;
-    }
-}
-
-impl AddAssign for CacheCounters {
-    fn add_assign(&mut self, other: Self) {
-        self.l1_global_load += other.l1_global_load;
-        self.read_only_load += other.read_only_load;
-        self.read_only_texture += other.read_only_texture;
-        self.l1_local_load += other.l1_local_load;
-        self.l2_to_l1_sectors += other.l2_to_l1_sectors;
-        self.l1_to_l2_sectors += other.l1_to_l2_sectors;
-        self.distributed_sectors += other.distributed_sectors;
-        self.l2_read += other.l2_read;
-        self.l2_write += other.l2_write;
-        self.l2_atomic += other.l2_atomic;
-        self.l2_reduction += other.l2_reduction;
-        self.dram_read_bytes += other.dram_read_bytes;
-        self.dram_write_bytes += other.dram_write_bytes;
+add_each_field! {
+    TransactionCounters { transactions, bytes_moved, bytes_asked }
+    SectorCounters { sectors, hits }
+    CacheCounters {
+        l1_global_load,
+        read_only_load,
+        read_only_texture,
+        l1_local_load,
+        l2_to_l1_sectors,
+        l1_to_l2_sectors,
+        distributed_sectors,
+        l2_read,
+        l2_write,
+        l2_atomic,
+        l2_reduction,
+        dram_read_bytes,
+        dram_write_bytes,
     }
 }

@@ -7,7 +7,7 @@
 //!   step.
 //! - `blocks`, `control_flow`, `layout`, `order`, `listing` and `variables` are what loading
 //!   computes.
-//! - `request` validates a launch.
+//! - `request` validates a launch. `text` shows decoded code.
 
 mod access;
 mod asynchronous;
@@ -25,6 +25,7 @@ mod matrix;
 mod order;
 mod request;
 mod system;
+mod text;
 mod texture;
 mod variables;
 
@@ -50,7 +51,7 @@ use ptx::{Function, Handle, Kind, Module, Space};
 use crate::machine::{RunningLaunch, checked_on_model, run_launch};
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, LoadErrorReason, Memory, Report};
 
-use request::{check, cluster, cooperative, placement};
+use request::{check, cooperative, placement};
 
 /// A module prepared to run: its variables are in memory, its kernels are decoded.
 pub struct Program {
@@ -169,6 +170,14 @@ impl Program {
         self.kernels.iter().filter_map(|kernel| Some((&kernel.info, kernel.code.as_ref().err()?.as_ref())))
     }
 
+    /// A kernel's decoded code as text, for people: each PTX instruction, and beneath it the steps
+    /// that the machine executes for it. The text is no interface: it changes with the machine.
+    pub fn decoded(&self, kernel: &str) -> Result<String, LaunchError> {
+        let kernel = self.named(kernel)?;
+        let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
+        Ok(text::Listing(code).to_string())
+    }
+
     /// The `.global` or `.const` variable of that name.
     pub fn symbol(&self, name: &str) -> Option<Symbol> {
         self.module.variables.iter().find_map(|(handle, variable)| {
@@ -196,10 +205,9 @@ impl Program {
     pub fn launch(&self, memory: &Memory, launch: &Launch) -> Result<Report, LaunchError> {
         let kernel = self.named(launch.kernel)?;
         let launch = &Launch { grid: kernel.info.grid_of_blocks(launch.grid), ..launch.clone() };
-        check(launch, &kernel.info)?;
+        let cluster = check(launch, &kernel.info)?;
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
         let (offsets, bytes) = &kernel.parameters;
-        let cluster = cluster(launch, &kernel.info)?;
         let placement = placement(launch, &kernel.info, cluster)?;
         cooperative(launch, &kernel.info, cluster, placement.as_ref())?;
         let workspace = self.workspace.filter(|_| launch.cooperative).unwrap_or(0);
@@ -262,5 +270,17 @@ impl Kernel {
             never_written: code.iter().flat_map(|code| &code.functions).flat_map(|f| f.never_written.clone()).collect(),
         };
         Self { info, code, parameters: layout::parameters(module, function) }
+    }
+}
+
+#[cfg(test)]
+impl Program {
+    /// A launch of a kernel that has begun, for tests that step through it.
+    pub(crate) fn begun<R>(&self, memory: &Memory, launch: &Launch, each: impl FnOnce(&RunningLaunch) -> R) -> R {
+        let kernel = self.named(launch.kernel).expect("the kernel is there");
+        let cluster = check(launch, &kernel.info).expect("the launch is valid");
+        let code = kernel.code.as_ref().expect("the kernel is supported");
+        let parameters = (kernel.parameters.0.as_slice(), kernel.parameters.1);
+        each(&RunningLaunch::new(code, &self.module, memory, launch, parameters, cluster, 0))
     }
 }

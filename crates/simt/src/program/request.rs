@@ -21,8 +21,8 @@ impl KernelInfo {
     }
 }
 
-/// Rejects invalid requests.
-pub(super) fn check(launch: &Launch, info: &KernelInfo) -> Result<(), InvalidLaunch> {
+/// Rejects requests that the kernel does not allow. Returns the size of clusters, if there are any.
+pub(super) fn check(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3]>, InvalidLaunch> {
     let name = || launch.kernel.to_string();
     let (grid, block) = (launch.grid, launch.block);
     if grid.contains(&0) {
@@ -49,7 +49,7 @@ pub(super) fn check(launch: &Launch, info: &KernelInfo) -> Result<(), InvalidLau
     {
         return Err(InvalidLaunch::NotRequiredThreads { kernel: name(), required, given: block });
     }
-    cluster(launch, info)?;
+    let cluster = cluster(launch, info)?;
     let needed = info.static_shared.saturating_add(launch.dynamic_shared.into());
     if needed > launch.shared_limit.into() {
         let (fixed, limit) = (info.static_shared, launch.shared_limit);
@@ -65,11 +65,11 @@ pub(super) fn check(launch: &Launch, info: &KernelInfo) -> Result<(), InvalidLau
             return Err(InvalidLaunch::ArgumentSize { kernel: name(), index, expected, given });
         }
     }
-    Ok(())
+    Ok(cluster)
 }
 
 /// The size of clusters that the launch or the kernel requests. Rejects invalid ones.
-pub(super) fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3]>, InvalidLaunch> {
+fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3]>, InvalidLaunch> {
     let kernel = || launch.kernel.to_string();
     let cluster = match (launch.cluster, info.required_cluster) {
         (Some(given), Some(required)) if given != required => {

@@ -4,8 +4,8 @@
 use ptx::Space;
 
 use super::asynchronous::copies::Copies;
-use super::finding::MapFence;
-use super::race::{Conflict, Races};
+use super::finding::{Conflict, MapFence};
+use super::race::{MarkConflict, Races};
 use super::touch::{Path, Target, Touch};
 use super::{FindingKind, Findings, Party, RaceScope};
 use crate::memory::Lanes;
@@ -20,10 +20,10 @@ pub(super) fn report_race(
     block: u64,
     touch: &Touch,
     reached: (&Lanes, &Target),
-    conflict: &Conflict,
+    conflict: &MarkConflict,
 ) {
     let (lanes, target) = reached;
-    let &Conflict { lane, before, was_write, .. } = conflict;
+    let &MarkConflict { lane, before, was_write, .. } = conflict;
     let (start, _) = races.block_of(before);
     let warp = races.in_cluster(touch.warp);
     let of_block = races.threads_of_block;
@@ -54,7 +54,8 @@ pub(super) fn report_race(
     let (address, [first, second]) = parties(races, block, touch, reached, conflict);
     let (space, allocation) = (touch.space, target.span);
     let actions = [touch.intent.action, action_of(conflict)];
-    findings.add(FindingKind::Race { scope, space, address, width, actions, allocation }, first, Some(second));
+    let conflict = Conflict { space, address, width, actions, allocation };
+    findings.add(FindingKind::Race { scope, conflict }, first, Some(second));
 }
 
 /// Reports an access that may not see an earlier write: through another path or proxy, or as
@@ -67,7 +68,7 @@ pub(super) fn report_unseen(
     block: u64,
     touch: &Touch,
     reached: (&Lanes, &Target),
-    conflict: &Conflict,
+    conflict: &MarkConflict,
 ) {
     let (lanes, target) = reached;
     let (action, width) = (touch.intent.action, touch.intent.width);
@@ -77,10 +78,11 @@ pub(super) fn report_unseen(
     }
     let (address, [first, second]) = parties(races, block, touch, reached, conflict);
     let (space, actions, allocation) = (touch.space, [action, action_of(conflict)], target.span);
+    let conflict = Conflict { space, address, width, actions, allocation };
     let kind = match touch.intent.path {
-        Path::Texture => FindingKind::WrittenTexture { space, address, width, actions, allocation },
-        Path::Async => FindingKind::MissingProxyFence { space, address, width, actions, allocation },
-        _ => FindingKind::WrittenReadOnly { space, address, width, actions, allocation },
+        Path::Texture => FindingKind::WrittenTexture(conflict),
+        Path::Async => FindingKind::MissingProxyFence(conflict),
+        _ => FindingKind::WrittenReadOnly(conflict),
     };
     findings.add(kind, first, Some(second));
 }
@@ -93,13 +95,14 @@ pub(super) fn report_map(
     block: u64,
     touch: &Touch,
     reached: (&Lanes, &Target),
-    conflict: &Conflict,
+    conflict: &MarkConflict,
     missing: MapFence,
 ) {
     let (address, [first, second]) = parties(races, block, touch, reached, conflict);
     let (width, allocation) = (touch.intent.width, reached.1.span);
     let actions = [touch.intent.action, action_of(conflict)];
-    let kind = FindingKind::MissingTensorMapFence { address, width, actions, allocation, missing };
+    let conflict = Conflict { space: Space::Global, address, width, actions, allocation };
+    let kind = FindingKind::MissingTensorMapFence { conflict, missing };
     findings.add(kind, first, Some(second));
 }
 
@@ -109,9 +112,9 @@ fn parties(
     block: u64,
     touch: &Touch,
     (lanes, target): (&Lanes, &Target),
-    conflict: &Conflict,
+    conflict: &MarkConflict,
 ) -> (u64, [Party; 2]) {
-    let &Conflict { lane, cell, before, .. } = conflict;
+    let &MarkConflict { lane, cell, before, .. } = conflict;
     let (_, first_block) = races.block_of(before);
     let of_block = races.threads_of_block;
     let party = |place, block, thread, action| Party { place, block, thread, action: Some(action) };
@@ -125,7 +128,7 @@ fn parties(
 }
 
 /// What the earlier access did.
-fn action_of(conflict: &Conflict) -> AccessAction {
+fn action_of(conflict: &MarkConflict) -> AccessAction {
     match conflict.was_write {
         true if conflict.before.is_strong() && !conflict.before.is_volatile() => AccessAction::Atomic,
         true => AccessAction::Write,

@@ -12,7 +12,7 @@ use super::asynchronous::copies::Copies;
 use super::asynchronous::proxies::Proxies;
 use super::asynchronous::underway::Underway;
 use super::blame::{report_map, report_race, report_unseen};
-use super::race::{Conflict, Races};
+use super::race::{MarkConflict, Races};
 use super::read_only::ReadOnly;
 use super::touch::{Intent, Path, Reached, Stored, Target, Touch, is_tolerable};
 use super::{Checks, FindingKind, Findings, Party};
@@ -290,7 +290,7 @@ impl<'l> Checker<'l> {
         reached: &Reached,
     ) -> u32 {
         let mut reported = 0;
-        let mut report = |races: &Races, conflict: Conflict| {
+        let mut report = |races: &Races, conflict: MarkConflict| {
             reported |= 1 << conflict.lane;
             report_unseen(findings, races, block, touch, (lanes, target), &conflict);
         };

@@ -99,96 +99,29 @@ pub enum FindingKind {
     Race {
         /// Which threads race.
         scope: RaceScope,
-        /// The state space.
-        space: Space,
-        /// The address that both access.
-        address: u64,
-        /// Bytes that the thread accesses.
-        width: u32,
-        /// What the thread does, and what the other did before.
-        actions: [AccessAction; 2],
-        /// The allocation, or the block's shared memory.
-        allocation: AllocationSpan,
+        /// The accesses.
+        conflict: Conflict,
     },
     /// An access to the destination of a pending asynchronous copy (`cp.async`, `cp.async.bulk`),
-    /// or a write to its source: the thread has not waited for the copy.
-    PendingCopy {
-        /// The state space.
-        space: Space,
-        /// The address that both access.
-        address: u64,
-        /// Bytes that the thread accesses.
-        width: u32,
-        /// What the thread does, and what the copy does.
-        actions: [AccessAction; 2],
-        /// The allocation, or the block's shared memory.
-        allocation: AllocationSpan,
-    },
+    /// or a write to its source: the thread has not waited for the copy, whose access is the second.
+    PendingCopy(Conflict),
     /// A write to what a pending product of a warpgroup (`wgmma`) reads: its warp has not waited
     /// for it.
-    PendingProduct {
-        /// The address that both access.
-        address: u64,
-        /// Bytes that the thread writes.
-        width: u32,
-        /// What the thread does, and a read by the product.
-        actions: [AccessAction; 2],
-        /// The block's shared memory.
-        allocation: AllocationSpan,
-    },
+    PendingProduct(Conflict),
     /// A read through a texture or surface of what this launch has written. Such reads may not see
     /// it, even if ordered after it.
-    WrittenTexture {
-        /// The state space.
-        space: Space,
-        /// The address that both access.
-        address: u64,
-        /// Bytes that the thread reads.
-        width: u32,
-        /// What the thread does, and what the other did before.
-        actions: [AccessAction; 2],
-        /// The array, or the memory that the texture reads.
-        allocation: AllocationSpan,
-    },
+    WrittenTexture(Conflict),
     /// A read as read-only data (`ld.global.nc`, `ldu`) of what this launch has written, or a write
     /// to what it has read that way.
-    WrittenReadOnly {
-        /// The state space.
-        space: Space,
-        /// The address that both access.
-        address: u64,
-        /// Bytes that the thread accesses.
-        width: u32,
-        /// What the thread does, and what the other did before.
-        actions: [AccessAction; 2],
-        /// The allocation.
-        allocation: AllocationSpan,
-    },
+    WrittenReadOnly(Conflict),
     /// An access by a bulk copy or `wgmma`, through the async proxy, to what a thread wrote through
     /// the generic proxy, without a `fence.proxy.async` in between.
-    MissingProxyFence {
-        /// The state space.
-        space: Space,
-        /// The address that both access.
-        address: u64,
-        /// Bytes that the operation accesses at once.
-        width: u32,
-        /// What the operation does, and what the thread did before.
-        actions: [AccessAction; 2],
-        /// The allocation, or the block's shared memory.
-        allocation: AllocationSpan,
-    },
+    MissingProxyFence(Conflict),
     /// A copy whose tensor map a thread of this launch has changed: the copy may not see the
     /// change, because a fence of the tensor map proxy is missing in between.
     MissingTensorMapFence {
-        /// The address that both access.
-        address: u64,
-        /// Bytes that the copy reads at once.
-        width: u32,
-        /// What the copy does, and what the thread did before.
-        actions: [AccessAction; 2],
-        /// The allocation.
-        allocation: AllocationSpan,
+        /// The accesses.
+        conflict: Conflict,
         /// The missing fence.
         missing: MapFence,
     },
@@ -304,11 +237,11 @@ impl FindingKind {
             Self::Access { .. } | Self::Free { .. } | Self::Leak { .. } => Checks::NAMES[0],
             Self::Unwritten { .. } | Self::UnwrittenRegister { .. } => Checks::NAMES[1],
             Self::Race { .. }
-            | Self::PendingCopy { .. }
-            | Self::PendingProduct { .. }
-            | Self::WrittenTexture { .. }
-            | Self::WrittenReadOnly { .. }
-            | Self::MissingProxyFence { .. }
+            | Self::PendingCopy(_)
+            | Self::PendingProduct(_)
+            | Self::WrittenTexture(_)
+            | Self::WrittenReadOnly(_)
+            | Self::MissingProxyFence(_)
             | Self::MissingTensorMapFence { .. }
             | Self::PendingRegister { .. }
             | Self::MissingProductFence { .. } => Checks::NAMES[2],
@@ -340,11 +273,11 @@ impl FindingKind {
             Self::Race { scope: RaceScope::Warp, .. } => "race_in_warp",
             Self::Race { scope: RaceScope::Block, .. } => "race_in_block",
             Self::Race { scope: RaceScope::Grid, .. } => "race_between_blocks",
-            Self::PendingCopy { .. } => "pending_copy",
-            Self::PendingProduct { .. } => "pending_product",
-            Self::WrittenTexture { .. } => "written_texture",
-            Self::WrittenReadOnly { .. } => "written_read_only",
-            Self::MissingProxyFence { .. } => "missing_proxy_fence",
+            Self::PendingCopy(_) => "pending_copy",
+            Self::PendingProduct(_) => "pending_product",
+            Self::WrittenTexture(_) => "written_texture",
+            Self::WrittenReadOnly(_) => "written_read_only",
+            Self::MissingProxyFence(_) => "missing_proxy_fence",
             Self::MissingTensorMapFence { .. } => "missing_tensor_map_fence",
             Self::PendingRegister { .. } => "pending_register",
             Self::MissingProductFence { .. } => "missing_product_fence",
@@ -365,36 +298,35 @@ impl FindingKind {
         }
     }
 
+    /// The two accesses, if it is about two.
+    pub fn conflict(&self) -> Option<&Conflict> {
+        match self {
+            Self::Race { conflict, .. }
+            | Self::PendingCopy(conflict)
+            | Self::PendingProduct(conflict)
+            | Self::WrittenTexture(conflict)
+            | Self::WrittenReadOnly(conflict)
+            | Self::MissingProxyFence(conflict)
+            | Self::MissingTensorMapFence { conflict, .. } => Some(conflict),
+            _ => None,
+        }
+    }
+
     /// The address in question.
     pub fn address(&self) -> Option<u64> {
         match *self {
-            Self::Access { address, .. }
-            | Self::Free { address, .. }
-            | Self::Unwritten { address, .. }
-            | Self::Race { address, .. }
-            | Self::PendingCopy { address, .. }
-            | Self::PendingProduct { address, .. }
-            | Self::WrittenTexture { address, .. }
-            | Self::WrittenReadOnly { address, .. }
-            | Self::MissingProxyFence { address, .. }
-            | Self::MissingTensorMapFence { address, .. } => Some(address),
-            _ => None,
+            Self::Access { address, .. } | Self::Free { address, .. } | Self::Unwritten { address, .. } => {
+                Some(address)
+            }
+            _ => self.conflict().map(|conflict| conflict.address),
         }
     }
 
     /// Bytes that the thread accesses.
     pub fn width(&self) -> Option<u32> {
         match *self {
-            Self::Access { width, .. }
-            | Self::Unwritten { width, .. }
-            | Self::Race { width, .. }
-            | Self::PendingCopy { width, .. }
-            | Self::PendingProduct { width, .. }
-            | Self::WrittenTexture { width, .. }
-            | Self::WrittenReadOnly { width, .. }
-            | Self::MissingProxyFence { width, .. }
-            | Self::MissingTensorMapFence { width, .. } => Some(width),
-            _ => None,
+            Self::Access { width, .. } | Self::Unwritten { width, .. } => Some(width),
+            _ => self.conflict().map(|conflict| conflict.width),
         }
     }
 
@@ -405,32 +337,32 @@ impl FindingKind {
             Self::Free { fault, .. } => fault.allocation(),
             Self::Leak { allocation } => Some(*allocation),
             Self::Unwritten { allocation, .. } => *allocation,
-            Self::Race { allocation, .. }
-            | Self::PendingCopy { allocation, .. }
-            | Self::PendingProduct { allocation, .. }
-            | Self::WrittenTexture { allocation, .. }
-            | Self::WrittenReadOnly { allocation, .. }
-            | Self::MissingProxyFence { allocation, .. }
-            | Self::MissingTensorMapFence { allocation, .. } => Some(*allocation),
-            _ => None,
+            _ => self.conflict().map(|conflict| conflict.allocation),
         }
     }
 
     /// The state space in question.
     pub fn space(&self) -> Option<Space> {
         match *self {
-            Self::Access { space, .. }
-            | Self::Unwritten { space, .. }
-            | Self::Race { space, .. }
-            | Self::PendingCopy { space, .. }
-            | Self::WrittenTexture { space, .. }
-            | Self::WrittenReadOnly { space, .. }
-            | Self::MissingProxyFence { space, .. } => Some(space),
-            Self::PendingProduct { .. } => Some(Space::Shared),
-            Self::MissingTensorMapFence { .. } => Some(Space::Global),
-            _ => None,
+            Self::Access { space, .. } | Self::Unwritten { space, .. } => Some(space),
+            _ => self.conflict().map(|conflict| conflict.space),
         }
     }
+}
+
+/// Two accesses to the same memory, of which the second was first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The state space.
+    pub space: Space,
+    /// The address that both access.
+    pub address: u64,
+    /// Bytes that the thread or operation accesses at once.
+    pub width: u32,
+    /// What it does, and what the other did before, or is still to do.
+    pub actions: [AccessAction; 2],
+    /// The allocation, or the block's shared memory.
+    pub allocation: AllocationSpan,
 }
 
 /// The fence that is missing between a write to a tensor map and a copy that the map describes.

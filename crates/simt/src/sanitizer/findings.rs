@@ -92,17 +92,17 @@ impl Findings {
     pub fn add(&mut self, kind: FindingKind, first: Party, second: Option<Party>) {
         let (name, party) = match (&kind, &second) {
             (
-                FindingKind::Race { actions, .. }
-                | FindingKind::PendingCopy { actions, .. }
-                | FindingKind::PendingProduct { actions, .. }
-                | FindingKind::WrittenTexture { actions, .. }
-                | FindingKind::WrittenReadOnly { actions, .. },
+                FindingKind::Race { conflict, .. }
+                | FindingKind::PendingCopy(conflict)
+                | FindingKind::PendingProduct(conflict)
+                | FindingKind::WrittenTexture(conflict)
+                | FindingKind::WrittenReadOnly(conflict),
                 Some(second),
-            ) => ("race", writer(&first, second, *actions)),
+            ) => ("race", writer(&first, second, conflict.actions)),
             (
-                FindingKind::MissingProxyFence { actions, .. } | FindingKind::MissingTensorMapFence { actions, .. },
+                FindingKind::MissingProxyFence(conflict) | FindingKind::MissingTensorMapFence { conflict, .. },
                 Some(second),
-            ) => (kind.name(), writer(&first, second, *actions)),
+            ) => (kind.name(), writer(&first, second, conflict.actions)),
             _ => (kind.name(), first),
         };
         let line = self.line(&party);
@@ -161,8 +161,8 @@ fn rank(kind: &FindingKind) -> u32 {
     match *kind {
         FindingKind::Race { scope: RaceScope::Block, .. } => 1,
         FindingKind::Race { scope: RaceScope::Grid, .. } => 2,
-        FindingKind::PendingCopy { .. } | FindingKind::PendingProduct { .. } => 3,
-        FindingKind::WrittenTexture { .. } | FindingKind::WrittenReadOnly { .. } => 4,
+        FindingKind::PendingCopy(_) | FindingKind::PendingProduct(_) => 3,
+        FindingKind::WrittenTexture(_) | FindingKind::WrittenReadOnly(_) => 4,
         _ => 0,
     }
 }

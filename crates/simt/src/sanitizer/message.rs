@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::MapFence;
-use super::finding::{Finding, FindingKind, ProductPart, RaceScope};
+use super::finding::{Conflict, Finding, FindingKind, ProductPart, RaceScope};
 use crate::memory::{Bytes, RefusedAccess, space_name};
 use crate::program::RegisterUse;
 use crate::site::{Site, Triple};
@@ -43,7 +43,7 @@ impl fmt::Display for FindingKind {
                     }
                 }
             }
-            Self::Race { scope, space, address, width, actions, .. } => {
+            Self::Race { scope, conflict: Conflict { space, address, width, actions, .. } } => {
                 let (place, missing) = match scope {
                     RaceScope::Warp => ("in a warp", "no warp barrier between them"),
                     RaceScope::Block => ("in a block", "no barrier between them"),
@@ -57,7 +57,7 @@ impl fmt::Display for FindingKind {
                      {before}, with {missing}"
                 )
             }
-            Self::PendingCopy { space, address, width, actions: [action, copy], .. } => {
+            Self::PendingCopy(Conflict { space, address, width, actions: [action, copy], .. }) => {
                 let (bytes, space) = (Bytes((*width).into()), space_name(*space));
                 let verb = if *copy == AccessAction::Read { "read" } else { "write" };
                 write!(
@@ -66,12 +66,12 @@ impl fmt::Display for FindingKind {
                      its thread has not waited for it"
                 )
             }
-            Self::PendingProduct { address, width, actions: [action, _], .. } => write!(
+            Self::PendingProduct(Conflict { address, width, actions: [action, _], .. }) => write!(
                 formatter,
                 "{action} of {} at shared address {address:#x}, which a product is still to read: its warp has not waited for it",
                 Bytes((*width).into())
             ),
-            Self::WrittenTexture { space, address, width, actions: [_, before], .. } => {
+            Self::WrittenTexture(Conflict { space, address, width, actions: [_, before], .. }) => {
                 let (bytes, space) = (Bytes((*width).into()), space_name(*space));
                 write!(
                     formatter,
@@ -79,7 +79,7 @@ impl fmt::Display for FindingKind {
                      the same launch, which such reads may not see"
                 )
             }
-            Self::WrittenReadOnly { space, address, width, actions: [action, before], .. } => {
+            Self::WrittenReadOnly(Conflict { space, address, width, actions: [action, before], .. }) => {
                 let (bytes, space) = (Bytes((*width).into()), space_name(*space));
                 write!(formatter, "{action} of {bytes} at {space} address {address:#x}")?;
                 match action {
@@ -90,7 +90,7 @@ impl fmt::Display for FindingKind {
                     _ => write!(formatter, ", which a thread has read as read-only data in the same launch"),
                 }
             }
-            Self::MissingProxyFence { space, address, width, actions: [action, before], .. } => {
+            Self::MissingProxyFence(Conflict { space, address, width, actions: [action, before], .. }) => {
                 let (bytes, space) = (Bytes((*width).into()), space_name(*space));
                 write!(
                     formatter,
@@ -98,7 +98,10 @@ impl fmt::Display for FindingKind {
                      one, with no proxy fence (fence.proxy.async) between them"
                 )
             }
-            Self::MissingTensorMapFence { address, width, actions: [action, before], missing, .. } => {
+            Self::MissingTensorMapFence {
+                conflict: Conflict { address, width, actions: [action, before], .. },
+                missing,
+            } => {
                 let bytes = Bytes((*width).into());
                 let missing = match missing {
                     MapFence::Release => {

@@ -62,7 +62,7 @@ pub(crate) use asynchronous::copies::TrackedCopy;
 pub(crate) use asynchronous::underway::{Operation, Run, Underway};
 pub(crate) use checker::Checker;
 pub use checks::Checks;
-pub use finding::{Finding, FindingKind, MapFence, ProductPart, RaceScope};
+pub use finding::{Conflict, Finding, FindingKind, MapFence, ProductPart, RaceScope};
 pub(crate) use findings::{Findings, Found, Party};
 pub(crate) use race::Races;
 pub(crate) use stamp::MOST_RACING;

@@ -36,7 +36,7 @@ use crate::site::AccessAction;
 use crate::trap::BARRIER_NUMBERS;
 
 /// A conflict with an earlier access: who, and whether that was a write.
-pub(super) struct Conflict {
+pub(super) struct MarkConflict {
     pub lane: usize,
     /// The cell.
     pub cell: usize,
@@ -156,7 +156,7 @@ impl Races {
 
     /// Records an access, and passes what it races with to `found`.
     #[inline(always)]
-    pub(super) fn access(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
+    pub(super) fn access(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, MarkConflict)) {
         if reached.intent.order.strong {
             return self.strong(reached, found);
         }
@@ -208,7 +208,7 @@ impl Races {
         reached: &Reached,
         reads: bool,
         matters: &dyn Fn(&Self, Stamp) -> bool,
-        found: &mut dyn FnMut(&Self, Conflict),
+        found: &mut dyn FnMut(&Self, MarkConflict),
     ) {
         let layers: &[usize] = if reads { &READS } else { &[WRITE] };
         let cells = (reached.lanes.width >> self.cell_shift).max(1) as usize;
@@ -224,14 +224,14 @@ impl Races {
                 (before.0 != 0 && matters(races, before)).then_some((cell, before))
             });
             if let Some((cell, before)) = earlier {
-                found(self, Conflict { lane, cell, before, was_write: !reads });
+                found(self, MarkConflict { lane, cell, before, was_write: !reads });
             }
         }
     }
 
     /// A synchronising access: each lane acquires, accesses, releases.
     #[inline(never)]
-    fn strong(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
+    fn strong(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, MarkConflict)) {
         self.close_interval();
         let &Order { releases, .. } = reached.intent.order;
         for lane in (0..32).filter(|lane| reached.lanes.mask >> lane & 1 == 1) {
@@ -289,7 +289,7 @@ impl Races {
 
     /// The general path: lane by lane, cell by cell.
     #[inline(never)]
-    pub(super) fn lanes(&mut self, reached: &Reached, mask: u32, found: &mut dyn FnMut(&Self, Conflict)) {
+    pub(super) fn lanes(&mut self, reached: &Reached, mask: u32, found: &mut dyn FnMut(&Self, MarkConflict)) {
         let shift = self.cell_shift;
         let flags = match *reached.intent.order {
             Order { volatile: true, .. } => STRONG | VOLATILE,
@@ -315,7 +315,7 @@ impl Races {
                 let writes = reached.intent.action != AccessAction::Read;
                 let shared = reached.allocation.is_none();
                 if !fine(write) && !self.is_ordered(write, stamp, writes, shared) {
-                    found(self, Conflict { lane, cell, before: write, was_write: true });
+                    found(self, MarkConflict { lane, cell, before: write, was_write: true });
                 }
                 if reached.intent.action == AccessAction::Read {
                     self.keep_read(reached.allocation, cell, stamp, reads, &fine);
@@ -324,7 +324,7 @@ impl Races {
                 if let Some(before) =
                     reads.into_iter().find(|&read| !fine(read) && !self.is_ordered(read, stamp, false, shared))
                 {
-                    found(self, Conflict { lane, cell, before, was_write: false });
+                    found(self, MarkConflict { lane, cell, before, was_write: false });
                 }
                 // A plain write that not all threads know of still races with strong operations of
                 // others.

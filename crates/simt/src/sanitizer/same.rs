@@ -220,7 +220,7 @@ impl Detector {
                 let lanes = &shape.lanes(lowest);
                 let time = self.races.clocks.interval(warp);
                 let reached = Reached { allocation: place, intent: &intent, lanes, base: 0, warp, time };
-                let mut found = |_: &Races, conflict: super::race::Conflict| {
+                let mut found = |_: &Races, conflict: super::race::MarkConflict| {
                     reported.push((conflict.lane, conflict.cell, conflict.before, conflict.was_write));
                 };
                 match self.quick || order.strong {

@@ -3,7 +3,7 @@
 use ptx::Space;
 
 use crate::counters::AccessKind;
-use crate::lanes::{Row, WideRow, lanes};
+use crate::lanes::{Row, WideRow, lanes, mask_where};
 use crate::machine::mbarrier::access::update;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
@@ -22,8 +22,8 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     let to = access::addresses(warp, &copy.to, split);
     let ignored = warp.registers.predicate(copy.ignore_source);
     let read = warp.registers.word(copy.source_bytes).map(|read| read.min(bytes));
-    let reading = lanes(mask & !ignored).filter(|&lane| read[lane] > 0).fold(0, |mask, lane| mask | 1u32 << lane);
-    let whole = lanes(reading).filter(|&lane| read[lane] == bytes).fold(0, |mask, lane| mask | 1u32 << lane);
+    let reading = mask_where(mask & !ignored, |lane| read[lane] > 0);
+    let whole = mask_where(reading, |lane| read[lane] == bytes);
     let partly = lanes(reading & !whole).fold([0; 32], |mut partly, lane| {
         partly[lane] = read[lane];
         partly
@@ -74,9 +74,8 @@ fn load_parts(
     counter: u32,
     words: &mut [Row; 4],
 ) -> Result<(), AccessFault> {
-    let mut left = lanes(u32::MAX).filter(|&lane| partly[lane] > 0).fold(0u32, |mask, lane| mask | 1 << lane);
-    let askew =
-        lanes(left).filter(|&lane| !from[lane].is_multiple_of(bytes.into())).fold(0, |mask, lane| mask | 1 << lane);
+    let mut left = mask_where(u32::MAX, |lane| partly[lane] > 0);
+    let askew = mask_where(left, |lane| !from[lane].is_multiple_of(bytes.into()));
     left &= !askew | observe::touch_at(worker, warp, Space::Global, SideAccess::Read(bytes), askew, from, counter);
     if let Some(lane) = lanes(left & askew).next() {
         let kind = AccessFaultKind::Misaligned { width: bytes };
@@ -84,7 +83,7 @@ fn load_parts(
     }
     let mut byte = [[0; 32]; 4];
     for index in 0..bytes {
-        left = lanes(left).filter(|&lane| index < partly[lane]).fold(0, |mask, lane| mask | 1 << lane);
+        left = mask_where(left, |lane| index < partly[lane]);
         if left == 0 {
             break;
         }

@@ -322,3 +322,133 @@ fn lanes_there(code: &Code, warp: &Warp, split: &Split, members: u32) -> u32 {
 fn waits_for_phase(warp: &Warp) -> bool {
     warp.waiting.iter().any(|(_, wait)| matches!(wait, Wait::Phase))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::schedule::turns::{begin, turn};
+    use crate::machine::state::{RunningLaunch, Stage, Stop, Worker};
+    use crate::trap::TrapKind;
+    use crate::{Launch, Memory, Program};
+
+    const TEXT: &str = "
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry counts() {
+    .reg .u32 %r;
+    add.u32 %r, 1, 1;
+    add.u32 %r, %r, 1;
+    add.u32 %r, %r, 1;
+    add.u32 %r, %r, 1;
+    ret;
+}
+.visible .entry meets() {
+    .reg .u32 %r;
+    bar.sync 0;
+    add.u32 %r, 1, 1;
+    ret;
+}
+// Only the first block waits, for a warp that has exited.
+.visible .entry stuck() {
+    .reg .pred %p<3>;
+    .reg .u32 %r<3>;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %tid.x;
+    setp.ne.u32 %p1, %r1, 0;
+    setp.gt.u32 %p2, %r2, 31;
+    @%p1 exit;
+    @%p2 exit;
+    bar.sync 1, 64;
+    ret;
+}
+// Waits for a phase that nobody completes.
+.visible .entry waits() {
+    .reg .pred %p;
+    .shared .align 8 .b64 phase;
+    mbarrier.init.shared.b64 [phase], 1;
+again:
+    mbarrier.try_wait.parity.shared.b64 %p, [phase], 0;
+    @!%p bra again;
+    ret;
+}
+";
+
+    fn begun<R>(kernel: &str, block: u32, cluster: Option<u32>, each: impl FnOnce(&RunningLaunch) -> R) -> R {
+        let module = ptx::parse("turns.ptx", TEXT).unwrap_or_else(|errors| panic!("{errors}"));
+        let mut memory = Memory::new(1 << 20);
+        let program = Program::load(&module, &mut memory).unwrap();
+        let cluster = cluster.map(|blocks| [blocks, 1, 1]);
+        let grid = [cluster.map_or(1, |cluster| cluster[0]), 1, 1];
+        program.begun(&memory, &Launch { kernel, grid, cluster, block: [block, 1, 1], ..Launch::default() }, each)
+    }
+
+    #[test]
+    fn a_turn_has_at_most_so_many_instructions_of_each_warp() {
+        begun("counts", 64, None, |launched| {
+            let mut worker = Worker::new(launched, None);
+            let mut warps = worker.warps();
+            begin(&mut worker, &mut warps, 0);
+            assert_eq!(worker.block.stage, Stage::Waits);
+            for executed in [2, 4] {
+                assert!(matches!(turn(&mut worker, &mut warps, 2), Ok(false)));
+                assert_eq!(warps.iter().map(|warp| warp.executed).collect::<Vec<_>>(), [executed; 2]);
+                assert_eq!(worker.block.stage, Stage::Runs);
+            }
+            while !turn(&mut worker, &mut warps, 2).unwrap_or_else(|_| panic!("it does not stop")) {}
+            assert_eq!(worker.block.stage, Stage::Ended);
+            assert!(warps.iter().all(|warp| warp.executed == 5 && warp.alive == 0));
+        });
+    }
+
+    #[test]
+    fn the_last_warp_at_a_barrier_releases_the_others() {
+        begun("meets", 64, None, |launched| {
+            let mut worker = Worker::new(launched, None);
+            let mut warps = worker.warps();
+            begin(&mut worker, &mut warps, 0);
+            assert!(matches!(turn(&mut worker, &mut warps, 1), Ok(false)));
+            assert_eq!(
+                warps.iter().map(|warp| (warp.ready.len(), warp.waiting.len())).collect::<Vec<_>>(),
+                [(1, 0); 2]
+            );
+        });
+    }
+
+    #[test]
+    fn the_running_block_is_the_one_that_is_deadlocked() {
+        begun("stuck", 64, Some(3), |launched| {
+            let mut worker = Worker::new(launched, None);
+            let mut warps = worker.warps();
+            begin(&mut worker, &mut warps, 0);
+            let stop = loop {
+                match turn(&mut worker, &mut warps, 100) {
+                    Ok(done) => assert!(!done),
+                    Err(stop) => break stop,
+                }
+            };
+            let Stop::Trap(trap) = stop else { panic!("a deadlock is a trap") };
+            assert!(matches!(trap.kind, TrapKind::BarrierNeverReached { barrier: 1, arrived: 32, expected: 64, .. }));
+            assert_eq!((trap.block, worker.block.number), ([0; 3], 0));
+            assert_eq!(worker.block.all_mut().iter().map(|block| block.number).collect::<Vec<_>>(), [0, 1, 2]);
+        });
+    }
+
+    #[test]
+    fn waits_for_a_phase_fail_until_patience_ends() {
+        begun("waits", 1, None, |launched| {
+            let mut worker = Worker::new(launched, None);
+            let mut warps = worker.warps();
+            begin(&mut worker, &mut warps, 0);
+            let mut turns = 0;
+            let stop = loop {
+                match turn(&mut worker, &mut warps, 100) {
+                    Ok(_) => turns += 1,
+                    Err(stop) => break stop,
+                }
+            };
+            let Stop::Trap(trap) = stop else { panic!("a deadlock is a trap") };
+            assert_eq!(trap.kind, TrapKind::PhaseNeverComplete { address: 0, arrivals: 1, bytes: 0 });
+            assert!(turns >= super::PHASE_PATIENCE, "{turns}");
+        });
+    }
+}

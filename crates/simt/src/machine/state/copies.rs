@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use crate::lanes::{Row, WideRow, lanes};
+use crate::lanes::{Row, WideRow, lanes, mask_where};
 use crate::memory::{Access, AccessFault, SharedMemory};
 
 /// The most copies and arrivals that a warp has under way.
@@ -128,7 +128,7 @@ impl Copies {
         let mut completed = Completed::default();
         let last = ends.iter().copied().max().unwrap_or(0);
         for (index, entry) in self.pending.iter_mut().enumerate().take(last) {
-            let due = (0..32).filter(|&lane| ends[lane] > index).fold(0, |mask, lane| mask | 1u32 << lane);
+            let due = mask_where(u32::MAX, |lane| ends[lane] > index);
             match entry {
                 Pending::Copy { mask, addresses, bytes, words, number } if *mask & due != 0 => {
                     memory.store_each(&Access::new(*mask & due, addresses, *bytes), &words[..])?;

@@ -10,7 +10,7 @@ use crate::memory::Lanes;
 use crate::sanitizer::asynchronous::copies::{Met, TrackedCopy};
 use crate::sanitizer::asynchronous::underway::{Ahead, Operation, Run, Underway};
 use crate::sanitizer::touch::{Intent, Target, Touch};
-use crate::sanitizer::{FindingKind, Party};
+use crate::sanitizer::{Conflict, FindingKind, Party};
 use crate::site::AccessAction;
 
 impl Checker<'_> {
@@ -40,7 +40,8 @@ impl Checker<'_> {
             let first = party(place, warp, lane as u32, Some(action));
             let second = party(copy.place, copy.warp, copied_by as u32, Some(does));
             let actions = [action, does];
-            let kind = FindingKind::PendingCopy { space, address: meeting, width, actions, allocation: target.span };
+            let kind =
+                FindingKind::PendingCopy(Conflict { space, address: meeting, width, actions, allocation: target.span });
             self.findings.add(kind, first, Some(second));
         }
     }
@@ -66,8 +67,10 @@ impl Checker<'_> {
             let second = Party { place, block, thread, action: Some(does) };
             let (actions, allocation) = ([action, does], target.span);
             let kind = match is_product {
-                true => FindingKind::PendingProduct { address, width, actions, allocation },
-                false => FindingKind::PendingCopy { space, address, width, actions, allocation },
+                true => {
+                    FindingKind::PendingProduct(Conflict { space: Space::Shared, address, width, actions, allocation })
+                }
+                false => FindingKind::PendingCopy(Conflict { space, address, width, actions, allocation }),
             };
             self.findings.add(kind, first, Some(second));
         }

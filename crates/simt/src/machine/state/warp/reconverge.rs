@@ -181,3 +181,126 @@ impl Warp<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::lanes::Constants;
+    use crate::machine::state::{Split, Warp};
+    use crate::program::{FunctionCode, NEVER_JOINS};
+
+    /// A warp whose only split has reached 10.
+    fn warp(constants: &Constants) -> (Warp<'_>, Split) {
+        let mut warp = Warp::new(constants, 0, [32, 1, 1]);
+        warp.start(&FunctionCode { entry: 10, ..FunctionCode::default() });
+        let split = warp.ready.pop().expect("the kernel begins");
+        assert_eq!((split.pc, split.mask, split.join_at), (10, u32::MAX, NEVER_JOINS));
+        (warp, split)
+    }
+
+    fn ready(warp: &Warp) -> Vec<(u32, u32)> {
+        warp.ready.iter().map(|split| (split.pc, split.mask)).collect()
+    }
+
+    /// Takes the split that is ready at this program counter, and moves it to where it joins.
+    fn arrive(warp: &mut Warp, pc: u32) {
+        let at = warp.ready.iter().position(|split| split.pc == pc).expect("it is ready");
+        let split = warp.ready.remove(at);
+        warp.arrive(Split { pc: split.join_at, ..split });
+    }
+
+    #[test]
+    fn two_ways_become_one_split_again() {
+        let constants = Constants::default();
+        let (mut warp, split) = warp(&constants);
+        warp.diverge(split, &[(11, 0xf), (15, !0xf)], 20);
+        assert_eq!(ready(&warp), [(11, 0xf), (15, !0xf)]);
+        arrive(&mut warp, 15);
+        assert_eq!(ready(&warp), [(11, 0xf)]);
+        arrive(&mut warp, 11);
+        assert_eq!(ready(&warp), [(20, u32::MAX)]);
+    }
+
+    #[test]
+    fn a_loop_collects_the_lanes_that_leave_it_in_one_join() {
+        let constants = Constants::default();
+        let (mut warp, mut split) = warp(&constants);
+        // In each iteration, the lowest lane leaves.
+        for iteration in 0..31 {
+            warp.diverge(split, &[(20, 1 << iteration), (11, split.mask & !(1 << iteration))], 20);
+            split = warp.ready.pop().expect("the others go on");
+        }
+        assert!(warp.ready.is_empty());
+        assert_eq!(warp.waits_at_joins(|pc| pc == 20), u32::MAX >> 1);
+        warp.arrive(Split { pc: 20, ..split });
+        assert_eq!(ready(&warp), [(20, u32::MAX)]);
+    }
+
+    #[test]
+    fn inner_joins_lead_to_outer_ones() {
+        let constants = Constants::default();
+        let (mut warp, split) = warp(&constants);
+        warp.diverge(split, &[(11, 0xff), (30, !0xff)], 40);
+        let inner = warp.ready.remove(0);
+        warp.diverge(inner, &[(12, 0xf), (13, 0xf0)], 20);
+        arrive(&mut warp, 12);
+        arrive(&mut warp, 13);
+        assert_eq!(ready(&warp), [(30, !0xff), (20, 0xff)]);
+        arrive(&mut warp, 20);
+        arrive(&mut warp, 30);
+        assert_eq!(ready(&warp), [(40, u32::MAX)]);
+    }
+
+    #[test]
+    fn a_join_goes_on_without_lanes_that_have_exited() {
+        let constants = Constants::default();
+        let (mut warp, split) = warp(&constants);
+        warp.diverge(split, &[(11, 0xf), (15, !0xf)], 20);
+        let exits = warp.ready.pop().expect("the second way");
+        warp.end(Split { mask: 0, ..exits });
+        arrive(&mut warp, 11);
+        assert_eq!(ready(&warp), [(20, 0xf)]);
+    }
+
+    #[test]
+    fn lanes_that_are_released_proceed_beside_the_others() {
+        let constants = Constants::default();
+        let (mut warp, split) = warp(&constants);
+        warp.diverge(split, &[(11, 0xf), (15, !0xf)], 20);
+        arrive(&mut warp, 11);
+        assert!(!warp.release_joins(|pc| pc == 21));
+        assert!(warp.release_joins(|pc| pc == 20));
+        assert_eq!(ready(&warp), [(15, !0xf), (20, 0xf)]);
+        // The others still come to 20, and nobody waits for them there.
+        arrive(&mut warp, 15);
+        assert_eq!(ready(&warp), [(20, 0xf), (20, !0xf)]);
+        assert_eq!(warp.waits_at_joins(|_| true), 0);
+    }
+
+    #[test]
+    fn splits_that_have_separated_merge_at_a_barrier() {
+        let constants = Constants::default();
+        let (mut warp, split) = warp(&constants);
+        for separated in [false, true] {
+            warp.separated = separated;
+            warp.ready.clear();
+            warp.resume(Split { pc: 20, mask: 0xf, ..split });
+            warp.resume(Split { pc: 20, mask: 0xf0, ..split });
+            let merged: &[_] = if separated { &[(20, 0xff)] } else { &[(20, 0xf), (20, 0xf0)] };
+            assert_eq!(ready(&warp), merged);
+        }
+    }
+
+    #[test]
+    fn the_ways_to_a_join_pass_through_inner_ones() {
+        let constants = Constants::default();
+        let (mut warp, split) = warp(&constants);
+        warp.diverge(split, &[(11, 0xff), (30, !0xff)], 40);
+        let inner = warp.ready.remove(0);
+        let outer = inner.join;
+        warp.diverge(inner, &[(12, 0xf), (13, 0xf0)], 20);
+        let inner = *warp.ready.last().expect("the second way");
+        assert_eq!(warp.ways_to(&inner, outer), Some(vec![(13, 20), (20, 40)]));
+        assert_eq!(warp.ways_to(&inner, inner.join), Some(vec![(13, 20)]));
+        assert_eq!(warp.ways_to(&split, outer), None);
+    }
+}

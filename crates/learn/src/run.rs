@@ -14,7 +14,7 @@ use simt::{Checks, LoadCaching, Model};
 use crate::data::{self, Buffers, Sizes};
 use crate::device_data::DeviceData;
 use crate::exercise::Exercise;
-use crate::goals_file::{Answer, Argument, Data, Extents, Launch};
+use crate::goals_file::{Argument, Data, Extents, Launch, ReferenceLaunch};
 use crate::metric::Launched;
 use crate::verdict::{Fault, Problem};
 
@@ -82,7 +82,7 @@ pub enum Kernels<'a> {
     /// The launches of the exercise.
     Student,
     /// The reference's launch.
-    Reference(&'a Answer),
+    Reference(&'a ReferenceLaunch),
 }
 
 impl Module {
@@ -145,9 +145,9 @@ impl Module {
         let placed = DeviceData::new(&self.device, exercise, sizes, values)?;
         let mut outcome = Outcome::default();
         let launched = match kernels {
-            Kernels::Reference(answer) => {
+            Kernels::Reference(launch) => {
                 let config = LaunchConfig { checks, ..LaunchConfig::new([1; 3], [1; 3]) };
-                self.launch(&placed, &answer.kernel, &config, &answer.arguments, &mut outcome)
+                self.launch(&placed, &launch.kernel, &config, &launch.arguments, &mut outcome)
             }
             Kernels::Student => self.launch_all(&placed, checks, &mut outcome),
         };
@@ -245,7 +245,7 @@ impl Module {
     ) -> Result<(), Problem> {
         let bytes = self.arguments(placed, kernel, arguments)?;
         // SAFETY: the arguments fit the signature. What the kernel does with them is the student's
-        // answer, on the simulator first; a GPU gets only what is right there.
+        // business, on the simulator first; a GPU gets only what is right there.
         let launched = unsafe { self.device.launch_untyped(kernel, config, &bytes) };
         let report = launched.map_err(|error| {
             Problem::of(error).map_faults(|faults| faults.into_iter().map(|fault| placed.with_element(fault)).collect())
