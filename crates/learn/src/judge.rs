@@ -22,6 +22,7 @@ use crate::goals_file::{GoalPlan, Task};
 use crate::guard::{self, Objection};
 use crate::metric::{Launched, Metric};
 use crate::run::{Kernels, LaunchLimits, Module, Outcome, draw_values};
+use crate::seen::Seen;
 use crate::verdict::{Failure, Fault, GoalResult, PredictionResult, Problem, Times, Verdict};
 
 /// The limit of warp instructions for a launch: a hundred times what an exercise's kernel takes.
@@ -276,12 +277,17 @@ impl Judge<'_> {
                 continue;
             }
             let blamed = blamed.filter(|_| !met);
+            let worst = |launches: &[&Launched], line| Seen::worst(metric, launches, SOURCE, line).filter(|_| !met);
+            let seen = worst(&relevant, blamed.as_ref().map(|blamed| blamed.line));
+            let solution_seen = worst(&solutions, None).filter(|_| seen.is_some());
             verdict.goals.push(GoalResult {
                 goal: that.clone(),
                 value,
                 bound,
                 met,
                 blamed,
+                seen,
+                solution_seen,
                 limiter,
                 why: why.clone(),
                 also: *also,

@@ -52,6 +52,7 @@ mod progress;
 mod report;
 mod run;
 mod sandbox;
+mod seen;
 #[cfg(target_os = "linux")]
 mod start;
 mod student;

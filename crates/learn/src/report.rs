@@ -6,12 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
+use picture::{Paint, access_text};
 use wording::WIDTH;
 
 use crate::compile::SOURCE;
 use crate::exercise::Exercise;
 use crate::goals_file::Task;
 use crate::judge::shown;
+use crate::seen::Seen;
 use crate::verdict::{Failure, Fault, GoalResult, PredictionResult, Times, Verdict, Wrong};
 use crate::words::several;
 
@@ -186,7 +188,7 @@ impl Report<'_> {
     }
 
     fn goal(&self, text: &mut String, result: &GoalResult) {
-        let GoalResult { goal, value, bound, met, blamed, limiter, why, .. } = result;
+        let GoalResult { goal, value, bound, met, blamed, seen, solution_seen, limiter, why, .. } = result;
         let counted = value.map_or("nothing to count".to_owned(), number);
         let limiter = limiter.as_ref().map(|limiter| format!(" ({limiter})")).unwrap_or_default();
         // Show the value of a bound that is not a literal.
@@ -202,6 +204,12 @@ impl Report<'_> {
         if let Some(blamed) = blamed {
             let share = format!("{} on this line: {}", goal.counted.metric.name, number(blamed.value));
             self.excerpt(text, Some(blamed.line), &share);
+        }
+        for (whose, seen) in [("", seen), ("The solution's: ", solution_seen)] {
+            let Some(Seen { scene, block: [x, y, z], warp }) = seen else { continue };
+            let heading = format!("{whose}{} (block {x}, {y}, {z}, warp {warp}):", scene.title);
+            paragraph(text, "       ", &heading);
+            *text += &access_text(scene, WIDTH, Paint::Colours);
         }
     }
 

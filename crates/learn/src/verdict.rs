@@ -7,6 +7,7 @@ use simt::{AccessAction, Finding, Site, SourcePosition, Trap, TrapKind};
 use crate::compile::SOURCE;
 use crate::data::Sizes;
 use crate::goal::Goal;
+use crate::seen::Seen;
 
 /// What a trap instruction means in a kernel in Rust.
 const CHECK_FAILED: &str = "trap: a check of Rust failed, as for an index out of bounds or `unwrap` of `None`";
@@ -247,6 +248,10 @@ pub struct GoalResult {
     pub met: bool,
     /// The line to blame, with its share.
     pub blamed: Option<crate::metric::Blamed>,
+    /// The dearest access there, if it is missed.
+    pub seen: Option<Seen>,
+    /// The dearest access of the solution that is counted as this, if the goal compares with it.
+    pub solution_seen: Option<Seen>,
     /// What limits the occupancy, if that was counted.
     pub limiter: Option<String>,
     /// The explanation if it is missed.

@@ -64,6 +64,8 @@ fn goals_that_are_missed_name_the_line() {
         "Neighbouring threads should read neighbouring floats.",
         "copy/kernel.rs:11",
         "loads.sectors_per_request on this line: 8.00",
+        "A warp's load from global memory, 4 bytes a lane (block 0, 0, 0, warp 0):",
+        "32 lanes ask for 128 bytes; 8 sectors, 256 bytes, move: 50 % used.",
     ]);
     assert!(!course.path("progress.toml").exists());
 }

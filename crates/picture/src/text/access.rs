@@ -96,8 +96,8 @@ impl Grid<'_> {
     /// A line of words that belong to the columns.
     fn labelled(&self, label: &str, of: impl Fn(usize) -> String, style: anstyle::Style) -> String {
         let columns = self.scene.columns;
-        let words = (0..columns.count).map(|column| of(column) + self.gap(column));
-        format!("{label:<4}{}", self.paint.with(style, &words.collect::<String>()))
+        let words: String = (0..columns.count).map(|column| of(column) + self.gap(column)).collect();
+        format!("{label:<4}{}", self.paint.with(style, words.trim_end()))
     }
 
     /// What follows a word where there is no frame.
@@ -124,7 +124,7 @@ impl Grid<'_> {
             }
         };
         let numbers: String = (0..32).map(|lane| number(lane) + gap(lane)).collect();
-        format!("lane{}", self.paint.with(STRONG, &numbers))
+        format!("lane{}", self.paint.with(STRONG, numbers.trim_end()))
     }
 
     fn rule(&self, left: char, line: char, middle: char, right: char) -> String {
