@@ -1,6 +1,6 @@
 //! Pictures as SVG. Elements have classes only: [`STYLE`] gives them their colours, light and dark
 //! from one drawing, and makes the drawing legible at 400 pixels, where it leaves out the numbers
-//! of lanes and enlarges the rest. [`file`] puts the style into the drawing, to stand alone.
+//! of lanes and enlarges the rest. [`file()`] puts the style into the drawing, to stand alone.
 //!
 //! Each drawing has a title and a description as its text alternative.
 
@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// The width of every drawing, in its own units.
 const WIDTH: f64 = 652.0;
 
-/// The style of all drawings. A page includes it once; [`file`] puts it into a drawing.
+/// The style of all drawings. A page includes it once; [`file()`] puts it into a drawing.
 pub const STYLE: &str = include_str!("style.css");
 
 /// A drawing that stands alone: with the style in it.
