@@ -4,8 +4,8 @@
 use simt::{BankRule, TransactionRule};
 
 use super::cost::{self, Cost};
-use super::lab_report::{Limit, Tolerance, VariantReport};
 use super::measure::{Explanation, Shown};
+use super::variant_report::{Limit, Tolerance, VariantReport};
 use crate::device::Properties;
 use crate::flag_values::each_once;
 use crate::timing::Timing;

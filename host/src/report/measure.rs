@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::lab_report::VariantReport;
+use super::variant_report::VariantReport;
 use crate::device::{Counters, Properties};
 use crate::units::three_digits;
 

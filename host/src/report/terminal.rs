@@ -3,12 +3,13 @@
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 use wording::WIDTH;
 
-use super::lab_report::{LabReport, VariantReport};
+use super::lab_report::LabReport;
 use super::launch_times::LaunchTimes;
 use super::measure::{Section, Shown};
 use super::page::{self, Page};
 use super::subject::Subject;
 use super::table::{self, Column, Table};
+use super::variant_report::VariantReport;
 use crate::device::{Counters, Properties};
 use crate::{lines, terminal};
 
