@@ -1,9 +1,10 @@
 //! The sentences below a table, as data: a text with gaps, and the rows and measures that fill them. A sentence is absent unless
 //! all of its rows ran, all of its numbers are known, and what it claims of them holds. Pure.
 
-use super::lab_report::{LabReport, VariantReport, plain};
+use super::lab_report::LabReport;
 use super::measure::{Better, Cell, Measure};
 use super::measures::TIME;
+use super::variant_report::{VariantReport, plain};
 use crate::units;
 
 /// Which row a number is of.

@@ -6,8 +6,8 @@ use device::flag_values::each_once;
 use simt::{BankRule, TransactionRule};
 
 use super::cost::{self, Cost};
-use super::lab_report::{Limit, Tolerance, VariantReport};
 use super::measure::{Explanation, Shown};
+use super::variant_report::{Limit, Tolerance, VariantReport};
 use crate::timing::Timing;
 use crate::units;
 

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::lab_report::{VariantReport, plain};
 use super::measure::{Better, Cell, Measure, Section, Shown};
 use super::table::{Column, Table, position};
+use super::variant_report::{VariantReport, plain};
 
 /// A grid that a lab shows below its table.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::csv::{TIMING, cell};
-use super::lab_report::VariantReport;
 use super::page;
+use super::variant_report::VariantReport;
 use crate::timing::{Times, Timing};
 use crate::units::gigabytes_per_second;
 

@@ -5,7 +5,7 @@
 use device::{Counters, Properties};
 use serde::Serialize;
 
-use super::lab_report::VariantReport;
+use super::variant_report::VariantReport;
 use crate::units::three_digits;
 
 /// Which values of a measure are good.

@@ -6,9 +6,9 @@ use simt::SharedCounters;
 
 use super::cost::Cost;
 use super::explanations as explain;
-use super::lab_report::VariantReport;
 use super::measure::Better::{Higher, Lower, Neither};
 use super::measure::{Better, Cell, Measure, Section};
+use super::variant_report::VariantReport;
 use crate::timing::Timing;
 use crate::units::{self, three_digits};
 

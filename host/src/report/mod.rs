@@ -26,6 +26,7 @@ mod page;
 mod subject;
 mod table;
 mod terminal;
+mod variant_report;
 
 use std::io::Write;
 
@@ -36,15 +37,14 @@ pub use cost::Cost;
 pub(crate) use explanations::of_each_model;
 pub use format::Format;
 pub use grid::{Best, Grid};
-pub use lab_report::{
-    Comparison, CounterSource, DeviceCopy, Fact, LabReport, Limit, Mismatch, Tolerance, Tolerated, VariantReport,
-};
-pub(crate) use lab_report::{Metrics, plain};
+pub use lab_report::{CounterSource, DeviceCopy, LabReport};
 pub(crate) use launch_times::LaunchTimes;
 pub use measure::{Better, Cell, Explanation, Measure, Section, Shown};
 pub use page::Page;
 pub use subject::Subject;
 pub use table::{Column, Table};
+pub use variant_report::{Comparison, Fact, Limit, Mismatch, Tolerance, Tolerated, VariantReport};
+pub(crate) use variant_report::{Metrics, plain};
 
 /// Writes the report.
 ///

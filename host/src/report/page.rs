@@ -4,9 +4,10 @@
 use serde::Serialize;
 
 use super::explanations;
-use super::lab_report::{Comparison, LabReport, VariantReport, plain};
+use super::lab_report::LabReport;
 use super::measure::{Measure, Section, Shown};
 use super::table::{self, Table};
+use super::variant_report::{Comparison, VariantReport, plain};
 use crate::timing::{Cache, Timing};
 use crate::units;
 

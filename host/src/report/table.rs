@@ -5,10 +5,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::grid::words;
-use super::lab_report::{VariantReport, plain};
 use super::measure::{Better, Cell, Measure, Section, Shown};
 use super::measures::{self, CHECKS, COLD_AND_WARM, MODEL, ONE_TIME, RATES};
 use super::subject::Subject;
+use super::variant_report::{VariantReport, plain};
 
 /// A table: the rows of a lab, or a sweep of two axes.
 #[derive(Clone, Debug, PartialEq, Serialize)]

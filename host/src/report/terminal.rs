@@ -4,12 +4,13 @@ use comfy_table::{CellAlignment, ContentArrangement, presets};
 use device::{Counters, Properties};
 use wording::WIDTH;
 
-use super::lab_report::{LabReport, VariantReport};
+use super::lab_report::LabReport;
 use super::launch_times::LaunchTimes;
 use super::measure::{Section, Shown};
 use super::page::{self, Page};
 use super::subject::Subject;
 use super::table::{self, Column, Table};
+use super::variant_report::VariantReport;
 use crate::terminal;
 
 /// The maximum length of a kernel's name in a table: a mangled name may have hundreds of characters.
