@@ -126,6 +126,12 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     if let (Some(ValueSource::CommandLine), "check" | "compare" | "list") = (matches.value_source("device"), name) {
         return Err(Error::flag("--device", format!("`host {name}` opens no device")));
     }
+    let limits = ["memory_limit", "heap_limit", "output_limit", "step_limit", "fault_limit"];
+    let limit = limits.into_iter().find(|limit| matches.value_source(limit) == Some(ValueSource::CommandLine));
+    if let (Some(limit), "check" | "compare" | "list") = (limit, name) {
+        let flag = format!("--{}", limit.replace('_', "-"));
+        return Err(Error::flag(flag, format!("`host {name}` runs no kernels")));
+    }
     let ptx = match names_ptx {
         true => global.ptx.into_iter().map(PtxFile::from).collect(),
         false => device::Options::from_environment().ptx,

@@ -110,10 +110,10 @@ pub struct Banks {
 /// The data on each device.
 pub struct Data(Vec<(Buffer<u32>, Buffer<u32>)>);
 
-const STRIDE_1: Row = Row::At(&[("pattern", "stride-1")]);
-const STRIDE_32: Row = Row::At(&[("pattern", "stride-32")]);
-const STRIDE_33: Row = Row::At(&[("pattern", "stride-33")]);
-const ONE_WORD: Row = Row::At(&[("pattern", "one-word")]);
+const STRIDE_1: Row = Row::Named("stride-1");
+const STRIDE_32: Row = Row::Named("stride-32");
+const STRIDE_33: Row = Row::Named("stride-33");
+const ONE_WORD: Row = Row::Named("one-word");
 
 impl Lab for Banks {
     const NAME: &'static str = "banks";
