@@ -1,8 +1,8 @@
 //! Tests of every lab: its kernels, and its sentences for every combination of its variants.
 
 use super::*;
-use crate::device::{DeviceChoice, Options};
 use crate::report::{Row, VariantReport};
+use device::{DeviceChoice, Options};
 
 #[test]
 fn every_lab_has_kernels_and_every_kernel_a_lab() {

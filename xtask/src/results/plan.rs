@@ -63,10 +63,10 @@ pub(super) const SHEETS: &[Sheet] = &[
 pub(super) const LABS: &[&str] = &[
     "launch",
     "offset --offset 0,1,8,11,31,32,128",
-    "access",
+    "access --all",
     "layout",
     "vector",
-    "cache",
+    "cache --all",
     "pitch",
     "constant",
     "table",
@@ -76,9 +76,9 @@ pub(super) const LABS: &[&str] = &[
     "reduce",
     "dot",
     "rows --all",
-    "banks",
-    "shared",
-    "texture",
+    "banks --all",
+    "shared --all",
+    "texture --all",
 ];
 
 /// The commands whose kernels are timed beside nvcc's: one for each lab, and more if the size decides which kernel runs. The best
@@ -86,7 +86,7 @@ pub(super) const LABS: &[&str] = &[
 pub(super) const TWINS: &[&str] = &[
     "launch --block 256",
     "offset --offset 0,1",
-    "access",
+    "access --all",
     "layout",
     "vector",
     "cache --operators --compiled",
@@ -102,9 +102,9 @@ pub(super) const TWINS: &[&str] = &[
     "rows --all",
     "rows --best --rows 1000",
     "rows --best --rows 1000000 --cols 32",
-    "banks",
-    "shared",
-    "texture",
+    "banks --all",
+    "shared --all",
+    "texture --all",
 ];
 
 /// The lab that a command runs.
