@@ -119,8 +119,8 @@ pub fn attempt(
 fn next_step(course: &Course, progress: &Progress, exercise: &Exercise) -> String {
     let name = &exercise.name;
     match progress.next(course) {
-        Some(next) => format!("Our way: `cargo learn solution {name}`. Next comes {next}: `cargo learn`."),
-        None => format!("That was the last one. Our way: `cargo learn solution {name}`."),
+        Some(next) => format!("Model solution: `cargo learn solution {name}`. Next: {next}, by `cargo learn`."),
+        None => format!("That was the last one. Model solution: `cargo learn solution {name}`."),
     }
 }
 

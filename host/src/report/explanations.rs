@@ -189,7 +189,7 @@ pub(super) fn allowed_errors(shown: Shown<'_>) -> Vec<Explanation> {
     let mut errors = Vec::new();
     if let (Some(least), Some(most)) = (roundings.iter().min(), roundings.iter().max()) {
         let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
-        errors.push(format!("2^-24 of the magnitude for each of {range} roundings on the way to an element"));
+        errors.push(format!("{range} roundings of 2^-24 of the magnitude"));
     }
     errors.extend(ulps.map(|count| format!("the nearest float and {count} on either side of it are right")));
     errors.extend(absolute.map(|error| format!("{error:.1e} where neighbours are mixed")));

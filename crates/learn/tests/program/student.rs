@@ -36,7 +36,7 @@ fn an_exercise_is_solved_and_the_next_comes() {
 
     course.write("copy/kernel.rs", &course.read("copy/solution.rs"));
     let report = course.learn(&["run", "copy"]).succeeds();
-    for words in ["ok  right at 7 sizes", "ok  loads.sectors_per_request <= 4.1: 4", "Solved.", "Next comes other"] {
+    for words in ["ok  right at 7 sizes", "ok  loads.sectors_per_request <= 4.1: 4", "Solved.", "Next: other"] {
         assert!(report.contains(words), "{report}");
     }
     let list = course.learn(&["list"]).succeeds();
