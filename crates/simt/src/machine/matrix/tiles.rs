@@ -92,9 +92,7 @@ fn count_rows(worker: &mut Worker, counter: u32, addresses: &WideRow, mask: u32,
     let mut found = Wavefronts::default();
     for matrix in 0..count {
         let rows = mask & 0xff << (8 * matrix);
-        let part = coalesce::store_wavefronts(&Access::new(rows, addresses, 16));
-        found.wavefronts += part.wavefronts;
-        found.conflicts += part.conflicts;
+        found = found + coalesce::store_wavefronts(&Access::new(rows, addresses, 16));
     }
     access::count_shared(&mut worker.counters[counter as usize], found);
 }
