@@ -1,9 +1,11 @@
-//! What the host passes for a kernel's parameters: borrows of buffers and matrices. A shared borrow stands for an input, an
-//! exclusive one for an output, so that one launch cannot take a buffer as both.
+//! What the host passes for a kernel's parameters: borrows of buffers and matrices. A shared borrow
+//! stands for an input, an exclusive one for an output, so that one launch cannot take a buffer as
+//! both.
 //!
-//! The implementations are `unsafe` because the kernel believes them. Each is right for the same reasons: the memory is there, and
-//! a device frees it only after the launches before have ended; `T: Pod` allows any bits; allocations are aligned to 256 bytes;
-//! and the borrow excludes other uses in the same launch. Other launches run before or after.
+//! The implementations are `unsafe` because the kernel believes them. Each is right for the same
+//! reasons: the memory is there, and a device frees it only after the launches before have ended;
+//! `T: Pod` allows any bits; allocations are aligned to 256 bytes; and the borrow excludes other
+//! uses in the same launch. Other launches run before or after.
 
 use bytemuck::Pod;
 use cuda_std::launch::{self, Argument, Arguments, DisjointSlice, Pointer, PointerMut, Slice};
@@ -11,7 +13,8 @@ use cuda_std::launch::{self, Argument, Arguments, DisjointSlice, Pointer, Pointe
 use super::buffer::{View, ViewMut};
 use super::{Buffer, Matrix, OnDevice, PitchedBuffer, Tail};
 
-/// Implements [`Argument`] for borrows: the parameter, the borrow that stands for it, and what it adds to the launch.
+/// Implements [`Argument`] for borrows: the parameter, the borrow that stands for it, and what it
+/// adds to the launch.
 macro_rules! arguments {
     ($($parameter:ty, $argument:ty: |$value:ident, $arguments:ident| $push:expr;)*) => {$(
         // SAFETY: see the module.
@@ -50,8 +53,8 @@ arguments! {
     PointerMut<T>, &mut Matrix<T>: |matrix, all| all.push_pointer(matrix.address());
 }
 
-/// Extents fit 32 bits, or rows and pitch are cut alike: a pitched buffer has no larger ones, and a linear matrix has its columns as
-/// its pitch, so rows never overlap.
+/// Extents fit 32 bits, or rows and pitch are cut alike: a pitched buffer has no larger ones, and a
+/// linear matrix has its columns as its pitch, so rows never overlap.
 fn push_matrix<T: Pod>(matrix: &Matrix<T>, arguments: &mut Arguments) {
     let [rows, cols, pitch] = [matrix.rows(), matrix.columns(), matrix.pitch()].map(|extent| extent as u32);
     arguments.push_matrix(matrix.address(), rows, cols, pitch);

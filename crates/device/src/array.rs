@@ -1,4 +1,5 @@
-//! Arrays of a device, and what textures can read. [`Device`](super::Device) makes arrays and textures: see `texture.rs`.
+//! Arrays of a device, and what textures can read. [`Device`](super::Device) makes arrays and
+//! textures: see `texture.rs`.
 
 use std::rc::Rc;
 

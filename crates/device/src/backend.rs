@@ -1,4 +1,5 @@
-//! The trait that the GPU and the simulator implement. [`super::Device`] and the buffers call it; labs never see it.
+//! The trait that the GPU and the simulator implement. [`super::Device`] and the buffers call it;
+//! labs never see it.
 
 use cuda_std::launch::Arguments;
 use simt::{ArrayShape, Finding, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
@@ -13,7 +14,8 @@ use crate::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 /// Called during a launch, on any thread, with how much of it is done and of how much.
 pub type Watch = Box<dyn Fn(u64, u64) + Send + Sync>;
 
-/// A device: a GPU or the simulator. Addresses are device addresses; each comes from an allocation of the same backend.
+/// A device: a GPU or the simulator. Addresses are device addresses; each comes from an allocation
+/// of the same backend.
 pub trait Backend {
     /// The device's properties.
     fn properties(&self) -> &Properties;
@@ -26,7 +28,8 @@ pub trait Backend {
         None
     }
 
-    /// Allocates this many bytes, perhaps none, whose contents are undefined. Starts on a multiple of at least 256 bytes.
+    /// Allocates this many bytes, perhaps none, whose contents are undefined. Starts on a multiple
+    /// of at least 256 bytes.
     fn allocate(&self, bytes: u64) -> Result<u64>;
 
     /// Allocates `rows` rows of `row_bytes` bytes each; returns the address and the pitch in bytes.
@@ -44,7 +47,8 @@ pub trait Backend {
     /// Sets `length` bytes to `value`.
     fn fill(&self, address: u64, length: u64, value: u8) -> Result<()>;
 
-    /// Copies rows of `row_bytes` bytes, adjacent on the host, to rows that are `pitch` bytes apart.
+    /// Copies rows of `row_bytes` bytes, adjacent on the host, to rows that are `pitch` bytes
+    /// apart.
     fn write_2d(&self, address: u64, pitch: u64, row_bytes: u64, bytes: &[u8]) -> Result<()>;
 
     /// Copies rows that are `pitch` bytes apart to rows of `row_bytes` bytes, adjacent on the host.
@@ -53,14 +57,15 @@ pub trait Backend {
     /// Starts a copy within the device's memory. Work that is started later waits for it.
     fn copy(&self, from: u64, to: u64, length: u64) -> Result<()>;
 
-    /// Starts a kernel. The launch has been checked. The simulator completes it and returns its report; a GPU completes it by
-    /// the next [`Backend::synchronize`], which then reports a fault.
+    /// Starts a kernel. The launch has been checked. The simulator completes it and returns its
+    /// report; a GPU completes it by the next [`Backend::synchronize`], which then reports a fault.
     fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Report>>;
 
     /// Sets the preference of launches without their own.
     fn prefer(&self, cache: CacheConfig) -> Result<()>;
 
-    /// Makes lines ordinary that kernels asked level 2 to keep. The simulator's caches have no priorities.
+    /// Makes lines ordinary that kernels asked level 2 to keep. The simulator's caches have no
+    /// priorities.
     fn reset_l2_priorities(&self) -> Result<()> {
         Ok(())
     }
@@ -71,7 +76,8 @@ pub trait Backend {
     /// Starts a copy from the host on a second stream. Launches that are started later wait for it.
     fn write_on_stream(&self, address: u64, bytes: &[u8]) -> Result<()>;
 
-    /// How many blocks of such a launch are resident at once on a multiprocessor. `None` on the simulator.
+    /// How many blocks of such a launch are resident at once on a multiprocessor. `None` on the
+    /// simulator.
     fn resident_blocks(&self, kernel: &str, config: &LaunchConfig) -> Result<Option<u32>>;
 
     /// What kernels have allocated and not freed. A GPU does not report it.
@@ -84,8 +90,8 @@ pub trait Backend {
         Err(only_on_a_gpu())
     }
 
-    /// Starts the driver's copy of rows of `row_bytes` bytes within the device's memory. `pitches` are the source's and the
-    /// target's.
+    /// Starts the driver's copy of rows of `row_bytes` bytes within the device's memory. `pitches`
+    /// are the source's and the target's.
     fn copy_rows(&self, _from: u64, _to: u64, _pitches: [u64; 2], _row_bytes: u64, _rows: u64) -> Result<()> {
         Err(only_on_a_gpu())
     }
@@ -95,8 +101,9 @@ pub trait Backend {
         Err(only_on_a_gpu())
     }
 
-    /// Starts a call of the library of `--peer-library`, which is loaded, with temporary memory of this address and size. Without
-    /// temporary memory, a reduction is not started; the result is how many bytes it needs.
+    /// Starts a call of the library of `--peer-library`, which is loaded, with temporary memory of
+    /// this address and size. Without temporary memory, a reduction is not started; the result is
+    /// how many bytes it needs.
     fn start_library(&self, _call: &LibraryCall, _scratch: Option<(u64, u64)>) -> Result<u64> {
         Err(only_on_a_gpu())
     }
@@ -128,8 +135,8 @@ pub trait Backend {
     /// The bytes that a kernel takes for a tensor. The map has been checked.
     fn encode_tensor_map(&self, map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES]>;
 
-    /// What the kernels have printed since the last call. `None` on a GPU, whose driver writes it to the standard output at the
-    /// next [`Backend::synchronize`].
+    /// What the kernels have printed since the last call. `None` on a GPU, whose driver writes it
+    /// to the standard output at the next [`Backend::synchronize`].
     fn take_printed(&self) -> Option<Printed>;
 
     /// What to call during long launches from now on. Only the simulator's are long.
@@ -138,11 +145,13 @@ pub trait Backend {
     /// Waits for everything that was started.
     fn synchronize(&self) -> Result<()>;
 
-    /// The time in milliseconds on the device's own clock from before the first thing that `work` starts until after the
-    /// last. `None` on the simulator, which has no clock and does not call `work`.
+    /// The time in milliseconds on the device's own clock from before the first thing that `work`
+    /// starts until after the last. `None` on the simulator, which has no clock and does not call
+    /// `work`.
     fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>>;
 
-    /// The clock of the multiprocessors now, without waiting for anything. `None` if it cannot be read.
+    /// The clock of the multiprocessors now, without waiting for anything. `None` if it cannot be
+    /// read.
     fn clock(&self) -> Option<ClockReading> {
         None
     }

@@ -1,5 +1,5 @@
-//! Memory on a device: linear and pitched buffers, freed when they are dropped. Labs and `host run` own buffers; a buffer
-//! allocates, copies and frees through its device's backend.
+//! Memory on a device: linear and pitched buffers, freed when they are dropped. Labs and `host run`
+//! own buffers; a buffer allocates, copies and frees through its device's backend.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -11,8 +11,8 @@ use super::backend::Backend;
 use super::on_device::OnDevice;
 use crate::error::{Error, Result};
 
-/// The byte that poisons outputs. As a float or integer of any size it is a large finite number that no lab computes, so an
-/// element that a kernel forgot is noticed.
+/// The byte that poisons outputs. As a float or integer of any size it is a large finite number
+/// that no lab computes, so an element that a kernel forgot is noticed.
 pub const POISON: u8 = 0x7b;
 
 /// An allocation, freed when dropped. It keeps its device alive.
@@ -121,10 +121,11 @@ impl<T: Pod> Buffer<T> {
     }
 }
 
-/// Rows of elements in a device's memory, each starting at the device's preferred alignment: a two-dimensional allocation.
+/// Rows of elements in a device's memory, each starting at the device's preferred alignment: a
+/// two-dimensional allocation.
 ///
-/// The pitch is the distance from one row to the next; the driver chooses it. The bytes between a row's last element and the
-/// next row are padding.
+/// The pitch is the distance from one row to the next; the driver chooses it. The bytes between a
+/// row's last element and the next row are padding.
 pub struct PitchedBuffer<T> {
     allocation: Allocation,
     rows: usize,
@@ -173,7 +174,8 @@ impl<T: Pod> PitchedBuffer<T> {
         self.pitch_bytes
     }
 
-    /// Copies `rows` x `columns` elements, which lie row by row, to the device: a 2D copy. The padding stays as it is.
+    /// Copies `rows` x `columns` elements, which lie row by row, to the device: a 2D copy. The
+    /// padding stays as it is.
     ///
     /// # Panics
     ///
@@ -191,7 +193,8 @@ impl<T: Pod> PitchedBuffer<T> {
         )
     }
 
-    /// Copies the elements from the device, row by row without the padding, after all launches: a 2D copy.
+    /// Copies the elements from the device, row by row without the padding, after all launches: a
+    /// 2D copy.
     pub fn read(&self) -> Result<Vec<T>> {
         let mut data = zeros(self.rows * self.columns);
         if data.is_empty() {
@@ -303,7 +306,8 @@ impl<T: Pod> Buffer<T> {
         self.tail(0).first(length)
     }
 
-    /// The elements as words of several elements each, and the last elements, which are less than a word.
+    /// The elements as words of several elements each, and the last elements, which are less than a
+    /// word.
     pub fn words<W: Pod>(&self) -> (View<'_, W>, View<'_, T>) {
         let ((address, length), (rest, elements)) = self.divide::<W>();
         (
@@ -352,8 +356,8 @@ fn too_large(what: String) -> Error {
     }
 }
 
-/// Zeros in memory whose pages are already mapped. The system maps a page when it is first touched; on one core that takes longer
-/// than a GPU takes to fill the page.
+/// Zeros in memory whose pages are already mapped. The system maps a page when it is first touched;
+/// on one core that takes longer than a GPU takes to fill the page.
 fn zeros<T: Pod>(length: usize) -> Vec<T> {
     let mut data = vec![T::zeroed(); length];
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut data);

@@ -1,5 +1,5 @@
-//! The value of `--device`: parsing and printing it. `cli` parses flags with it, and [`super::open`] opens what it names.
-//! Pure.
+//! The value of `--device`: parsing and printing it. `cli` parses flags with it, and
+//! [`super::open`] opens what it names. Pure.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,8 +16,8 @@ pub enum DeviceChoice {
     Gpu(u32),
     /// `sim`: the simulator.
     Simulator,
-    /// `sim:MODEL`: the simulator with a model of that GPU and its caches. With `:ca` or `:cg`, loads without a cache operator go
-    /// through L1 or bypass it, as with nvcc's `-dlcm`.
+    /// `sim:MODEL`: the simulator with a model of that GPU and its caches. With `:ca` or `:cg`,
+    /// loads without a cache operator go through L1 or bypass it, as with nvcc's `-dlcm`.
     Model(&'static Model, LoadCaching),
 }
 

@@ -1,4 +1,5 @@
-//! The clock of a GPU's multiprocessors, and what throttles it. The backend reads it while a program takes its times.
+//! The clock of a GPU's multiprocessors, and what throttles it. The backend reads it while a
+//! program takes its times.
 
 use serde::{Serialize, Serializer};
 

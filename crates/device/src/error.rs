@@ -1,7 +1,7 @@
 //! The host's errors. Each is one line that says what is wrong, where, and what to do about it.
 //!
-//! Every fallible function of this library returns [`Error`]. The program prints it after `error: ` and exits with
-//! [`Error::exit_code`].
+//! Every fallible function of this library returns [`Error`]. The program prints it after `error: `
+//! and exits with [`Error::exit_code`].
 
 use std::path::{Path, PathBuf};
 
@@ -108,7 +108,8 @@ pub enum Error {
     Fault {
         /// The kernel's name.
         kernel: String,
-        /// The fault: the kernel, what it did, the line of Rust, block, thread and address, as far as the device reports them.
+        /// The fault: the kernel, what it did, the line of Rust, block, thread and address, as far
+        /// as the device reports them.
         fault: String,
         /// The same as data, if the simulator found it.
         trap: Option<Box<simt::Trap>>,
@@ -159,7 +160,8 @@ impl Error {
         Self::File { path: path.as_ref().to_owned(), problem: problem.into() }
     }
 
-    /// The program's exit code for this error: 1 if a kernel ran and misbehaved, 2 if the request or the machine is to blame.
+    /// The program's exit code for this error: 1 if a kernel ran and misbehaved, 2 if the request
+    /// or the machine is to blame.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Fault { .. } | Self::Findings { .. } => 1,

@@ -1,5 +1,6 @@
-//! Values of flags: their defaults, and parsers of numbers, sizes and block shapes. Each parser rejects bad input and says
-//! what it accepts. The flags of `host run`, of the labs and of the limits use them. Pure.
+//! Values of flags: their defaults, and parsers of numbers, sizes and block shapes. Each parser
+//! rejects bad input and says what it accepts. The flags of `host run`, of the labs and of the
+//! limits use them. Pure.
 
 use std::fmt::Display;
 use std::str::FromStr;

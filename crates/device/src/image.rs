@@ -1,5 +1,5 @@
-//! The PTX that devices load: the built-in kernels, or a file's. Also checks launches against its kernels' signatures. Both
-//! backends load from it. It only reads PTX.
+//! The PTX that devices load: the built-in kernels, or a file's. Also checks launches against its
+//! kernels' signatures. Both backends load from it. It only reads PTX.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -49,7 +49,8 @@ pub fn built_in_kernels() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().filter_map(|built_in| built_in.ptx.first()).flat_map(PtxImage::entry_points)
 }
 
-/// The note that built-in PTX was compiled from sources other than those that the program was built with.
+/// The note that built-in PTX was compiled from sources other than those that the program was built
+/// with.
 pub(super) fn stale(crates: &[BuiltIn]) -> Option<String> {
     let is_stale = |built_in: &BuiltIn| built_in.ptx.iter().find(|image| image.sources() != built_in.sources);
     let stale = crates.iter().find_map(is_stale)?;
@@ -58,7 +59,8 @@ pub(super) fn stale(crates: &[BuiltIn]) -> Option<String> {
 
 /// The PTX texts to choose from.
 pub(super) struct Images {
-    /// From the oldest target to the newest, at least one: the texts that a device loads together, at least one.
+    /// From the oldest target to the newest, at least one: the texts that a device loads together,
+    /// at least one.
     sets: Vec<Vec<Image>>,
 }
 
@@ -74,7 +76,8 @@ impl Images {
         Ok(Self { sets: (0..BUILT_IN[0].ptx.len()).map(set).collect::<Result<_>>()? })
     }
 
-    /// The newest PTX that a device of this compute capability runs. `Err` holds the oldest PTX, which is too new.
+    /// The newest PTX that a device of this compute capability runs. `Err` holds the oldest PTX,
+    /// which is too new.
     pub fn newest_for(&self, device: ComputeCapability) -> std::result::Result<&[Image], &Image> {
         let runs = |set: &&Vec<Image>| newest_of(set).capability <= device;
         self.sets.iter().rev().find(runs).map(Vec::as_slice).ok_or(newest_of(&self.sets[0]))
@@ -91,13 +94,15 @@ pub(super) fn newest_of(images: &[Image]) -> &Image {
     images.iter().max_by_key(|image| image.capability).unwrap_or(&images[0])
 }
 
-/// What a device has loaded: the kernels of some images, typed. A user's file is parsed as a whole, so that its errors are found; of
-/// a built-in image, each kernel is parsed when it is launched first.
+/// What a device has loaded: the kernels of some images, typed. A user's file is parsed as a whole,
+/// so that its errors are found; of a built-in image, each kernel is parsed when it is launched
+/// first.
 pub(super) struct Loaded {
     parts: Vec<Part>,
     /// The kernels that have been launched.
     launched: RefCell<HashMap<String, Option<Own>>>,
-    /// Which kernels that have been launched may begin early. Found once for each: it takes a look at all instructions.
+    /// Which kernels that have been launched may begin early. Found once for each: it takes a look
+    /// at all instructions.
     early: RefCell<HashMap<String, bool>>,
 }
 
@@ -120,7 +125,8 @@ pub(super) struct Own {
     pub module: Rc<ptx::Module>,
 }
 
-/// What a GPU's driver compiles at once: an image, or some kernels of a built-in one with all that they share.
+/// What a GPU's driver compiles at once: an image, or some kernels of a built-in one with all that
+/// they share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Unit {
     /// The place of its image in [`Loaded::parts`].
@@ -168,13 +174,14 @@ impl Loaded {
         Ok(own)
     }
 
-    /// What the driver has to compile to see that it accepts all images: the files, and of built-in images what kernels share.
+    /// What the driver has to compile to see that it accepts all images: the files, and of built-in
+    /// images what kernels share.
     pub fn units(&self) -> impl Iterator<Item = Unit> {
         (0..self.parts.len()).map(|part| Unit { part, kernels: Vec::new() })
     }
 
-    /// What the driver compiles for this kernel, if there is one. Kernels that name a variable are compiled together, because each
-    /// module has variables of its own.
+    /// What the driver compiles for this kernel, if there is one. Kernels that name a variable are
+    /// compiled together, because each module has variables of its own.
     pub fn unit_of(&self, kernel: &str) -> Option<Unit> {
         let part = self.parts.iter().position(|part| part.has(kernel))?;
         let Part { pieces, with_variables, .. } = &self.parts[part];
@@ -211,8 +218,9 @@ impl Loaded {
         self.parts.iter().all(|part| part.pieces.is_some())
     }
 
-    /// Fails unless there is this kernel and it takes these arguments. Called before each launch: a GPU's driver reads as many bytes
-    /// of each argument as the kernel's parameter has, however long the argument is.
+    /// Fails unless there is this kernel and it takes these arguments. Called before each launch: a
+    /// GPU's driver reads as many bytes of each argument as the kernel's parameter has, however
+    /// long the argument is.
     pub fn check<'k>(&self, kernel: &'k str, arguments: &Arguments) -> Result<Checked<'k>> {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
         let shown = self.shown();
@@ -303,7 +311,8 @@ impl Part {
 pub(crate) struct Checked<'k> {
     /// Its name.
     pub name: &'k str,
-    /// Whether a GPU may begin it before the kernels before it have ended, because it waits for them by itself.
+    /// Whether a GPU may begin it before the kernels before it have ended, because it waits for
+    /// them by itself.
     pub may_begin_early: bool,
 }
 
@@ -492,7 +501,8 @@ mod tests {
         assert!(kernels > 300, "{kernels}");
     }
 
-    /// A GPU's driver compiles what a launch needs, and nothing twice that has to be one: a variable.
+    /// A GPU's driver compiles what a launch needs, and nothing twice that has to be one: a
+    /// variable.
     #[test]
     fn a_gpu_compiles_the_kernels_that_are_launched() {
         for images in Images::new(&[]).unwrap().sets {

@@ -1,6 +1,8 @@
-//! Reads texts that users name, whole: PTX, and reports to compare. `device::PtxFile` and `compare_times` read with it.
+//! Reads texts that users name, whole: PTX, and reports to compare. `device::PtxFile` and
+//! `compare_times` read with it.
 //!
-//! A pipe is read to its end, so that `<(COMMAND)` can stand for a file. Folders and devices are refused: some devices never end.
+//! A pipe is read to its end, so that `<(COMMAND)` can stand for a file. Folders and devices are
+//! refused: some devices never end.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,8 +19,8 @@ pub const CHUNK: usize = 1 << 20;
 pub struct Kind {
     /// Its name in messages: `PTX`.
     pub name: &'static str,
-    /// Why a stream that begins with these bytes is something else, if it is. Called after each chunk, whose bytes begin at the
-    /// index. A file that is not text may never end.
+    /// Why a stream that begins with these bytes is something else, if it is. Called after each
+    /// chunk, whose bytes begin at the index. A file that is not text may never end.
     pub refuses: fn(&[u8], usize) -> Option<&'static str>,
 }
 

@@ -1,5 +1,5 @@
-//! The configuration of a launch, and the check that a device allows it. Labs and `host run` make a [`LaunchConfig`];
-//! [`super::Device`] checks it before the backend launches. Pure.
+//! The configuration of a launch, and the check that a device allows it. Labs and `host run` make a
+//! [`LaunchConfig`]; [`super::Device`] checks it before the backend launches. Pure.
 
 use cuda_std::launch::{Kernel, LaunchShape};
 use simt::{Checks, LoadCaching};
@@ -7,15 +7,18 @@ use simt::{Checks, LoadCaching};
 use super::{ComputeCapability, Properties};
 use crate::error::{Error, Result};
 
-/// The maximum number of blocks in a cluster. Every GPU with clusters allows 8; more are opted into.
+/// The maximum number of blocks in a cluster. Every GPU with clusters allows 8; more are opted
+/// into.
 const MOST_BLOCKS_OF_A_CLUSTER: u64 = 16;
 /// The first compute capability with clusters.
 const FIRST_WITH_CLUSTERS: ComputeCapability = ComputeCapability { major: 9, minor: 0 };
 
-/// Whether a kernel prefers a large L1 cache or a lot of shared memory; both share a multiprocessor's memory.
+/// Whether a kernel prefers a large L1 cache or a lot of shared memory; both share a
+/// multiprocessor's memory.
 ///
-/// Only a hint: today's GPUs choose the split from the kernel's shared memory and [`LaunchConfig::carveout`]. The simulator has an
-/// L1 cache only with a model; there the preferences stand for a carveout of 100, 0 and 50 percent.
+/// Only a hint: today's GPUs choose the split from the kernel's shared memory and
+/// [`LaunchConfig::carveout`]. The simulator has an L1 cache only with a model; there the
+/// preferences stand for a carveout of 100, 0 and 50 percent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheConfig {
@@ -46,22 +49,28 @@ pub struct LaunchConfig {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Blocks of a cluster in x, y and z. `None`: the size that the kernel requires, else no clusters.
+    /// Blocks of a cluster in x, y and z. `None`: the size that the kernel requires, else no
+    /// clusters.
     pub cluster: Option<[u32; 3]>,
-    /// Whether all blocks must be resident at once, so that they can wait for each other (`cuLaunchCooperativeKernel`).
+    /// Whether all blocks must be resident at once, so that they can wait for each other
+    /// (`cuLaunchCooperativeKernel`).
     pub cooperative: bool,
-    /// Dynamic shared memory of a block in bytes. Launching opts in to more than [`Properties::shared_per_block`].
+    /// Dynamic shared memory of a block in bytes. Launching opts in to more than
+    /// [`Properties::shared_per_block`].
     pub dynamic_shared: u32,
     /// Preference between L1 cache and shared memory.
     pub cache: CacheConfig,
-    /// The share of a multiprocessor's memory to use as shared memory, in percent. `None` leaves it to the driver.
+    /// The share of a multiprocessor's memory to use as shared memory, in percent. `None` leaves it
+    /// to the driver.
     pub carveout: Option<u8>,
-    /// Whether loads without a cache operator go through L1, as with nvcc's `-dlcm`. A GPU's driver compiles the kernels
-    /// accordingly; a model of the simulator runs them accordingly. The default is the device's.
+    /// Whether loads without a cache operator go through L1, as with nvcc's `-dlcm`. A GPU's driver
+    /// compiles the kernels accordingly; a model of the simulator runs them accordingly. The
+    /// default is the device's.
     pub load_caching: LoadCaching,
     /// What the simulator's sanitizer looks for. Ignored on a GPU.
     pub checks: Checks,
-    /// Registers of a thread, for the occupancy on a model of the simulator. `None`: unknown, and no limit.
+    /// Registers of a thread, for the occupancy on a model of the simulator. `None`: unknown, and
+    /// no limit.
     pub registers: Option<u32>,
     /// Whether the simulator's report keeps the first request of each memory instruction in the
     /// first block. Ignored on a GPU.
@@ -75,7 +84,8 @@ impl From<best_kernels::Launch> for LaunchConfig {
 }
 
 impl LaunchConfig {
-    /// A launch of `grid` blocks of `block` threads, with no dynamic shared memory and no preferences.
+    /// A launch of `grid` blocks of `block` threads, with no dynamic shared memory and no
+    /// preferences.
     pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
         Self {
             grid,
@@ -113,7 +123,8 @@ impl LaunchConfig {
     ///
     /// # Errors
     ///
-    /// [`Error::Launch`] names the wrong extent and its limit (CUDA programming guide, "Compute capabilities").
+    /// [`Error::Launch`] names the wrong extent and its limit (CUDA programming guide, "Compute
+    /// capabilities").
     pub fn check(&self, kernel: &str, shape: LaunchShape, device: &Properties) -> Result<()> {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
         let list = |extents: [u32; 3]| format!("{} x {} x {}", extents[0], extents[1], extents[2]);
@@ -165,8 +176,9 @@ impl LaunchConfig {
         Ok(())
     }
 
-    /// Fails if positions in the grid would not fit 32 bits, in which threads count them: a block's tile is taken to extend by as
-    /// many elements as the block has threads, in x and in y; y goes on through the grid's layers in z.
+    /// Fails if positions in the grid would not fit 32 bits, in which threads count them: a block's
+    /// tile is taken to extend by as many elements as the block has threads, in x and in y; y goes
+    /// on through the grid's layers in z.
     pub fn check_positions(&self, kernel: &str, shape: LaunchShape) -> Result<()> {
         let [x, y, z] = self.grid.map(u64::from);
         let threads: u64 = self.block.iter().fold(1, |all, &extent| all.saturating_mul(extent.into()));

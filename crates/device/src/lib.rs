@@ -1,9 +1,9 @@
 //! Devices: an NVIDIA GPU or the simulator, behind one interface, and what programs that use them
 //! share: errors, limits, random data, files written whole.
 //!
-//! [`open`] returns a [`Device`], which allocates [`Buffer`]s and [`PitchedBuffer`]s, launches kernels
-//! by their typed handles, and times them on its own clock. Addresses are `u64` on both kinds of
-//! device, so a kernel's arguments have one layout.
+//! [`open`] returns a [`Device`], which allocates [`Buffer`]s and [`PitchedBuffer`]s, launches
+//! kernels by their typed handles, and times them on its own clock. Addresses are `u64` on both
+//! kinds of device, so a kernel's arguments have one layout.
 //!
 //! | module | contents |
 //! | --- | --- |
@@ -34,8 +34,8 @@
 //! ```
 //!
 //! *Invariant:* only the folder `gpu` calls the driver, and only after `cust_raw::load()` has
-//! succeeded. Without the feature `gpu` there is no such folder, no driver, and the simulator alone;
-//! then the crate compiles for WebAssembly, too.
+//! succeeded. Without the feature `gpu` there is no such folder, no driver, and the simulator
+//! alone; then the crate compiles for WebAssembly, too.
 
 // What a GPU takes of the modules that both devices share has no user then.
 #![cfg_attr(not(feature = "gpu"), allow(dead_code))]
@@ -115,7 +115,8 @@ pub struct Options {
     pub cancel: Option<&'static AtomicBool>,
 }
 
-/// The environment variable that names PTX files to load instead of the built-in PTX, separated as in `PATH`.
+/// The environment variable that names PTX files to load instead of the built-in PTX, separated as
+/// in `PATH`.
 pub const PTX_VARIABLE: &str = "COALESCE_PTX";
 
 impl Options {
@@ -149,8 +150,9 @@ const MULTIPROCESSORS_OF_AN_H200: u32 = 132;
 ///
 /// # Errors
 ///
-/// For a GPU: [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::DeviceTooOld`], [`Error::DriverTooOld`], [`Error::Driver`]. For
-/// any device: [`Error::Ptx`] when it rejects the PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
+/// For a GPU: [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::DeviceTooOld`],
+/// [`Error::DriverTooOld`], [`Error::Driver`]. For any device: [`Error::Ptx`] when it rejects the
+/// PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     let images = image::Images::new(&options.ptx)?;
     let device = |backend: Rc<dyn Backend>, loaded: Rc<image::Loaded>, fallback: Option<Error>| {
@@ -192,8 +194,9 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     }
 }
 
-/// Starts rayon's threads, which run blocks, compute references and compare. Rayon would start them on first use, and panic if the
-/// system starts none, as under `ulimit -v`: then a pool of this thread alone serves it.
+/// Starts rayon's threads, which run blocks, compute references and compare. Rayon would start them
+/// on first use, and panic if the system starts none, as under `ulimit -v`: then a pool of this
+/// thread alone serves it.
 fn start_threads() {
     static FAILED: OnceLock<bool> = OnceLock::new();
     let start = || rayon::ThreadPoolBuilder::new().build_global();
@@ -211,8 +214,8 @@ fn notes(options: &Options, fallback: Option<Error>) -> Vec<String> {
     fallback.into_iter().chain(stale).collect()
 }
 
-/// Every device of this machine: the GPUs that can be opened, then the simulator. The errors say why other GPUs, or all of them,
-/// cannot be used.
+/// Every device of this machine: the GPUs that can be opened, then the simulator. The errors say
+/// why other GPUs, or all of them, cannot be used.
 pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
     let mut devices = Vec::new();
     let mut errors = Vec::new();
@@ -262,8 +265,8 @@ impl Device {
         Self { shaped_for: multiprocessors, ..self.clone() }
     }
 
-    /// Notes for the user: why the simulator was chosen, or that the kernels' PTX is stale. The first call returns them and later
-    /// ones nothing, so each is shown once however many labs run.
+    /// Notes for the user: why the simulator was chosen, or that the kernels' PTX is stale. The
+    /// first call returns them and later ones nothing, so each is shown once however many labs run.
     pub fn take_notes(&self) -> Vec<String> {
         self.notes.take()
     }
@@ -324,7 +327,8 @@ impl Device {
         Buffer::new(&self.backend, length)
     }
 
-    /// Allocates `rows` x `columns` elements whose contents are undefined, with the device's preferred pitch.
+    /// Allocates `rows` x `columns` elements whose contents are undefined, with the device's
+    /// preferred pitch.
     ///
     /// # Errors
     ///
@@ -369,8 +373,8 @@ impl Device {
     /// Launches a kernel that is a safe function. The simulator runs it to its end and reports its
     /// counts and findings; a GPU only starts it.
     ///
-    /// The arguments are a tuple with one host value for each of the kernel's parameters; wrong types
-    /// do not compile, nor a buffer that is an input and an output, or an output twice.
+    /// The arguments are a tuple with one host value for each of the kernel's parameters; wrong
+    /// types do not compile, nor a buffer that is an input and an output, or an output twice.
     ///
     /// # Errors
     ///
@@ -383,8 +387,8 @@ impl Device {
         arguments: A,
     ) -> Result<Option<Report>> {
         config.check_positions(kernel.name(), kernel.shape())?;
-        // SAFETY: the kernel is safe in every launch of the shape that it declares, which is checked,
-        // if its threads' positions differ, which was checked here.
+        // SAFETY: the kernel is safe in every launch of the shape that it declares, which is
+        // checked, if its threads' positions differ, which was checked here.
         unsafe { self.launch_unchecked(kernel, config, arguments) }
     }
 
@@ -410,8 +414,9 @@ impl Device {
         self.start(kernel.name(), config, &bytes)
     }
 
-    /// As [`Device::launch_unchecked`], for a kernel without a typed handle, from a PTX file that was
-    /// not compiled from `kernels`. The arguments' number and sizes are checked against the PTX.
+    /// As [`Device::launch_unchecked`], for a kernel without a typed handle, from a PTX file that
+    /// was not compiled from `kernels`. The arguments' number and sizes are checked against the
+    /// PTX.
     ///
     /// # Safety
     ///
@@ -430,7 +435,8 @@ impl Device {
         self.start(kernel, config, arguments)
     }
 
-    /// Sets the preference between L1 cache and shared memory for launches without their own (`cuCtxSetCacheConfig`).
+    /// Sets the preference between L1 cache and shared memory for launches without their own
+    /// (`cuCtxSetCacheConfig`).
     ///
     /// # Errors
     ///
@@ -439,9 +445,9 @@ impl Device {
         self.backend.prefer(cache)
     }
 
-    /// Makes lines ordinary that kernels asked the level-2 cache to keep (`evict_last`); else they survive a flush
-    /// (`cuCtxResetPersistingL2Cache`). Does nothing where there are no such lines: on the simulator, and on GPUs before compute
-    /// capability 8.0.
+    /// Makes lines ordinary that kernels asked the level-2 cache to keep (`evict_last`); else they
+    /// survive a flush (`cuCtxResetPersistingL2Cache`). Does nothing where there are no such lines:
+    /// on the simulator, and on GPUs before compute capability 8.0.
     ///
     /// # Errors
     ///
@@ -450,8 +456,8 @@ impl Device {
         self.backend.reset_l2_priorities()
     }
 
-    /// How much of such a launch is resident at once on a multiprocessor of the GPU. `None` on the simulator, whose models report
-    /// it with their counters.
+    /// How much of such a launch is resident at once on a multiprocessor of the GPU. `None` on the
+    /// simulator, whose models report it with their counters.
     ///
     /// # Errors
     ///
@@ -469,8 +475,8 @@ impl Device {
         self.backend.launch(kernel, config, arguments)
     }
 
-    /// Copies the first `bytes` bytes of one buffer to another on the device; on a GPU this only starts the copy. The labs compare
-    /// their bandwidth with that of this copy.
+    /// Copies the first `bytes` bytes of one buffer to another on the device; on a GPU this only
+    /// starts the copy. The labs compare their bandwidth with that of this copy.
     ///
     /// # Panics
     ///
@@ -489,13 +495,15 @@ impl Device {
         Peers::load(&self.backend, wanted)
     }
 
-    /// What kernels have allocated with `malloc` and not freed: findings, unless a later kernel frees it. Empty on a GPU.
+    /// What kernels have allocated with `malloc` and not freed: findings, unless a later kernel
+    /// frees it. Empty on a GPU.
     pub fn leaks(&self) -> Vec<simt::Finding> {
         self.backend.leaks()
     }
 
-    /// What kernels have printed (`printf`) since the last call, up to [`simt::DEFAULT_OUTPUT_LIMIT`] bytes. `None` on a GPU, whose
-    /// driver writes to the program's standard output when the host synchronises.
+    /// What kernels have printed (`printf`) since the last call, up to
+    /// [`simt::DEFAULT_OUTPUT_LIMIT`] bytes. `None` on a GPU, whose driver writes to the program's
+    /// standard output when the host synchronises.
     pub fn take_printed(&self) -> Option<simt::Printed> {
         self.backend.take_printed()
     }
@@ -514,14 +522,15 @@ impl Device {
         self.backend.synchronize()
     }
 
-    /// Runs `work` and returns the time on the device's clock, in milliseconds, from before the first thing that it starts until
-    /// after the last. `None` on the simulator, where `work` does not run.
+    /// Runs `work` and returns the time on the device's clock, in milliseconds, from before the
+    /// first thing that it starts until after the last. `None` on the simulator, where `work` does
+    /// not run.
     pub fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
         self.backend.time(work)
     }
 
-    /// The clock of the multiprocessors now; it does not wait for running work. `None` on the simulator and without NVIDIA's
-    /// management library.
+    /// The clock of the multiprocessors now; it does not wait for running work. `None` on the
+    /// simulator and without NVIDIA's management library.
     pub fn clock(&self) -> Option<ClockReading> {
         self.backend.clock()
     }

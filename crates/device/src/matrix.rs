@@ -1,5 +1,5 @@
-//! A matrix on a device, linear or pitched. Kernels that take a pitch work with both. Labs of matrices own it; it holds a
-//! buffer of [`super::buffer`] and adds no state but the shape.
+//! A matrix on a device, linear or pitched. Kernels that take a pitch work with both. Labs of
+//! matrices own it; it holds a buffer of [`super::buffer`] and adds no state but the shape.
 
 use bytemuck::Pod;
 

@@ -1,10 +1,10 @@
-//! How much memory the host has. Callers check it before they allocate anything large. Only reads: `/proc`, the control
-//! group and the process's limits.
+//! How much memory the host has. Callers check it before they allocate anything large. Only reads:
+//! `/proc`, the control group and the process's limits.
 
 use crate::error::{Error, Result};
 
-/// Bytes of memory that programs can still allocate on this machine, as Linux estimates it (`MemAvailable`). `None` if
-/// unknown.
+/// Bytes of memory that programs can still allocate on this machine, as Linux estimates it
+/// (`MemAvailable`). `None` if unknown.
 pub fn available_on_host() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let machine = parse_available(&text)?;
@@ -18,7 +18,8 @@ fn parse_available(meminfo: &str) -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
-/// The bytes that a container's control group still allows, which may be fewer than the machine has.
+/// The bytes that a container's control group still allows, which may be fewer than the machine
+/// has.
 fn control_group_limit() -> Option<u64> {
     let number = |path| -> Option<u64> { std::fs::read_to_string(path).ok()?.trim().parse().ok() };
     let limit = number("/sys/fs/cgroup/memory.max")?;
@@ -26,7 +27,8 @@ fn control_group_limit() -> Option<u64> {
     Some(limit.saturating_sub(used))
 }
 
-/// Address space to reserve for the program itself under `ulimit -v`: its threads' stacks and the allocator's arenas.
+/// Address space to reserve for the program itself under `ulimit -v`: its threads' stacks and the
+/// allocator's arenas.
 const PROGRAM: u64 = 192 << 20;
 
 /// The bytes of address space that `ulimit -v` leaves for data; `None` without such a limit.

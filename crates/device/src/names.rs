@@ -1,15 +1,18 @@
-//! Demangles names of kernels and variables, and finds a symbol by a name that a user types: `saxpy(float, float const*,
-//! float*)` is `_Z5saxpyfPKfPf`. Pure; `check`, `run`, the devices and the messages call it.
+//! Demangles names of kernels and variables, and finds a symbol by a name that a user types:
+//! `saxpy(float, float const*, float*)` is `_Z5saxpyfPKfPf`. Pure; `check`, `run`, the devices and
+//! the messages call it.
 //!
-//! PTX has the mangled names of C++ and Rust. Messages and tables show demangled names, and the command line accepts either
-//! ([`find`]). JSON has the symbol exactly as in the PTX, so that programs can compare it.
+//! PTX has the mangled names of C++ and Rust. Messages and tables show demangled names, and the
+//! command line accepts either ([`find`]). JSON has the symbol exactly as in the PTX, so that
+//! programs can compare it.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// Longer symbols are not demangled, and longer results are discarded: a hostile symbol of a few bytes can stand for gigabytes.
+/// Longer symbols are not demangled, and longer results are discarded: a hostile symbol of a few
+/// bytes can stand for gigabytes.
 const LONGEST: usize = 16 << 10;
 
 /// Characters of a name in a list of names.
@@ -72,8 +75,9 @@ pub enum Found<'a> {
     None,
 }
 
-/// Finds the symbol that `wanted` names: by the symbol itself, its demangled name, or that name without parameters, template
-/// arguments or namespaces if only one symbol matches. White space is ignored.
+/// Finds the symbol that `wanted` names: by the symbol itself, its demangled name, or that name
+/// without parameters, template arguments or namespaces if only one symbol matches. White space is
+/// ignored.
 pub fn find<'a>(wanted: &str, symbols: &[&'a str]) -> Found<'a> {
     if let Some(symbol) = symbols.iter().find(|&&symbol| symbol == wanted) {
         return Found::One(symbol);
@@ -92,7 +96,8 @@ pub fn find<'a>(wanted: &str, symbols: &[&'a str]) -> Found<'a> {
     }
 }
 
-/// A list of the first few of these symbols, by their demangled names, with `mangled` also as in the PTX.
+/// A list of the first few of these symbols, by their demangled names, with `mangled` also as in
+/// the PTX.
 pub fn listed<'a>(symbols: impl Iterator<Item = &'a str>, also_symbols: bool) -> String {
     /// How many names an error lists.
     const NAMED: usize = 8;
@@ -129,7 +134,8 @@ fn without_spaces(name: &str) -> String {
     name.split_whitespace().collect()
 }
 
-/// Shorter forms of a demangled name: `ns::add<float>`, `ns::add`, `add<float>` and `add` for `void ns::add<float>(float*)`.
+/// Shorter forms of a demangled name: `ns::add<float>`, `ns::add`, `add<float>` and `add` for `void
+/// ns::add<float>(float*)`.
 fn short_names(symbol: &str) -> Vec<String> {
     let Some(name) = rust(symbol).or_else(|| cpp(symbol, &DemangleOptions::new().no_params().no_return_type())) else {
         return Vec::new();

@@ -1,4 +1,5 @@
-//! What all linear memory on a device has: [`super::buffer`] implements it, backends and peers take it.
+//! What all linear memory on a device has: [`super::buffer`] implements it, backends and peers take
+//! it.
 
 /// Linear memory on a device.
 pub trait OnDevice {

@@ -1,8 +1,9 @@
-//! Writes files whole or not at all. `npy`, the flow of labs and `host run` write through it; `cli` calls
-//! [`remove_unfinished`] when a signal ends the program.
+//! Writes files whole or not at all. `npy`, the flow of labs and `host run` write through it; `cli`
+//! calls [`remove_unfinished`] when a signal ends the program.
 //!
-//! The data goes to a temporary file in the same folder, which replaces the named file when everything is written. An error or an
-//! interrupt removes the temporary file ([`remove_unfinished`]). A symbolic link stays: the file that it points to is replaced.
+//! The data goes to a temporary file in the same folder, which replaces the named file when
+//! everything is written. An error or an interrupt removes the temporary file
+//! ([`remove_unfinished`]). A symbolic link stays: the file that it points to is replaced.
 //!
 //! Devices and pipes, such as `/dev/null`, cannot be replaced: the data is written into them.
 //!
@@ -25,7 +26,8 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Removes the temporary files of all unfinished writes. For the handler of an interrupt (Ctrl-C), which then ends the program.
+/// Removes the temporary files of all unfinished writes. For the handler of an interrupt (Ctrl-C),
+/// which then ends the program.
 pub fn remove_unfinished() {
     remove_unfinished_where(|_| true);
 }
@@ -37,8 +39,8 @@ fn remove_unfinished_where(chosen: impl Fn(&Path) -> bool) {
     }
 }
 
-/// Checks that an output file can probably be written: `path` names a file in an existing, writable folder. Called before long
-/// work whose result would be lost.
+/// Checks that an output file can probably be written: `path` names a file in an existing, writable
+/// folder. Called before long work whose result would be lost.
 ///
 /// # Errors
 ///
@@ -119,7 +121,8 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::R
     Ok(())
 }
 
-/// Creates the temporary file for `file`, which the user named `path`, and its entry in [`UNFINISHED`].
+/// Creates the temporary file for `file`, which the user named `path`, and its entry in
+/// [`UNFINISHED`].
 fn begin(path: &Path, file: &Path) -> Result<(NamedTempFile<File>, Unfinished)> {
     let mut entry = Unfinished(None);
     let temporary = tempfile::Builder::new()

@@ -1,5 +1,5 @@
-//! A device's properties: what `host devices` lists and every report contains. A backend fills them in when the device is
-//! opened; nothing changes them afterwards.
+//! A device's properties: what `host devices` lists and every report contains. A backend fills them
+//! in when the device is opened; nothing changes them afterwards.
 
 use serde::{Serialize, Serializer};
 
@@ -20,8 +20,9 @@ impl ComputeCapability {
         Some(Self { major: number / 10, minor: number % 10 })
     }
 
-    /// Fused multiply-adds of f32 that a multiprocessor starts in a cycle: the row "32-bit floating-point add, multiply,
-    /// multiply-add" in the CUDA C++ Programming Guide's table of arithmetic throughput. `None` if the table lacks it.
+    /// Fused multiply-adds of f32 that a multiprocessor starts in a cycle: the row "32-bit
+    /// floating-point add, multiply, multiply-add" in the CUDA C++ Programming Guide's table of
+    /// arithmetic throughput. `None` if the table lacks it.
     pub fn f32_lanes(self) -> Option<u32> {
         match (self.major, self.minor) {
             (3, _) => Some(192),
@@ -103,8 +104,8 @@ pub struct Properties {
     pub cuda_version: Option<String>,
     /// The driver's own version, such as `580.95.05`, where the system reports it.
     pub driver: Option<String>,
-    /// The sizes that shared memory can have on a multiprocessor, in bytes. On compute capability 2.x, 3.x and from 7.0 on, the rest
-    /// is L1 cache.
+    /// The sizes that shared memory can have on a multiprocessor, in bytes. On compute capability
+    /// 2.x, 3.x and from 7.0 on, the rest is L1 cache.
     pub shared_sizes: Vec<u32>,
     /// Blocks resident on a multiprocessor, at most.
     pub max_blocks_per_multiprocessor: Option<u32>,
@@ -157,8 +158,8 @@ impl Properties {
         }
     }
 
-    /// The peak f32 arithmetic of the multiprocessors at a clock in MHz, in GFLOP/s (10^9 operations). A multiply-add is two
-    /// operations.
+    /// The peak f32 arithmetic of the multiprocessors at a clock in MHz, in GFLOP/s (10^9
+    /// operations). A multiply-add is two operations.
     pub fn peak_gflops(&self, clock_mhz: f64) -> Option<f64> {
         let lanes = f64::from(self.multiprocessors?) * f64::from(self.f32_lanes_per_multiprocessor?);
         Some(2.0 * lanes * clock_mhz / 1e3)

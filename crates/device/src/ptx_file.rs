@@ -1,8 +1,9 @@
-//! A PTX text that a user names: a file, a pipe, or `-` for the standard input. `check` and `run` make it from the command
-//! line and hand it to the devices.
+//! A PTX text that a user names: a file, a pipe, or `-` for the standard input. `check` and `run`
+//! make it from the command line and hand it to the devices.
 //!
-//! The text is read once, when it is first needed, and kept: a pipe cannot be read twice, and one run needs the text several times
-//! (for the kernels' signatures, the GPU, and the simulator beside it).
+//! The text is read once, when it is first needed, and kept: a pipe cannot be read twice, and one
+//! run needs the text several times (for the kernels' signatures, the GPU, and the simulator beside
+//! it).
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -75,7 +76,8 @@ impl PtxFile {
     ///
     /// # Errors
     ///
-    /// As [`PtxFile::text`], and [`Error::Ptx`](crate::error::Error::Ptx) with the first error when it is rejected.
+    /// As [`PtxFile::text`], and [`Error::Ptx`](crate::error::Error::Ptx) with the first error when
+    /// it is rejected.
     pub fn module(&self) -> Result<ptx::Module> {
         Image::from_file(self)?.parse()
     }

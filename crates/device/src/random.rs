@@ -1,7 +1,8 @@
 //! Seeded random data for the labs' inputs. Labs and `host run` fill inputs with it. Pure.
 //!
-//! The same seed gives the same data on every machine, so a wrong result can be reproduced. The generator is SplitMix64
-//! (Steele, Lea, Flood 2014): one 64-bit counter and a mixing function, fast enough to fill a gibibyte in a second.
+//! The same seed gives the same data on every machine, so a wrong result can be reproduced. The
+//! generator is SplitMix64 (Steele, Lea, Flood 2014): one 64-bit counter and a mixing function,
+//! fast enough to fill a gibibyte in a second.
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -33,7 +34,8 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// A uniformly distributed number from -1 up to, but not including, 1: one of 2^24 equally spaced ones.
+    /// A uniformly distributed number from -1 up to, but not including, 1: one of 2^24 equally
+    /// spaced ones.
     pub fn next_f32(&mut self) -> f32 {
         (self.next_u64() >> 40) as f32 / (1 << 23) as f32 - 1.0
     }
@@ -43,7 +45,8 @@ impl Random {
         self.samples(count)
     }
 
-    /// `count` numbers of any type: the same as drawn one by one, but on all cores if there are many.
+    /// `count` numbers of any type: the same as drawn one by one, but on all cores if there are
+    /// many.
     pub fn samples<T: Sample>(&mut self, count: usize) -> Vec<T> {
         if count < MANY {
             return (0..count).map(|_| T::sample(self)).collect();
@@ -125,7 +128,8 @@ mod tests {
 
     #[test]
     fn the_sequence_is_that_of_the_published_generator() {
-        // The first numbers of SplitMix64 for the seed 1234567, as its authors' reference code prints them.
+        // The first numbers of SplitMix64 for the seed 1234567, as its authors' reference code
+        // prints them.
         let mut random = Random::new(1_234_567);
         assert_eq!(random.next_u64(), 6_457_827_717_110_365_317);
         assert_eq!(random.next_u64(), 3_203_168_211_198_807_973);

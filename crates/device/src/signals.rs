@@ -2,8 +2,8 @@
 
 use signal_hook::consts::SIGINT;
 
-/// Calls `handle` with the number of each such signal, on a thread of its own. Where that is not possible, a signal still ends the
-/// program at once.
+/// Calls `handle` with the number of each such signal, on a thread of its own. Where that is not
+/// possible, a signal still ends the program at once.
 #[cfg(unix)]
 pub fn on_each(handle: impl FnMut(i32) + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGTERM};
@@ -35,8 +35,8 @@ pub fn on_each(mut handle: impl FnMut(i32) + Send + 'static) {
     }
 }
 
-/// Makes a write beyond `ulimit -f` fail like any other, by a handler. Without one, the signal ends the
-/// program and leaves the unfinished file.
+/// Makes a write beyond `ulimit -f` fail like any other, by a handler. Without one, the signal ends
+/// the program and leaves the unfinished file.
 pub fn fail_beyond_the_file_limit() {
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());

@@ -25,15 +25,17 @@ use wording::one_line;
 /// The simulator's memory if the host's memory is unknown.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
-/// After this many warp instructions a launch counts as endless: enough for a few warps that work for long, plus some for each
-/// warp, so that an endless launch of a lab's default size is reported within a minute or two.
+/// After this many warp instructions a launch counts as endless: enough for a few warps that work
+/// for long, plus some for each warp, so that an endless launch of a lab's default size is reported
+/// within a minute or two.
 fn step_limit(config: &LaunchConfig) -> u64 {
     let count = |extents: [u32; 3]| extents.into_iter().map(u64::from).fold(1, u64::saturating_mul);
     let warps = count(config.grid).saturating_mul(count(config.block).div_ceil(32));
     (1 << 31) + warps.saturating_mul(1 << 16).min(simt::DEFAULT_STEP_LIMIT)
 }
 
-/// The error of a module that the simulator does not load. Its message begins with the module's name and the position.
+/// The error of a module that the simulator does not load. Its message begins with the module's
+/// name and the position.
 fn refused(name: &str, error: &simt::LoadError, limits: &Limits) -> Error {
     let mut text = one_line(&error.to_string());
     if let LoadErrorReason::Memory(MemoryError::OutOfMemory { .. })
@@ -103,7 +105,8 @@ pub(super) struct Simulator {
 /// The model, and how it caches loads without a cache operator.
 pub(super) type ModelAndCaching = (&'static Model, LoadCaching);
 
-/// The simulator's properties. Its memory is the limit's, or three quarters of what the host has available.
+/// The simulator's properties. Its memory is the limit's, or three quarters of what the host has
+/// available.
 pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<ModelAndCaching>) -> Properties {
     let three_quarters = || crate::memory::available_on_host().unwrap_or(DEFAULT_MEMORY) / 4 * 3;
     let memory_bytes = limits.memory_limit.unwrap_or_else(three_quarters);

@@ -1,5 +1,5 @@
-//! The kernels' statics, such as constants, which the host sets and reads by typed handles. Labs and `host run` read and
-//! write the module's variables with it, through the device's backend.
+//! The kernels' statics, such as constants, which the host sets and reads by typed handles. Labs
+//! and `host run` read and write the module's variables with it, through the device's backend.
 //!
 //! ```
 //! use cuda_std::launch::Symbol;
@@ -109,8 +109,8 @@ impl<T: Pod> Variable<T> {
         self.backend.write(self.address, bytemuck::bytes_of(value))
     }
 
-    /// Sets it on a second stream (`cudaMemcpyToSymbolAsync`): the host continues at once, and later launches wait for the copy.
-    /// The simulator has one stream.
+    /// Sets it on a second stream (`cudaMemcpyToSymbolAsync`): the host continues at once, and
+    /// later launches wait for the copy. The simulator has one stream.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Tensor maps, which describe a tensor in a buffer to a kernel. Kernels take them by value, or by the address of a copy in
-//! a buffer; making one touches no memory.
+//! Tensor maps, which describe a tensor in a buffer to a kernel. Kernels take them by value, or by
+//! the address of a copy in a buffer; making one touches no memory.
 //!
 //! ```
 //! use device::{DeviceChoice, OnDevice, Options, Swizzle, TensorElement, TensorMap, open};
@@ -26,7 +26,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Tensor`] for an invalid map, [`crate::Error::Driver`] if the driver cannot encode it.
+    /// [`crate::Error::Tensor`] for an invalid map, [`crate::Error::Driver`] if the driver cannot
+    /// encode it.
     pub fn tensor_map(&self, map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES]> {
         map.check()?;
         self.backend.encode_tensor_map(map)

@@ -1,5 +1,5 @@
-//! Textures and surfaces of a device, and how it makes them and arrays. Dropping one frees it. The lab `texture` and `host
-//! run` own them.
+//! Textures and surfaces of a device, and how it makes them and arrays. Dropping one frees it. The
+//! lab `texture` and `host run` own them.
 //!
 //! ```
 //! use device::{DeviceChoice, Options, TextureSource, open};
@@ -65,7 +65,8 @@ impl OwnedTexture {
     }
 }
 
-/// A surface object: [`Surface::handle`] goes into a kernel's parameter, which may then write the array.
+/// A surface object: [`Surface::handle`] goes into a kernel's parameter, which may then write the
+/// array.
 pub struct Surface<'a> {
     backend: Rc<dyn Backend>,
     handle: u64,

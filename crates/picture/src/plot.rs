@@ -18,7 +18,7 @@ pub struct Plot {
     pub series: Vec<Series>,
     /// Lines to compare with.
     pub yardsticks: Vec<Yardstick>,
-    /// A cost that nothing undercuts: what is above it is drawn as price. `None` if `y` is no cost.
+    /// The least possible cost: a bar is orange above it. `None` if `y` is not a cost.
     pub best: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! The banks of shared memory, pattern by pattern. The kernels and what they show are in `kernels::banks`. Listed in
-//! [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
+//! The banks of shared memory, pattern by pattern. The kernels and what they show are in
+//! `kernels::banks`.
 
 use clap::Args;
 use device::flag_values::{each_once, whole_number};

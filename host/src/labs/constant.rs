@@ -1,5 +1,5 @@
-//! Constant memory against global memory. The kernels and what they show are in `kernels::constant`. Listed in
-//! [`super::ALL`] and run by [`super::flow`]; it sets the module's constant before it launches.
+//! Constant memory against global memory. The kernels and what they show are in
+//! `kernels::constant`. It sets the module's constant before it launches.
 
 use std::path::Path;
 

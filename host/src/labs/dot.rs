@@ -1,5 +1,5 @@
-//! The dot product in global and in shared memory. The kernels and what they show are in `kernels::dot`. Listed in
-//! [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
+//! The dot product in global and in shared memory. The kernels and what they show are in
+//! `kernels::dot`.
 
 use std::path::PathBuf;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
 //! A matrix times its own transpose: tiles read by columns. The kernels and what they show are in
-//! `kernels::gram` and `kernels::gram_registers`. Listed in [`super::ALL`] and run by
-//! [`super::flow`]; it shares its references with `matmul` (`product.rs`).
+//! `kernels::gram` and `kernels::gram_registers`. It shares its references with `matmul`
+//! (`product.rs`).
 
 use std::rc::Rc;
 use std::sync::OnceLock;

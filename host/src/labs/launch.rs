@@ -1,6 +1,5 @@
-//! The lab `launch`: blocks, grids, words and independent loads, and which of them keep the memory busy. The kernels and
-//! what they show are in `kernels::launch`. Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own
-//! buffers.
+//! The lab `launch`: blocks, grids, words and independent loads, and which of them keep the memory
+//! busy. The kernels and what they show are in `kernels::launch`.
 
 use clap::{Args, ValueEnum};
 use cuda_std::launch::{DisjointSlice, Kernel, SafeKernel};

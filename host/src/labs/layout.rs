@@ -1,5 +1,5 @@
-//! The lab `layout`: arrays of structures against structures of arrays. The kernels and what they show are in
-//! `kernels::layout`. Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
+//! The lab `layout`: arrays of structures against structures of arrays. The kernels and what they
+//! show are in `kernels::layout`.
 
 use bytemuck::Pod;
 use clap::Args;

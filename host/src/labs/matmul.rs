@@ -1,5 +1,5 @@
-//! The matrix product, from global memory and through tiles. The kernels and what they show are in `kernels::matmul`.
-//! Listed in [`super::ALL`] and run by [`super::flow`]; it shares its references with `gram` (`product.rs`).
+//! The matrix product, from global memory and through tiles. The kernels and what they show are in
+//! `kernels::matmul`. It shares its references with `gram` (`product.rs`).
 
 use std::path::PathBuf;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! The lab `offset`: reads and writes that start in the middle of a sector. The kernels and what they show are in
-//! `kernels::offset`. Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
+//! The lab `offset`: reads and writes that start in the middle of a sector. The kernels and what
+//! they show are in `kernels::offset`.
 
 use std::path::PathBuf;
 

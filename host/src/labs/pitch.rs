@@ -1,5 +1,5 @@
-//! The lab `pitch`: linear against pitched rows. The kernels and what they show are in `kernels::pitch`. Listed in
-//! [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
+//! The lab `pitch`: linear against pitched rows. The kernels and what they show are in
+//! `kernels::pitch`.
 
 use clap::Args;
 use device::flag_values::whole_number;

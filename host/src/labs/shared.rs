@@ -1,5 +1,5 @@
-//! The lab `shared`: static and dynamic shared memory, and its effect on occupancy. The kernels and what they show are in
-//! `kernels::shared`. Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
+//! The lab `shared`: static and dynamic shared memory, and its effect on occupancy. The kernels and
+//! what they show are in `kernels::shared`.
 
 use clap::Args;
 use device::flag_values::{each_once, whole_number};

@@ -1,5 +1,5 @@
-//! The lab `table`: sin(sqrt(x)) with accurate and with fast math. The kernels and what they show are in `kernels::table`.
-//! Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
+//! The lab `table`: sin(sqrt(x)) with accurate and with fast math. The kernels and what they show
+//! are in `kernels::table`.
 
 use clap::Args;
 use cuda_std::launch::{DisjointSlice, SafeKernel};

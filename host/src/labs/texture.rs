@@ -1,5 +1,5 @@
-//! The lab `texture`: textures against global memory. The kernels and what they show are in `kernels::texture`. Listed in
-//! [`super::ALL`] and run by [`super::flow`]; it owns its arrays, textures and buffers.
+//! The lab `texture`: textures against global memory. The kernels and what they show are in
+//! `kernels::texture`. It owns its arrays, textures and buffers.
 
 use std::rc::Rc;
 

@@ -1,5 +1,5 @@
-//! A copy with words of 4, 8 and 16 bytes, and the best one. The kernels and what they show are in `kernels::vector`. Listed in
-//! [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
+//! A copy with words of 4, 8 and 16 bytes, and the best one. The kernels and what they show are in
+//! `kernels::vector`.
 
 use std::rc::Rc;
 

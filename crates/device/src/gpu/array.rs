@@ -1,4 +1,5 @@
-//! An array of texels, of one level or several. The backend's textures hold it; `objects` makes textures and surfaces of it.
+//! An array of texels, of one level or several. The backend's textures hold it; `objects` makes
+//! textures and surfaces of it.
 
 use std::ptr;
 
@@ -15,7 +16,8 @@ const LAYERED: u32 = 0x01;
 const SURFACE_LOAD_STORE: u32 = 0x02;
 const TEXTURE_GATHER: u32 = 0x08;
 
-/// The widest and highest array that gathers can read (CUDA programming guide, "Technical Specifications").
+/// The widest and highest array that gathers can read (CUDA programming guide, "Technical
+/// Specifications").
 const GATHER_LIMIT: u32 = 32_768;
 
 /// An array of the current context. Freed when dropped.
@@ -119,7 +121,8 @@ impl GpuArray {
         to_result(unsafe { sys::cuMemcpy3D_v2(&copy) })
     }
 
-    /// A copy of a whole level, which must have this many bytes, from null to null on the host: one end is still to be set.
+    /// A copy of a whole level, which must have this many bytes, from null to null on the host: one
+    /// end is still to be set.
     fn copy(&self, level: u32, bytes: usize) -> Result<CUDA_MEMCPY3D> {
         let Self { shape, .. } = self;
         if level >= shape.levels || shape.level_bytes(level) != bytes as u64 {

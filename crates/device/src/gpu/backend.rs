@@ -1,5 +1,5 @@
-//! The backend of a GPU: the host's requests in terms of the safe layer, with the host's errors. Implements
-//! [`Backend`] for [`super::Gpu`], whose context it makes current for each request.
+//! The backend of a GPU: the host's requests in terms of the safe layer, with the host's errors.
+//! Implements [`Backend`] for [`super::Gpu`], whose context it makes current for each request.
 
 use std::rc::Rc;
 
@@ -162,9 +162,10 @@ impl Backend for Gpu {
         let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, .. } = config;
         let may_begin_early = may_begin_early && !cooperative;
         let shape = Shape { grid, block, cluster, cooperative, may_begin_early, dynamic_shared };
-        // SAFETY: the context is current, and the stream is its. `Device` has made sure that there is one argument of the right
-        // size for each parameter, and that a kernel that may begin early waits first. What the kernel does with the buffers is
-        // between its `# Safety` and the caller of `Device::launch`, and reaches device memory only.
+        // SAFETY: the context is current, and the stream is its. `Device` has made sure that there
+        // is one argument of the right size for each parameter, and that a kernel that may begin
+        // early waits first. What the kernel does with the buffers is between its `# Safety` and
+        // the caller of `Device::launch`, and reaches device memory only.
         let started = unsafe { function.launch(&shape, arguments, &self.stream) };
         self.explain(&format!("launching kernel {kernel}"), started)?;
         Ok(None)
@@ -214,8 +215,8 @@ impl Backend for Gpu {
         self.make_current()?;
         let doing = "copying to the device on a stream";
         let pinned = self.explain(doing, LockedBuffer::from_slice(bytes))?;
-        // SAFETY: the pinned memory is moved to `in_flight`, which is cleared when the stream has been waited for. Moving the
-        // value does not move its bytes.
+        // SAFETY: the pinned memory is moved to `in_flight`, which is cleared when the stream has
+        // been waited for. Moving the value does not move its bytes.
         let started = unsafe { self.memory.borrow().write_async(address, &pinned, &self.side_stream) };
         self.explain(doing, started)?;
         self.in_flight.borrow_mut().push(pinned);

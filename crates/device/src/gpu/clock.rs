@@ -1,5 +1,5 @@
-//! Reads a GPU's clock from NVIDIA's management library (NVML), which is loaded at run time. Clocks are never set. The
-//! backend reads it while samples are taken.
+//! Reads a GPU's clock from NVIDIA's management library (NVML), which is loaded at run time. Clocks
+//! are never set. The backend reads it while samples are taken.
 //!
 //! The clock is `None` if the library is missing or does not report it; that is not an error.
 
@@ -14,7 +14,8 @@ use super::shared_library::{SharedLibrary, functions};
 use crate::clock::{ClockReading, Throttle};
 use crate::error::Result;
 
-/// The library's name. On Linux the name without a version exists only where the development files are installed.
+/// The library's name. On Linux the name without a version exists only where the development files
+/// are installed.
 const LIBRARY: &str = if cfg!(windows) { "nvml.dll" } else { "libnvidia-ml.so.1" };
 
 /// `nvmlDevice_t`.
@@ -39,7 +40,8 @@ fn library() -> Option<&'static Nvml> {
     static LOADED: OnceLock<Option<Nvml>> = OnceLock::new();
     let load = || {
         let library = SharedLibrary::open(LIBRARY).ok()?;
-        // SAFETY: these are the types in NVIDIA's header nvml.h. The library is initialised before any other call.
+        // SAFETY: these are the types in NVIDIA's header nvml.h. The library is initialised before
+        // any other call.
         unsafe {
             let nvml = Nvml::of(&library).ok()?;
             nvml.init().ok()?;
@@ -62,7 +64,8 @@ impl ClockSource {
         let nvml = library()?;
         let address = CString::new(address).ok()?;
         let (mut device, mut max_mhz) = (ptr::null_mut(), 0);
-        // SAFETY: the text and the outputs outlive the calls, and the handle comes from the library.
+        // SAFETY: the text and the outputs outlive the calls, and the handle comes from the
+        // library.
         unsafe {
             nvml.handle_of(address.as_ptr(), &raw mut device).ok()?;
             nvml.max_clock(device, SM, &raw mut max_mhz).ok()?;
@@ -82,8 +85,8 @@ impl ClockSource {
     }
 }
 
-/// Reasons for a lower clock: `nvmlClocksThrottleReason...` of nvml.h. The first bit is that of an idle GPU, which is not
-/// throttled.
+/// Reasons for a lower clock: `nvmlClocksThrottleReason...` of nvml.h. The first bit is that of an
+/// idle GPU, which is not throttled.
 mod reason {
     pub const APPLICATIONS_CLOCKS_SETTING: u64 = 1 << 1;
     pub const SW_POWER_CAP: u64 = 1 << 2;
@@ -109,8 +112,8 @@ fn throttle(reasons: u64) -> Throttle {
     }
 }
 
-/// A GPU's PCI address in NVML's format. CUDA's device numbers do not identify it: `CUDA_VISIBLE_DEVICES` hides and reorders GPUs
-/// for CUDA, but not for NVML.
+/// A GPU's PCI address in NVML's format. CUDA's device numbers do not identify it:
+/// `CUDA_VISIBLE_DEVICES` hides and reorders GPUs for CUDA, but not for NVML.
 pub(super) fn pci_address(device: CudaDevice, doing: &str) -> Result<String> {
     let ask = |attribute| attribute_of(device, attribute, doing);
     let domain = ask(Attribute::PciDomainId)?;

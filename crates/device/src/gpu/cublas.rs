@@ -1,8 +1,9 @@
-//! cuBLAS, loaded at run time: the functions that labs time beside their kernels. `peers` owns the library and calls it on
-//! the context's stream.
+//! cuBLAS, loaded at run time: the functions that labs time beside their kernels. `peers` owns the
+//! library and calls it on the context's stream.
 //!
-//! `cudarc` has bindings, too, but they panic if the library is missing, and they find it only under the names that it had up to
-//! CUDA 11.4 (see `cust_raw`). The functions used here have not changed since 2010.
+//! `cudarc` has bindings, too, but they panic if the library is missing, and they find it only
+//! under the names that it had up to CUDA 11.4 (see `cust_raw`). The functions used here have not
+//! changed since 2010.
 
 use std::ffi::{OsString, c_int, c_void};
 use std::path::PathBuf;
@@ -73,7 +74,8 @@ impl Cublas {
     ///
     /// # Errors
     ///
-    /// [`Error::File`] for a library that cannot be used, [`Error::Driver`] when cuBLAS does not start.
+    /// [`Error::File`] for a library that cannot be used, [`Error::Driver`] when cuBLAS does not
+    /// start.
     pub fn load(stream: CUstream) -> Result<Option<Self>> {
         let Some((library, path)) = find()? else { return Ok(None) };
         // SAFETY: the types are those of cuBLAS's own header.
@@ -84,27 +86,31 @@ impl Cublas {
         // SAFETY: a context is current, and the output outlives the call.
         unsafe { functions.create(handle) }.map_err(failed("starting cuBLAS"))?;
         let mut version = 0;
-        // SAFETY: the handle has just been made, the stream belongs to the same context, and the output outlives the call.
+        // SAFETY: the handle has just been made, the stream belongs to the same context, and the
+        // output outlives the call.
         unsafe {
             functions.version(*handle, &mut version).map_err(failed("asking cuBLAS for its version"))?;
             functions.set_stream(*handle, stream).map_err(failed("choosing cuBLAS's stream"))?;
-            // Never TF32, which rounds the factors to 10 bits: that would be another task. Full precision is also the default.
+            // Never TF32, which rounds the factors to 10 bits: that would be another task. Full
+            // precision is also the default.
             functions.set_math_mode(*handle, FULL_PRECISION).map_err(failed("choosing cuBLAS's precision"))?;
         }
         cublas.name = format!("cuBLAS {}", version_text(version));
         Ok(Some(cublas))
     }
 
-    /// Starts a call. cuBLAS's matrices are column-major: to it, a row-major matrix is its own transpose.
+    /// Starts a call. cuBLAS's matrices are column-major: to it, a row-major matrix is its own
+    /// transpose.
     ///
     /// # Safety
     ///
-    /// The matrices and vectors of the call are in the memory of this GPU, whose context is current.
+    /// The matrices and vectors of the call are in the memory of this GPU, whose context is
+    /// current.
     pub unsafe fn start(&self, call: &BlasCall) -> Result<()> {
         let (cublas, handle) = (&self.functions, self.handle);
         let (one, zero) = (&raw const ONE, &raw const ZERO);
-        // SAFETY: the caller's promise; the handle is valid until this is dropped, and cuBLAS reads the scalars before it returns.
-        // An operand whose factor is 0 is not read.
+        // SAFETY: the caller's promise; the handle is valid until this is dropped, and cuBLAS reads
+        // the scalars before it returns. An operand whose factor is 0 is not read.
         let (name, status) = unsafe {
             match *call {
                 BlasCall::Transpose { rows, columns, from, to } => {
@@ -130,7 +136,8 @@ impl Cublas {
                     );
                     ("cublasSgemm", status)
                 }
-                // The upper triangle of a column-major matrix is the lower one of the row-major matrix.
+                // The upper triangle of a column-major matrix is the lower one of the row-major
+                // matrix.
                 BlasCall::Gram { rows, columns, a, c, half: true } => {
                     let ((a, pitch), (c, c_pitch)) = (a.parts(), c.parts());
                     let status = cublas.syrk(handle, UPPER, TRANSPOSED, rows, columns, one, a, pitch, zero, c, c_pitch);
@@ -191,8 +198,8 @@ impl Drop for Cublas {
     }
 }
 
-/// The first cuBLAS that loads, with its path: the one that the environment names, else the newest that the system's loader
-/// finds, else one in a toolkit's folder.
+/// The first cuBLAS that loads, with its path: the one that the environment names, else the newest
+/// that the system's loader finds, else one in a toolkit's folder.
 fn find() -> Result<Option<(SharedLibrary, PathBuf)>> {
     if let Some(path) = std::env::var_os(CUBLAS_VARIABLE).map(PathBuf::from) {
         if path.as_os_str().is_empty() {

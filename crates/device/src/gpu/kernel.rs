@@ -1,4 +1,5 @@
-//! A kernel of a loaded module: `cust`'s function with its settings. The backend gets it from a [`Module`] and launches it.
+//! A kernel of a loaded module: `cust`'s function with its settings. The backend gets it from a
+//! [`Module`] and launches it.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -37,7 +38,8 @@ pub struct Shape {
     pub cluster: Option<[u32; 3]>,
     /// Whether all blocks must be resident at once.
     pub cooperative: bool,
-    /// Whether it may begin before the kernel before it in the stream has ended ("programmatic dependent launch").
+    /// Whether it may begin before the kernel before it in the stream has ended ("programmatic
+    /// dependent launch").
     pub may_begin_early: bool,
     /// Dynamic shared memory of a block in bytes.
     pub dynamic_shared: u32,
@@ -47,8 +49,8 @@ impl Kernel {
     /// The kernel of this name, with the driver's default settings; `None` if the module lacks it.
     pub fn of(module: &Rc<Module>, name: &str) -> Result<Option<Self>> {
         let Some(function) = module.function(name)? else { return Ok(None) };
-        // SAFETY: the two types differ in the lifetime alone. The function is valid as long as its module is loaded, which
-        // this value keeps and does not lend.
+        // SAFETY: the two types differ in the lifetime alone. The function is valid as long as its
+        // module is loaded, which this value keeps and does not lend.
         let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
         Ok(Some(Self {
             function: RefCell::new(function),
@@ -68,7 +70,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Sets the share of the on-chip memory to be shared memory, in percent; `None` leaves it to the driver.
+    /// Sets the share of the on-chip memory to be shared memory, in percent; `None` leaves it to
+    /// the driver.
     pub fn set_carveout(&self, carveout: Option<u8>) -> Result<()> {
         if self.carveout.get() != carveout {
             let value = carveout.map_or(CARVEOUT_DEFAULT, i32::from);
@@ -78,8 +81,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Opts in to this much dynamic shared memory. The limit without opting in depends on the static shared memory, so this
-    /// opts in to any amount.
+    /// Opts in to this much dynamic shared memory. The limit without opting in depends on the
+    /// static shared memory, so this opts in to any amount.
     pub fn request_shared(&self, bytes: u32) -> Result<()> {
         if self.dynamic_shared.get() < bytes {
             self.set(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as i32)?;
@@ -93,7 +96,8 @@ impl Kernel {
         to_result(unsafe { sys::cuFuncSetAttribute(self.function.borrow().to_raw(), attribute, value) })
     }
 
-    /// How many blocks of this shape and with so many bytes of dynamic shared memory are resident at once on a multiprocessor.
+    /// How many blocks of this shape and with so many bytes of dynamic shared memory are resident
+    /// at once on a multiprocessor.
     pub fn resident_blocks(&self, block: [u32; 3], dynamic_shared: u32) -> Result<u32> {
         let function = self.function.borrow();
         Ok(function.max_active_blocks_per_multiprocessor(
@@ -106,9 +110,9 @@ impl Kernel {
     ///
     /// # Safety
     ///
-    /// The context of the module is current, and the stream is its. There is an argument of the right size for each of the
-    /// kernel's parameters, and what the kernel does with them is allowed; if it may begin early, it waits for the kernel before
-    /// it first.
+    /// The context of the module is current, and the stream is its. There is an argument of the
+    /// right size for each of the kernel's parameters, and what the kernel does with them is
+    /// allowed; if it may begin early, it waits for the kernel before it first.
     pub unsafe fn launch(&self, shape: &Shape, arguments: &Arguments, stream: &Stream) -> Result<()> {
         let &Shape { grid, block, cluster, cooperative, may_begin_early, dynamic_shared } = shape;
         let function = &*self.function.borrow();
@@ -132,13 +136,15 @@ impl Kernel {
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
         if cooperative {
             let (function, stream, parameters) = (function.to_raw(), stream.as_inner(), parameters.as_mut_ptr());
-            // SAFETY: as above; the driver only reads the arguments, and has copied them when it returns.
+            // SAFETY: as above; the driver only reads the arguments, and has copied them when it
+            // returns.
             return to_result(unsafe {
                 sys::cuLaunchCooperativeKernel(function, gx, gy, gz, bx, by, bz, dynamic_shared, stream, parameters)
             });
         }
         let (grid, block) = (GridSize::xyz(gx, gy, gz), BlockSize::xyz(bx, by, bz));
-        // SAFETY: as above. `cust`'s macro `launch!` ends in this call, but wants the arguments' types.
+        // SAFETY: as above. `cust`'s macro `launch!` ends in this call, but wants the arguments'
+        // types.
         Ok(unsafe { stream.launch(function, grid, block, dynamic_shared, &parameters) }?)
     }
 }

@@ -1,5 +1,5 @@
-//! A GPU's linear memory: `cust`'s buffers and modules' variables by their addresses, and copies that stay within one of them.
-//! [`super::Gpu`] has one and allocates, copies and frees through it.
+//! A GPU's linear memory: `cust`'s buffers and modules' variables by their addresses, and copies
+//! that stay within one of them. [`super::Gpu`] has one and allocates, copies and frees through it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,7 +12,8 @@ use super::module::Module;
 use super::rows::{self, DeviceRows};
 use super::status::{DriverError, Result, to_result};
 
-/// The memory that a GPU's buffers and variables own, by its first address. Allocations are freed when this is dropped.
+/// The memory that a GPU's buffers and variables own, by its first address. Allocations are freed
+/// when this is dropped.
 #[derive(Default)]
 pub struct Memory {
     regions: BTreeMap<u64, Region>,
@@ -35,13 +36,15 @@ impl Memory {
         Ok(self.keep(unsafe { DeviceBuffer::uninitialized(bytes as usize) }?))
     }
 
-    /// Allocates rows that start on the device's preferred alignment; returns the address and the pitch in bytes.
+    /// Allocates rows that start on the device's preferred alignment; returns the address and the
+    /// pitch in bytes.
     pub fn allocate_pitched(&mut self, row_bytes: u64, rows: u64, element_bytes: u32) -> Result<(u64, u64)> {
         let (row_bytes, rows) = (row_bytes as usize, rows as usize);
         let (mut address, mut pitch) = (0, 0);
         // SAFETY: both outputs outlive the call; the driver checks the sizes.
         to_result(unsafe { sys::cuMemAllocPitch_v2(&mut address, &mut pitch, row_bytes, rows, element_bytes) })?;
-        // SAFETY: the memory has just been allocated, is freed like any other, and nothing else frees it.
+        // SAFETY: the memory has just been allocated, is freed like any other, and nothing else
+        // frees it.
         let buffer =
             unsafe { DeviceBuffer::from_raw_parts(DevicePointer::from_raw(address), pitch.saturating_mul(rows)) };
         Ok((self.keep(buffer), pitch as u64))
@@ -63,7 +66,8 @@ impl Memory {
     /// Address and size of a module's variable, which copies may use from now on.
     pub fn variable(&mut self, module: &Rc<Module>, name: &str) -> Result<Option<(u64, u64)>> {
         let Some((address, bytes)) = module.variable(name)? else { return Ok(None) };
-        // SAFETY: the variable has so many bytes there, as long as its module is loaded, which the region keeps.
+        // SAFETY: the variable has so many bytes there, as long as its module is loaded, which the
+        // region keeps.
         let variable = unsafe { DeviceSlice::from_raw_parts(DevicePointer::from_raw(address), bytes) };
         self.regions.insert(address, Region::Variable { bytes: variable, _module: Rc::clone(module) });
         Ok(Some((address, bytes as u64)))

@@ -1,8 +1,10 @@
-//! An NVIDIA GPU as a device. [`super::Device`] calls it through [`Backend`](super::backend::Backend).
+//! An NVIDIA GPU as a device. [`super::Device`] calls it through
+//! [`Backend`](super::backend::Backend).
 //!
-//! What `cust` has, `cust` does: contexts, streams, events, pinned memory; buffers and their copies ([`memory`]); modules,
-//! kernels, their cache configuration, occupancy and launches ([`module`], [`kernel`]). What it lacks goes through `cust::sys`,
-//! the driver's own functions, which `cust_raw` loads at run time:
+//! What `cust` has, `cust` does: contexts, streams, events, pinned memory; buffers and their copies
+//! ([`memory`]); modules, kernels, their cache configuration, occupancy and launches ([`module`],
+//! [`kernel`]). What it lacks goes through `cust::sys`, the driver's own functions, which
+//! `cust_raw` loads at run time:
 //!
 //! | what | in | because `cust` |
 //! | --- | --- | --- |
@@ -17,8 +19,9 @@
 //! | attributes of a device from number 92 on | [`query`] | ends there |
 //! | priorities in the level-2 cache | `backend` | has no such call |
 //!
-//! [`Gpu`] holds the safe types and implements the backend with them. cuBLAS, CUB and NVML are loaded by name
-//! ([`shared_library`]); their functions are declared once, as raw function pointers and as methods that check the status.
+//! [`Gpu`] holds the safe types and implements the backend with them. cuBLAS, CUB and NVML are
+//! loaded by name ([`shared_library`]); their functions are declared once, as raw function pointers
+//! and as methods that check the status.
 //!
 //! All `unsafe` code of the host is in this folder, each use with its reason.
 
@@ -166,8 +169,8 @@ impl Gpu {
         CurrentContext::set_current(&self.context).map_err(|error| driver_error("choosing the GPU", error))
     }
 
-    /// The host's error for a driver call that failed while `doing` something. A status that means that a kernel misbehaved
-    /// becomes that kernel's fault.
+    /// The host's error for a driver call that failed while `doing` something. A status that means
+    /// that a kernel misbehaved becomes that kernel's fault.
     fn explain<T>(&self, doing: &str, result: std::result::Result<T, impl Into<DriverError>>) -> Result<T> {
         result.map_err(|error| {
             let error = error.into();

@@ -1,8 +1,8 @@
-//! The kernels' PTX, compiled by the driver in one way or several, and the errors of PTX that it rejects. [`super::Gpu`]
-//! loads modules here, once for each way of compiling, and keeps them.
+//! The kernels' PTX, compiled by the driver in one way or several, and the errors of PTX that it
+//! rejects. [`super::Gpu`] loads modules here, once for each way of compiling, and keeps them.
 //!
-//! A module is `cust`'s, which finds its kernels and unloads it. Loading it is not: `cust` passes the compiler neither a cache
-//! mode nor room for its log.
+//! A module is `cust`'s, which finds its kernels and unloads it. Loading it is not: `cust` passes
+//! the compiler neither a cache mode nor room for its log.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,7 +19,8 @@ use super::status::{DriverError, Result as DriverResult, to_result};
 use crate::error::{Error, Result};
 use wording::one_line;
 
-/// The modules so far: of each unit of the loaded PTX that was needed, one for each way to compile it that was requested.
+/// The modules so far: of each unit of the loaded PTX that was needed, one for each way to compile
+/// it that was requested.
 pub(super) struct Modules {
     cuda_version: String,
     compiled: HashMap<(Unit, LoadCaching), Rc<Module>>,
@@ -31,7 +32,8 @@ impl Modules {
         Self { cuda_version: cuda_version.to_owned(), compiled: HashMap::new() }
     }
 
-    /// The module of a unit, in which loads without a cache operator of their own are cached so. It is compiled on first use.
+    /// The module of a unit, in which loads without a cache operator of their own are cached so. It
+    /// is compiled on first use.
     pub fn compiled(&mut self, loaded: &Loaded, unit: Unit, caching: LoadCaching) -> Result<&Rc<Module>> {
         match self.compiled.entry((unit, caching)) {
             Entry::Occupied(known) => Ok(known.into_mut()),
@@ -56,7 +58,8 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// Compiles PTX for the current context's device and loads it. On failure, also returns the compiler's log.
+    /// Compiles PTX for the current context's device and loads it. On failure, also returns the
+    /// compiler's log.
     fn load(text: &CStr, caching: Option<CacheMode>) -> std::result::Result<Self, (DriverError, String)> {
         let mut raw = ptr::null_mut();
         let mut log = vec![0_u8; LOG_BYTES];
@@ -68,8 +71,8 @@ impl Module {
             values.push(ptr::without_provenance_mut(caching as usize));
         }
         let (count, names) = (options.len() as u32, options.as_mut_ptr());
-        // SAFETY: the text ends with a zero byte; there are as many values as options; the log is as long as announced;
-        // everything outlives the call.
+        // SAFETY: the text ends with a zero byte; there are as many values as options; the log is
+        // as long as announced; everything outlives the call.
         let status =
             unsafe { sys::cuModuleLoadDataEx(&mut raw, text.as_ptr().cast(), count, names, values.as_mut_ptr()) };
         match to_result(status) {
@@ -92,7 +95,8 @@ impl Module {
     pub fn variable(&self, name: &str) -> DriverResult<Option<(u64, usize)>> {
         let Ok(name) = CString::new(name) else { return Ok(None) };
         let (mut address, mut bytes) = (0, 0);
-        // SAFETY: the module is loaded as long as this value is; the name ends with a zero byte; all outlive the call.
+        // SAFETY: the module is loaded as long as this value is; the name ends with a zero byte;
+        // all outlive the call.
         let status = unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, self.raw, name.as_ptr()) };
         found(to_result(status).map(|()| (address, bytes)))
     }
@@ -104,8 +108,8 @@ impl Module {
 ///
 /// The handle is of a loaded module, which nothing else unloads.
 unsafe fn adopted(raw: CUmodule) -> cust::module::Module {
-    // SAFETY: `Module` of cust 0.3.2, the version that the workspace asks for, is a struct of this handle. It is as large, which
-    // the compiler checks here, so there is nothing else in it.
+    // SAFETY: `Module` of cust 0.3.2, the version that the workspace asks for, is a struct of this
+    // handle. It is as large, which the compiler checks here, so there is nothing else in it.
     unsafe { std::mem::transmute::<CUmodule, cust::module::Module>(raw) }
 }
 
@@ -142,7 +146,8 @@ fn compile(image: &Image, text: &str, caching: LoadCaching, cuda_version: &str) 
     })
 }
 
-/// The function with which a kernel launches kernels, if the PTX calls one: the driver does not provide it.
+/// The function with which a kernel launches kernels, if the PTX calls one: the driver does not
+/// provide it.
 fn device_runtime(image: &Image) -> Option<String> {
     let module = image.parse().ok()?;
     let mut functions = module.functions.iter().map(|(_, function)| function);

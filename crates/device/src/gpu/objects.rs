@@ -46,12 +46,14 @@ impl Texture {
     ///
     /// # Safety
     ///
-    /// A linear or pitched source stays allocated in the context's memory as long as kernels read the texture.
+    /// A linear or pitched source stays allocated in the context's memory as long as kernels read
+    /// the texture.
     pub unsafe fn new(source: Source, sampling: &Sampling) -> Result<Self> {
         let (resource, format) = raw_resource(&source);
         let sampling = raw_sampling(sampling, format);
         let mut handle = 0;
-        // SAFETY: the array is alive; the structs and the output outlive the call; the rest is the caller's promise.
+        // SAFETY: the array is alive; the structs and the output outlive the call; the rest is the
+        // caller's promise.
         to_result(unsafe { sys::cuTexObjectCreate(&mut handle, &resource, &sampling, ptr::null()) })?;
         let array = match source {
             Source::Array(array, _) => Some(array),

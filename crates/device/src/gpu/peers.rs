@@ -1,6 +1,6 @@
-//! The libraries that labs time beside their kernels on a GPU: cuBLAS, and the shared library compiled from
-//! `docs/compare/cub.cu`. The backend passes a [`LibraryCall`] here; calls write only the
-//! buffers that it names.
+//! The libraries that labs time beside their kernels on a GPU: cuBLAS, and the shared library
+//! compiled from `docs/compare/cub.cu`. The backend passes a [`LibraryCall`] here; calls write only
+//! the buffers that it names.
 
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -50,7 +50,8 @@ impl Compared {
         let place = path.canonicalize().map_err(|problem| Error::file(path, problem.to_string()))?;
         let library = SharedLibrary::open(place).map_err(|why| Error::file(path, format!("does not load: {why}")))?;
         let stale = |why: String| Error::file(path, format!("{why}; compile docs/compare/cub.cu again"));
-        // SAFETY: the user names the library, and so promises that it was compiled from `docs/compare/cub.cu`.
+        // SAFETY: the user names the library, and so promises that it was compiled from
+        // `docs/compare/cub.cu`.
         let functions = unsafe { Self::of(&library) }.map_err(|name| stale(format!("lacks the function {name}")))?;
         match functions.interface() {
             INTERFACE => Ok(functions),
@@ -89,7 +90,8 @@ impl Gpu {
     pub(super) fn call_cublas(&self, call: &BlasCall) -> Result<()> {
         self.begin()?;
         match &self.libraries.borrow().cublas {
-            // SAFETY: `Peers` has checked that the buffers of the call, which are this GPU's, are as long as it reads and writes.
+            // SAFETY: `Peers` has checked that the buffers of the call, which are this GPU's, are
+            // as long as it reads and writes.
             Some(cublas) => unsafe { cublas.start(call) },
             None => Err(not_loaded("cuBLAS")),
         }
@@ -101,8 +103,9 @@ impl Gpu {
         let Some(library) = &libraries.compared else { return Err(not_loaded("the library of --peer-library")) };
         let stream = self.stream.as_inner().cast();
         let (scratch, mut bytes) = scratch.map_or((ptr::null_mut(), 0), |(address, bytes)| (pointer(address), bytes));
-        // SAFETY: `Peers` has checked that the buffers of the call, which are this GPU's, are as long as it reads and writes; the
-        // temporary memory has the given size, and the size outlives the call. Without temporary memory nothing is launched.
+        // SAFETY: `Peers` has checked that the buffers of the call, which are this GPU's, are as
+        // long as it reads and writes; the temporary memory has the given size, and the size
+        // outlives the call. Without temporary memory nothing is launched.
         let (doing, status) = unsafe {
             match *call {
                 LibraryCall::Reduce { operation, number, input, output, length } => {

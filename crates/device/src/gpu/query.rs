@@ -1,5 +1,5 @@
-//! The properties of a GPU, as the driver reports them. [`super::Gpu`] calls it when it opens a device, and `clock` for
-//! single attributes. Only reads.
+//! The properties of a GPU, as the driver reports them. [`super::Gpu`] calls it when it opens a
+//! device, and `clock` for single attributes. Only reads.
 
 use cust::CudaApiVersion;
 use cust::device::{Device as CudaDevice, DeviceAttribute as Attribute};
@@ -75,7 +75,8 @@ fn newer_attribute_of(device: CudaDevice, name: Newer, doing: &str) -> Result<u3
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
-/// The alignment of the rows of pitched memory: the pitch of rows of one byte. The driver has no attribute for it.
+/// The alignment of the rows of pitched memory: the pitch of rows of one byte. The driver has no
+/// attribute for it.
 fn pitch_alignment(doing: &str) -> Result<u64> {
     // 4 is one of the element sizes that the driver takes.
     let rows = Memory::default().allocate_pitched(1, 2, 4);
@@ -91,13 +92,15 @@ fn megahertz(kilohertz: u32) -> f64 {
     f64::from(kilohertz) / 1e3
 }
 
-/// The memory's peak bandwidth in GB/s: two transfers of the bus's width in each cycle of the memory clock.
+/// The memory's peak bandwidth in GB/s: two transfers of the bus's width in each cycle of the
+/// memory clock.
 fn peak_gbps(memory_clock_khz: u32, bus_bits: u32) -> Option<f64> {
     let bytes_per_second = 2.0 * f64::from(memory_clock_khz) * 1e3 * f64::from(bus_bits) / 8.0;
     (bytes_per_second > 0.0).then_some(bytes_per_second / 1e9)
 }
 
-/// The driver's version in the kernel module's description of itself: the first word of digits and at least one dot.
+/// The driver's version in the kernel module's description of itself: the first word of digits and
+/// at least one dot.
 fn kernel_module_version(text: &str) -> Option<String> {
     text.lines()
         .next()?

@@ -1,5 +1,5 @@
-//! 2D copies: rows that are a pitch apart on the device, and adjacent on the host. `memory` calls it, and checks addresses
-//! first.
+//! 2D copies: rows that are a pitch apart on the device, and adjacent on the host. `memory` calls
+//! it, and checks addresses first.
 
 use std::ptr;
 
@@ -28,7 +28,8 @@ pub unsafe fn write(to: DeviceRows, from: &[u8], row_bytes: u64) -> Result<()> {
         srcPitch: row_bytes as usize,
         ..to_device(to, on_the_host(row_bytes, rows_in(from, row_bytes)))
     };
-    // SAFETY: the caller's promise; the host's bytes are borrowed for the call and hold all the rows.
+    // SAFETY: the caller's promise; the host's bytes are borrowed for the call and hold all the
+    // rows.
     to_result(unsafe { sys::cuMemcpy2D_v2(&copy) })
 }
 
@@ -43,7 +44,8 @@ pub unsafe fn read(to: &mut [u8], from: DeviceRows, row_bytes: u64) -> Result<()
         dstPitch: row_bytes as usize,
         ..from_device(from, on_the_host(row_bytes, rows_in(to, row_bytes)))
     };
-    // SAFETY: the caller's promise; the host's bytes are borrowed for the call and hold all the rows.
+    // SAFETY: the caller's promise; the host's bytes are borrowed for the call and hold all the
+    // rows.
     to_result(unsafe { sys::cuMemcpy2D_v2(&copy) })
 }
 
@@ -82,8 +84,8 @@ fn from_device(from: DeviceRows, copy: CUDA_MEMCPY2D) -> CUDA_MEMCPY2D {
     }
 }
 
-/// A copy from null to null on the host, for the functions above to complete. The struct cannot be zeroed: 0 is not a valid
-/// kind of memory.
+/// A copy from null to null on the host, for the functions above to complete. The struct cannot be
+/// zeroed: 0 is not a valid kind of memory.
 fn on_the_host(row_bytes: u64, rows: usize) -> CUDA_MEMCPY2D {
     CUDA_MEMCPY2D {
         srcXInBytes: 0,

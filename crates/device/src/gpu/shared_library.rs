@@ -1,19 +1,20 @@
-//! Libraries that are loaded by name at run time: cuBLAS, CUB's and NVML. `cublas`, `peers` and `clock` load theirs with
-//! it. A library stays loaded until the program ends.
+//! Libraries that are loaded by name at run time: cuBLAS, CUB's and NVML. `cublas`, `peers` and
+//! `clock` load theirs with it. A library stays loaded until the program ends.
 
 use std::ffi::OsStr;
 use std::mem::ManuallyDrop;
 
 use libloading::Library;
 
-/// A loaded library. It is never unloaded: CUDA's libraries leave state with the driver that outlives their handles.
+/// A loaded library. It is never unloaded: CUDA's libraries leave state with the driver that
+/// outlives their handles.
 pub(super) struct SharedLibrary(ManuallyDrop<Library>);
 
 impl SharedLibrary {
     /// Loads the library of this name or path. The error is the system's, on one line.
     pub fn open(name: impl AsRef<OsStr>) -> Result<Self, String> {
-        // SAFETY: the initialisers of CUDA's libraries may run at any time, on any thread. Those of a library that the user
-        // names are the user's own code.
+        // SAFETY: the initialisers of CUDA's libraries may run at any time, on any thread. Those of
+        // a library that the user names are the user's own code.
         let library = unsafe { Library::new(name.as_ref()) };
         library.map(|library| Self(ManuallyDrop::new(library))).map_err(|error| wording::one_line(&error.to_string()))
     }
@@ -43,8 +44,8 @@ impl LibraryStatus {
     }
 }
 
-/// Declares the functions of a library: a struct of function pointers, and a method for each. A method after `status`
-/// returns `Err` for any number but 0; one after `number` returns the number.
+/// Declares the functions of a library: a struct of function pointers, and a method for each. A
+/// method after `status` returns `Err` for any number but 0; one after `number` returns the number.
 macro_rules! functions {
     (
         $(#[$doc:meta])*

@@ -1,7 +1,8 @@
-//! The driver's statuses as errors: [`to_result`] is the only place that looks at a status, and `cust`'s errors become the
-//! same type.
+//! The driver's statuses as errors: [`to_result`] is the only place that looks at a status, and
+//! `cust`'s errors become the same type.
 //!
-//! Statuses are plain numbers, because a driver may return one that the bindings, which end at CUDA 11.4, do not list.
+//! Statuses are plain numbers, because a driver may return one that the bindings, which end at CUDA
+//! 11.4, do not list.
 
 use std::fmt;
 
@@ -22,7 +23,8 @@ pub(super) enum DriverError {
 pub(super) type Result<T> = std::result::Result<T, DriverError>;
 
 impl DriverError {
-    /// `CUDA_ERROR_INVALID_VALUE`: also for a range of memory outside all allocations, which the driver is not asked about.
+    /// `CUDA_ERROR_INVALID_VALUE`: also for a range of memory outside all allocations, which the
+    /// driver is not asked about.
     pub const INVALID_VALUE: Self = Self::Status(1);
     /// `CUDA_ERROR_OUT_OF_MEMORY`.
     pub const OUT_OF_MEMORY: Self = Self::Status(2);
@@ -37,7 +39,8 @@ impl DriverError {
 
     /// Whether a kernel did something illegal. The driver reports that at whatever call comes next.
     pub fn is_kernel_fault(&self) -> bool {
-        // Illegal address, launch timeout, assert, and the hardware's exceptions (CUDA driver API, `CUresult`).
+        // Illegal address, launch timeout, assert, and the hardware's exceptions (CUDA driver API,
+        // `CUresult`).
         matches!(self, Self::Status(700 | 702 | 710 | 714..=719))
     }
 }
@@ -62,7 +65,8 @@ pub(super) fn to_result(status: CUresult) -> Result<()> {
     number_to_result(status as u32)
 }
 
-/// As [`to_result`], for functions newer than the bindings and for libraries that return the driver's statuses.
+/// As [`to_result`], for functions newer than the bindings and for libraries that return the
+/// driver's statuses.
 pub(super) fn number_to_result(status: u32) -> Result<()> {
     match status {
         0 => Ok(()),

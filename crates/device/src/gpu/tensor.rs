@@ -1,4 +1,5 @@
-//! Tensor maps of a GPU: the driver encodes them. The backend calls it; no device memory is touched.
+//! Tensor maps of a GPU: the driver encodes them. The backend calls it; no device memory is
+//! touched.
 
 use cust::sys::{self, Columns, TensorDescription};
 use simt::{Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, Traversal};

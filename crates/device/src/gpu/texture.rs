@@ -1,4 +1,5 @@
-//! Arrays, textures and surfaces: the part of the backend that makes and finds them. [`super::super::texture`] owns their handles.
+//! Arrays, textures and surfaces: the part of the backend that makes and finds them.
+//! [`super::super::texture`] owns their handles.
 
 use std::rc::Rc;
 

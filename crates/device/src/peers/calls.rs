@@ -1,4 +1,5 @@
-//! Calls of libraries as plain data: [`super::Peers`] makes them of buffers and matrices, a backend carries them out.
+//! Calls of libraries as plain data: [`super::Peers`] makes them of buffers and matrices, a backend
+//! carries them out.
 
 use std::path::Path;
 
@@ -9,7 +10,8 @@ pub(crate) enum BlasCall {
     Transpose { rows: i32, columns: i32, from: Operand, to: Operand },
     /// C becomes A B, where A has m rows and k columns, and B has n columns.
     Multiply { m: i32, n: i32, k: i32, a: Operand, b: Operand, c: Operand },
-    /// C becomes A times its transpose: all of it by a product, or the half on and below the diagonal.
+    /// C becomes A times its transpose: all of it by a product, or the half on and below the
+    /// diagonal.
     Gram { rows: i32, columns: i32, a: Operand, c: Operand, half: bool },
     /// `result` becomes the dot product.
     Dot { length: i32, a: u64, b: u64, result: u64 },

@@ -1,7 +1,9 @@
-//! Libraries that labs time beside their kernels on a GPU: cuBLAS, and the library compiled from `docs/compare/cub.cu`.
+//! Libraries that labs time beside their kernels on a GPU: cuBLAS, and the library compiled from
+//! `docs/compare/cub.cu`.
 //!
-//! [`Peers`] takes the labs' own buffers and matrices, which are row-major, and checks their sizes; the backend translates them for
-//! the libraries. Calls are asynchronous and in order, like launches.
+//! [`Peers`] takes the labs' own buffers and matrices, which are row-major, and checks their sizes;
+//! the backend translates them for the libraries. Calls are asynchronous and in order, like
+//! launches.
 
 use std::rc::Rc;
 
@@ -45,7 +47,8 @@ impl Peers {
     ///
     /// # Panics
     ///
-    /// If the matrices' shapes do not match: a bug of the caller. The same holds for the methods below.
+    /// If the matrices' shapes do not match: a bug of the caller. The same holds for the methods
+    /// below.
     pub fn transpose(&self, from: &Matrix<f32>, to: &mut Matrix<f32>) -> Result<()> {
         assert_eq!([from.rows(), from.columns()], [to.columns(), to.rows()]);
         let (rows, columns) = (int(from.rows())?, int(from.columns())?);
@@ -63,7 +66,8 @@ impl Peers {
         self.blas(&BlasCall::Multiply { m, n, k, a: operand(a)?, b: operand(b)?, c: operand(c)? })
     }
 
-    /// C becomes A times its transpose: by `cublasSgemm`, or the half on and below the diagonal by `cublasSsyrk`.
+    /// C becomes A times its transpose: by `cublasSgemm`, or the half on and below the diagonal by
+    /// `cublasSsyrk`.
     ///
     /// # Errors
     ///
@@ -74,7 +78,8 @@ impl Peers {
         self.blas(&BlasCall::Gram { rows, columns, a: operand(a)?, c: operand(c)?, half })
     }
 
-    /// `cublasSdot`: the first element of `result` becomes the dot product of the first `length` elements.
+    /// `cublasSdot`: the first element of `result` becomes the dot product of the first `length`
+    /// elements.
     ///
     /// # Errors
     ///
@@ -129,7 +134,8 @@ impl Peers {
         self.scratch(&LibraryCall::Reduce { operation, number, input: 0, output: 0, length: length as u64 })
     }
 
-    /// `cub::DeviceReduce`: the first element of `output` becomes the reduction of the first `length` values.
+    /// `cub::DeviceReduce`: the first element of `output` becomes the reduction of the first
+    /// `length` values.
     ///
     /// # Errors
     ///

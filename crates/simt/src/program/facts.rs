@@ -37,7 +37,7 @@ pub(super) enum Next<'o> {
 }
 
 impl Facts<'_> {
-    /// How reports class the instruction. A branch that all threads take is none to them.
+    /// How reports class the instruction. An unguarded jump or return does not count as a branch.
     pub fn class(&self, is_guarded: bool) -> InstructionClass {
         match (self.class, &self.next) {
             (InstructionClass::Branch, Next::Jump(_) | Next::Return) if !is_guarded => InstructionClass::Other,

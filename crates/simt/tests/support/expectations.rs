@@ -27,7 +27,7 @@
 //! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not
 //!   for GPUs.
 //! - `check: NAMES`: the checks to enable (`all`, or names separated by commas), and one `finding:
-//!   TEXT` for each expected finding, in order; none means that nothing is found. Not for GPUs.
+//!   TEXT` for each expected finding, in order; without any, nothing may be found. Not for GPUs.
 //! - `blamed: KIND`, once for each kind of finding that the sanitizer reports for a third-party
 //!   program, for one variant of its PTX if named (`blamed: KIND debug`). None means no findings.
 //! - `count: NAME VALUE`: the simulator's counter of that name. Not for GPUs.

@@ -1,6 +1,6 @@
-//! The access patterns of a warp, on each memory model. The kernels and what they show are in `kernels::access`; `table` has the
-//! patterns. Listed in [`super::ALL`] and run by [`super::flow`]; without a GPU or a model it opens a simulated device for each
-//! of `--models`.
+//! The access patterns of a warp, on each memory model. The kernels and what they show are in
+//! `kernels::access`; `table` has the patterns. Without a GPU or a model it opens a simulated
+//! device for each of `--models`.
 
 mod table;
 

@@ -1,6 +1,6 @@
-//! The lab `cache`: cache operators of loads, cache configuration, carveout, and how the kernels are compiled. The kernels
-//! are in `kernels::cache`, with what to look for; `table` has the variants. Listed in [`super::ALL`] and run by
-//! [`super::flow`]; its preferences apply to its own launches only.
+//! The lab `cache`: cache operators of loads, cache configuration, carveout, and how the kernels
+//! are compiled. The kernels are in `kernels::cache`, with what to look for; `table` has the
+//! variants. Its preferences apply to its own launches only.
 
 mod table;
 

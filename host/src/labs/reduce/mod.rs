@@ -1,6 +1,6 @@
-//! Reduction in six steps, and the last one. The kernels and what they show are in `kernels::reduce`. Listed in
-//! [`super::ALL`](crate::labs::ALL); `table` has the variants, `number` what differs between the types, `on_device` the launches,
-//! `peer` CUB's rows.
+//! Reduction in six steps, and the last one. The kernels and what they show are in
+//! `kernels::reduce`; `table` has the variants, `number` what differs between the types, `on_device`
+//! the launches, `peer` CUB's rows.
 
 mod number;
 mod on_device;

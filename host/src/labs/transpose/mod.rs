@@ -1,6 +1,5 @@
-//! The transpose of a matrix: naive, in blocks, through shared memory, padded. The kernels and what they show are in
-//! `kernels::transpose`; `table` has the variants, `peer` the libraries. Listed in [`super::ALL`] and run by [`super::flow`]; it
-//! writes only its own buffers.
+//! The transpose of a matrix: naive, in blocks, through shared memory, padded. The kernels and what
+//! they show are in `kernels::transpose`; `table` has the variants, `peer` the libraries.
 
 mod peer;
 mod table;
