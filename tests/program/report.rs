@@ -48,6 +48,10 @@ impl Page {
         assert_eq!(ids.len(), unique.len(), "{ids:?}");
         assert!(self.all("[aria-labelledby]").iter().all(|it| unique.contains(it.attr("aria-labelledby").unwrap())));
         assert_eq!((self.all("h1").len(), self.all("main").len()), (1, 1));
+        // Regions and sections have different names.
+        let labels = self.all("[role=region]").into_iter().filter_map(|it| it.attr("aria-label").map(str::to_owned));
+        let names: Vec<String> = labels.chain(self.texts("h2")).collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
         for (row, columns) in self.all(".sortable").iter().map(|table| (table, "thead th")) {
             let count = |selector: &str| row.select(&Selector::parse(selector).expect("a selector")).count();
             let (heads, rows) = (count(columns), count("tbody tr"));
@@ -124,7 +128,7 @@ fn findings_stand_at_their_lines() {
     assert_eq!(all.len(), 1);
     assert!(all[0].contains("race in a block"), "{all:?}");
     assert_eq!(all, at_lines);
-    assert!(page.texts("p.cost")[0].starts_with("Wrong: padded is wrong"), "{:?}", page.texts("p.cost"));
+    assert!(page.texts("p.cost")[0].starts_with("padded is wrong: "), "{:?}", page.texts("p.cost"));
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub(super) fn render(report: &LabReport, about: &str) -> String {
                             @for sentence in &page.conclusions { p { (numbers(sentence)) } }
                         }
                     }
-                    @for line in &page.wrong { p.cost { strong { "Wrong: " } (line) } }
+                    @for line in &page.wrong { p.cost { (line) } }
                     @if !faults.is_empty() {
                         section.card aria-labelledby="faults" {
                             h2 id="faults" { "What the checks found" }
@@ -94,7 +94,7 @@ fn results(page: &Page) -> Markup {
     html! {
         section.card aria-labelledby="results" {
             h2 id="results" { "Results" }
-            (table(&page.table, "Results"))
+            (table(&page.table, "Table of results"))
             @for line in &page.kernels { p.quiet { (line.replace('`', "")) } }
             @for grid in &page.grids { (table(grid, grid.title.as_deref().unwrap_or("Sweep").trim_end_matches(':'))) }
             @if !page.legend.is_empty() {

@@ -14,11 +14,13 @@ const MOST: usize = 80_000;
 /// The section.
 pub(super) fn section(report: &LabReport) -> Markup {
     let mut room = MOST;
+    // One scale for all variants, so that a line that has become cheap looks so.
+    let worst = report.variants.iter().filter_map(|it| it.on_page.as_ref()).map(worst).max().unwrap_or(0);
     let (mut shown, mut left_out) = (Vec::new(), Vec::new());
     for variant in &report.variants {
         let Some(lines) = &variant.on_page else { continue };
         let faults = variant.faults();
-        let listing = listing(lines, &faults, &variant.name).into_string();
+        let listing = listing(lines, worst, &faults, &variant.name).into_string();
         match room.checked_sub(listing.len()) {
             None if faults.is_empty() => left_out.push(variant.name.as_str()),
             rest => {
@@ -31,7 +33,7 @@ pub(super) fn section(report: &LabReport) -> Markup {
         section.card aria-labelledby="source" {
             h2 id="source" { "The source, line by line" }
             p.quiet {
-                "The warmer a line, the more sectors and wavefronts it takes, by share of its kernels' worst line. "
+                "The warmer a line, the more sectors and wavefronts it takes, by share of the worst line of all variants. "
                 "Instructions are those of a warp, in PTX."
             }
             @for (index, (variant, listing)) in shown.iter().enumerate() {
@@ -53,14 +55,18 @@ fn kernels(variant: &VariantReport) -> Markup {
     html! { @if !variant.kernels.is_empty() { " " span.quiet { (variant.kernels.join(", ")) } } }
 }
 
-/// The lines of a variant.
-fn listing(lines: &Lines, faults: &[Fault], variant: &str) -> Markup {
-    let listing = lines.listing();
+/// The sectors and wavefronts of the worst line.
+fn worst(lines: &Lines) -> u64 {
     let cost = |listed: &Listed<'_>| match listed {
         Listed::Line(ListedLine { counted: Some(counted), .. }) => counted.cost().0,
         _ => 0,
     };
-    let worst = listing.iter().map(cost).max().unwrap_or(0);
+    lines.listing().iter().map(cost).max().unwrap_or(0)
+}
+
+/// The lines of a variant.
+fn listing(lines: &Lines, worst: u64, faults: &[Fault], variant: &str) -> Markup {
+    let listing = lines.listing();
     html! {
         div.scroll tabindex="0" role="region" aria-label={ "Source of " (variant) } {
             table.source {
