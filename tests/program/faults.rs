@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{fails, host, output, variant};
 
 /// The labs' kernels with a mistake in one of them: in the text of `kernel`, `what` is replaced by `by`.
-fn mistaken(kernel: &str, what: &str, by: &str) -> (tempfile::TempDir, PathBuf) {
+pub fn mistaken(kernel: &str, what: &str, by: &str) -> (tempfile::TempDir, PathBuf) {
     let text = kernels::PTX[0].text;
     let at = text.find(&format!(".entry {kernel}(")).expect("the kernel is there");
     let (before, after) = text.split_at(at);

@@ -26,6 +26,7 @@ mod peers;
 mod pictures;
 mod planted;
 mod printing;
+mod report;
 mod results;
 mod run;
 #[cfg(target_os = "linux")]

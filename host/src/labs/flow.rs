@@ -7,7 +7,7 @@
 //! A wrong result is also saved, with a note on the standard error, because it is needed to find the mistake. The result of a
 //! kernel that a fault stopped is not saved.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use device::{Device, Error, Result, output_file};
 use serde_json::{Map, Value};
@@ -16,7 +16,8 @@ use super::lab::{Lab, Plan, Values, Variant};
 use super::launcher::{Launcher, Record};
 use super::settings::Settings;
 use crate::faults::{Fault, Findings};
-use crate::report::{Comparison, CounterSource, LabReport, VariantReport};
+use crate::lines::Lines;
+use crate::report::{self, Comparison, CounterSource, LabReport, VariantReport};
 use crate::stopwatch::Stopwatch;
 use crate::timing::{Times, Timing};
 use crate::units::gigabytes_per_second;
@@ -34,6 +35,13 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let name = L::NAME;
     if let Some(path) = &settings.output {
         output_file::check(path)?;
+    }
+    if let Some(path) = &settings.report {
+        output_file::check(path)?;
+        let same = |other: &PathBuf| output_file::identity(other) == output_file::identity(path);
+        if settings.output.as_ref().is_some_and(same) {
+            return Err(Error::flag("--report", "--output writes the same file; give another"));
+        }
     }
     settings.peer.check(device, L::PEERS)?;
     let device = &device.shaped_for(settings.shape.multiprocessors);
@@ -87,6 +95,10 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     save(saved, &report, settings)?;
     if report.correct() {
         report.conclude(L::CONCLUSIONS);
+    }
+    // A fault that stops a kernel is the program's error, and a page of half a run would look like a whole one.
+    if let (Some(path), None) = (&settings.report, &report.stopped) {
+        report::write_page(&report, L::ABOUT, path)?;
     }
     Ok(report)
 }
@@ -219,6 +231,9 @@ fn once<D>(
     }
     if !device.properties().is_gpu() {
         result.counters = record.counters();
+        if settings.report.is_some() {
+            result.on_page = Some(Lines::all(record.lines.clone(), &ptx_name(device)));
+        }
         result.lines = settings.lines.of(record.lines, &ptx_name(device));
         result.launches = record.launches;
     }

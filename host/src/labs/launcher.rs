@@ -78,7 +78,9 @@ impl<'a> Launcher<'a> {
         };
         let preferences = Preferences { cache, carveout: settings.carveout.or(preferences.carveout), ..preferences };
         device.prefer(preferences.context_cache)?;
-        let (lines, watches) = (settings.lines.wanted(), settings.lines.watches());
+        // A page shows both.
+        let page = settings.report.is_some();
+        let (lines, watches) = (page || settings.lines.wanted(), page || settings.lines.watches());
         Ok(Self { device, preferences, checks: settings.checks(), lines, watches, record })
     }
 

@@ -33,6 +33,9 @@ pub struct Settings {
     /// Write the result of the last variant that ran to this NumPy file; a note says if it is wrong
     #[arg(long, value_name = "X.npy")]
     pub output: Option<PathBuf>,
+    /// Also write this web page: the table, the sentences, pictures of the accesses, and the source with its counts
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// The kernels' preference: more shared memory, more L1 cache, or both equally
     #[arg(long, value_enum, value_name = "PREFERENCE", default_value_t = CacheConfig::None)]
     pub cache_config: CacheConfig,

@@ -49,13 +49,13 @@ impl LineCounts {
 
 /// The counts of a line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Counted {
+pub(crate) struct Counted {
     /// All of its instructions together.
-    pub all: InstructionCounters,
+    pub(super) all: InstructionCounters,
     /// Its accesses, one entry for each kind of access to each memory.
-    pub accesses: BTreeMap<(Memory, Kind), Access>,
+    pub(super) accesses: BTreeMap<(Memory, Kind), Access>,
     /// What its accesses look like, if the launches kept requests.
-    pub seen: Seen,
+    pub(super) seen: Seen,
 }
 
 /// The accessed memory, in the order of a listing.

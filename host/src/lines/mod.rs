@@ -4,6 +4,8 @@
 //! ```text
 //! simt::Report ──counts──▶ counts of each line ──▶ Lines ──text──▶ a listing for people
 //!                                                    └────────────▶ JSON
+//!
+//! listing: the same as data, for the text and for a lab's page
 //! ```
 //!
 //! Loads and stores of a line are counted separately, so that a line with misaligned reads and aligned writes does not show their
@@ -11,6 +13,7 @@
 //! is itself listed.
 
 mod counts;
+mod listing;
 mod pictures;
 mod seen;
 mod text;
@@ -24,8 +27,10 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use simt::SourceLine;
 
+pub(crate) use counts::Counted;
 pub use counts::LineCounts;
-use counts::{Access, Counted, Kind, Memory};
+use counts::{Access, Kind, Memory};
+pub(crate) use listing::{Listed, ListedLine};
 use seen::Pictured;
 
 use crate::report::Format;
@@ -136,6 +141,11 @@ impl LineFlags {
 }
 
 impl Lines {
+    /// All lines, with their accesses if the launches kept requests. `ptx` names the PTX file.
+    pub(crate) fn all(counts: LineCounts, ptx: &str) -> Self {
+        Self::of(counts, ptx, None)
+    }
+
     fn of(counts: LineCounts, ptx: &str, hot: Option<u64>) -> Self {
         let LineCounts { by_source, by_ptx, ptx: texts, elsewhere } = counts;
         let mut sources = Sources::default();

@@ -48,6 +48,11 @@ impl Seen {
         self.accesses.is_empty()
     }
 
+    /// The accesses.
+    pub fn scenes(&self) -> impl Iterator<Item = &Scene> {
+        self.accesses.iter().map(|drawn| &drawn.scene)
+    }
+
     /// The pictures, in this many columns; nothing if there is no access.
     pub fn text(&self, width: usize, paint: Paint) -> String {
         if self.accesses.is_empty() {

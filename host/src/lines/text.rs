@@ -3,15 +3,12 @@
 
 use std::path::Path;
 
-use simt::SourceLine;
 use wording::printable;
 
+use super::Lines;
 use super::counts::{Access, Counted, Kind, Memory};
-use super::{Line, Lines};
+use super::listing::{Listed, ListedLine};
 use crate::{terminal, units};
-
-/// A line without counts is shown if it is between two lines with counts that are at most this far apart.
-const NEAR: u32 = 4;
 
 pub(super) const TITLES: &str = concat!(
     "          PTX warp active\n", //
@@ -43,32 +40,27 @@ impl Lines {
             return self.pictures(width, terminal::paint());
         }
         let mut text = TITLES.to_owned();
-        let mut before: Option<&SourceLine> = None;
-        for Line { place, counted } in &self.rows {
-            let Some(place) = place else {
-                push(&mut text, "-", &number_cells(counted), NO_LINE, width);
-                push_accesses(&mut text, counted, width);
-                text += &self.pictures_of(None, counted, width, terminal::paint());
-                continue;
-            };
-            match before.filter(|before| before.file == place.file) {
-                None => text += &format!("{}\n", printable(&place.file)),
-                Some(_) if self.sorted => {}
-                Some(before) if place.line - before.line <= NEAR => {
-                    for line in before.line + 1..place.line {
-                        let between = SourceLine { file: place.file.clone(), line };
-                        push(&mut text, &line.to_string(), &Default::default(), &self.source(&between), width);
-                    }
+        for listed in self.listing() {
+            let ListedLine { place, source, counted } = match listed {
+                Listed::File(file) => {
+                    text += &format!("{}\n", printable(file));
+                    continue;
                 }
-                Some(_) => text += "    ...\n",
+                Listed::Gap => {
+                    text += "    ...\n";
+                    continue;
+                }
+                Listed::Line(line) => line,
+            };
+            let line = place.map(|place| place.line);
+            let number = line.map_or_else(|| "-".to_owned(), |line| line.to_string());
+            push(&mut text, &number, &counted.map(number_cells).unwrap_or_default(), &source, width);
+            if let Some(counted) = counted {
+                push_accesses(&mut text, counted, width);
+                text += &self.pictures_of(line, counted, width, terminal::paint());
             }
-            before = Some(place);
-            push(&mut text, &place.line.to_string(), &number_cells(counted), &self.source(place), width);
-            push_accesses(&mut text, counted, width);
-            text += &self.pictures_of(Some(place.line), counted, width, terminal::paint());
         }
-        let shown = |file: &&str| self.rows.iter().flat_map(|row| &row.place).any(|place| *place.file == **file);
-        for file in self.sources.missing().filter(shown) {
+        for file in self.missing() {
             let advice = match Path::new(file).is_relative() {
                 true => ": run this in the folder where that path starts, or below it",
                 false => "",
@@ -77,12 +69,6 @@ impl Lines {
             text += &(wording::wrapped(&note, width, "", "") + "\n");
         }
         text
-    }
-
-    /// A line's text, without its indentation if its neighbours are not shown.
-    pub(super) fn source(&self, place: &SourceLine) -> String {
-        let source = self.sources.line(&place.file, place.line).unwrap_or_default().replace('\t', "    ");
-        printable(if self.sorted { source.trim_start() } else { &source })
     }
 }
 
@@ -110,7 +96,8 @@ fn push_accesses(text: &mut String, counted: &Counted, width: usize) {
     }
 }
 
-fn in_words(memory: Memory, kind: Kind, access: &Access) -> String {
+/// What accesses of a kind cost.
+pub(super) fn in_words(memory: Memory, kind: Kind, access: &Access) -> String {
     let place = match memory {
         Memory::Global => "global",
         Memory::Shared => "shared",

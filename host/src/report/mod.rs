@@ -5,6 +5,7 @@
 //! table      columns and cells, as data; grid makes a table of a sweep; conclusion makes sentences
 //! page       a report as people read it, as data: heading, table, grids, legend, sentences
 //! terminal, markdown, csv, json     the formats
+//! html       the page that a lab writes for `--report`
 //! ```
 //!
 //! A lab's run ends in one [`LabReport`]. [`Page::of`] makes a page of it, and a format for people only writes the page. A new format
@@ -16,6 +17,7 @@ mod csv;
 mod explanations;
 mod format;
 mod grid;
+mod html;
 mod json;
 mod lab_report;
 mod launch_times;
@@ -29,6 +31,7 @@ mod terminal;
 mod variant_report;
 
 use std::io::Write;
+use std::path::Path;
 
 use device::{Counters, Properties, Result};
 
@@ -61,6 +64,15 @@ pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// Writes a lab's report as a web page, whole or not at all. `about` is the lab's subject in a line.
+///
+/// # Errors
+///
+/// [`device::Error::File`].
+pub(crate) fn write_page(report: &LabReport, about: &str, path: &Path) -> Result<()> {
+    device::output_file::write_whole(path, |out| out.write_all(html::render(report, about).as_bytes()))
 }
 
 /// The times and counters of one launch of any kernel, as a table for people, with the columns that

@@ -63,6 +63,8 @@ pub struct VariantReport {
     pub occupancy: Option<GpuOccupancy>,
     /// The counts of each line of the kernels, if requested.
     pub lines: Option<Lines>,
+    /// The same with every access, if there is to be a page.
+    pub on_page: Option<Lines>,
     /// The sanitizer's findings, if requested.
     pub findings: Option<Findings>,
     /// The fault that stopped the kernel.
