@@ -32,7 +32,8 @@ struct Flags {
 
 /// The subcommand.
 pub fn command() -> Command {
-    Flags::augment_args(Command::new("course")).about("Run every lab at its defaults: is this machine ready for class?")
+    Flags::augment_args(Command::new("course"))
+        .about("Run every lab with its defaults, to check that this machine is ready for a class")
 }
 
 /// The result of one lab.

@@ -1,5 +1,4 @@
-// fails: uninitialised read
-// Nobody sets the block's counters to 0.
+// fails: uninitialised read The block's counters are never set to 0.
 
 use cuda_std::prelude::*;
 

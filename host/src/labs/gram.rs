@@ -16,7 +16,7 @@ use device::{Device, Error, LaunchConfig, Matrix, Result};
 use kernels::{gram as kernel, gram_registers as registers};
 use serde_json::{Value, json};
 
-use super::best::{Meeting, gpu};
+use super::best::{SplitWorkspace, gpu};
 use super::compare::{Expected, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
@@ -61,7 +61,7 @@ impl Variants for Step {
         variant("mirrored", "Half of the tiles of 32 x 33, each written twice", step(&kernel::gram_mirrored)),
         variant(
             "registers",
-            "The same with 128 x 128 elements a block, in registers",
+            "The same with 128 x 128 elements per block, in registers",
             Step { tile: Some(registers::TILE), ..step(&registers::gram_registers) },
         ),
         variant(
@@ -139,12 +139,12 @@ pub struct Data {
     /// The transposed matrix, if the best kernel takes it; else one element.
     transposed: Matrix<f32>,
     /// Of the best kernel.
-    meeting: Meeting,
+    workspace: SplitWorkspace,
 }
 
 impl Lab for Gram {
     const NAME: &'static str = "gram";
-    const ABOUT: &'static str = "Bank conflicts when a tile is read by columns, and the padding that ends them";
+    const ABOUT: &'static str = "Bank conflicts of a tile read by columns, and how padding removes them";
     const SUBJECTS: &'static [Subject] =
         &[Subject::SharedLoads, Subject::BankConflicts, Subject::GlobalRequests, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
@@ -199,7 +199,8 @@ impl Lab for Gram {
         let pitched = self.options.pitched;
         let HostMatrix { rows, columns, ref elements } = self.a;
         let (a, c) = (device.matrix(rows, columns, pitched)?, device.matrix(rows, rows, pitched)?);
-        let mut data = Data { a, c, transposed: device.matrix(1, 1, true)?, meeting: Meeting::new(device, 0)? };
+        let mut data =
+            Data { a, c, transposed: device.matrix(1, 1, true)?, workspace: SplitWorkspace::new(device, 0)? };
         // The padding of a pitched matrix is never right to read.
         data.a.poison()?;
         data.a.write(elements)?;
@@ -208,7 +209,7 @@ impl Lab for Gram {
         if steps.iter().any(|step| step.of.best)
             && let Some(launch) = self.best(device)
         {
-            data.meeting = Meeting::new(device, launch.sharing)?;
+            data.workspace = SplitWorkspace::new(device, launch.sharing)?;
             if let Best::Transposed(_) = launch.kernel {
                 // Its rows start on whole words.
                 data.transposed = device.matrix(columns, rows, true)?;
@@ -262,13 +263,13 @@ impl Gram {
         let variant = Variant::new(
             spec.name,
             move |data: &mut Data, launcher| {
-                let Data { a, c, transposed, meeting: Meeting { ready, room } } = data;
+                let Data { a, c, transposed, workspace: SplitWorkspace { ready, sums } } = data;
                 match kernel {
                     Entry::Plain(kernel) => launcher.launch(kernel, &launch, (&*a, c)),
-                    // SAFETY: the shape is that of these matrices, and the meeting place is as large as the
+                    // SAFETY: the shape is that of these matrices, and the workspace place is as large as the
                     // shares need.
                     Entry::Split(Best::Plain(kernel), shares) => unsafe {
-                        launcher.launch_unchecked(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, room))
+                        launcher.launch_unchecked(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, sums))
                     },
                     Entry::Split(Best::Transposed(kernel), shares) => {
                         let best::Shape { rows, columns, a_pitch, .. } = shape;
@@ -279,7 +280,7 @@ impl Gram {
                         // SAFETY: rows, columns and pitches are those of the two matrices.
                         unsafe { launcher.launch_before(turn, &turn_launch.into(), arguments)? };
                         let shape = best::Shape { a_pitch: pitch, ..shape };
-                        let arguments = (&*transposed, c, shape, 1.0_f32, shares, ready, room);
+                        let arguments = (&*transposed, c, shape, 1.0_f32, shares, ready, sums);
                         // SAFETY: the same as without a transposed copy.
                         unsafe { launcher.launch_unchecked(kernel, &launch, arguments) }
                     }

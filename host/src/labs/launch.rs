@@ -11,7 +11,7 @@ use kernels::launch as kernel;
 use serde_json::{Value, json};
 
 use super::compare::Shape;
-use super::inputs::{DefaultSize, Room, VectorFlags, named};
+use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Launcher;
 use super::settings::Settings;
@@ -23,7 +23,7 @@ use crate::units;
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 14 };
 
 /// The vector and its initial values on the device; both and a result on the host.
-const ROOM: Room = Room { what: "incrementing a vector", on_device: 2, on_host: 2 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "incrementing a vector", on_device: 2, on_host: 2 };
 
 /// What the lab is about: the bytes that a full multiprocessor has requested at once.
 const IN_FLIGHT: Measure = Measure::new(
@@ -187,7 +187,7 @@ impl Lab for Launch {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        let elements = options.vector.vector(device, SIZE, ROOM, &mut Random::new(settings.seed))?;
+        let elements = options.vector.vector(device, SIZE, NEEDS, &mut Random::new(settings.seed))?;
         let Options { word, loads, block, grid, vector } = options;
         let (word, loads, block, grid) = (each_once(word), each_once(loads), each_once(block), each_once(grid));
         Ok(Self { options: Options { word, loads, block, grid, vector }, elements })

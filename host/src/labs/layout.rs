@@ -86,7 +86,7 @@ const POINTS_OF_L2: Measure = Measure::new(BEYOND_L1.section, "points_of_l2", &[
 
 const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
-        "Three arrays are {} as an array of points, a column a thread is {} as a row a thread.",
+        "Three arrays are {} as an array of points; one column per thread is {} as one row per thread.",
         &[AsFast(ARRAYS, DIRECT), AsFast(SUM_COLUMNS, SUM_ROWS)],
     ),
     Conclusion::new(
@@ -100,7 +100,7 @@ const CONCLUSIONS: &[Conclusion] = &[
         &[Of(READ_ONLY, &HITS), Of(READ_ONLY, &BEYOND_L1), Of(READ_ONLY, &POINTS_OF_L2), Of(DIRECT, &BEYOND_L1)],
     ),
     Conclusion::new(
-        "With a row a thread, a load takes {}; with a column a thread, {}.",
+        "With one row per thread a load takes {}; with one column per thread, {}.",
         &[Of(SUM_ROWS, &A_LOAD_IN_UNITS), Of(SUM_COLUMNS, &A_LOAD)],
     ),
 ];

@@ -16,7 +16,7 @@ use device::{Device, Error, LaunchConfig, Matrix, Result};
 use kernels::{matmul as kernel, register_tiles as climb};
 use serde_json::{Value, json};
 
-use super::best::{Meeting, gpu};
+use super::best::{SplitWorkspace, gpu};
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
@@ -63,7 +63,7 @@ impl Variants for Step {
         variant("wide", "The same with words of 16 bytes", step(&climb::matmul_wide, REGISTERS, 0)),
         variant(
             "async2",
-            "The same with asynchronous copies: the next tiles come while these are multiplied",
+            "The same with asynchronous copies: the next tiles are loaded while these are multiplied",
             step(&climb::matmul_async2, REGISTERS, MOST),
         ),
         variant("async3", "The same with three tiles of each matrix in place of two", step(&climb::matmul_async3, REGISTERS, MOST)),
@@ -138,7 +138,7 @@ pub struct Data {
     b: Matrix<f32>,
     c: Matrix<f32>,
     /// Of the best kernel.
-    meeting: Meeting,
+    workspace: SplitWorkspace,
 }
 
 impl Lab for Matmul {
@@ -202,8 +202,8 @@ impl Lab for Matmul {
         let pitched = self.options.pitched;
         let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
         let matrix = |rows, columns| device.matrix(rows, columns, pitched);
-        let meeting = Meeting::new(device, 0)?;
-        let mut data = Data { a: matrix(m, k)?, b: matrix(k, n)?, c: matrix(m, n)?, meeting };
+        let workspace = SplitWorkspace::new(device, 0)?;
+        let mut data = Data { a: matrix(m, k)?, b: matrix(k, n)?, c: matrix(m, n)?, workspace };
         for (matrix, elements) in [(&mut data.a, &self.a.elements), (&mut data.b, &self.b.elements)] {
             // The padding of a pitched matrix is never right to read.
             matrix.poison()?;
@@ -214,7 +214,7 @@ impl Lab for Matmul {
         if steps.iter().any(|step| step.of.best)
             && let Some(launch) = self.best(device, &data)
         {
-            data.meeting = Meeting::new(device, launch.sharing)?;
+            data.workspace = SplitWorkspace::new(device, launch.sharing)?;
         }
         let variants = steps.iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
@@ -275,7 +275,7 @@ impl Matmul {
         let variant = Variant::new(
             name,
             move |data: &mut Data, launcher| {
-                let Data { a, b, c, meeting } = data;
+                let Data { a, b, c, workspace } = data;
                 match kernel {
                     Entry::Plain(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c)),
                     // SAFETY: the shape is that of these matrices, and nothing else uses them.
@@ -283,9 +283,9 @@ impl Matmul {
                         launcher.launch_unchecked(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32))
                     },
                     Entry::Tiled(Best::Split(kernel), shares) => {
-                        let Meeting { ready, room } = meeting;
-                        let arguments = (&*a, &*b, c, shape, 1.0_f32, shares, ready, room);
-                        // SAFETY: the same, and the meeting place is as large as the shares need.
+                        let SplitWorkspace { ready, sums } = workspace;
+                        let arguments = (&*a, &*b, c, shape, 1.0_f32, shares, ready, sums);
+                        // SAFETY: the same, and the workspace place is as large as the shares need.
                         unsafe { launcher.launch_unchecked(kernel, &launch, arguments) }
                     }
                 }

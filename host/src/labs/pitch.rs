@@ -9,7 +9,7 @@ use kernels::pitch as kernel;
 use serde_json::{Value, json};
 
 use super::compare::Shape;
-use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
+use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, MemoryNeeds, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::models::stand_in;
 use super::settings::Settings;
@@ -25,7 +25,7 @@ const ROWS: DefaultSize = DefaultSize { on_gpu: 1 << 19, on_simulator: 512 };
 
 /// The matrix and its transpose, linear and with a pitch that may be four times as long, and an output for each; the matrix and a
 /// result on the host.
-const ROOM: Room = Room { what: "copying a matrix", on_device: 12, on_host: 2 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "copying a matrix", on_device: 12, on_host: 2 };
 
 /// How a variant reads the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +155,7 @@ impl Lab for Pitch {
             flags.cols = flags.cols.or(Some(COLUMNS.on(device) as u32));
             flags.rows = flags.rows.or(Some(ROWS.on(device) as u32));
         }
-        let matrix = flags.matrix(device, ROWS, ROOM, &mut Random::new(settings.seed))?;
+        let matrix = flags.matrix(device, ROWS, NEEDS, &mut Random::new(settings.seed))?;
         let transpose = matrix.transposed().elements;
         Ok(Self { options, transpose, matrix })
     }

@@ -84,7 +84,7 @@ const COLUMNS: Row = Row::Named("columns-row-order");
 
 const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
-        "Down the columns the texture is {} as row order; along the rows it is {} as that.",
+        "Down the columns the texture is {} as row order; along the rows it is {}.",
         &[
             AsFast(Row::Named("columns-texture"), COLUMNS),
             AsFast(Row::Named("rows-texture"), Row::Named("rows-row-order")),
