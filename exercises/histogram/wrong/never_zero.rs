@@ -1,4 +1,5 @@
-// fails: uninitialised read The block's counters are never set to 0.
+// fails: uninitialised read
+// The block's counters are never set to 0.
 
 use cuda_std::prelude::*;
 

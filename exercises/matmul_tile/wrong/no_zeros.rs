@@ -1,4 +1,5 @@
-// fails: uninitialised read Leaves the tiles as they are where the matrices end, instead of storing 0.
+// fails: uninitialised read
+// Leaves the tiles as they are where the matrices end, instead of storing 0.
 
 use cuda_std::prelude::*;
 

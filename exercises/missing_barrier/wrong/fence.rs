@@ -1,4 +1,5 @@
-// fails: race A fence puts a thread's own accesses in order; no thread waits at it.
+// fails: race
+// A fence puts a thread's own accesses in order; no thread waits at it.
 
 use cuda_std::prelude::*;
 

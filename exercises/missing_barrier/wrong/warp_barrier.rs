@@ -1,4 +1,5 @@
-// fails: race The barrier of the warp: the element comes from a thread of another warp.
+// fails: race
+// The barrier of the warp: the element comes from a thread of another warp.
 
 use cuda_std::prelude::*;
 

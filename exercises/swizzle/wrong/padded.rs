@@ -1,5 +1,5 @@
-// fails: fermi: occupancy Padding in a separate array: now a block takes twice as much shared
-// memory.
+// fails: fermi: occupancy
+// Padding in a separate array: now a block takes twice as much shared memory.
 
 use cuda_std::prelude::*;
 

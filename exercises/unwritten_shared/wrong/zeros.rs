@@ -1,5 +1,5 @@
-// fails: output[ Fills up with zeros: a zero is a value as any other, and smaller than every
-// positive one.
+// fails: output[
+// Fills up with zeros: a zero is a value as any other, and smaller than every positive one.
 
 use cuda_std::prelude::*;
 
