@@ -95,8 +95,8 @@ pub unsafe fn sum(
 #[kernel(block(256))]
 pub unsafe fn finish(partials: *const i32, output: *mut i32) {
     let t = thread::thread_idx_x() as usize;
-    let grid_total = block_sum(if t < BLOCKS { *partials.add(t) } else { 0 });
+    let total = block_sum(if t < BLOCKS { *partials.add(t) } else { 0 });
     if t == 0 {
-        *output = grid_total;
+        *output = total;
     }
 }

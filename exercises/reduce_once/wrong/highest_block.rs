@@ -61,9 +61,9 @@ pub unsafe fn sum(
     }
     if block == BLOCKS - 1 {
         thread::device_fence();
-        let grid_total = block_sum(if (t as usize) < BLOCKS { *partials.add(t as usize) } else { 0 });
+        let total = block_sum(if (t as usize) < BLOCKS { *partials.add(t as usize) } else { 0 });
         if t == 0 {
-            *output = grid_total;
+            *output = total;
         }
     }
 }

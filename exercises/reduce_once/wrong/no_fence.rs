@@ -65,9 +65,9 @@ pub unsafe fn sum(
     thread::sync_threads();
 
     if *last {
-        let grid_total = block_sum(if (t as usize) < BLOCKS { *partials.add(t as usize) } else { 0 });
+        let total = block_sum(if (t as usize) < BLOCKS { *partials.add(t as usize) } else { 0 });
         if t == 0 {
-            *output = grid_total;
+            *output = total;
         }
     }
 }

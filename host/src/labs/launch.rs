@@ -43,8 +43,15 @@ const IN_FLIGHT: Measure = Measure::new(
 /// The variants are all combinations.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Words to load, separated by commas
-    #[arg(long, value_enum, value_name = "WORD,...", value_delimiter = ',', default_value = "f32,f32x2,f32x4")]
+    /// Words to load, separated by commas: f32, f32x2 and f32x4, of 4, 8 and 16 bytes
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WORD,...",
+        value_delimiter = ',',
+        default_value = "f32,f32x2,f32x4",
+        hide_possible_values = true
+    )]
     pub word: Vec<Word>,
     /// Independent loads per thread, separated by commas: 1, 2, 4, 8
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,2,4,8", value_parser = loads)]

@@ -27,7 +27,8 @@ fn everything(lab: &Entry, device: &Device, small: bool) -> LabReport {
         flags.extend([if small { least } else { more }].into_iter().filter(|value| !value.is_empty()));
     }
     let matches = (lab.command)().try_get_matches_from(&flags).unwrap();
-    (lab.run)(device, &matches, Progress::default()).unwrap_or_else(|error| panic!("{flags:?}: {error}"))
+    let settings = Settings::from_arg_matches(&matches).unwrap();
+    (lab.run)(device, &matches, settings).unwrap_or_else(|error| panic!("{flags:?}: {error}"))
 }
 
 /// The sentences that a report with only these variants has.
