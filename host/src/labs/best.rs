@@ -1,5 +1,5 @@
-//! What the labs give the best kernels beside their data: the size of the device, by which `best_kernels` chooses, and the memory where
-//! blocks meet. The labs own what it allocates.
+//! What the labs give the best kernels beside their data: the size of the device, by which `best_kernels` chooses, and the memory through which
+//! blocks exchange sums. The labs own what it allocates.
 
 use best_kernels::{Gpu, product::SUMS_PER_BLOCK};
 use device::{Buffer, Device, Result};
@@ -22,7 +22,7 @@ pub(super) fn slots(device: &Device, count: usize) -> Result<Buffer<u64>> {
     Ok(slots)
 }
 
-/// Where the blocks that share tiles meet.
+/// The memory through which blocks that share tiles exchange sums.
 pub(super) struct SplitWorkspace {
     /// For each block, whether it has left sums.
     pub ready: Buffer<u32>,

@@ -1,5 +1,8 @@
 //! Tests of every lab: its kernels, and its sentences for every combination of its variants.
 
+use std::fs;
+use std::path::Path;
+
 use super::*;
 use crate::report::{Row, VariantReport};
 use device::{DeviceChoice, Options};
@@ -13,6 +16,20 @@ fn every_lab_has_kernels_and_every_kernel_a_lab() {
     assert_eq!(of_labs, all);
     for lab in ALL {
         assert!(lab.kernels().next().is_some(), "{}", lab.name);
+    }
+}
+
+#[test]
+fn a_file_of_a_lab_has_at_most_300_lines() {
+    let labs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/labs");
+    for lab in ALL {
+        let folder = fs::read_dir(labs.join(lab.name)).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let files = folder.chain([labs.join(lab.name).with_extension("rs")]).filter(|path| path.is_file());
+        let lines: Vec<_> = files.map(|path| (fs::read_to_string(&path).unwrap().lines().count(), path)).collect();
+        assert!(!lines.is_empty(), "{}", lab.name);
+        for (lines, path) in lines {
+            assert!(lines <= 300, "{} has {lines} lines", path.display());
+        }
     }
 }
 
