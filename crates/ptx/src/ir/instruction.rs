@@ -6,13 +6,20 @@
 //! [`Mode`]. `typing` makes the operations, the parser puts them into function bodies, and `simt`
 //! executes them. Plain data.
 
-use super::{
-    Address, AsyncCopy, AsyncStore, AtomicOp, BarrierAction, BinaryOp, BulkCopy, CacheOperator, CallOperand, Callee,
-    CarryOp, Combine, Comparison, Destination, FenceProxies, FloatProperty, Location, MatrixMultiply, MatrixTile,
-    MbarrierAction, Mode, Opaque, Operand, Ordering, OutOfRange, Predicate, ScalarVideo, Scope, ShuffleMode, SimdVideo,
-    Space, Span, TensorCopy, TensorField, TernaryOp, TexelPosition, TextureFetch, TextureQuery, Type, UnaryOp,
-    VoteMode, WarpgroupMultiply,
+use super::asynchronous::{AsyncCopy, AsyncStore, BulkCopy, MbarrierAction};
+use super::lines::Span;
+use super::matrix::{MatrixMultiply, MatrixTile};
+use super::module::Location;
+use super::operand::{Address, CallOperand, Callee, Destination, Operand, Predicate};
+use super::operation::{
+    AtomicOp, BarrierAction, BinaryOp, CacheOperator, CarryOp, Combine, Comparison, FloatProperty, Mode, Ordering,
+    Scope, ShuffleMode, TernaryOp, UnaryOp, VoteMode,
 };
+use super::tensor::{FenceProxies, TensorCopy, TensorField};
+use super::texture::{Opaque, OutOfRange, TexelPosition, TextureFetch, TextureQuery};
+use super::types::{Space, Type};
+use super::video::{ScalarVideo, SimdVideo};
+use super::warpgroup::WarpgroupMultiply;
 use crate::Handle;
 
 /// One instruction of a body.
