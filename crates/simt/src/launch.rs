@@ -144,7 +144,8 @@ pub enum LaunchError {
     Unsupported(Box<LoadError>),
 }
 
-/// Why a launch is invalid. `given` is the launch's, `limit` and `required` the kernel's or the device's.
+/// Why a launch is invalid. `given` is the launch's, `limit` and `required` the kernel's or the
+/// device's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each message says what its fields are
