@@ -17,7 +17,6 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use device::limits::Limits;
 use device::{DeviceChoice, Error, PtxFile, Result};
 
-use crate::lines::LineFlags;
 use crate::progress::Progress;
 use crate::report::{self, Format};
 use crate::until_closed::UntilClosed;
@@ -176,8 +175,8 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
         }
         return Ok(true);
     };
-    LineFlags::from_arg_matches(matches)
-        .map_err(|error| Error::flag("--lines", wording::one_line(&error.to_string())))?
+    labs::Settings::from_arg_matches(matches)
+        .map_err(|error| Error::flag("flags", wording::one_line(&error.to_string())))?
         .check_format(global.format)?;
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());

@@ -142,9 +142,51 @@ fn kinds() -> Plot {
     }
 }
 
+/// Names without room below upright bars, and more series than colours.
+fn patterns() -> Plot {
+    let labels = ["load aligned", "load misaligned", "load of a stride of 8 elements"];
+    let series = |(index, name): (usize, &str)| {
+        let points = labels.iter().enumerate().map(|(x, label)| Point {
+            label: (*label).into(),
+            x: x as f64,
+            y: [4.0, 5.0, 32.0][x] / (index + 1) as f64,
+        });
+        Series { name: name.into(), points: points.collect() }
+    };
+    let names = ["g80", "tesla", "fermi", "kepler", "hopper"];
+    Plot {
+        title: "Transactions per load, by pattern".into(),
+        x: "pattern".into(),
+        y: "transactions".into(),
+        series: names.into_iter().enumerate().map(series).collect(),
+        yardsticks: vec![Yardstick { name: "fewest".into(), value: 4.0 }],
+        best: None,
+        ..offsets()
+    }
+}
+
+/// More curves than colours, over numbers.
+fn six() -> Plot {
+    let of = |index: i32| Series {
+        name: format!("step {index}"),
+        points: points((0..6).map(|x| (f64::from(x) + 1.0, f64::from(x * index + 1)))),
+    };
+    let (x_scale, y_scale) = (Scale::Linear, Scale::Linear);
+    Plot {
+        title: "Six steps".into(),
+        x: "x".into(),
+        series: (1..=6).map(of).collect(),
+        best: None,
+        x_scale,
+        y_scale,
+        ..offsets()
+    }
+}
+
 #[test]
 fn plots() {
-    for (name, plot) in [("offsets", offsets()), ("bandwidth", bandwidth()), ("kinds", kinds())] {
+    let all = [offsets(), bandwidth(), kinds(), patterns(), six()];
+    for (name, plot) in ["offsets", "bandwidth", "kinds", "patterns", "six"].into_iter().zip(all) {
         for width in [100, 60, 40] {
             let text = plot_text(&plot, width, Paint::Plain);
             assert!(text.lines().all(|line| line.chars().count() <= width), "{width} columns:\n{text}");

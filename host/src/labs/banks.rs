@@ -1,11 +1,14 @@
 //! The banks of shared memory, pattern by pattern. The kernels and what they show are in
 //! `kernels::banks`.
 
+use std::borrow::Cow;
+
 use clap::Args;
 use device::flag_values::{each_once, whole_number};
 use device::random::Random;
-use device::{Buffer, Device, LaunchConfig, Result};
+use device::{Buffer, Device, Error, LaunchConfig, Result};
 use kernels::banks::{self as kernel, STAGE_WORDS};
+use picture::Scale;
 use serde_json::{Value, json};
 
 use super::compare::Shape;
@@ -16,7 +19,7 @@ use super::models::stand_in;
 use super::settings::Settings;
 use crate::report::Gap::{Of, Times};
 use crate::report::measures::{SHARED_LOAD_WAVEFRONTS, TIME};
-use crate::report::{Best, Conclusion, Grid, Row, Subject};
+use crate::report::{Best, Conclusion, Grid, Measure, Row, Rows, Subject, Sweep};
 
 const BLOCKS: DefaultSize = DefaultSize { on_gpu: 1 << 16, on_simulator: 4 };
 
@@ -26,6 +29,9 @@ const ROUNDS: DefaultSize = DefaultSize { on_gpu: 128, on_simulator: 32 };
 /// The maximum number of reads per thread: no pattern leaves the staged data.
 const MOST_ROUNDS: u32 = 128;
 
+/// A plot has the strides up to this one.
+const SWEPT: u32 = 33;
+
 /// Threads of a block: one warp.
 const WARP: u32 = 32;
 
@@ -33,11 +39,15 @@ const WARP: u32 = 32;
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Only these patterns, by their names in the table, separated by commas
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = pattern)]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse)]
     pattern: Vec<Pattern>,
     /// All patterns: further strides, words and structures, two loads, and a column of a tile
     #[arg(long, conflicts_with = "pattern")]
     all: bool,
+    /// Only these strides in words, separated by commas
+    #[arg(long, value_name = "N,...", value_delimiter = ',', conflicts_with_all = ["pattern", "all"],
+          value_parser = whole_number(0, STAGE_WORDS))]
+    stride: Vec<u32>,
     /// Blocks of one warp each
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u32 << 24))]
     blocks: Option<u32>,
@@ -47,9 +57,9 @@ pub struct Options {
 }
 
 /// How the lanes of a warp read the staged data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    name: &'static str,
+    name: Cow<'static, str>,
     reads: Reads,
     /// Whether it runs only with `--all` or by its name.
     extra: bool,
@@ -69,34 +79,47 @@ enum Reads {
     Two(u32),
 }
 
+const fn pattern(name: &'static str, reads: Reads, extra: bool) -> Pattern {
+    Pattern { name: Cow::Borrowed(name), reads, extra }
+}
+
 const PATTERNS: [Pattern; 19] = [
-    Pattern { name: "stride-1", reads: Reads::Stride(1), extra: false },
-    Pattern { name: "stride-2", reads: Reads::Stride(2), extra: false },
-    Pattern { name: "stride-3", reads: Reads::Stride(3), extra: false },
-    Pattern { name: "stride-8", reads: Reads::Stride(8), extra: true },
-    Pattern { name: "stride-16", reads: Reads::Stride(16), extra: false },
-    Pattern { name: "stride-32", reads: Reads::Stride(32), extra: false },
-    Pattern { name: "stride-33", reads: Reads::Stride(33), extra: false },
-    Pattern { name: "permuted", reads: Reads::Permuted, extra: false },
-    Pattern { name: "one-word", reads: Reads::Stride(0), extra: false },
-    Pattern { name: "bytes-1", reads: Reads::Bytes(1), extra: false },
-    Pattern { name: "bytes-2", reads: Reads::Bytes(2), extra: true },
-    Pattern { name: "bytes-8", reads: Reads::Bytes(8), extra: false },
-    Pattern { name: "bytes-16", reads: Reads::Bytes(16), extra: false },
-    Pattern { name: "structure-of-2", reads: Reads::Structure(2), extra: true },
-    Pattern { name: "structure-of-3", reads: Reads::Structure(3), extra: false },
-    Pattern { name: "two-interleaved", reads: Reads::Two(1), extra: true },
-    Pattern { name: "two-block-apart", reads: Reads::Two(32), extra: true },
+    pattern("stride-1", Reads::Stride(1), false),
+    pattern("stride-2", Reads::Stride(2), false),
+    pattern("stride-3", Reads::Stride(3), false),
+    pattern("stride-8", Reads::Stride(8), true),
+    pattern("stride-16", Reads::Stride(16), false),
+    pattern("stride-32", Reads::Stride(32), false),
+    pattern("stride-33", Reads::Stride(33), false),
+    pattern("permuted", Reads::Permuted, false),
+    pattern("one-word", Reads::Stride(0), false),
+    pattern("bytes-1", Reads::Bytes(1), false),
+    pattern("bytes-2", Reads::Bytes(2), true),
+    pattern("bytes-8", Reads::Bytes(8), false),
+    pattern("bytes-16", Reads::Bytes(16), false),
+    pattern("structure-of-2", Reads::Structure(2), true),
+    pattern("structure-of-3", Reads::Structure(3), false),
+    pattern("two-interleaved", Reads::Two(1), true),
+    pattern("two-block-apart", Reads::Two(32), true),
     // What the transpose does.
-    Pattern { name: "column-of-32x32", reads: Reads::Stride(32), extra: true },
-    Pattern { name: "column-of-32x33", reads: Reads::Stride(33), extra: true },
+    pattern("column-of-32x32", Reads::Stride(32), true),
+    pattern("column-of-32x33", Reads::Stride(33), true),
 ];
 
-fn pattern(text: &str) -> std::result::Result<Pattern, String> {
+fn parse(text: &str) -> std::result::Result<Pattern, String> {
     PATTERNS.into_iter().find(|pattern| pattern.name == text).ok_or_else(|| {
-        let names: Vec<_> = PATTERNS.iter().map(|pattern| pattern.name).collect();
+        let names = PATTERNS.map(|pattern| pattern.name);
         format!("unknown pattern '{text}'; give some of {}", names.join(", "))
     })
+}
+
+fn of_stride(stride: u32) -> Pattern {
+    Pattern { name: format!("stride-{stride}").into(), reads: Reads::Stride(stride), extra: false }
+}
+
+/// Whether all lanes' words are staged.
+fn reaches(stride: u32, rounds: u32) -> bool {
+    u64::from(WARP - 1) * u64::from(stride) + u64::from(rounds) <= u64::from(STAGE_WORDS)
 }
 
 /// The lab: the staged data.
@@ -109,6 +132,8 @@ pub struct Banks {
 
 /// The data on each device.
 pub struct Data(Vec<(Buffer<u32>, Buffer<u32>)>);
+
+const MEDIAN: Measure = TIME.titled(&["time"]);
 
 const STRIDE_1: Row = Row::Named("stride-1");
 const STRIDE_32: Row = Row::Named("stride-32");
@@ -133,6 +158,15 @@ impl Lab for Banks {
             ],
         ),
     ];
+    const SWEEPS: &'static [Sweep] = &[Sweep {
+        x: "stride",
+        title: "stride, words",
+        scale: Scale::Names,
+        series: &["banks"],
+        rows: Rows::All,
+        timed: (&MEDIAN, Scale::Linear),
+        counted: (&[&SHARED_LOAD_WAVEFRONTS], Scale::Linear),
+    }];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("blocks", BLOCKS), ("rounds", ROUNDS)];
     type Options = Options;
     type Data = Data;
@@ -143,9 +177,23 @@ impl Lab for Banks {
         let bytes = bytes_of::<u32>(&[blocks.into(), WARP.into()]);
         check_room(device, "reading shared memory", bytes.saturating_mul(2), bytes)?;
         let words = Random::new(settings.seed).samples(STAGE_WORDS as usize);
-        let patterns = match options.pattern.as_slice() {
-            [] => PATTERNS.into_iter().filter(|pattern| options.all || !pattern.extra).collect(),
-            patterns => each_once(patterns.to_vec()),
+        let chosen = !options.pattern.is_empty() || options.all;
+        let strides = match options.stride {
+            strides if strides.is_empty() && settings.plot && !chosen => (0..=SWEPT).collect(),
+            strides => each_once(strides),
+        };
+        if let Some(stride) = strides.iter().find(|&&stride| !reaches(stride, rounds)) {
+            let most = (STAGE_WORDS - rounds) / (WARP - 1);
+            let problem = format!(
+                "the last lane's last word at a stride of {stride} is beyond the {STAGE_WORDS} words that are staged; with {rounds} \
+                 rounds, give at most {most}"
+            );
+            return Err(Error::flag("--stride", problem));
+        }
+        let patterns = match options.pattern {
+            _ if !strides.is_empty() => strides.into_iter().map(of_stride).collect(),
+            patterns if patterns.is_empty() => PATTERNS.into_iter().filter(|it| options.all || !it.extra).collect(),
+            patterns => each_once(patterns),
         };
         Ok(Self { patterns, blocks, rounds, words })
     }
@@ -167,7 +215,7 @@ impl Lab for Banks {
             let mut input = device.buffer(self.words.len())?;
             input.write(&self.words)?;
             data.0.push((input, device.buffer((self.blocks * WARP) as usize)?));
-            variants.extend(self.patterns.iter().map(|&pattern| self.variant(pattern, index, name, device.clone())));
+            variants.extend(self.patterns.iter().map(|pattern| self.variant(pattern, index, name, device.clone())));
         }
         let grid = |title: &str, measures| Grid {
             title: title.to_owned(),
@@ -186,9 +234,9 @@ impl Lab for Banks {
 }
 
 impl Banks {
-    fn variant(&self, pattern: Pattern, index: usize, banks: &str, device: Device) -> Variant<'_, Data> {
+    fn variant(&self, pattern: &Pattern, index: usize, banks: &str, device: Device) -> Variant<'_, Data> {
         let (blocks, rounds) = (self.blocks, self.rounds);
-        let Pattern { name, reads, .. } = pattern;
+        let (name, reads) = (&*pattern.name, pattern.reads);
         let launch = LaunchConfig::new([blocks, 1, 1], [WARP, 1, 1]);
         let full_name = if index == 0 { name.to_owned() } else { format!("{name} on {banks}") };
         let bytes = u64::from(blocks) * u64::from(WARP) * reads.bytes() * u64::from(rounds);
@@ -207,6 +255,7 @@ impl Banks {
         )
         .group(banks)
         .axis("pattern", name)
+        .fact("stride", if let Reads::Stride(stride) = reads { Value::from(stride) } else { Value::Null })
         .axis("banks", banks)
         .bytes(bytes)
         .computes(format!("the sums of {name}"), u64::from(blocks * WARP) * 4)

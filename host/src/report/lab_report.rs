@@ -8,6 +8,7 @@ use super::conclusion::Conclusion;
 use super::grid::Grid;
 use super::measure::Measure;
 use super::subject::Subject;
+use super::sweep::Sweep;
 use super::variant_report::VariantReport;
 use crate::faults::Findings;
 use crate::timing::Timing;
@@ -36,6 +37,12 @@ pub struct LabReport {
     /// Whether only the grids are shown unless something is wrong.
     #[serde(skip)]
     pub compact: bool,
+    /// What can be plotted.
+    #[serde(skip)]
+    pub sweeps: &'static [Sweep],
+    /// Whether a terminal shows the plots.
+    #[serde(skip)]
+    pub plot: bool,
     /// What the numbers show, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,

@@ -5,6 +5,7 @@
 //! table      columns and cells, as data; grid makes a table of a sweep; conclusion makes sentences
 //! page       a report as people read it, as data: heading, table, grids, legend, sentences
 //! terminal, markdown, csv, json     the formats
+//! sweep      the plots of a lab's rows, for `--plot` and for its page
 //! html       the page that a lab writes for `--report`
 //! ```
 //!
@@ -26,6 +27,7 @@ mod measure;
 pub mod measures;
 mod page;
 mod subject;
+mod sweep;
 mod table;
 mod terminal;
 mod variant_report;
@@ -45,6 +47,7 @@ pub(crate) use launch_times::LaunchTimes;
 pub use measure::{Better, Cell, Explanation, Measure, Section, Shown};
 pub use page::Page;
 pub use subject::Subject;
+pub use sweep::{Rows, Sweep};
 pub use table::{Column, Table};
 pub use variant_report::{Comparison, Fact, Limit, Mismatch, Tolerance, Tolerated, VariantReport};
 pub(crate) use variant_report::{Metrics, plain};

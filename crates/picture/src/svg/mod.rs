@@ -5,6 +5,7 @@
 //! Each drawing has a title and a description as its text alternative.
 
 mod access;
+mod lying;
 mod plot;
 
 pub use access::access;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Drawing, Number, WIDTH};
+use super::{Drawing, Number, WIDTH, lying};
 use crate::plot::{Axis, number};
 use crate::{Plot, Scale};
 
@@ -15,6 +15,9 @@ const MOST_NUMBERED: usize = 12;
 
 /// Draws a plot.
 pub fn plot(plot: &Plot) -> String {
+    if plot.x_scale == Scale::Names && lying::suits(&plot.labels(), &plot.series, RIGHT - LEFT) {
+        return lying::plot(plot);
+    }
     let named = plot.series.iter().any(|series| !series.name.is_empty());
     let top = if named { 84.0 } else { 60.0 };
     let frame = Frame { plot, axis: plot.y_axis(), top, bottom: top + HEIGHT };
@@ -36,7 +39,7 @@ pub fn plot(plot: &Plot) -> String {
 }
 
 /// All numbers of a plot, for those who cannot see it.
-fn described(plot: &Plot) -> String {
+pub(super) fn described(plot: &Plot) -> String {
     let mut text = format!("{} by {}.", plot.y, plot.x);
     for series in &plot.series {
         let points = series.points.iter().map(|point| format!("{}: {}", point.label, number(point.y)));
@@ -107,20 +110,16 @@ impl Frame<'_> {
     fn lines(&self, drawing: &mut Drawing) {
         let axis = self.plot.x_axis();
         let x = |value: f64| LEFT + 10.0 + axis.position(value) * (RIGHT - LEFT - 20.0);
-        let mut free = f64::NEG_INFINITY;
         let mut points: Vec<_> = self.plot.drawn().map(|(_, point)| (point.x, point.label.as_str())).collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         points.dedup_by(|one, other| one.0 == other.0);
-        let mut shown = 0;
-        for (at, label) in points {
-            let half = 3.1 * label.chars().count() as f64 + 4.0;
-            if x(at) - half >= free {
-                let class = if shown % 2 == 0 { "scale m" } else { "scale m wide" };
-                drawing.label(class, (x(at), self.bottom + 16.0), label);
-                drawing.path("frame", &format!("M{} {}v4", Number(x(at)), Number(self.bottom)));
-                free = x(at) + half;
-                shown += 1;
-            }
+        let places: Vec<_> =
+            points.iter().map(|&(at, label)| (x(at), 3.1 * label.chars().count() as f64 + 4.0)).collect();
+        for (shown, index) in labelled(&places).into_iter().enumerate() {
+            let (at, label) = (places[index].0, points[index].1);
+            let class = if shown % 2 == 0 { "scale m" } else { "scale m wide" };
+            drawing.label(class, (at, self.bottom + 16.0), label);
+            drawing.path("frame", &format!("M{} {}v4", Number(at), Number(self.bottom)));
         }
         for index in 0..self.plot.series.len() {
             let points = self.plot.drawn().filter(|(series, _)| *series == index).map(|(_, point)| point);
@@ -131,7 +130,7 @@ impl Frame<'_> {
                 let _ = write!(path, "{}{} {}", if path.is_empty() { 'M' } else { 'L' }, Number(x), Number(y));
                 marks.push((x, y));
             }
-            drawing.path(&format!("line{}", index % 4), &path);
+            drawing.path(&format!("line{}{}", index % 4, repeated(index)), &path);
             marks.into_iter().for_each(|place| mark(drawing, index, place));
         }
     }
@@ -155,6 +154,26 @@ impl Frame<'_> {
     }
 }
 
+/// Which of these labels are shown, of which the middles and half the widths are given: every second one, or every
+/// third, and so on, as far as they have room.
+fn labelled(places: &[(f64, f64)]) -> Vec<usize> {
+    let fits = |one: usize, other: usize| places[one].0 + places[one].1 <= places[other].0 - places[other].1;
+    let every = |step: usize| (0..places.len()).step_by(step).collect::<Vec<_>>();
+    let steps = (1..=places.len()).map(every);
+    let mut steps = steps.filter(|chosen| chosen.windows(2).all(|pair| fits(pair[0], pair[1])));
+    let mut chosen = steps.next().unwrap_or_default();
+    let last = places.len().saturating_sub(1);
+    if chosen.last().is_some_and(|&shown| shown != last && fits(shown, last)) {
+        chosen.push(last);
+    }
+    chosen
+}
+
+/// From the fifth series on, the colours and marks come again, hollow.
+fn repeated(series: usize) -> &'static str {
+    if series >= 4 { " again" } else { "" }
+}
+
 /// The mark of a series: a circle, a square, a diamond, a triangle.
 fn mark(drawing: &mut Drawing, series: usize, (x, y): (f64, f64)) {
     let path = match series % 4 {
@@ -163,5 +182,5 @@ fn mark(drawing: &mut Drawing, series: usize, (x, y): (f64, f64)) {
         2 => format!("M{} {}l4.2 4.2l-4.2 4.2l-4.2 -4.2z", Number(x), Number(y - 4.2)),
         _ => format!("M{} {}l4 7h-8z", Number(x), Number(y - 4.5)),
     };
-    drawing.path(&format!("mark{}", series % 4), &path);
+    drawing.path(&format!("mark{}{}", series % 4, repeated(series)), &path);
 }

@@ -18,6 +18,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::lab_report::LabReport;
 use super::measure::Section;
 use super::page::Page;
+use super::sweep;
 use super::table::{Column, Table};
 
 const STYLE: &str = include_str!("page.css");
@@ -31,6 +32,9 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// have what the others leave.
 const MOST: usize = 260_000;
 
+/// A table with more rows scrolls by itself, so that it does not hide what comes after it.
+const TALL: usize = 24;
+
 /// Said where nothing was counted.
 const NO_COUNTS: &str = "This run has times only. A GPU does not show its accesses: pictures and counts by line are made \
                          on the simulator. Add --counters to run the same launches there, too, or give --device sim.";
@@ -41,8 +45,8 @@ pub(super) fn render(report: &LabReport, about: &str) -> String {
     let faults: Vec<_> = report.findings().faults();
     let (title, details) = (report.lab, page.heading.iter());
     let counted = report.variants.iter().any(|variant| variant.on_page.is_some());
-    let (results, source) = (results(&page), source::section(report));
-    let room = MOST.saturating_sub(results.0.len() + source.0.len());
+    let (results, plots, source) = (results(&page), plots(report), source::section(report));
+    let room = MOST.saturating_sub(results.0.len() + plots.0.len() + source.0.len());
     let accesses = accesses::section(report, room);
     let document = html! {
         (DOCTYPE)
@@ -74,6 +78,7 @@ pub(super) fn render(report: &LabReport, about: &str) -> String {
                             ul { @for fault in &faults { li.finding { (fault.message) } } }
                         }
                     }
+                    (plots)
                     (results)
                     @if counted {
                         (accesses)
@@ -87,6 +92,19 @@ pub(super) fn render(report: &LabReport, about: &str) -> String {
         }
     };
     document.into_string()
+}
+
+/// The plots of the lab's sweeps.
+fn plots(report: &LabReport) -> Markup {
+    let plots = sweep::plots(report);
+    html! {
+        @if !plots.is_empty() {
+            section.card aria-labelledby="plots" {
+                h2 id="plots" { "Sweep" }
+                div.plots { @for plot in &plots { (PreEscaped(picture::plot_svg(plot))) } }
+            }
+        }
+    }
 }
 
 /// The table, the sweeps, and what their columns mean.
@@ -109,7 +127,7 @@ fn results(page: &Page) -> Markup {
 fn table(table: &Table, name: &str) -> Markup {
     let row_header = |column: &Column| column.section == Section::Name;
     html! {
-        div.scroll tabindex="0" role="region" aria-label=(name) {
+        div.scroll.tall[table.rows() > TALL] tabindex="0" role="region" aria-label=(name) {
             table.sortable {
                 @if table.title.is_some() { caption { (name) } }
                 thead {
