@@ -235,7 +235,7 @@ fn once<D>(
     }
     if !device.properties().is_gpu() {
         result.counters = record.counters();
-        if settings.report.is_some() {
+        if settings.has_page() {
             result.on_page = Some(Lines::all(record.lines.clone(), &ptx_name(device)));
         }
         result.lines = settings.lines.of(record.lines, &ptx_name(device));

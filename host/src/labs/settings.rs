@@ -67,6 +67,9 @@ pub struct Settings {
     /// The flags for libraries to time beside the lab's kernels.
     #[arg(skip)]
     pub peer: PeerFlags,
+    /// Whether a page shows the report among others.
+    #[arg(skip)]
+    pub paged: bool,
     /// Where progress is shown.
     #[arg(skip)]
     pub progress: Progress,
@@ -79,6 +82,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Whether there will be a page, which shows each line and access.
+    pub(super) fn has_page(&self) -> bool {
+        self.report.is_some() || self.paged
+    }
+
     /// Fails if something is requested that this format cannot show.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! A lab's results as data. The labs make a [`LabReport`], and the formats write it. Plain data.
 
 use device::{Error, Properties};
+use picture::Plot;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -91,6 +92,13 @@ impl LabReport {
         let (sentences, measures): (Vec<_>, Vec<_>) = said.unzip();
         self.conclusions = sentences;
         self.concluded = measures.into_iter().flatten().collect();
+    }
+
+    /// The plots of its sweeps.
+    pub fn plots(&self) -> Vec<Plot> {
+        let copy = self.device_copy.as_ref().map(|copy| copy.gbps);
+        let of = |sweep: &Sweep| sweep.plots(&self.variants, self.counters_from.is_some(), copy);
+        self.sweeps.iter().flat_map(of).collect()
     }
 
     /// The sanitizer's findings in all variants.

@@ -4,7 +4,6 @@
 use picture::{Plot, Point, Scale, Series, Yardstick};
 use serde_json::Value;
 
-use super::lab_report::LabReport;
 use super::measure::{Better, Measure};
 use super::measures::GBPS;
 use super::variant_report::{Fact, VariantReport, plain};
@@ -39,11 +38,6 @@ pub enum Rows {
     EachGroup,
 }
 
-/// The plots of a report; none if there are fewer than two points on each axis.
-pub(super) fn plots(report: &LabReport) -> Vec<Plot> {
-    report.sweeps.iter().flat_map(|sweep| sweep.plots(report)).collect()
-}
-
 impl Sweep {
     /// What is swept, without its unit.
     pub(crate) fn name(&self) -> &'static str {
@@ -71,9 +65,11 @@ impl Sweep {
         }
     }
 
-    fn plots(&self, report: &LabReport) -> Vec<Plot> {
+    /// The plots of these rows: of times where there are any, and of counts if these are `counted`. `copy` is the bandwidth of
+    /// the device's own copy. There is none with fewer than two points.
+    pub(super) fn plots(&self, variants: &[VariantReport], counted: bool, copy: Option<f64>) -> Vec<Plot> {
         let mut groups: Vec<Option<&str>> = Vec::new();
-        for variant in report.variants.iter().filter(|variant| self.shows(&variant.group)) {
+        for variant in variants.iter().filter(|variant| self.shows(&variant.group)) {
             let group = (self.rows == Rows::EachGroup).then_some(variant.group.as_str());
             if !groups.contains(&group) {
                 groups.push(group);
@@ -83,14 +79,14 @@ impl Sweep {
         let mut plots = Vec::new();
         for group in groups {
             let is_in = |it: &&VariantReport| self.shows(&it.group) && group.is_none_or(|group| group == it.group);
-            let rows: Vec<&VariantReport> = report.variants.iter().filter(is_in).collect();
+            let rows: Vec<&VariantReport> = variants.iter().filter(is_in).collect();
             let known = |measure: &&&Measure| rows.iter().any(|variant| measure.of(variant).is_some());
-            let counted = self.counted.0.iter().filter(|_| report.counters_from.is_some()).find(known);
+            let counted = self.counted.0.iter().filter(|_| counted).find(known);
             let timed = Some(&self.timed.0).filter(known);
             for (measure, scale) in
                 timed.map(|it| (it, self.timed.1)).into_iter().chain(counted.map(|it| (it, self.counted.1)))
             {
-                plots.extend(self.plot(report, &rows, measure, scale, group.filter(|_| several)));
+                plots.extend(self.plot(copy, &rows, measure, scale, group.filter(|_| several)));
             }
         }
         plots
@@ -98,7 +94,7 @@ impl Sweep {
 
     fn plot(
         &self,
-        report: &LabReport,
+        copy: Option<f64>,
         rows: &[&VariantReport],
         measure: &Measure,
         y_scale: Scale,
@@ -150,7 +146,7 @@ impl Sweep {
                 .map(f64::ceil)
                 .filter(|_| series.len() == 1 && measure.better == Better::Lower && group.is_none()),
             series,
-            yardsticks: yardsticks(report, measure),
+            yardsticks: yardsticks(copy, measure),
         })
     }
 }
@@ -168,9 +164,9 @@ fn joined(series: Vec<Series>) -> Vec<Series> {
 }
 
 /// The device's own copy, where bandwidth is plotted.
-fn yardsticks(report: &LabReport, measure: &Measure) -> Vec<Yardstick> {
-    let copy = report.device_copy.as_ref().filter(|_| measure.key == GBPS.key);
-    copy.map(|copy| Yardstick { name: "the device's own copy".into(), value: copy.gbps }).into_iter().collect()
+fn yardsticks(copy: Option<f64>, measure: &Measure) -> Vec<Yardstick> {
+    let copy = copy.filter(|_| measure.key == GBPS.key);
+    copy.map(|value| Yardstick { name: "the device's own copy".into(), value }).into_iter().collect()
 }
 
 fn fact<'f>(facts: &'f [Fact], name: &str) -> Option<&'f Value> {

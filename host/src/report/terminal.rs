@@ -10,7 +10,6 @@ use super::launch_times::LaunchTimes;
 use super::measure::{Section, Shown};
 use super::page::{self, Page};
 use super::subject::Subject;
-use super::sweep;
 use super::table::{self, Column, Table};
 use super::variant_report::VariantReport;
 use crate::terminal;
@@ -38,7 +37,7 @@ pub(super) fn render(report: &LabReport) -> String {
         }
     }
     if report.plot {
-        for plot in sweep::plots(report) {
+        for plot in report.plots() {
             text += &format!("\n{}", plot_text(&plot, terminal::width(), terminal::paint()));
         }
     }
