@@ -8,11 +8,20 @@ fn plot<'t>(text: &'t str, title: &str) -> &'t str {
     &text[start + 1..]
 }
 
+/// The number after a bar.
+fn number(bar: &str) -> Option<f64> {
+    let (value, factor) = match bar.trim_end().strip_suffix(" k") {
+        Some(value) => (value, 1e3),
+        None => (bar, 1.0),
+    };
+    Some(value.split_whitespace().last()?.parse::<f64>().ok()? * factor)
+}
+
 /// The lines of a plot that have bars: what they show, and how much.
 fn bars(plot: &str) -> Vec<(String, f64)> {
     let bar = |line: &str| {
         let (name, rest) = line.split_once('│')?;
-        let value = rest.split_whitespace().last()?.parse().ok()?;
+        let value = number(rest)?;
         Some((name.split_whitespace().collect::<Vec<_>>().join(" "), value))
     };
     plot.lines()
@@ -71,6 +80,30 @@ fn strides_of_banks_are_any_that_stay_in_the_stage() {
     fails(host("banks --stride 66 --rounds 32 --device sim"), 2, &["--stride", "66", "2048", "at most 65"]);
     fails(host("banks --stride 4294967295 --device sim"), 2, &["--stride"]);
     fails(host("banks --stride 1 --all --device sim"), 2, &["--stride", "--all"]);
+}
+
+#[test]
+fn sums_and_products_run_at_several_sizes() {
+    let report = json("reduce --size 1000,64 --reduce1 --best --type f32,i32 --operation sum,max");
+    let variants = report["variants"].as_array().expect("a list");
+    assert_eq!((variants.len(), report["parameters"].get("size")), (16, None));
+    assert!(variants.iter().all(|variant| variant["correct"] == true), "{report}");
+    assert_eq!(
+        (&variants[0]["name"], &variants[2]["parameters"]["size"]),
+        (&"reduce1-sum-f32 of 1000".into(), &64.into())
+    );
+    let report = json("matmul --m 33,64 --k 40 --naive --tiled32 --pitched");
+    let variants = report["variants"].as_array().expect("a list");
+    assert!(variants.iter().all(|variant| variant["correct"] == true), "{report}");
+    let names: Vec<_> = variants.iter().map(|variant| &variant["name"]).collect();
+    assert_eq!(names, ["naive of 33", "tiled32 of 33", "naive of 64", "tiled32 of 64"]);
+    assert_eq!((&report["parameters"]["k"], report["parameters"].get("m")), (&40.into(), None));
+    // Each thread of the naive kernel loads two elements for each product: 2 * 64 * 64 * 64 / 32 requests.
+    let text = output("matmul --plot --naive --m 32,64 --device sim");
+    let drawn = bars(plot(&text, "Load requests, by m"));
+    assert_eq!(drawn, [("32".into(), 2048.0), ("64".into(), 16_400.0)]);
+    fails(host("matmul --m 64,4294967295 --device sim"), 2, &["4294967295", "smaller ones"]);
+    fails(host("reduce --size 64,0 --device sim"), 2, &["--size"]);
 }
 
 #[test]

@@ -50,6 +50,7 @@ impl Sweep {
         for (group, facts) in rows.filter(|(group, _)| self.shows(group)) {
             let Some(x) = fact(facts, self.x) else { continue };
             let name = self.series.iter().map(|name| fact(facts, name).map(plain).unwrap_or_default()).collect();
+            let group = if self.rows == Rows::EachGroup { group } else { "" };
             if curves.iter().any(|(of, known, at)| *of == group && *known == name && *at != x) {
                 return true;
             }
