@@ -46,7 +46,7 @@ fn part(lab: &LabTimes, index: usize, several: bool) -> Markup {
         @if !lab.variants.is_empty() {
             p.says { (webpage::numbers(&sum(&lab.variants))) }
             (report::of_texts(&TITLES, &cells, &place.named("Times")))
-            (webpage::plots(&[ratios(&lab.variants)]))
+            @if let Some(plot) = changes(&lab.variants) { (webpage::plots(&[plot])) }
         }
         (list(&place.named("Not compared"), &lab.not_compared))
         (list(&place.named("Doubtful"), &lab.doubts))
@@ -69,22 +69,24 @@ fn cells(times: &Row) -> Vec<Text> {
     cells.map(|(column, (text, value))| Text { text, value, class: class(column) }).collect()
 }
 
-/// The ratios as bars, of which those above 1 are dearer.
-fn ratios(rows: &[Row]) -> Plot {
+/// The ratios of what is faster or slower, as bars: of what is neither, a bar would look like a difference.
+fn changes(rows: &[Row]) -> Option<Plot> {
     let point = |(index, row): (usize, &Row)| {
         let label = format!("{}, {}", row.name, row.cache.words());
         Point { label, x: index as f64, y: row.ratio }
     };
-    Plot {
-        title: "Time after, for each unit of time before".into(),
+    let changed = rows.iter().filter(|row| matches!(row.verdict, Verdict::Faster | Verdict::Slower));
+    let points: Vec<Point> = changed.enumerate().map(point).collect();
+    (!points.is_empty()).then(|| Plot {
+        title: "What changed: time after, for each unit of time before".into(),
         x: "variant".into(),
         y: "after / before".into(),
         x_scale: Scale::Names,
         y_scale: Scale::Linear,
-        series: vec![Series { name: String::new(), points: rows.iter().enumerate().map(point).collect() }],
+        series: vec![Series { name: String::new(), points }],
         yardsticks: vec![Yardstick { name: "the same".into(), value: 1.0 }],
         best: Some(1.0),
-    }
+    })
 }
 
 fn list(title: &str, entries: &[String]) -> Markup {

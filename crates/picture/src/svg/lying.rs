@@ -20,7 +20,7 @@ const VALUE: f64 = 62.0;
 pub(super) fn plot(plot: &Plot) -> String {
     let labels = plot.labels();
     let rows: Vec<Vec<(usize, f64)>> = labels.iter().map(|label| rows_of(plot, label)).collect();
-    let top = if plot.yardsticks.is_empty() { 40.0 } else { 56.0 };
+    let top = Drawing::room_for_title(&plot.title) + if plot.yardsticks.is_empty() { 40.0 } else { 56.0 };
     let height = |rows: &[Vec<(usize, f64)>]| rows.iter().map(|row| row.len() as f64 * ROW + GAP).sum::<f64>();
     let bottom = top + height(&rows);
     let column = |texts: &mut dyn Iterator<Item = &str>| {
@@ -32,7 +32,7 @@ pub(super) fn plot(plot: &Plot) -> String {
     let bars = Bars { axis: plot.y_axis(), left, right: WIDTH - VALUE };
 
     let mut drawing = Drawing::new("plot", bottom + 50.0, &plot.title, &described(plot));
-    drawing.label("title", (12.0, 21.0), &plot.title);
+    drawing.title(&plot.title);
     for tick in bars.axis.ticks() {
         let x = bars.x(tick);
         drawing.path("grid", &format!("M{} {}V{}", Number(x), Number(top), Number(bottom)));

@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 
 use super::{Drawing, Number, WIDTH, lying};
 use crate::plot::{Axis, number};
-use crate::{Plot, Scale};
+use crate::{Plot, Scale, Series};
 
 /// The corners of the drawing area.
 const LEFT: f64 = 58.0;
 const RIGHT: f64 = WIDTH - 36.0;
 const HEIGHT: f64 = 230.0;
+/// Between two lines of names.
+const NAMES_LINE: f64 = 24.0;
 /// The most bars that have room for their numbers.
 const MOST_NUMBERED: usize = 12;
 
@@ -19,11 +21,14 @@ pub fn plot(plot: &Plot) -> String {
         return lying::plot(plot);
     }
     let named = plot.series.iter().any(|series| !series.name.is_empty());
-    let top = if named { 84.0 } else { 60.0 };
+    let title = Drawing::room_for_title(&plot.title);
+    let names = if named { names(plot) } else { Vec::new() };
+    let rows = names.last().map_or(0, |(_, row)| row + 1);
+    let top = 60.0 + title + NAMES_LINE * rows as f64;
     let frame = Frame { plot, axis: plot.y_axis(), top, bottom: top + HEIGHT };
     let bars = plot.x_scale == Scale::Names;
     let mut drawing = Drawing::new("plot", frame.bottom + 52.0, &plot.title, &described(plot));
-    drawing.label("title", (12.0, 21.0), &plot.title);
+    drawing.title(&plot.title);
     frame.y_axis(&mut drawing);
     if bars {
         frame.bars(&mut drawing)
@@ -31,8 +36,10 @@ pub fn plot(plot: &Plot) -> String {
         frame.lines(&mut drawing)
     }
     frame.yardsticks(&mut drawing);
-    if named {
-        frame.names(&mut drawing);
+    for (index, ((x, row), series)) in names.iter().zip(&plot.series).enumerate() {
+        let y = 40.0 + title + NAMES_LINE * *row as f64;
+        mark(&mut drawing, index, (*x, y));
+        drawing.label("key", (x + 9.0, y + 4.0), &series.name);
     }
     drawing.label("key m", ((LEFT + RIGHT) / 2.0, frame.bottom + 42.0), &plot.x);
     drawing.finish()
@@ -143,15 +150,6 @@ impl Frame<'_> {
             drawing.label("key e", (RIGHT, y - 5.0), &text);
         }
     }
-
-    fn names(&self, drawing: &mut Drawing) {
-        let mut x = LEFT;
-        for (index, series) in self.plot.series.iter().enumerate() {
-            mark(drawing, index, (x, 40.0));
-            drawing.label("key", (x + 9.0, 44.0), &series.name);
-            x += 30.0 + 8.6 * series.name.chars().count() as f64;
-        }
-    }
 }
 
 /// Which of these labels are shown, of which the middles and half the widths are given: every second one, or every
@@ -167,6 +165,21 @@ fn labelled(places: &[(f64, f64)]) -> Vec<usize> {
         chosen.push(last);
     }
     chosen
+}
+
+/// Where the names of the series are: from the left, and in which line.
+fn names(plot: &Plot) -> Vec<(f64, usize)> {
+    let mut next = (LEFT, 0);
+    let place = |series: &Series| {
+        let width = 30.0 + 8.6 * series.name.chars().count() as f64;
+        if next.0 + width > RIGHT + 24.0 && next.0 > LEFT {
+            next = (LEFT, next.1 + 1);
+        }
+        let place = next;
+        next.0 += width;
+        place
+    };
+    plot.series.iter().map(place).collect()
 }
 
 /// From the fifth series on, the colours and marks come again, hollow.
