@@ -20,7 +20,7 @@ use device::{DeviceChoice, Error, PtxFile, Result};
 use crate::progress::Progress;
 use crate::report::{self, Format};
 use crate::until_closed::UntilClosed;
-use crate::{check, compare_times, course, labs, listing, messages, run};
+use crate::{check, compare_times, course, labs, listing, manual, messages, run};
 
 /// Flags that every subcommand has.
 #[derive(Args, Clone, Debug)]
@@ -103,6 +103,7 @@ fn command() -> Command {
         .subcommand(run::command())
         .subcommand(Command::new("devices").about(listing::ABOUT_DEVICES))
         .subcommands(labs::ALL.iter().map(|lab| (lab.command)()))
+        .subcommands(manual::commands())
 }
 
 /// Runs the subcommand. Returns whether everything was right.
@@ -110,6 +111,9 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     let (name, matches) = matches
         .subcommand()
         .ok_or_else(|| Error::flag("host", "name a lab or a command; `host list` lists the labs"))?;
+    if let "completions" | "man" = name {
+        return manual::main(name, matches, command(), &mut UntilClosed::new(out)).map(|()| true);
+    }
     let global = Global::from_arg_matches(matches)
         .map_err(|error| Error::flag("flags", wording::one_line(&error.to_string())))?;
     let names_ptx = !global.ptx.is_empty();

@@ -19,6 +19,7 @@ mod gpu;
 mod hostile;
 mod launches;
 mod limits;
+mod manual;
 mod models;
 mod names;
 #[cfg(target_os = "linux")]
