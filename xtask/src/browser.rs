@@ -3,7 +3,6 @@
 //! playwright-core and axe-core, which npm installs there. `main` calls it; it writes into `tests/browser/node_modules`, and the
 //! folders that are named.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +10,7 @@ use std::process::Command;
 use clap::Args;
 use serde_json::Value;
 
-use crate::program::{Failed, list, succeed, text};
+use crate::program::{Failed, list, sibling, succeed, text};
 use crate::setup::in_path;
 use crate::workspace::{self, NotInWorkspace};
 
@@ -100,12 +99,7 @@ fn install(tests: &Path) -> Result<(), Error> {
 
 /// Writes a page of each kind into `pages`: of each lab, with its sweep, of kernels, the course, a comparison, and of exercises.
 fn write(root: &Path, pages: &Path, scratch: &Path) -> Result<(), Error> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    succeed(Command::new(cargo).args(["build", "--quiet", "-p", "host", "-p", "learn"]).current_dir(root))?;
-    let program = |name: &str| {
-        env::current_exe().unwrap_or_default().with_file_name(name).with_extension(env::consts::EXE_EXTENSION)
-    };
-    let (host, learn) = (program("host"), program("learn"));
+    let (host, learn) = (sibling("host")?, sibling("learn")?);
     // The exit code may say that what ran was wrong: a page shows that.
     let page = |mut command: Command, name: &str| {
         let path = pages.join(format!("{name}.html"));

@@ -199,6 +199,27 @@ fn plots() {
 }
 
 #[test]
+fn a_report_at_a_glance() {
+    let column = |head: &[&str], cells: &[&str]| {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        (texts(head), texts(cells))
+    };
+    let line = |number, cost, source: &str| picture::OverviewLine { number, cost, source: source.into() };
+    let overview = picture::Overview {
+        title: "transpose".into(),
+        sentences: vec!["A column takes 32.0 wavefronts, with <padding> 1.00.".into()],
+        columns: vec![column(&["variant"], &["tiled", "padded"]), column(&["shared", "loads"], &["32.0", "1.00"])],
+        listings: vec![("tiled".into(), vec![line(7, 0, "    let x = 1;"), line(8, 640, "    *to = a && b;")])],
+    };
+    let drawing = picture::overview_svg(&overview);
+    is_well_formed(&drawing);
+    assert!(drawing.contains("<tspan class=\"number\">1.00</tspan>.") && drawing.contains("heat10"), "{drawing}");
+    assert!(drawing.contains("&lt;padding&gt;") && drawing.contains("a\u{a0}&amp;&amp;\u{a0}b"), "{drawing}");
+    let wide = (0..30).map(|_| overview.columns[1].clone()).collect();
+    is_well_formed(&picture::overview_svg(&picture::Overview { columns: wide, ..overview }));
+}
+
+#[test]
 fn a_plot_without_points_is_drawn() {
     let plot = Plot { series: vec![], ..offsets() };
     assert!(plot_text(&plot, 100, Paint::Plain).contains("by offset"));

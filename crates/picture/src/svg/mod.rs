@@ -6,9 +6,11 @@
 
 mod access;
 mod lying;
+mod overview;
 mod plot;
 
 pub use access::access;
+pub use overview::{Overview, OverviewLine, overview};
 pub use plot::plot;
 
 use std::fmt::Write as _;
