@@ -34,9 +34,14 @@ fn bars(plot: &str) -> Vec<(String, f64)> {
 #[test]
 fn labs_with_a_sweep_draw_it_and_the_others_name_those() {
     let (with, without): (Vec<_>, Vec<_>) = host::labs::ALL.iter().partition(|lab| lab.plots);
+    let folder = tempfile::tempdir().expect("a folder");
     let names: Vec<&str> = with.iter().map(|lab| lab.name).collect();
     for lab in &with {
-        let text = output(&format!("{} --device sim --plot", lab.name));
+        let file = folder.path().join(format!("{}.html", lab.name));
+        let text = output(&format!("{} --device sim --plot --report {}", lab.name, file.display()));
+        let page = crate::report::Page::read(&file);
+        page.check();
+        assert!(!page.all(".plots svg").is_empty() && page.text.len() < 300_000, "{}", lab.name);
         let plotted = text.split("\n\n").filter(|part| part.contains(", by ") && part.contains('└')).count();
         assert!(plotted > 0, "{}: {text}", lab.name);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

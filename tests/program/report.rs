@@ -93,7 +93,7 @@ fn every_lab_writes_a_page_and_prints_what_it_prints_without() {
         page.check();
         assert!(page.text.len() < MOST, "{}: {} bytes", lab.name, page.text.len());
         assert!(!page.all("figure").is_empty() && !page.all("tr.hot").is_empty(), "{}", lab.name);
-        assert_eq!(page.all(".plots svg").is_empty(), !lab.plots, "{}", lab.name);
+        assert!(lab.plots || page.all(".plots svg").is_empty(), "{}", lab.name);
         let unfolded = page.texts(".ptx pre");
         assert!(unfolded.iter().any(|ptx| ptx.contains("ld.")), "{}: {unfolded:?}", lab.name);
         let report: Value = serde_json::from_slice(&run("--format json").stdout).expect("JSON");
