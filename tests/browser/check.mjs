@@ -119,13 +119,20 @@ async function overlaps(page) {
   });
 }
 
+/// Leaves out what axe would take long to look at, and what is like the rest. A drawing is an image with a text of its own: what it
+/// is made of is not read out. Of a listing, the first lines and those with findings are enough.
+function shorten() {
+  for (const drawing of document.querySelectorAll("svg")) drawing.replaceChildren();
+  for (const row of document.querySelectorAll(".source tbody tr:nth-child(n + 30)")) {
+    if (row.querySelector(".finding") === null) row.remove();
+  }
+}
+
 /// What axe finds.
 async function accessible(page, rules) {
   const runOnly = rules && { type: "rule", values: rules };
   const options = { resultTypes: ["violations"], preload: false, ...(runOnly && { runOnly }) };
-  // A drawing is an image with a text of its own: what it is made of is not read out.
-  const run = (options) => globalThis.axe.run({ exclude: ["svg > *"] }, options);
-  const { violations } = await page.evaluate(run, options);
+  const { violations } = await page.evaluate((options) => globalThis.axe.run(document, options), options);
   return violations.map(({ id, help, nodes }) => `axe: ${id}: ${help}: ${nodes[0].html.slice(0, 160)}`);
 }
 
@@ -148,15 +155,23 @@ async function check(browser, name) {
   await page.goto(pathToFileURL(resolve(folder, name)).href);
   if (screenshots) await photograph(page, name);
   wrong.push(...(await unfolds(page)), ...(await sorts(page)), ...(await sortsByKey(page)));
-  await page.evaluate(axe);
-  for (const [width, colorScheme] of LOOKS) {
+  const at = ([width, colorScheme], problems) => problems.map((it) => `at ${width} pixels, ${colorScheme}: ${it}`);
+  const look = async ([width, colorScheme]) => {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 900 });
-    const at = (problems) => problems.map((problem) => `at ${width} pixels, ${colorScheme}: ${problem}`);
-    if (colorScheme === "light") wrong.push(...at(await overlaps(page)));
+  };
+  for (const one of LOOKS.filter(([, colorScheme]) => colorScheme === "light")) {
+    await look(one);
+    wrong.push(...at(one, await overlaps(page)));
+  }
+  await page.evaluate(axe);
+  await page.evaluate(shorten);
+  for (const one of LOOKS) {
+    await look(one);
     // All rules once; what depends on colours and width again.
+    const [width, colorScheme] = one;
     const rules = colorScheme === "dark" ? ["color-contrast"] : width < 1280 ? ["scrollable-region-focusable"] : undefined;
-    wrong.push(...at(await accessible(page, rules)));
+    wrong.push(...at(one, await accessible(page, rules)));
   }
   await context.close();
   return [...new Set(wrong)];
