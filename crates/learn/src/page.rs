@@ -43,6 +43,8 @@ pub fn check(exercise: &Exercise, path: &Path) -> Result<()> {
 /// [`Error::Device`] if it cannot be written.
 pub fn write(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, path: &Path) -> Result<()> {
     let place = Place::alone();
+    // What is to be predicted is not told before.
+    let lines = verdict.lines.as_ref().filter(|_| !exercise.is_predicted() || verdict.passed());
     let source = if exercise.is_predicted() { exercise.given_file() } else { report.file.to_owned() };
     let details = [strip_str(heading(exercise).trim_end()).to_string(), format!("seed {}", verdict.seed)];
     let main = html! {
@@ -54,10 +56,10 @@ pub fn write(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, path: 
                 @for prediction in &verdict.predictions { (of_prediction(prediction, report.explain)) }
             }))
         }
-        @if let Some(lines) = &verdict.lines {
-            @if !exercise.is_predicted() && !lines.scenes.is_empty() { (place.card("What a warp's accesses do", &accesses(lines))) }
+        @if let Some(lines) = lines {
+            @if !lines.scenes.is_empty() { (place.card("What a warp's accesses do", &accesses(lines))) }
         }
-        (place.card("The source, line by line", &listed(&source, verdict)))
+        (place.card("The source, line by line", &listed(&source, verdict, lines)))
     };
     let about = &exercise.goals.title;
     let text = Page { title: &exercise.name, about, details: &details, main }.render();
@@ -149,7 +151,7 @@ fn accesses(lines: &Lines) -> Markup {
 }
 
 /// The whole file, with what was counted and found in each line.
-fn listed(file: &Path, verdict: &Verdict) -> Markup {
+fn listed(file: &Path, verdict: &Verdict, lines: Option<&Lines>) -> Markup {
     let text = fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let faults = match &verdict.failure {
         Some(Failure::Faults(_, faults, _) | Failure::OutOfTime(_, faults)) => faults.as_slice(),
@@ -160,7 +162,7 @@ fn listed(file: &Path, verdict: &Verdict) -> Markup {
         Entry::Line(Line {
             number: Some(number),
             source: text.replace('\t', "    "),
-            counts: verdict.lines.as_ref().and_then(|lines| lines.counts.get(&number).cloned()),
+            counts: lines.and_then(|lines| lines.counts.get(&number).cloned()),
             findings: faults.iter().flat_map(|fault| found(fault, number)).collect(),
         })
     };
