@@ -123,20 +123,25 @@ pub fn succeed(command: &mut Command) -> Result<String, Failed> {
     Err(Failed::of(command, said.lines().last().unwrap_or("it printed nothing")))
 }
 
-/// A program of this workspace, which cargo builds, beside this one.
+/// A program of this workspace, which cargo builds, beside this one. With `COALESCE_BUILT` in the environment it is there already:
+/// cargo would compile it anew, with the features that it has alone.
 ///
 /// # Errors
 ///
 /// If it does not compile.
 pub fn sibling(package: &str) -> Result<PathBuf, Failed> {
     let own = env::current_exe().unwrap_or_default();
+    let program = own.with_file_name(package).with_extension(env::consts::EXE_EXTENSION);
+    if env::var_os("COALESCE_BUILT").is_some() && program.is_file() {
+        return Ok(program);
+    }
     let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build.args(["build", "--quiet", "-p", package]).current_dir(env!("CARGO_MANIFEST_DIR"));
     if own.parent().is_some_and(|folder| folder.ends_with("release")) {
         build.arg("--release");
     }
     succeed(&mut build)?;
-    Ok(own.with_file_name(package).with_extension(env::consts::EXE_EXTENSION))
+    Ok(program)
 }
 
 /// The elements of a list; empty for anything else.
