@@ -3,14 +3,9 @@
 
 use std::io::Write;
 
-use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use device::{Error, Result};
-
-/// Flags that every command has, and that mean nothing here.
-const GLOBAL: [&str; 8] =
-    ["device", "format", "ptx", "memory_limit", "heap_limit", "output_limit", "step_limit", "fault_limit"];
 
 /// The subcommands.
 pub(crate) fn commands() -> [Command; 2] {
@@ -32,13 +27,8 @@ pub(crate) fn commands() -> [Command; 2] {
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] for flags that mean nothing here, and for a command that is not there; [`Error::Output`].
+/// [`Error::Flag`] for a command that is not there; [`Error::Output`].
 pub(crate) fn main(name: &str, matches: &ArgMatches, mut program: Command, out: &mut dyn Write) -> Result<()> {
-    let given = |id: &&&str| matches.value_source(id) == Some(ValueSource::CommandLine);
-    if let Some(id) = GLOBAL.iter().find(given) {
-        let flag = format!("--{}", id.replace('_', "-"));
-        return Err(Error::flag(flag, format!("`host {name}` runs nothing, and has one format")));
-    }
     let mut text = Vec::new();
     match (name, matches.try_get_one::<Shell>("shell")) {
         ("completions", Ok(Some(&shell))) => clap_complete::generate(shell, &mut program, "host", &mut text),

@@ -16,7 +16,7 @@ fn every_shell_completes_labs_and_flags() {
     fails(host("completions"), 2, &["<SHELL>"]);
     for flags in ["--device sim", "--format json", "--ptx x.ptx", "--step-limit 5"] {
         let flag = flags.split(' ').next().expect("a flag");
-        fails(host(&format!("completions bash {flags}")), 2, &[flag, "`host completions` runs nothing"]);
+        fails(host(&format!("completions bash {flags}")), 2, &["unexpected argument", flag]);
     }
 }
 
@@ -53,5 +53,5 @@ fn manual_pages_are_of_the_program_and_of_each_command() {
     }
     assert!(output("man run").contains("tensor_at"));
     fails(host("man multiply"), 2, &["there is no command 'multiply'", "host --help"]);
-    fails(host("man --device sim"), 2, &["--device", "`host man` runs nothing"]);
+    fails(host("man --device sim"), 2, &["unexpected argument", "--device"]);
 }

@@ -45,7 +45,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     }
     settings.peer.check(device, L::PEERS)?;
     let device = &device.shaped_for(settings.shape.multiprocessors);
-    progress.begin(|| format!("{name}: making the data"));
+    progress.begin(|| format!("{name}: preparing the data"));
     device.watch(progress.of_launch());
     let lab = L::new(device, options, settings)?;
     let mut plan = lab.plan(device)?;

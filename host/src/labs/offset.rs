@@ -12,7 +12,7 @@ use kernels::offset as kernel;
 use picture::Scale;
 use serde_json::{Value, json};
 
-use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
+use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
@@ -25,7 +25,7 @@ use crate::report::{
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 16 };
 
 /// Three vectors on the device; A, B and one output at a time on the host.
-const ROOM: Room = Room { what: "adding vectors", on_device: 3, on_host: 3 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "adding vectors", on_device: 3, on_host: 3 };
 
 /// The kernels' parameters: A, B, C, offset.
 type Parameters = (Slice<f32>, Slice<f32>, DisjointSlice<f32>, usize);
@@ -156,7 +156,7 @@ impl Lab for Offset {
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let mut random = Random::new(settings.seed);
-        let a: Vec<f32> = options.a.vector(device, SIZE, ROOM, &mut random)?;
+        let a: Vec<f32> = options.a.vector(device, SIZE, NEEDS, &mut random)?;
         let b =
             second_vector(options.input_b.as_deref(), a.len(), "A and B are added element by element", &mut random)?;
         let offsets = offsets(&options.offset, options.all, settings.plot, a.len())?;
