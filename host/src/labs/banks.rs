@@ -1,15 +1,16 @@
 //! The banks of shared memory, pattern by pattern. The kernels and what they show are in
-//! `kernels::banks`.
+//! `kernels::banks`; `table` has the patterns.
 
-use std::borrow::Cow;
+mod table;
 
-use clap::Args;
-use device::flag_values::{each_once, whole_number};
+use device::flag_values::each_once;
 use device::random::Random;
 use device::{Buffer, Device, Error, LaunchConfig, Result};
 use kernels::banks::{self as kernel, STAGE_WORDS};
-use picture::Scale;
 use serde_json::{Value, json};
+
+pub use table::Options;
+use table::{CONCLUSIONS, PATTERNS, Pattern, Reads, SWEEPS, of_stride};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
@@ -17,105 +18,19 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Launcher;
 use super::models::stand_in;
 use super::settings::Settings;
-use crate::report::Gap::{Of, Times};
 use crate::report::measures::{SHARED_LOAD_WAVEFRONTS, TIME};
-use crate::report::{Best, Conclusion, Grid, Measure, Row, Rows, Subject, Sweep};
+use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
 
 const BLOCKS: DefaultSize = DefaultSize { on_gpu: 1 << 16, on_simulator: 4 };
 
 /// The default number of reads per thread.
 const ROUNDS: DefaultSize = DefaultSize { on_gpu: 128, on_simulator: 32 };
 
-/// The maximum number of reads per thread: no pattern leaves the staged data.
-const MOST_ROUNDS: u32 = 128;
-
 /// A plot has the strides up to this one.
 const SWEPT: u32 = 33;
 
 /// Threads of a block: one warp.
 const WARP: u32 = 32;
-
-/// The flags of `host banks`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// Only these patterns, by their names in the table, separated by commas
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse)]
-    pattern: Vec<Pattern>,
-    /// All patterns: further strides, words and structures, two loads, and a column of a tile
-    #[arg(long, conflicts_with = "pattern")]
-    all: bool,
-    /// Only these strides in words, separated by commas
-    #[arg(long, value_name = "N,...", value_delimiter = ',', conflicts_with_all = ["pattern", "all"],
-          value_parser = whole_number(0, STAGE_WORDS))]
-    stride: Vec<u32>,
-    /// Blocks of one warp each
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u32 << 24))]
-    blocks: Option<u32>,
-    /// Reads of each thread
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, MOST_ROUNDS))]
-    rounds: Option<u32>,
-}
-
-/// How the lanes of a warp read the staged data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
-    name: Cow<'static, str>,
-    reads: Reads,
-    /// Whether it runs only with `--all` or by its name.
-    extra: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reads {
-    /// One word per lane, this many words from the next lane's.
-    Stride(u32),
-    /// One word per lane, in another order.
-    Permuted,
-    /// One word of this many bytes per lane, side by side.
-    Bytes(u32),
-    /// The fields of a structure of this many words, one after another.
-    Structure(u32),
-    /// Two words per lane, this far apart.
-    Two(u32),
-}
-
-const fn pattern(name: &'static str, reads: Reads, extra: bool) -> Pattern {
-    Pattern { name: Cow::Borrowed(name), reads, extra }
-}
-
-const PATTERNS: [Pattern; 19] = [
-    pattern("stride-1", Reads::Stride(1), false),
-    pattern("stride-2", Reads::Stride(2), false),
-    pattern("stride-3", Reads::Stride(3), false),
-    pattern("stride-8", Reads::Stride(8), true),
-    pattern("stride-16", Reads::Stride(16), false),
-    pattern("stride-32", Reads::Stride(32), false),
-    pattern("stride-33", Reads::Stride(33), false),
-    pattern("permuted", Reads::Permuted, false),
-    pattern("one-word", Reads::Stride(0), false),
-    pattern("bytes-1", Reads::Bytes(1), false),
-    pattern("bytes-2", Reads::Bytes(2), true),
-    pattern("bytes-8", Reads::Bytes(8), false),
-    pattern("bytes-16", Reads::Bytes(16), false),
-    pattern("structure-of-2", Reads::Structure(2), true),
-    pattern("structure-of-3", Reads::Structure(3), false),
-    pattern("two-interleaved", Reads::Two(1), true),
-    pattern("two-block-apart", Reads::Two(32), true),
-    // What the transpose does.
-    pattern("column-of-32x32", Reads::Stride(32), true),
-    pattern("column-of-32x33", Reads::Stride(33), true),
-];
-
-fn parse(text: &str) -> std::result::Result<Pattern, String> {
-    PATTERNS.into_iter().find(|pattern| pattern.name == text).ok_or_else(|| {
-        let names = PATTERNS.map(|pattern| pattern.name);
-        format!("unknown pattern '{text}'; give some of {}", names.join(", "))
-    })
-}
-
-fn of_stride(stride: u32) -> Pattern {
-    Pattern { name: format!("stride-{stride}").into(), reads: Reads::Stride(stride), extra: false }
-}
 
 /// Whether all lanes' words are staged.
 fn reaches(stride: u32, rounds: u32) -> bool {
@@ -133,40 +48,12 @@ pub struct Banks {
 /// The data on each device.
 pub struct Data(Vec<(Buffer<u32>, Buffer<u32>)>);
 
-const MEDIAN: Measure = TIME.titled(&["time"]);
-
-const STRIDE_1: Row = Row::Named("stride-1");
-const STRIDE_32: Row = Row::Named("stride-32");
-const STRIDE_33: Row = Row::Named("stride-33");
-const ONE_WORD: Row = Row::Named("one-word");
-
 impl Lab for Banks {
     const NAME: &'static str = "banks";
     const ABOUT: &'static str = "The banks of shared memory: which patterns conflict, and how many ways";
     const SUBJECTS: &'static [Subject] = &[Subject::SharedLoads, Subject::BankConflicts];
-    const CONCLUSIONS: &'static [Conclusion] = &[
-        Conclusion::new(
-            "A stride of 32 words takes {} times as long as a stride of 1.",
-            &[Times(STRIDE_32, STRIDE_1, &TIME)],
-        ),
-        Conclusion::new(
-            "A load takes {} wavefronts at a stride of 32 words and {} at 33; one word for all lanes takes {}.",
-            &[
-                Of(STRIDE_32, &SHARED_LOAD_WAVEFRONTS),
-                Of(STRIDE_33, &SHARED_LOAD_WAVEFRONTS),
-                Of(ONE_WORD, &SHARED_LOAD_WAVEFRONTS),
-            ],
-        ),
-    ];
-    const SWEEPS: &'static [Sweep] = &[Sweep {
-        x: "stride",
-        title: "stride, words",
-        scale: Scale::Names,
-        series: &["banks"],
-        rows: Rows::All,
-        timed: (&MEDIAN, Scale::Linear),
-        counted: (&[&SHARED_LOAD_WAVEFRONTS], Scale::Linear),
-    }];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("blocks", BLOCKS), ("rounds", ROUNDS)];
     type Options = Options;
     type Data = Data;
@@ -282,18 +169,6 @@ impl Banks {
             }
         };
         sum(&mut (0..self.rounds as usize).map(each))
-    }
-}
-
-impl Reads {
-    /// Bytes that a lane reads in a round.
-    fn bytes(self) -> u64 {
-        match self {
-            Self::Stride(_) | Self::Permuted => 4,
-            Self::Bytes(bytes) => bytes.into(),
-            Self::Structure(words) => 4 * u64::from(words),
-            Self::Two(_) => 8,
-        }
     }
 }
 

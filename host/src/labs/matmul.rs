@@ -1,31 +1,30 @@
 //! The matrix product, from global memory and through tiles. The kernels and what they show are in
-//! `kernels::matmul`. It shares its references with `gram` (`product.rs`).
+//! `kernels::matmul`. It shares its references with `gram` (`labs::product`);
+//! `product` has what each size runs, `table` the variants.
 
+mod product;
 mod table;
 
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use best_kernels::matmul::{self as best, Best};
-use best_kernels::product::{Shares, TileLaunch};
 use device::flag_values::each_once;
 use device::peers::Peers;
 use device::random::Random;
-use device::{Device, Error, LaunchConfig, Matrix, Result};
+use device::{Device, Error, Result};
 use serde_json::{Value, json};
 
+pub use product::Data;
+use product::{OnDevice, Product};
 pub use table::Options;
-use table::{CONCLUSIONS, Plain, SWEEPS, Step};
+use table::{CONCLUSIONS, SWEEPS};
 
-use super::best::{SplitWorkspace, gpu};
-use super::compare::Shape;
+use super::best::SplitWorkspace;
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
-use super::lab::{Lab, Outcome, Plan, Variant};
-use super::product::Products;
+use super::lab::{Lab, Plan, Variant};
 use super::settings::Settings;
-use super::variants::VariantSpec;
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Subject, Sweep, Tolerance};
+use crate::report::{Conclusion, Subject, Sweep};
 
 /// The smallest size of a plot.
 const LEAST_PLOTTED: u64 = 32;
@@ -36,32 +35,6 @@ const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 pub struct Matmul {
     options: Options,
     products: Vec<Product>,
-}
-
-/// A product.
-struct Product {
-    /// Where its data is.
-    index: usize,
-    a: HostMatrix,
-    b: HostMatrix,
-    seed: u64,
-    /// Threads of a block of the naive kernel.
-    block: [u32; 2],
-    /// Whether its rows say which product they are of.
-    named: bool,
-    expected: OnceLock<Products>,
-}
-
-/// What lies on a device, for each product.
-pub struct Data(Vec<OnDevice>);
-
-/// A product on a device.
-struct OnDevice {
-    a: Matrix<f32>,
-    b: Matrix<f32>,
-    c: Matrix<f32>,
-    /// Of the best kernel.
-    workspace: SplitWorkspace,
 }
 
 impl Lab for Matmul {
@@ -194,132 +167,4 @@ fn rows(device: &Device, options: &Options, plot: bool) -> Vec<u64> {
         ([], None) => vec![SIZE.on(device)],
         (rows, _) => each_once(rows.to_vec()).into_iter().map(u64::from).collect(),
     }
-}
-
-impl Product {
-    /// Rows, columns, and what is summed for each element.
-    fn extents(&self) -> [usize; 3] {
-        [self.a.rows, self.b.columns, self.a.columns]
-    }
-
-    /// The name of a row.
-    fn name(&self, name: &str) -> String {
-        if self.named { format!("{name} of {}", self.a.rows) } else { name.to_owned() }
-    }
-
-    /// The matrices on a device.
-    fn place(&self, device: &Device, pitched: bool) -> Result<OnDevice> {
-        let [m, n, k] = self.extents();
-        let matrix = |rows, columns| device.matrix(rows, columns, pitched);
-        let workspace = SplitWorkspace::new(device, 0)?;
-        let mut data = OnDevice { a: matrix(m, k)?, b: matrix(k, n)?, c: matrix(m, n)?, workspace };
-        for (matrix, elements) in [(&mut data.a, &self.a.elements), (&mut data.b, &self.b.elements)] {
-            // The padding of a pitched matrix is never right to read.
-            matrix.poison()?;
-            matrix.write(elements)?;
-        }
-        Ok(data)
-    }
-
-    fn shape(&self, data: &OnDevice) -> best::Shape {
-        best::Shape {
-            m: self.a.rows as u32,
-            n: self.b.columns as u32,
-            k: self.a.columns as u32,
-            a_pitch: data.a.pitch() as u32,
-            b_pitch: data.b.pitch() as u32,
-            c_pitch: data.c.pitch() as u32,
-        }
-    }
-
-    /// The threads of a block of the step's own kernel.
-    fn block(&self, step: &Step) -> [u32; 3] {
-        let [x, y] = self.block;
-        step.kernel.shape().block.unwrap_or([x, y, 1])
-    }
-
-    /// The best kernel for this shape. Products that are smaller than a tile are left to `matmul_wide`.
-    fn best(&self, device: &Device, data: &OnDevice) -> Option<TileLaunch<Best>> {
-        best::best(gpu(device), self.shape(data))
-    }
-
-    fn variant(
-        &self,
-        &VariantSpec { name, of: ref step, .. }: &VariantSpec<Step>,
-        device: &Device,
-        data: &OnDevice,
-    ) -> Variant<'_, Data> {
-        let ([m, n, _], index) = (self.extents(), self.index);
-        let shape = self.shape(data);
-        let block = self.block(step);
-        let [across, down] = step.tile.map_or([block[0], block[1]], |side| [side, side]);
-        let launch = LaunchConfig::new([shape.n.div_ceil(across), shape.m.div_ceil(down), 1], block);
-        let best = if step.best { self.best(device, data) } else { None };
-        let (kernel, launch) = match best {
-            Some(best) => (Entry::Tiled(best.kernel, best.shares), best.launch().into()),
-            None => (Entry::Plain(step.kernel), launch),
-        };
-        let variant = Variant::new(
-            self.name(name),
-            move |data: &mut Data, launcher| {
-                let OnDevice { a, b, c, workspace } = &mut data.0[index];
-                match kernel {
-                    Entry::Plain(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c)),
-                    // SAFETY: the shape is that of these matrices, and nothing else uses them.
-                    Entry::Tiled(Best::Alone(kernel), _) => unsafe {
-                        launcher.launch_unchecked(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32))
-                    },
-                    Entry::Tiled(Best::Split(kernel), shares) => {
-                        let SplitWorkspace { ready, sums } = workspace;
-                        let arguments = (&*a, &*b, c, shape, 1.0_f32, shares, ready, sums);
-                        // SAFETY: the same, and the workspace is as large as the shares need.
-                        unsafe { launcher.launch_unchecked(kernel, &launch, arguments) }
-                    }
-                }
-            },
-            |data| self.outcome(data),
-        )
-        .fact("block", json!(launch.block[..2]))
-        .fact("grid", json!(launch.grid))
-        .computes(self.name("the product"), (m * n * size_of::<f32>()) as u64);
-        let variant = self.described(name, variant);
-        if step.best { variant.one_of_several_kernels() } else { variant }
-    }
-
-    /// A row with what it moves and computes, and which product it is of.
-    fn described<'v>(&self, step: &'static str, variant: Variant<'v, Data>) -> Variant<'v, Data> {
-        let variant = variant.bytes(self.bytes()).operations(self.operations());
-        match self.named {
-            true => variant.axis("step", step).axis("m", self.a.rows).group(format!("m {}", self.a.rows)),
-            false => variant,
-        }
-    }
-
-    /// Whether the product is right.
-    fn outcome(&self, data: &mut Data) -> Result<Outcome> {
-        let found = data.0[self.index].c.read()?;
-        let expected = self.expected.get_or_init(|| Products::of(&self.a, &self.b, self.seed));
-        let shape = Shape::Matrix { rows: self.a.rows, columns: self.b.columns };
-        // Each product is rounded and each sum: on the way to an element, at most as many as there are terms, and one.
-        let tolerance = Tolerance::Roundings(self.a.columns as u64 + 1);
-        Ok(Outcome::near_where(shape, found, tolerance, |row, column| expected.of_element(row, column)))
-    }
-
-    /// The bytes of the three matrices.
-    fn bytes(&self) -> u64 {
-        let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
-        ((m * k + k * n + m * n) * size_of::<f32>()) as u64
-    }
-
-    fn operations(&self) -> u64 {
-        2 * (self.a.rows * self.b.columns) as u64 * self.a.columns as u64
-    }
-}
-
-/// A kernel of this lab.
-#[derive(Clone, Copy)]
-enum Entry {
-    Plain(&'static Plain),
-    /// With how its tiles are shared out.
-    Tiled(Best, Shares),
 }
