@@ -20,7 +20,7 @@ use crate::labs::Settings;
 use crate::progress::Progress;
 use crate::report::{self, Format};
 use crate::until_closed::UntilClosed;
-use crate::{check, compare_times, course, labs, listing, messages, run};
+use crate::{check, compare_times, course, labs, listing, manual, messages, run};
 
 /// The flag of every subcommand.
 #[derive(Args, Clone, Debug)]
@@ -119,6 +119,7 @@ fn command() -> Command {
         .subcommand(opening(run::command()))
         .subcommand(opening(Command::new("devices").about(listing::ABOUT_DEVICES)))
         .subcommands(labs::ALL.iter().map(|lab| running_labs((lab.command)())))
+        .subcommands(manual::commands())
 }
 
 /// A subcommand with these flags added, which would otherwise also bring their own description of it.
@@ -137,6 +138,9 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     let (name, matches) = matches
         .subcommand()
         .ok_or_else(|| Error::flag("host", "name a lab or a command; `host list` lists the labs"))?;
+    if let "completions" | "man" = name {
+        return manual::main(name, matches, command(), &mut UntilClosed::new(out)).map(|()| true);
+    }
     let FormatFlag { format } = parsed(matches)?;
     let mut out = UntilClosed::new(out);
     match name {
@@ -168,7 +172,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
         return course::main(&device, start.elapsed(), matches, progress, format, &mut out);
     };
     let settings: Settings = parsed(matches)?;
-    settings.lines.check_format(format)?;
+    settings.check_format(format)?;
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
     let device = device::open(choice, &options)?;

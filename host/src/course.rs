@@ -2,12 +2,15 @@
 //! class. `cli` calls it; it runs labs through [`crate::labs`] as their subcommands do, and writes to the output that it is
 //! given.
 
+mod page;
+
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use device::flag_values::{seconds, whole_number};
-use device::{Device, Error, Result};
+use device::{Device, Error, Result, output_file};
 use serde::Serialize;
 use wording::{one_line, printable};
 
@@ -26,6 +29,9 @@ struct Flags {
     /// Time one variant on a GPU for at most this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = seconds)]
     time_limit: Duration,
+    /// Also write this web page: the report of each lab, with pictures of its accesses and its source
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     checks: SanitizerFlags,
 }
@@ -79,33 +85,45 @@ pub(crate) fn main(
 ) -> Result<bool> {
     let flags = Flags::from_arg_matches(matches).map_err(|error| Error::flag("flags", one_line(&error.to_string())))?;
     flags.checks.check_simulated(!device.properties().is_gpu())?;
+    if let Some(path) = &flags.report {
+        output_file::check(path)?;
+    }
     let settings = Settings {
         seed: flags.seed,
         time_limit: flags.time_limit,
         checks: flags.checks,
+        paged: flags.report.is_some(),
         progress: progress.clone(),
         ..Settings::default()
     };
     let mut results = vec![opened(device, opening)];
-    results.extend(labs::ALL.iter().map(|lab| result_of(lab, device, &settings)));
+    let mut parts = Vec::new();
+    for lab in labs::ALL {
+        let (result, report) = result_of(lab, device, &settings);
+        parts.extend(report.filter(|_| settings.paged).map(|report| page::part(lab, &result, &report)));
+        results.push(result);
+    }
     // Remove the bar before the results are written.
     device.watch(None);
     drop((settings, progress));
     let right = results.iter().filter(|result| result.correct).count();
     // Only a GPU has times to compare.
     let columns = if device.properties().is_gpu() { TITLES.len() } else { TITLES.len() - 1 };
-    let rows = results.iter().map(|result| row(result)[..columns].to_vec()).collect();
+    let rows: Vec<_> = results.iter().map(|result| row(result)[..columns].to_vec()).collect();
     let json = serde_json::json!({
         "device": device.properties(),
         "seed": flags.seed,
         "correct": right == results.len(),
         "labs": results,
     });
+    let the = if device.properties().is_gpu() { "" } else { "the " };
+    let verdict = format!("{right} of {} labs are right on {the}{}.", results.len(), device.properties().name);
+    if let Some(path) = &flags.report {
+        page::write(&verdict, (&TITLES[..columns], &rows), &parts, path)?;
+    }
     listing::write(format, &TITLES[..columns], rows, json, out)?;
     if format == Format::Table {
-        let device = device.properties();
-        let the = if device.is_gpu() { "" } else { "the " };
-        writeln!(out, "\n{right} of {} labs are right on {the}{}.", results.len(), printable(&device.name))?;
+        writeln!(out, "\n{}", printable(&verdict))?;
     }
     Ok(right == results.len())
 }
@@ -134,7 +152,7 @@ fn opened(device: &Device, opening: Duration) -> LabResult {
 }
 
 /// Runs a lab at its defaults.
-fn result_of(lab: &Entry, device: &Device, settings: &Settings) -> LabResult {
+fn result_of(lab: &Entry, device: &Device, settings: &Settings) -> (LabResult, Option<LabReport>) {
     let start = Instant::now();
     let ran = (lab.run_at_defaults)(device, settings);
     let seconds = start.elapsed().as_secs_f64();
@@ -147,7 +165,7 @@ fn result_of(lab: &Entry, device: &Device, settings: &Settings) -> LabResult {
     };
     let of_report = report.as_ref();
     let faults = of_report.map_or(0, |report| report.findings().list.len());
-    LabResult {
+    let result = LabResult {
         lab: lab.name,
         correct: error.is_none() && faults == 0 && of_report.is_some_and(LabReport::correct),
         variants: of_report.map_or(0, |report| report.variants.len()),
@@ -156,8 +174,9 @@ fn result_of(lab: &Entry, device: &Device, settings: &Settings) -> LabResult {
         error,
         seconds,
         fastest: of_report.and_then(fastest),
-        conclusions: report.map(|report| report.conclusions).unwrap_or_default(),
-    }
+        conclusions: of_report.map(|report| report.conclusions.clone()).unwrap_or_default(),
+    };
+    (result, report)
 }
 
 /// The variants whose result was wrong.

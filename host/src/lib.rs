@@ -43,6 +43,7 @@ pub mod faults;
 pub mod labs;
 pub mod lines;
 pub mod listing;
+mod manual;
 mod messages;
 pub mod npy;
 pub mod peers;

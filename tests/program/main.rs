@@ -19,12 +19,14 @@ mod gpu;
 mod hostile;
 mod launches;
 mod limits;
+mod manual;
 mod models;
 mod names;
 #[cfg(target_os = "linux")]
 mod peers;
 mod pictures;
 mod planted;
+mod plots;
 mod printing;
 mod report;
 mod results;

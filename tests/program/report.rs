@@ -1,4 +1,4 @@
-//! `--report`: a lab's run as one web page.
+//! `--report`: a run as one web page: of a lab, of `host run`, of the course, of a comparison.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,32 +13,32 @@ use crate::{fails, files_in, host};
 const MOST: usize = 300_000;
 
 /// A page, parsed as a browser parses it.
-struct Page {
-    text: String,
+pub struct Page {
+    pub text: String,
     document: Html,
 }
 
 impl Page {
-    fn read(file: &Path) -> Self {
+    pub fn read(file: &Path) -> Self {
         let text = std::fs::read_to_string(file).expect("the page is text");
         let document = Html::parse_document(&text);
         assert!(document.errors.is_empty(), "{}: {:?}", file.display(), document.errors);
         Self { text, document }
     }
 
-    fn all(&self, selector: &str) -> Vec<ElementRef<'_>> {
+    pub fn all(&self, selector: &str) -> Vec<ElementRef<'_>> {
         self.document.select(&Selector::parse(selector).expect("a selector")).collect()
     }
 
     /// The text of these elements, with single spaces.
-    fn texts(&self, selector: &str) -> Vec<String> {
+    pub fn texts(&self, selector: &str) -> Vec<String> {
         let text = |element: ElementRef<'_>| element.text().collect::<String>();
         let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
         self.all(selector).into_iter().map(text).map(words).collect()
     }
 
     /// Expects that it loads nothing, and that names and labels lead somewhere.
-    fn check(&self) {
+    pub fn check(&self) {
         assert!(self.text.starts_with("<!DOCTYPE html>"), "{}", &self.text[..100]);
         assert!(self.all("link, img, iframe, object, embed, base, [src], [href], [srcset]").is_empty());
         assert!(!self.text.contains("url(") && !self.text.contains("@import"));
@@ -67,7 +67,15 @@ impl Page {
         assert_eq!(captions.len(), self.all("figure svg").len());
         assert!(captions.iter().all(|caption| !caption.is_empty()), "{captions:?}");
         assert_eq!(self.all("figure svg .sentence.wide").is_empty(), captions.is_empty());
+        // Levels of headings rise by one.
+        let headings: Vec<u32> = self.all("h1, h2, h3, h4, h5").iter().map(|it| level(it)).collect();
+        assert!(headings.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{headings:?}");
     }
+}
+
+/// The level of a heading.
+fn level(heading: &ElementRef<'_>) -> u32 {
+    heading.value().name().trim_start_matches('h').parse().expect("a level")
 }
 
 #[test]
@@ -85,6 +93,9 @@ fn every_lab_writes_a_page_and_prints_what_it_prints_without() {
         page.check();
         assert!(page.text.len() < MOST, "{}: {} bytes", lab.name, page.text.len());
         assert!(!page.all("figure").is_empty() && !page.all("tr.hot").is_empty(), "{}", lab.name);
+        assert!(lab.plots || page.all(".plots svg").is_empty(), "{}", lab.name);
+        let unfolded = page.texts(".ptx pre");
+        assert!(unfolded.iter().any(|ptx| ptx.contains("ld.")), "{}: {unfolded:?}", lab.name);
         let report: Value = serde_json::from_slice(&run("--format json").stdout).expect("JSON");
         let said: Vec<&str> =
             report["conclusions"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -156,6 +167,82 @@ fn a_run_that_a_fault_stops_leaves_the_old_page() {
     fails(command, 1, &["transpose_padded", "trap"]);
     assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "old");
     assert_eq!(files_in(folder.path()).len(), 2);
+}
+
+/// A kernel that reads beyond its buffer, or not, and stores every second word.
+const PTX: &str = ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n\
+    .reg .b32 %r<3>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n\
+    mul.wide.u32 %rd2, %r1, 8;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r1;\nret;\n}\n";
+
+#[test]
+fn any_kernel_has_a_page_with_what_checks_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("k.ptx"), PTX).expect("the folder is there");
+    let run = |flags: &str| {
+        let mut command = host(&format!("run k.ptx k {flags} --device sim"));
+        command.current_dir(&folder);
+        command
+    };
+    let launch = "u32[64] --grid 1 --block 32";
+    let (with, without) = (run(&format!("{launch} --report k.html")).assert(), run(launch).assert());
+    assert_eq!(with.success().get_output().stdout, without.success().get_output().stdout);
+    let page = Page::read(&folder.path().join("k.html"));
+    page.check();
+    assert_eq!(page.texts("h1"), ["k"]);
+    assert!(page.texts("figure")[0].contains("8 sectors, 256 bytes, move: 50 % used."), "{:?}", page.texts("figure"));
+    assert!(
+        page.texts("tr.hot")[0].starts_with("12132.08st.global.u32 [%rd3], %r1;1 global stores: 8.00"),
+        "{:?}",
+        page.texts("tr.hot")
+    );
+    // The source is the PTX itself.
+    assert!(page.all(".ptx").is_empty());
+    assert!(
+        page.texts("details th").iter().any(|name| name == "ptx__inst_executed.sum"),
+        "{:?}",
+        page.texts("details th")
+    );
+
+    // Several launches share a page. The last one's race stands at its line.
+    let racing = PTX.replace("mul.wide.u32 %rd2, %r1, 8;", "mul.wide.u32 %rd2, %r1, 0;");
+    std::fs::write(folder.path().join("k.ptx"), racing).expect("the folder is there");
+    let twice = format!("{launch} --then k arg:0 --grid 2 --block 32 --report twice.html");
+    run(&twice).assert().code(1);
+    let page = Page::read(&folder.path().join("twice.html"));
+    page.check();
+    assert_eq!(page.texts("summary").iter().filter(|text| text.starts_with("launch 1: k")).count(), 1);
+    let found = page.texts(".source .finding");
+    assert!(found.iter().any(|finding| finding.contains("race")), "{found:?}");
+
+    // A launch that a fault stops has no page, nor has one that is refused.
+    std::fs::write(folder.path().join("k.ptx"), PTX.replace("ret;", "trap;")).expect("the folder is there");
+    run(&format!("{launch} --report stopped.html")).assert().code(1);
+    fails(run(&format!("{launch} --report k.ptx")), 2, &["--report", "k.ptx is the PTX file"]);
+    fails(run(&format!("{launch} --save 0=x.npy --report ./x.npy")), 2, &["--report", "--save writes the same file"]);
+    fails(run(&format!("{launch} --report no/k.html")), 2, &["no/k.html", "there is no folder"]);
+    assert_eq!(files_in(folder.path()).len(), 3);
+}
+
+#[test]
+fn the_course_is_one_page_below_two_megabytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("course.html");
+    host("course --device sim --report").arg(&file).assert().success();
+    let page = Page::read(&file);
+    page.check();
+    assert!(page.text.len() < 2_000_000, "{} bytes", page.text.len());
+    assert_eq!(page.texts(".says p")[0], "19 of 19 labs are right on the simulator.");
+    let labs: Vec<String> =
+        page.texts(".lab > summary").iter().map(|it| it.split(' ').next().unwrap().to_owned()).collect();
+    assert_eq!(labs, host::labs::ALL.iter().map(|lab| lab.name).collect::<Vec<_>>());
+    assert_eq!(
+        page.all("section[aria-label=\"Table of labs\"] tbody tr, [aria-label=\"Table of labs\"] tbody tr").len(),
+        19
+    );
+    for selector in [".lab figure", ".lab tr.hot", ".lab .says"] {
+        assert!(page.all(selector).len() >= 17, "{selector}: {}", page.all(selector).len());
+    }
+    fails(host("course --device sim --report nowhere/c.html"), 2, &["nowhere/c.html", "there is no folder"]);
 }
 
 #[cfg(target_os = "linux")]

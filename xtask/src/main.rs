@@ -5,6 +5,7 @@
 //! - `new-kernels` makes a crate of kernels outside this repository, with a program that launches them;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
 //! - `pictures` draws the pictures of the documents into `docs/pictures`, or checks them;
+//! - `browser` opens the reports in Chromium, and checks that they work there;
 //! - `results` times the labs on a GPU, beside the same kernels compiled by nvcc, and writes `docs/RESULTS.md` and its data;
 //! - `compare` times the best kernels beside cuBLAS and CUB, and writes `docs/PEERS.md` and its data;
 //! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, as the reference for the simulator's counters;
@@ -13,6 +14,7 @@
 //! The exit code is 0 for success, 1 if the chore failed or the PTX is stale, and 2 for wrong arguments. Each error is a message on
 //! stderr that says what to do.
 
+mod browser;
 mod build_ptx;
 mod compare;
 mod compute_sanitizer;
@@ -56,6 +58,8 @@ enum Chore {
     Setup(setup::Options),
     /// Draw the pictures of the documents into docs/pictures.
     Pictures(pictures::Options),
+    /// Open the reports in Chromium, and check that they work there.
+    Browser(browser::Options),
     /// Time the labs on a GPU, beside the same kernels compiled by nvcc, and write docs/RESULTS.md.
     Results(results::Options),
     /// Time the labs' best kernels beside cuBLAS and CUB on a GPU, and write docs/PEERS.md.
@@ -74,6 +78,7 @@ fn main() -> ExitCode {
         }
         Chore::Setup(options) => setup::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Pictures(options) => pictures::run(&options).map_err(|message| (FAILED, message)),
+        Chore::Browser(options) => browser::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Results(options) => results::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Compare(options) => compare::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Count(options) => count::run(&options).map_err(|error| (FAILED, error.to_string())),

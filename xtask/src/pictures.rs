@@ -1,13 +1,17 @@
 //! `cargo xtask pictures`: draws the pictures of the documents into `docs/pictures`, or checks that
-//! they are as they would be drawn: the course's shapes of access, and two sweeps.
+//! they are as they would be drawn: the course's shapes of access, two sweeps, and a report at a glance, which
+//! `host` runs for.
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use clap::Args;
-use picture::{Plot, Point, Scale, Series, access_svg, file, plot_svg, shapes};
+use picture::{Overview, OverviewLine, Plot, Point, Scale, Series, access_svg, file, overview_svg, plot_svg, shapes};
+use serde_json::Value;
 use simt::{AccessKind, LoadCaching, Request, RequestedMemory};
 
+use crate::program::{list, sibling, succeed, text};
 use crate::workspace;
 
 /// Options of the chore.
@@ -28,7 +32,8 @@ const FOLDER: &str = "docs/pictures";
 /// What went wrong, and what to do.
 pub fn run(options: &Options) -> Result<(), String> {
     let folder = workspace::root().map_err(|error| error.to_string())?.join(FOLDER);
-    let pictures = pictures();
+    let mut pictures = pictures();
+    pictures.push(("report.svg".into(), file(&overview_svg(&report()?))));
     if options.check {
         return check(&folder, &pictures);
     }
@@ -63,6 +68,39 @@ fn pictures() -> Vec<(String, String)> {
     let plots = [("sweep-offset", offsets()), ("sweep-banks", strides())];
     let plots = plots.into_iter().map(|(name, plot)| (name.to_owned(), plot_svg(&plot)));
     accesses.chain(plots).map(|(name, drawing)| (name + ".svg", file(&drawing))).collect()
+}
+
+/// What the report shows of why the 33rd column pays.
+fn report() -> Result<Overview, String> {
+    let host = sibling("host").map_err(|error| error.to_string())?;
+    let run = "transpose --tiled --padded --rows 64 --cols 64 --device sim --lines --format json";
+    let json = succeed(Command::new(host).args(run.split(' '))).map_err(|error| error.to_string())?;
+    let report: Value = serde_json::from_str(&json).map_err(|error| error.to_string())?;
+    let texts = |value: &Value| list(value).iter().map(text).collect::<Vec<_>>();
+    let key = |column: &Value| text(&column["key"]);
+    let shown = |column: &&Value| {
+        !matches!(key(column).as_str(), "right" | "max_error") && !key(column).contains("sectors_per_ideal")
+    };
+    let column = |column: &Value| {
+        (texts(&column["title"]), list(&column["cells"]).iter().map(|cell| text(&cell["text"])).collect())
+    };
+    let line = |line: &Value| {
+        let units = list(&line["accesses"])
+            .iter()
+            .map(|access| &access[if access["memory"] == "shared" { "wavefronts" } else { "sectors" }]);
+        let cost = units.filter_map(Value::as_u64).sum();
+        OverviewLine { number: line["line"].as_u64().unwrap_or(0), cost, source: text(&line["source"]) }
+    };
+    let listing = |variant: &Value| {
+        let accessing = list(&variant["lines"]).iter().map(line).filter(|line| line.cost > 0);
+        (text(&variant["name"]), accessing.collect())
+    };
+    Ok(Overview {
+        title: text(&report["lab"]),
+        sentences: texts(&report["conclusions"]),
+        columns: list(&report["table"]["columns"]).iter().filter(shown).map(column).collect(),
+        listings: list(&report["variants"]).iter().map(listing).collect(),
+    })
 }
 
 /// The sectors of a load that begins in the middle of a sector.

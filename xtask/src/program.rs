@@ -1,6 +1,7 @@
 //! Shared by the chores that measure on a GPU: their options and errors, the programs that they run, and what these report
 //! of the machine. `compare`, `results` and `count` use it; it runs programs and writes nothing.
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -120,6 +121,27 @@ pub fn succeed(command: &mut Command) -> Result<String, Failed> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(Failed::of(command, said.lines().last().unwrap_or("it printed nothing")))
+}
+
+/// A program of this workspace, which cargo builds, beside this one. With `COALESCE_BUILT` in the environment it is there already:
+/// cargo would compile it anew, with the features that it has alone.
+///
+/// # Errors
+///
+/// If it does not compile.
+pub fn sibling(package: &str) -> Result<PathBuf, Failed> {
+    let own = env::current_exe().unwrap_or_default();
+    let program = own.with_file_name(package).with_extension(env::consts::EXE_EXTENSION);
+    if env::var_os("COALESCE_BUILT").is_some() && program.is_file() {
+        return Ok(program);
+    }
+    let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--quiet", "-p", package]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    if own.parent().is_some_and(|folder| folder.ends_with("release")) {
+        build.arg("--release");
+    }
+    succeed(&mut build)?;
+    Ok(program)
 }
 
 /// The elements of a list; empty for anything else.

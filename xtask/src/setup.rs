@@ -173,7 +173,7 @@ fn report(compiler: &DeviceCompiler) {
 }
 
 /// The path of a program, if it is installed.
-fn in_path(program: &str) -> Option<PathBuf> {
+pub fn in_path(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }

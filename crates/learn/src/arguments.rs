@@ -1,5 +1,7 @@
 //! Arguments that several subcommands have: an exercise, and where its kernels run. `cli` and `check` parse them.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 /// An exercise by its name, or the next one.
@@ -27,6 +29,9 @@ pub struct RunArguments {
     /// Draw sizes and values from this number, to repeat a run [default: another each time]
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
+    /// Also write this web page: the verdict, pictures of the accesses, and the source with its counts
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
 /// Where kernels run.

@@ -20,6 +20,7 @@ use crate::exercise::Exercise;
 use crate::goal::{Counted, SOLUTION, model_named};
 use crate::goals_file::{GoalPlan, Task};
 use crate::guard::{self, Objection};
+use crate::lines::Lines;
 use crate::metric::{Launched, Metric};
 use crate::run::{Kernels, LaunchLimits, Module, Outcome, draw_values};
 use crate::seen::Seen;
@@ -35,6 +36,8 @@ pub struct Judging {
     pub seed: u64,
     /// The GPU to run on as well, if any.
     pub gpu: Option<u32>,
+    /// Whether to keep what each line did.
+    pub lines: bool,
     /// What a launch may take.
     pub limits: LaunchLimits,
 }
@@ -42,7 +45,12 @@ pub struct Judging {
 impl Judging {
     /// On the simulator, with this seed.
     pub fn seeded(seed: u64) -> Self {
-        Self { seed, gpu: None, limits: LaunchLimits { steps: STEPS, faults: simt::DEFAULT_FAULT_LIMIT, cancel: None } }
+        Self {
+            seed,
+            gpu: None,
+            lines: false,
+            limits: LaunchLimits { steps: STEPS, faults: simt::DEFAULT_FAULT_LIMIT, cancel: None },
+        }
     }
 
     /// The same, stopped when this is set.
@@ -65,6 +73,7 @@ pub fn judge(exercise: &Exercise, file: &Path, compiler: &Compiler, judging: Jud
         predictions: Vec::new(),
         seed: judging.seed,
         times: None,
+        lines: None,
     };
     let judge = Judge { exercise, compiler, judging };
     let judged = match String::from_utf8(bytes) {
@@ -150,6 +159,7 @@ impl Judge<'_> {
         let values = self.values(&sizes, &mut random)?;
         let right = self.right(&reference, &sizes, &values)?;
         let counted = self.checked_run(&module, &right, &sizes, &values)?;
+        verdict.lines = self.judging.lines.then(|| Lines::of(&counted, SOURCE));
         let measured = |ptx| Measured { ptx, sizes: &sizes, values: &values, right: None, by_model: HashMap::new() };
         // Counted in the run that was checked: a kernel may notice that there is another.
         let by_model = HashMap::from([("", counted)]);
@@ -347,15 +357,22 @@ impl Judge<'_> {
             let model = model.map_err(|problem| self.wrong_exercise(problem))?;
             let launches = self.launches(&mut measured, model);
             let launches = self.of_exercise("given.rs", launches)?;
-            let counted = question.count.metric.value(&of_kernel(&question.count, launches));
+            let relevant = of_kernel(&question.count, launches);
+            let counted = question.count.metric.value(&relevant);
+            let seen = Seen::worst(question.count.metric, &relevant, SOURCE, None);
             let nothing = || self.wrong_exercise(format!("question '{}': there is nothing to count", question.name));
             verdict.predictions.push(PredictionResult {
                 name: question.name.clone(),
                 ask: question.ask.clone(),
                 predicted: predicted[&question.name],
                 counted: counted.ok_or_else(nothing)?,
+                seen,
                 why: question.why.clone(),
             });
+        }
+        if self.judging.lines {
+            let launches = self.launches(&mut measured, None);
+            verdict.lines = Some(Lines::of(self.of_exercise("given.rs", launches)?, SOURCE));
         }
         match verdict.predictions.iter().all(PredictionResult::right) {
             true => Ok(()),

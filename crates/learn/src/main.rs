@@ -17,6 +17,7 @@
 //! | [`sandbox`], [`process`], `start` | what protects the machine from the files of strangers, and ends what was started |
 //! | [`run`], [`device_data`], [`comparison`], [`judge`], [`verdict`] | the runs and their result |
 //! | [`report`], [`words`], [`terminal`] | a verdict for people |
+//! | [`page`], [`lines`] | the same as a web page, with the source line by line |
 //! | [`cli`], [`arguments`] | the command line |
 //! | [`student`], [`watch`], [`progress`] | commands for students |
 //! | [`check`], [`new`] | commands for authors |
@@ -44,9 +45,11 @@ mod grade;
 mod guard;
 mod judge;
 mod junit;
+mod lines;
 mod marks;
 mod metric;
 mod new;
+mod page;
 mod process;
 mod progress;
 mod report;

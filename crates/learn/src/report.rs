@@ -65,8 +65,15 @@ impl Report<'_> {
         for goal in &verdict.goals {
             self.goal(&mut text, goal);
         }
+        let mut above = None;
         for prediction in &verdict.predictions {
             self.prediction(&mut text, prediction);
+            // Two GPUs are asked for the same access, one after the other.
+            let drawn = prediction.drawn(self.explain).filter(|_| !prediction.right());
+            if let Some(seen) = drawn.filter(|seen| above.as_ref() != Some(seen)) {
+                draw(&mut text, "", &seen);
+                above = Some(seen);
+            }
         }
         if let Some(Times { sizes, student, solution }) = &verdict.times {
             let ratio = student / solution;
@@ -74,6 +81,13 @@ impl Report<'_> {
                 format!("{:.1} us, the solution's {:.1} us ({ratio:.2} times as long)", 1e3 * student, 1e3 * solution);
             paragraph(&mut text, "       ", &format!("On the GPU, at {}: yours take {both}.", shown(sizes)));
         }
+        text
+    }
+
+    /// What is wrong.
+    pub fn failure_text(&self, failure: &Failure) -> String {
+        let mut text = String::new();
+        self.failure(&mut text, failure);
         text
     }
 
@@ -206,15 +220,12 @@ impl Report<'_> {
             self.excerpt(text, Some(blamed.line), &share);
         }
         for (whose, seen) in [("", seen), ("The solution's: ", solution_seen)] {
-            let Some(Seen { scene, block: [x, y, z], warp }) = seen else { continue };
-            let heading = format!("{whose}{} (block {x}, {y}, {z}, warp {warp}):", scene.title);
-            paragraph(text, "       ", &heading);
-            *text += &access_text(scene, WIDTH, Paint::Colours);
+            seen.iter().for_each(|seen| draw(text, whose, seen));
         }
     }
 
     fn prediction(&self, text: &mut String, prediction: &PredictionResult) {
-        let PredictionResult { name, ask, predicted, counted, why } = prediction;
+        let PredictionResult { name, ask, predicted, counted, why, .. } = prediction;
         match predicted {
             None => {
                 let _ = writeln!(text, "    ?  {name}: {ask}");
@@ -235,6 +246,12 @@ impl Report<'_> {
             }
         }
     }
+}
+
+/// The picture of an access.
+fn draw(text: &mut String, whose: &str, Seen { scene, block: [x, y, z], warp }: &Seen) {
+    paragraph(text, "       ", &format!("{whose}{} (block {x}, {y}, {z}, warp {warp}):", scene.title));
+    *text += &access_text(scene, WIDTH, Paint::Colours);
 }
 
 /// Cuts a line that is too long, with dots for the rest: after a word, unless that would leave less than half of the width.

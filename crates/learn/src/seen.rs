@@ -44,12 +44,16 @@ fn counted(metric: &str) -> Option<fn(&Request) -> bool> {
     fn is(request: &Request, memory: RequestedMemory, kinds: &[AccessKind]) -> bool {
         request.memory == memory && (kinds.is_empty() || kinds.contains(&request.kind))
     }
-    use AccessKind::{Copy, Load, Store};
+    use AccessKind::{Atomic, Copy, Load, Reduction, Store};
     use RequestedMemory::{Constant, Global, Local, Shared, Texture};
     let (of, what) = metric.rsplit_once('.').unwrap_or((metric, ""));
     match (of, what) {
         (_, "requests") => None,
-        ("loads" | "transactions_per_request", _) => Some(|request| is(request, Global, &[Load, Copy])),
+        ("loads" | "transactions" | "transactions_per_request", _) => {
+            Some(|request| is(request, Global, &[Load, Copy]))
+        }
+        ("atomics", _) => Some(|request| is(request, Global, &[Atomic, Reduction])),
+        ("shared", "atomics") => Some(|request| is(request, Shared, &[Atomic, Reduction])),
         ("stores", _) => Some(|request| is(request, Global, &[Store])),
         ("shared", "wavefronts" | "bank_conflicts" | "wavefronts_per_request") => {
             Some(|request| is(request, Shared, &[]))
@@ -72,7 +76,7 @@ mod tests {
     fn metrics_of_how_memory_serves_accesses_have_pictures() {
         let drawn = METRICS.iter().map(|metric| metric.name).filter(|name| counted(name).is_some()).collect::<Vec<_>>();
         assert!(drawn.contains(&"loads.sectors_per_request") && drawn.contains(&"shared.bank_conflicts"), "{drawn:?}");
-        for name in ["instructions", "barriers", "occupancy", "loads.requests", "shared.atomics", "dram_bytes"] {
+        for name in ["instructions", "barriers", "occupancy", "loads.requests", "dram_bytes"] {
             assert!(!drawn.contains(&name), "{name}");
         }
     }

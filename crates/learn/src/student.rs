@@ -13,6 +13,7 @@ use crate::data::some_seed;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::judge::{Judging, judge};
+use crate::page;
 use crate::progress::Progress;
 use crate::report::{Report, heading, shown_path};
 use crate::terminal::{show, show_line};
@@ -94,7 +95,11 @@ pub fn attempt(
     let seed = arguments.seed.unwrap_or_else(some_seed);
     let gpu = arguments.device.gpu();
     let file = exercise.student_file();
-    let verdict = judge(exercise, &file, compiler, Judging { gpu, ..Judging::seeded(seed) })?;
+    let lines = arguments.report.is_some();
+    if let Some(path) = &arguments.report {
+        page::check(exercise, path)?;
+    }
+    let verdict = judge(exercise, &file, compiler, Judging { gpu, lines, ..Judging::seeded(seed) })?;
     if matches!(verdict.failure, Some(Failure::Predictions))
         && verdict.predictions.iter().all(|prediction| prediction.predicted.is_some())
     {
@@ -113,6 +118,9 @@ pub fn attempt(
         let _ = writeln!(text, "{}", advice(exercise, &verdict));
     }
     show!("{text}")?;
+    if let Some(path) = &arguments.report {
+        page::write(exercise, &report, &verdict, path)?;
+    }
     Ok(verdict)
 }
 

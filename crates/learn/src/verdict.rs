@@ -7,6 +7,7 @@ use simt::{AccessAction, Finding, Site, SourcePosition, Trap, TrapKind};
 use crate::compile::SOURCE;
 use crate::data::Sizes;
 use crate::goal::Goal;
+use crate::lines::Lines;
 use crate::seen::Seen;
 
 /// What a trap instruction means in a kernel in Rust.
@@ -27,6 +28,8 @@ pub struct Verdict {
     pub seed: u64,
     /// The times on a GPU.
     pub times: Option<Times>,
+    /// What each line did, if that was asked for and the kernels were right.
+    pub lines: Option<Lines>,
 }
 
 /// Times on a GPU, in milliseconds: medians of all launches of the exercise.
@@ -271,11 +274,20 @@ pub struct PredictionResult {
     pub predicted: Option<f64>,
     /// What was counted.
     pub counted: f64,
+    /// The dearest access that is counted, if there is one.
+    pub seen: Option<Seen>,
     /// The explanation.
     pub why: String,
 }
 
 impl PredictionResult {
+    /// The access in question: with its cost once the answer is known, before that only what the lanes ask for.
+    pub fn drawn(&self, explain: bool) -> Option<Seen> {
+        let seen = self.seen.as_ref()?;
+        let known = self.right() || explain && self.predicted.is_some();
+        Some(if known { seen.clone() } else { Seen { scene: seen.scene.without_cost(), ..seen.clone() } })
+    }
+
     /// Whether it is right, to three digits.
     pub fn right(&self) -> bool {
         self.predicted.is_some_and(|predicted| {

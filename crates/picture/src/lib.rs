@@ -28,5 +28,5 @@ mod words;
 pub use plot::{Plot, Point, Scale, Series, Yardstick};
 pub use scene::{Cell, Columns, Piece, Row, Scene};
 pub use shapes::{Shape, shapes};
-pub use svg::{STYLE, access as access_svg, file, plot as plot_svg};
+pub use svg::{Overview, OverviewLine, STYLE, access as access_svg, file, overview as overview_svg, plot as plot_svg};
 pub use text::{Paint, access as access_text, plot as plot_text};

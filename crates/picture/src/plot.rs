@@ -187,8 +187,8 @@ fn step(high: f64) -> f64 {
 /// A value on an axis: `0`, `1.5`, `64`, `4 k`, `2 M`.
 pub(crate) fn number(value: f64) -> String {
     let (value, unit) = match value.abs() {
-        10_000_000_000.0.. => (value / 1e9, " G"),
-        10_000_000.0.. => (value / 1e6, " M"),
+        1_000_000_000.0.. => (value / 1e9, " G"),
+        1_000_000.0.. => (value / 1e6, " M"),
         10_000.0.. => (value / 1e3, " k"),
         _ => (value, ""),
     };
@@ -231,6 +231,7 @@ mod tests {
             (0.125, "0.12"),
             (3350.0, "3350"),
             (65536.0, "65.5 k"),
+            (1e6, "1 M"),
             (4e7, "40 M"),
         ];
         for (value, text) in cases {

@@ -19,6 +19,8 @@ pub struct Scene {
     pub title: String,
     /// What it costs, in one sentence.
     pub sentence: String,
+    /// How many lanes ask for how much.
+    pub asks: String,
     /// Which lanes ask for what, for those who cannot see the picture.
     pub description: String,
     /// The lanes that take part.
@@ -33,7 +35,7 @@ pub struct Scene {
     pub cells: Vec<Cell>,
     /// The pieces that move, by row and column. None where nothing is counted by bytes.
     pub pieces: Vec<Piece>,
-    /// For each bank, the passes that it is busy in. Empty if there are no banks.
+    /// For each bank, the passes that it is busy in. Empty if there are no banks, and without cost.
     pub heights: Vec<u32>,
 }
 
@@ -111,6 +113,7 @@ impl Scene {
         Self {
             title: words::title(request),
             sentence: words::sentence(request, service),
+            asks: words::asks(request, service),
             description: words::description(request, service, first * row_bytes),
             mask: request.mask,
             columns,
@@ -120,6 +123,13 @@ impl Scene {
             pieces: pieces.collect(),
             heights: heights(service),
         }
+    }
+
+    /// The same without its cost: which lanes ask for which words, and nothing about how these come.
+    pub fn without_cost(&self) -> Self {
+        let cells = self.cells.iter().map(|cell| Cell { waits: false, ..*cell }).collect();
+        let sentence = self.asks.clone();
+        Self { cells, sentence, pieces: Vec::new(), heights: Vec::new(), ..self.clone() }
     }
 
     /// The word at a row and a column, if a lane asks for it.

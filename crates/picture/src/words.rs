@@ -60,6 +60,12 @@ pub(crate) fn sentence(request: &Request, service: &Service) -> String {
     }
 }
 
+/// How many lanes ask for how much.
+pub(crate) fn asks(request: &Request, service: &Service) -> String {
+    let lanes = counted(request.mask.count_ones().into(), "lane");
+    format!("{} {}.", asking(request, &lanes), bytes(service.bytes_asked))
+}
+
 fn asking(request: &Request, lanes: &str) -> String {
     let (one, many) = match request.kind {
         AccessKind::Load => ("asks for", "ask for"),

@@ -142,9 +142,51 @@ fn kinds() -> Plot {
     }
 }
 
+/// Names without room below upright bars, and more series than colours.
+fn patterns() -> Plot {
+    let labels = ["load aligned", "load misaligned", "load of a stride of 8 elements"];
+    let series = |(index, name): (usize, &str)| {
+        let points = labels.iter().enumerate().map(|(x, label)| Point {
+            label: (*label).into(),
+            x: x as f64,
+            y: [4.0, 5.0, 32.0][x] / (index + 1) as f64,
+        });
+        Series { name: name.into(), points: points.collect() }
+    };
+    let names = ["g80", "tesla", "fermi", "kepler", "hopper"];
+    Plot {
+        title: "Transactions per load, by pattern".into(),
+        x: "pattern".into(),
+        y: "transactions".into(),
+        series: names.into_iter().enumerate().map(series).collect(),
+        yardsticks: vec![Yardstick { name: "fewest".into(), value: 4.0 }],
+        best: None,
+        ..offsets()
+    }
+}
+
+/// More curves than colours, over numbers.
+fn six() -> Plot {
+    let of = |index: i32| Series {
+        name: format!("step {index}"),
+        points: points((0..6).map(|x| (f64::from(x) + 1.0, f64::from(x * index + 1)))),
+    };
+    let (x_scale, y_scale) = (Scale::Linear, Scale::Linear);
+    Plot {
+        title: "Six steps".into(),
+        x: "x".into(),
+        series: (1..=6).map(of).collect(),
+        best: None,
+        x_scale,
+        y_scale,
+        ..offsets()
+    }
+}
+
 #[test]
 fn plots() {
-    for (name, plot) in [("offsets", offsets()), ("bandwidth", bandwidth()), ("kinds", kinds())] {
+    let all = [offsets(), bandwidth(), kinds(), patterns(), six()];
+    for (name, plot) in ["offsets", "bandwidth", "kinds", "patterns", "six"].into_iter().zip(all) {
         for width in [100, 60, 40] {
             let text = plot_text(&plot, width, Paint::Plain);
             assert!(text.lines().all(|line| line.chars().count() <= width), "{width} columns:\n{text}");
@@ -154,6 +196,27 @@ fn plots() {
         insta::assert_snapshot!(format!("plot-{name}"), plot_text(&plot, 100, Paint::Plain));
         insta::assert_snapshot!(format!("plot-{name}.svg"), drawing.replace("><", ">\n<"));
     }
+}
+
+#[test]
+fn a_report_at_a_glance() {
+    let column = |head: &[&str], cells: &[&str]| {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        (texts(head), texts(cells))
+    };
+    let line = |number, cost, source: &str| picture::OverviewLine { number, cost, source: source.into() };
+    let overview = picture::Overview {
+        title: "transpose".into(),
+        sentences: vec!["A column takes 32.0 wavefronts, with <padding> 1.00.".into()],
+        columns: vec![column(&["variant"], &["tiled", "padded"]), column(&["shared", "loads"], &["32.0", "1.00"])],
+        listings: vec![("tiled".into(), vec![line(7, 0, "    let x = 1;"), line(8, 640, "    *to = a && b;")])],
+    };
+    let drawing = picture::overview_svg(&overview);
+    is_well_formed(&drawing);
+    assert!(drawing.contains("<tspan class=\"number\">1.00</tspan>.") && drawing.contains("heat10"), "{drawing}");
+    assert!(drawing.contains("&lt;padding&gt;") && drawing.contains("a\u{a0}&amp;&amp;\u{a0}b"), "{drawing}");
+    let wide = (0..30).map(|_| overview.columns[1].clone()).collect();
+    is_well_formed(&picture::overview_svg(&picture::Overview { columns: wide, ..overview }));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! pairs     which report belongs to which: the same lab, the same parameters
 //! verdict   two series of times -> faster, slower, same, can't tell
 //! show      the comparison in each format
+//! page      the same as a web page
 //! ```
 //!
 //! The rule: the ratio of two medians has an uncertainty, which follows from the quartiles and the number of samples of both
@@ -13,6 +14,7 @@
 //! difference of up to 1 % is *same*, because two runs of the same program differ by about as much, and a larger one is *faster*
 //! or *slower*. Cold times are compared with cold times, warm with warm.
 
+mod page;
 mod pairs;
 mod read;
 mod show;
@@ -49,6 +51,9 @@ struct Arguments {
     /// The later report
     #[arg(value_name = "AFTER.json")]
     after: PathBuf,
+    /// Also write this web page: the verdicts in words and colours, and the ratios as bars
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
 }
 
 /// The subcommand.
@@ -66,7 +71,13 @@ pub fn command() -> Command {
 pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) -> Result<()> {
     let arguments =
         Arguments::from_arg_matches(matches).map_err(|error| Error::flag("compare", one_line(&error.to_string())))?;
-    let Arguments { before, after } = &arguments;
+    let Arguments { before, after, report } = &arguments;
+    if let Some(path) = report {
+        page::check(path, &[before, after])?;
+    }
     let comparison = pairs::compare((before, read::reports(before)?), (after, read::reports(after)?))?;
+    if let Some(path) = report {
+        page::write(&comparison, path)?;
+    }
     show::write(&comparison, format, out)
 }

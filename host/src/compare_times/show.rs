@@ -11,7 +11,7 @@ use crate::report::Format;
 use crate::{listing, units};
 
 /// The columns of a table for people.
-const TITLES: [&str; 7] = ["variant", "cache", "before", "after", "after / before", "+- %", "after is"];
+pub(super) const TITLES: [&str; 7] = ["variant", "cache", "before", "after", "after / before", "+- %", "after is"];
 
 /// The columns of CSV, by their names in JSON.
 const NAMES: [&str; 9] =
@@ -74,7 +74,8 @@ fn for_people(comparison: &RunTimes, format: Format, out: &mut dyn Write) -> Res
     Ok(())
 }
 
-fn row(row: &Row) -> Vec<String> {
+/// A variant's cells.
+pub(super) fn row(row: &Row) -> Vec<String> {
     vec![
         printable(&row.name),
         row.cache.words().to_owned(),
@@ -87,7 +88,7 @@ fn row(row: &Row) -> Vec<String> {
 }
 
 /// How often each verdict occurs.
-fn sum(rows: &[Row]) -> String {
+pub(super) fn sum(rows: &[Row]) -> String {
     let count = |verdict: Verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let said = Verdict::ALL.into_iter().filter(|&verdict| count(verdict) > 0);
     let said: Vec<_> = said.map(|verdict| format!("{} {}", count(verdict), verdict.words())).collect();

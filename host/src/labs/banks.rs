@@ -1,12 +1,16 @@
 //! The banks of shared memory, pattern by pattern. The kernels and what they show are in
-//! `kernels::banks`.
+//! `kernels::banks`; `table` has the patterns.
 
-use clap::Args;
-use device::flag_values::{each_once, whole_number};
+mod table;
+
+use device::flag_values::each_once;
 use device::random::Random;
-use device::{Buffer, Device, LaunchConfig, Result};
+use device::{Buffer, Device, Error, LaunchConfig, Result};
 use kernels::banks::{self as kernel, STAGE_WORDS};
 use serde_json::{Value, json};
+
+pub use table::Options;
+use table::{CONCLUSIONS, PATTERNS, Pattern, Reads, SWEEPS, of_stride};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
@@ -14,89 +18,23 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Launcher;
 use super::models::stand_in;
 use super::settings::Settings;
-use crate::report::Gap::{Of, Times};
 use crate::report::measures::{SHARED_LOAD_WAVEFRONTS, TIME};
-use crate::report::{Best, Conclusion, Grid, Row, Subject};
+use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
 
 const BLOCKS: DefaultSize = DefaultSize { on_gpu: 1 << 16, on_simulator: 4 };
 
 /// The default number of reads per thread.
 const ROUNDS: DefaultSize = DefaultSize { on_gpu: 128, on_simulator: 32 };
 
-/// The maximum number of reads per thread: no pattern leaves the staged data.
-const MOST_ROUNDS: u32 = 128;
+/// A plot has the strides up to this one.
+const SWEPT: u32 = 33;
 
 /// Threads of a block: one warp.
 const WARP: u32 = 32;
 
-/// The flags of `host banks`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    /// Only these patterns, by their names in the table, separated by commas
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = pattern)]
-    pattern: Vec<Pattern>,
-    /// All patterns: further strides, words and structures, two loads, and a column of a tile
-    #[arg(long, conflicts_with = "pattern")]
-    all: bool,
-    /// Blocks of one warp each
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u32 << 24))]
-    blocks: Option<u32>,
-    /// Reads of each thread
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, MOST_ROUNDS))]
-    rounds: Option<u32>,
-}
-
-/// How the lanes of a warp read the staged data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pattern {
-    name: &'static str,
-    reads: Reads,
-    /// Whether it runs only with `--all` or by its name.
-    extra: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reads {
-    /// One word per lane, this many words from the next lane's.
-    Stride(u32),
-    /// One word per lane, in another order.
-    Permuted,
-    /// One word of this many bytes per lane, side by side.
-    Bytes(u32),
-    /// The fields of a structure of this many words, one after another.
-    Structure(u32),
-    /// Two words per lane, this far apart.
-    Two(u32),
-}
-
-const PATTERNS: [Pattern; 19] = [
-    Pattern { name: "stride-1", reads: Reads::Stride(1), extra: false },
-    Pattern { name: "stride-2", reads: Reads::Stride(2), extra: false },
-    Pattern { name: "stride-3", reads: Reads::Stride(3), extra: false },
-    Pattern { name: "stride-8", reads: Reads::Stride(8), extra: true },
-    Pattern { name: "stride-16", reads: Reads::Stride(16), extra: false },
-    Pattern { name: "stride-32", reads: Reads::Stride(32), extra: false },
-    Pattern { name: "stride-33", reads: Reads::Stride(33), extra: false },
-    Pattern { name: "permuted", reads: Reads::Permuted, extra: false },
-    Pattern { name: "one-word", reads: Reads::Stride(0), extra: false },
-    Pattern { name: "bytes-1", reads: Reads::Bytes(1), extra: false },
-    Pattern { name: "bytes-2", reads: Reads::Bytes(2), extra: true },
-    Pattern { name: "bytes-8", reads: Reads::Bytes(8), extra: false },
-    Pattern { name: "bytes-16", reads: Reads::Bytes(16), extra: false },
-    Pattern { name: "structure-of-2", reads: Reads::Structure(2), extra: true },
-    Pattern { name: "structure-of-3", reads: Reads::Structure(3), extra: false },
-    Pattern { name: "two-interleaved", reads: Reads::Two(1), extra: true },
-    Pattern { name: "two-block-apart", reads: Reads::Two(32), extra: true },
-    // What the transpose does.
-    Pattern { name: "column-of-32x32", reads: Reads::Stride(32), extra: true },
-    Pattern { name: "column-of-32x33", reads: Reads::Stride(33), extra: true },
-];
-
-fn pattern(text: &str) -> std::result::Result<Pattern, String> {
-    PATTERNS.into_iter().find(|pattern| pattern.name == text).ok_or_else(|| {
-        let names: Vec<_> = PATTERNS.iter().map(|pattern| pattern.name).collect();
-        format!("unknown pattern '{text}'; give some of {}", names.join(", "))
-    })
+/// Whether all lanes' words are staged.
+fn reaches(stride: u32, rounds: u32) -> bool {
+    u64::from(WARP - 1) * u64::from(stride) + u64::from(rounds) <= u64::from(STAGE_WORDS)
 }
 
 /// The lab: the staged data.
@@ -110,29 +48,12 @@ pub struct Banks {
 /// The data on each device.
 pub struct Data(Vec<(Buffer<u32>, Buffer<u32>)>);
 
-const STRIDE_1: Row = Row::Named("stride-1");
-const STRIDE_32: Row = Row::Named("stride-32");
-const STRIDE_33: Row = Row::Named("stride-33");
-const ONE_WORD: Row = Row::Named("one-word");
-
 impl Lab for Banks {
     const NAME: &'static str = "banks";
     const ABOUT: &'static str = "The banks of shared memory: which patterns conflict, and how many ways";
     const SUBJECTS: &'static [Subject] = &[Subject::SharedLoads, Subject::BankConflicts];
-    const CONCLUSIONS: &'static [Conclusion] = &[
-        Conclusion::new(
-            "A stride of 32 words takes {} times as long as a stride of 1.",
-            &[Times(STRIDE_32, STRIDE_1, &TIME)],
-        ),
-        Conclusion::new(
-            "A load takes {} wavefronts at a stride of 32 words and {} at 33; one word for all lanes takes {}.",
-            &[
-                Of(STRIDE_32, &SHARED_LOAD_WAVEFRONTS),
-                Of(STRIDE_33, &SHARED_LOAD_WAVEFRONTS),
-                Of(ONE_WORD, &SHARED_LOAD_WAVEFRONTS),
-            ],
-        ),
-    ];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("blocks", BLOCKS), ("rounds", ROUNDS)];
     type Options = Options;
     type Data = Data;
@@ -143,9 +64,23 @@ impl Lab for Banks {
         let bytes = bytes_of::<u32>(&[blocks.into(), WARP.into()]);
         check_room(device, "reading shared memory", bytes.saturating_mul(2), bytes)?;
         let words = Random::new(settings.seed).samples(STAGE_WORDS as usize);
-        let patterns = match options.pattern.as_slice() {
-            [] => PATTERNS.into_iter().filter(|pattern| options.all || !pattern.extra).collect(),
-            patterns => each_once(patterns.to_vec()),
+        let chosen = !options.pattern.is_empty() || options.all;
+        let strides = match options.stride {
+            strides if strides.is_empty() && settings.plot && !chosen => (0..=SWEPT).collect(),
+            strides => each_once(strides),
+        };
+        if let Some(stride) = strides.iter().find(|&&stride| !reaches(stride, rounds)) {
+            let most = (STAGE_WORDS - rounds) / (WARP - 1);
+            let problem = format!(
+                "the last lane's last word at a stride of {stride} is beyond the {STAGE_WORDS} words that are staged; with {rounds} \
+                 rounds, give at most {most}"
+            );
+            return Err(Error::flag("--stride", problem));
+        }
+        let patterns = match options.pattern {
+            _ if !strides.is_empty() => strides.into_iter().map(of_stride).collect(),
+            patterns if patterns.is_empty() => PATTERNS.into_iter().filter(|it| options.all || !it.extra).collect(),
+            patterns => each_once(patterns),
         };
         Ok(Self { patterns, blocks, rounds, words })
     }
@@ -167,7 +102,7 @@ impl Lab for Banks {
             let mut input = device.buffer(self.words.len())?;
             input.write(&self.words)?;
             data.0.push((input, device.buffer((self.blocks * WARP) as usize)?));
-            variants.extend(self.patterns.iter().map(|&pattern| self.variant(pattern, index, name, device.clone())));
+            variants.extend(self.patterns.iter().map(|pattern| self.variant(pattern, index, name, device.clone())));
         }
         let grid = |title: &str, measures| Grid {
             title: title.to_owned(),
@@ -186,9 +121,9 @@ impl Lab for Banks {
 }
 
 impl Banks {
-    fn variant(&self, pattern: Pattern, index: usize, banks: &str, device: Device) -> Variant<'_, Data> {
+    fn variant(&self, pattern: &Pattern, index: usize, banks: &str, device: Device) -> Variant<'_, Data> {
         let (blocks, rounds) = (self.blocks, self.rounds);
-        let Pattern { name, reads, .. } = pattern;
+        let (name, reads) = (&*pattern.name, pattern.reads);
         let launch = LaunchConfig::new([blocks, 1, 1], [WARP, 1, 1]);
         let full_name = if index == 0 { name.to_owned() } else { format!("{name} on {banks}") };
         let bytes = u64::from(blocks) * u64::from(WARP) * reads.bytes() * u64::from(rounds);
@@ -207,6 +142,7 @@ impl Banks {
         )
         .group(banks)
         .axis("pattern", name)
+        .fact("stride", if let Reads::Stride(stride) = reads { Value::from(stride) } else { Value::Null })
         .axis("banks", banks)
         .bytes(bytes)
         .computes(format!("the sums of {name}"), u64::from(blocks * WARP) * 4)
@@ -233,18 +169,6 @@ impl Banks {
             }
         };
         sum(&mut (0..self.rounds as usize).map(each))
-    }
-}
-
-impl Reads {
-    /// Bytes that a lane reads in a round.
-    fn bytes(self) -> u64 {
-        match self {
-            Self::Stride(_) | Self::Permuted => 4,
-            Self::Bytes(bytes) => bytes.into(),
-            Self::Structure(words) => 4 * u64::from(words),
-            Self::Two(_) => 8,
-        }
     }
 }
 

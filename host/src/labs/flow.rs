@@ -55,6 +55,8 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         plan.variants.extend(lab.peers(device, peers, &plan.data)?);
     }
     check_output(&plan, device, settings)?;
+    let rows = plan.variants.iter().map(|variant| (variant.group.as_str(), variant.facts.as_slice()));
+    settings.check_plot(L::SWEEPS, device, rows)?;
     let alongside = settings.counters && device.properties().is_gpu();
     let simulated = alongside || !device.properties().is_gpu();
     settings.lines.check_counted(simulated)?;
@@ -76,6 +78,8 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         variants: Vec::with_capacity(plan.variants.len()),
         grids: plan.grids.clone(),
         compact: plan.compact,
+        sweeps: L::SWEEPS,
+        plot: settings.plot,
         conclusions: Vec::new(),
         concluded: Vec::new(),
         stopped: None,
@@ -231,7 +235,7 @@ fn once<D>(
     }
     if !device.properties().is_gpu() {
         result.counters = record.counters();
-        if settings.report.is_some() {
+        if settings.has_page() {
             result.on_page = Some(Lines::all(record.lines.clone(), &ptx_name(device)));
         }
         result.lines = settings.lines.of(record.lines, &ptx_name(device));

@@ -29,7 +29,7 @@ use super::launcher::{Launcher, Preferences};
 use super::settings::Settings;
 use crate::npy;
 use crate::peers::Peer;
-use crate::report::{Comparison, Conclusion, Fact, Grid, Subject, Tolerance};
+use crate::report::{Comparison, Conclusion, Fact, Grid, Subject, Sweep, Tolerance};
 
 /// A lab: one subcommand of `host`.
 pub trait Lab: Sized {
@@ -41,6 +41,8 @@ pub trait Lab: Sized {
     const SUBJECTS: &'static [Subject];
     /// What the numbers show, in sentences with the numbers in them. Said only if every variant was right.
     const CONCLUSIONS: &'static [Conclusion];
+    /// What `--plot` draws. A lab without any refuses that flag.
+    const SWEEPS: &'static [Sweep] = &[];
     /// The default of each flag that depends on the device, for the help.
     const SIZES: &'static [(&'static str, DefaultSize)] = &[];
     /// Which libraries have rows in its table with `--peer`. A lab without any does not have that flag.

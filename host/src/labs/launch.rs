@@ -8,6 +8,7 @@ use device::flag_values::{each_once, whole_number};
 use device::random::Random;
 use device::{Buffer, Device, LaunchConfig, Result};
 use kernels::launch as kernel;
+use picture::Scale;
 use serde_json::{Value, json};
 
 pub use word::Word;
@@ -18,7 +19,7 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use crate::report::Gap::{Name, Of};
 use crate::report::measures::{GBPS, LOAD_REQUESTS};
-use crate::report::{Best, Better, Cell, Conclusion, Grid, Holds, Measure, Row, Section, Subject};
+use crate::report::{Best, Better, Cell, Conclusion, Grid, Holds, Measure, Row, Rows, Section, Subject, Sweep};
 use crate::units;
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 14 };
@@ -108,6 +109,15 @@ impl Lab for Launch {
         )
         .holds(&[Holds::More(0, 1)]),
     ];
+    const SWEEPS: &'static [Sweep] = &[Sweep {
+        x: "loads",
+        title: "independent loads of a thread",
+        scale: Scale::Log,
+        series: &["word"],
+        rows: Rows::EachGroup,
+        timed: (&GBPS, Scale::Linear),
+        counted: (&[&IN_FLIGHT], Scale::Log),
+    }];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     type Options = Options;
     type Data = Data;

@@ -79,7 +79,7 @@ impl<'a> Launcher<'a> {
         let preferences = Preferences { cache, carveout: settings.carveout.or(preferences.carveout), ..preferences };
         device.prefer(preferences.context_cache)?;
         // A page shows both.
-        let page = settings.report.is_some();
+        let page = settings.has_page();
         let (lines, watches) = (page || settings.lines.wanted(), page || settings.lines.watches());
         Ok(Self { device, preferences, checks: settings.checks(), lines, watches, record })
     }

@@ -1,49 +1,40 @@
 //! The matrix product, from global memory and through tiles. The kernels and what they show are in
-//! `kernels::matmul`. It shares its references with `gram` (`product.rs`).
+//! `kernels::matmul`. It shares its references with `gram` (`labs::product`);
+//! `product` has what each size runs, `table` the variants.
 
+mod product;
 mod table;
 
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use best_kernels::matmul::{self as best, Best};
-use best_kernels::product::{Shares, TileLaunch};
+use device::flag_values::each_once;
 use device::peers::Peers;
 use device::random::Random;
-use device::{Device, Error, LaunchConfig, Matrix, Result};
+use device::{Device, Error, Result};
 use serde_json::{Value, json};
 
+pub use product::Data;
+use product::{OnDevice, Product};
 pub use table::Options;
-use table::{CONCLUSIONS, Plain, Step};
+use table::{CONCLUSIONS, SWEEPS};
 
-use super::best::{SplitWorkspace, gpu};
-use super::compare::Shape;
+use super::best::SplitWorkspace;
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
-use super::lab::{Lab, Outcome, Plan, Variant};
-use super::product::Products;
+use super::lab::{Lab, Plan, Variant};
 use super::settings::Settings;
-use super::variants::VariantSpec;
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Subject, Tolerance};
+use crate::report::{Conclusion, Subject, Sweep};
+
+/// The smallest size of a plot.
+const LEAST_PLOTTED: u64 = 32;
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 
-/// The lab: two matrices.
+/// The lab: products of two matrices.
 pub struct Matmul {
     options: Options,
-    seed: u64,
-    a: HostMatrix,
-    b: HostMatrix,
-    expected: OnceLock<Products>,
-}
-
-/// What lies on a device.
-pub struct Data {
-    a: Matrix<f32>,
-    b: Matrix<f32>,
-    c: Matrix<f32>,
-    /// Of the best kernel.
-    workspace: SplitWorkspace,
+    products: Vec<Product>,
 }
 
 impl Lab for Matmul {
@@ -52,6 +43,7 @@ impl Lab for Matmul {
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("m", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
@@ -60,14 +52,22 @@ impl Lab for Matmul {
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let mut random = Random::new(settings.seed);
-        let room = |m: u64, n: u64, k: u64| {
-            let each = [bytes_of::<f32>(&[m, k]), bytes_of::<f32>(&[k, n]), bytes_of::<f32>(&[m, n])];
-            let bytes = each.iter().fold(0_u64, |all, &bytes| all.saturating_add(bytes));
-            // On the host the reference, in more precision, and a result.
-            let on_host = bytes.saturating_add(each[2].saturating_mul(3));
-            check_room(device, &format!("a product of {m} x {k} and {k} x {n}"), bytes, on_host)
+        let room = |sizes: &[[u64; 3]]| {
+            let (mut on_device, mut on_host) = (0_u64, 0_u64);
+            let mut largest = (0, [1; 3]);
+            for &[m, n, k] in sizes {
+                let each = [bytes_of::<f32>(&[m, k]), bytes_of::<f32>(&[k, n]), bytes_of::<f32>(&[m, n])];
+                let bytes = each.iter().fold(0_u64, |all, &bytes| all.saturating_add(bytes));
+                on_device = on_device.saturating_add(bytes);
+                // On the host the reference, in more precision, and a result.
+                on_host = on_host.saturating_add(bytes).saturating_add(each[2].saturating_mul(3));
+                largest = largest.max((bytes, [m, n, k]));
+            }
+            let [m, n, k] = largest.1;
+            let others = if sizes.len() > 1 { " and smaller ones" } else { "" };
+            check_room(device, &format!("a product of {m} x {k} and {k} x {n}{others}"), on_device, on_host)
         };
-        let (a, b) = match &options.input {
+        let pairs = match &options.input {
             Some(path) => {
                 let a = HostMatrix::read(path)?;
                 let b = match &options.input_b {
@@ -78,158 +78,93 @@ impl Lab for Matmul {
                     check_matrix(path, b, Some(a.columns), None, "B has as many rows as A has columns")?;
                 }
                 let columns = b.as_ref().map_or(a.rows, |b| b.columns);
-                room(a.rows as u64, columns as u64, a.columns as u64)?;
+                room(&[[a.rows as u64, columns as u64, a.columns as u64]])?;
                 let b = b.unwrap_or_else(|| HostMatrix::random(a.columns as u64, a.rows as u64, &mut random));
-                (a, b)
+                vec![(a, b)]
             }
             None => {
-                let m = options.m.or(options.n).map_or_else(|| SIZE.on(device), u64::from);
-                let (n, k) = (options.n.map_or(m, u64::from), options.k.map_or(m, u64::from));
-                room(m, n, k)?;
-                (HostMatrix::random(m, k, &mut random), HostMatrix::random(k, n, &mut random))
+                let sizes: Vec<[u64; 3]> = rows(device, &options, settings.plot)
+                    .into_iter()
+                    .map(|m| [m, options.n.map_or(m, u64::from), options.k.map_or(m, u64::from)])
+                    .collect();
+                room(&sizes)?;
+                let random_pair = |&[m, n, k]: &[u64; 3]| {
+                    (HostMatrix::random(m, k, &mut random), HostMatrix::random(k, n, &mut random))
+                };
+                sizes.iter().map(random_pair).collect()
             }
         };
-        if a.rows.div_ceil(options.block[1] as usize) > 65_535 {
-            let problem = format!("{} rows are more than a grid can have in y; at most 65535 blocks fit", a.rows);
+        let named = pairs.len() > 1;
+        let product = |(index, (a, b))| {
+            let (seed, block) = (settings.seed, options.block);
+            Product { index, a, b, seed, block, named, expected: OnceLock::new() }
+        };
+        let products: Vec<Product> = pairs.into_iter().enumerate().map(product).collect();
+        let most = products.iter().map(|product| product.a.rows).max().unwrap_or(1);
+        if most.div_ceil(options.block[1] as usize) > 65_535 {
+            let problem = format!("{most} rows are more than a grid can have in y; at most 65535 blocks fit");
             return Err(Error::flag("--m", problem));
         }
-        Ok(Self { options, seed: settings.seed, a, b, expected: OnceLock::new() })
+        Ok(Self { options, products })
     }
 
     fn parameters(&self) -> Value {
         let Options { input, input_b, pitched, .. } = &self.options;
         let (input, input_b) = (named(input.as_ref()), named(input_b.as_ref()));
-        let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
+        let [m, n, k] = match self.products.as_slice() {
+            [only] => only.extents().map(Value::from),
+            _ => [Value::Null, self.options.n.into(), self.options.k.into()],
+        };
         json!({"m": m, "n": n, "k": k, "pitched": pitched, "input": input, "input_b": input_b})
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let pitched = self.options.pitched;
-        let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
-        let matrix = |rows, columns| device.matrix(rows, columns, pitched);
-        let workspace = SplitWorkspace::new(device, 0)?;
-        let mut data = Data { a: matrix(m, k)?, b: matrix(k, n)?, c: matrix(m, n)?, workspace };
-        for (matrix, elements) in [(&mut data.a, &self.a.elements), (&mut data.b, &self.b.elements)] {
-            // The padding of a pitched matrix is never right to read.
-            matrix.poison()?;
-            matrix.write(elements)?;
+        let mut plan = Plan::new(Data(Vec::new()), Vec::new());
+        for product in &self.products {
+            let mut data = product.place(device, self.options.pitched)?;
+            let steps = self
+                .options
+                .variants
+                .chosen_for(device, |step| (product.block(&step.of).iter().product(), step.of.shared));
+            if steps.iter().any(|step| step.of.best)
+                && let Some(launch) = product.best(device, &data)
+            {
+                data.workspace = SplitWorkspace::new(device, launch.sharing)?;
+            }
+            plan.variants.extend(steps.iter().map(|step| product.variant(step, device, &data)));
+            plan.data.0.push(data);
         }
-        let steps =
-            self.options.variants.chosen_for(device, |step| (self.block(&step.of).iter().product(), step.of.shared));
-        if steps.iter().any(|step| step.of.best)
-            && let Some(launch) = self.best(device, &data)
-        {
-            data.workspace = SplitWorkspace::new(device, launch.sharing)?;
-        }
-        let variants = steps.iter().map(|step| self.variant(step, device, &data)).collect();
-        Ok(Plan::new(data, variants))
+        Ok(plan)
     }
 
     fn peers<'a>(&'a self, _device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
         let Some(library) = peers.cublas() else { return Ok(Vec::new()) };
-        let peers = Rc::clone(peers);
-        let launch = move |data: &mut Data| peers.multiply(&data.a, &data.b, &mut data.c);
-        let row = peers::row("cublas-sgemm", library, launch, |data| self.outcome(data));
-        Ok(vec![row.bytes(self.bytes()).operations(self.operations())])
+        let row = |product: &'a Product| {
+            let (peers, index) = (Rc::clone(peers), product.index);
+            let launch = move |data: &mut Data| {
+                let OnDevice { a, b, c, .. } = &mut data.0[index];
+                peers.multiply(a, b, c)
+            };
+            let row = peers::row(product.name("cublas-sgemm"), library, launch, |data| product.outcome(data));
+            product.described("cublas-sgemm", row)
+        };
+        Ok(self.products.iter().map(row).collect())
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
-        data.c.poison()
+        data.0.iter_mut().try_for_each(|data| data.c.poison())
     }
 }
 
-impl Matmul {
-    fn shape(&self, data: &Data) -> best::Shape {
-        best::Shape {
-            m: self.a.rows as u32,
-            n: self.b.columns as u32,
-            k: self.a.columns as u32,
-            a_pitch: data.a.pitch() as u32,
-            b_pitch: data.b.pitch() as u32,
-            c_pitch: data.c.pitch() as u32,
+/// The rows of the flag, those of a plot, or the default.
+fn rows(device: &Device, options: &Options, plot: bool) -> Vec<u64> {
+    match (options.m.as_slice(), options.n) {
+        ([], Some(n)) => vec![n.into()],
+        ([], None) if plot => {
+            let grow = |rows: &u64| Some(rows * 2).filter(|&rows| rows <= SIZE.on(device));
+            std::iter::successors(Some(LEAST_PLOTTED), grow).collect()
         }
+        ([], None) => vec![SIZE.on(device)],
+        (rows, _) => each_once(rows.to_vec()).into_iter().map(u64::from).collect(),
     }
-
-    /// The threads of a block of the step's own kernel.
-    fn block(&self, step: &Step) -> [u32; 3] {
-        let [x, y] = self.options.block;
-        step.kernel.shape().block.unwrap_or([x, y, 1])
-    }
-
-    /// The best kernel for this shape. Products that are smaller than a tile are left to `matmul_wide`.
-    fn best(&self, device: &Device, data: &Data) -> Option<TileLaunch<Best>> {
-        best::best(gpu(device), self.shape(data))
-    }
-
-    fn variant(
-        &self,
-        &VariantSpec { name, of: ref step, .. }: &VariantSpec<Step>,
-        device: &Device,
-        data: &Data,
-    ) -> Variant<'_, Data> {
-        let (m, n) = (self.a.rows, self.b.columns);
-        let shape = self.shape(data);
-        let block = self.block(step);
-        let [across, down] = step.tile.map_or([block[0], block[1]], |side| [side, side]);
-        let launch = LaunchConfig::new([shape.n.div_ceil(across), shape.m.div_ceil(down), 1], block);
-        let best = if step.best { self.best(device, data) } else { None };
-        let (kernel, launch) = match best {
-            Some(best) => (Entry::Tiled(best.kernel, best.shares), best.launch().into()),
-            None => (Entry::Plain(step.kernel), launch),
-        };
-        let variant = Variant::new(
-            name,
-            move |data: &mut Data, launcher| {
-                let Data { a, b, c, workspace } = data;
-                match kernel {
-                    Entry::Plain(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c)),
-                    // SAFETY: the shape is that of these matrices, and nothing else uses them.
-                    Entry::Tiled(Best::Alone(kernel), _) => unsafe {
-                        launcher.launch_unchecked(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32))
-                    },
-                    Entry::Tiled(Best::Split(kernel), shares) => {
-                        let SplitWorkspace { ready, sums } = workspace;
-                        let arguments = (&*a, &*b, c, shape, 1.0_f32, shares, ready, sums);
-                        // SAFETY: the same, and the workspace is as large as the shares need.
-                        unsafe { launcher.launch_unchecked(kernel, &launch, arguments) }
-                    }
-                }
-            },
-            |data| self.outcome(data),
-        )
-        .fact("block", json!(launch.block[..2]))
-        .fact("grid", json!(launch.grid))
-        .bytes(self.bytes())
-        .operations(self.operations())
-        .computes("the product", (m * n * size_of::<f32>()) as u64);
-        if step.best { variant.one_of_several_kernels() } else { variant }
-    }
-
-    /// Whether the product is right.
-    fn outcome(&self, data: &mut Data) -> Result<Outcome> {
-        let found = data.c.read()?;
-        let expected = self.expected.get_or_init(|| Products::of(&self.a, &self.b, self.seed));
-        let shape = Shape::Matrix { rows: self.a.rows, columns: self.b.columns };
-        // Each product is rounded and each sum: on the way to an element, at most as many as there are terms, and one.
-        let tolerance = Tolerance::Roundings(self.a.columns as u64 + 1);
-        Ok(Outcome::near_where(shape, found, tolerance, |row, column| expected.of_element(row, column)))
-    }
-
-    /// The bytes of the three matrices.
-    fn bytes(&self) -> u64 {
-        let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
-        ((m * k + k * n + m * n) * size_of::<f32>()) as u64
-    }
-
-    fn operations(&self) -> u64 {
-        2 * (self.a.rows * self.b.columns) as u64 * self.a.columns as u64
-    }
-}
-
-/// A kernel of this lab.
-#[derive(Clone, Copy)]
-enum Entry {
-    Plain(&'static Plain),
-    /// With how its tiles are shared out.
-    Tiled(Best, Shares),
 }

@@ -86,6 +86,8 @@ pub struct Entry {
     pub about: &'static str,
     /// What it can conclude.
     pub conclusions: &'static [Conclusion],
+    /// Whether it has a sweep to plot.
+    pub plots: bool,
     /// The subcommand with the lab's flags.
     pub command: fn() -> Command,
     /// Runs the lab with its own flags as they were given.
@@ -100,6 +102,7 @@ impl Entry {
             name: L::NAME,
             about: L::ABOUT,
             conclusions: L::CONCLUSIONS,
+            plots: !L::SWEEPS.is_empty(),
             command: command::<L>,
             run: run_with::<L>,
             run_at_defaults: |device, settings| run::<L>(device, flag_values::defaults(), settings),
@@ -134,7 +137,9 @@ fn command<L: Lab>() -> Command {
     for (flag, size) in L::SIZES {
         command = command.mut_arg(flag, |flag| size.in_help(flag));
     }
-    let command = Settings::augment_args(command).mut_arg("check", |flag| checks_by_default(flag, "none"));
+    let command = Settings::augment_args(command)
+        .mut_arg("check", |flag| checks_by_default(flag, "none"))
+        .mut_arg("plot", |flag| flag.hide(L::SWEEPS.is_empty()));
     // Otherwise `clap` would show the type's documentation in the list.
     let command = command.about(L::ABOUT).long_about(None);
     // So that `--rows -1` is a bad number and not an unknown flag `-1`.
@@ -149,6 +154,13 @@ fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, settings: Settings) -
     // `clap` has checked them, so this cannot fail.
     let wrong = |error: clap::Error| Error::flag("flags", wording::one_line(&error.to_string()));
     let options = L::Options::from_arg_matches(matches).map_err(wrong)?;
+    if settings.plot && L::SWEEPS.is_empty() {
+        let others: Vec<_> = ALL.iter().filter(|lab| lab.plots).map(|lab| lab.name).collect();
+        return Err(Error::flag(
+            "--plot",
+            format!("{} has no sweep to draw; these have: {}", L::NAME, others.join(", ")),
+        ));
+    }
     let peer =
         if L::PEERS.is_empty() { PeerFlags::default() } else { PeerFlags::from_arg_matches(matches).map_err(wrong)? };
     let shape = if L::SHAPED { ShapeFlags::from_arg_matches(matches).map_err(wrong)? } else { ShapeFlags::default() };

@@ -9,6 +9,7 @@ use device::flag_values::{each_once, whole_number};
 use device::random::Random;
 use device::{Buffer, Device, Error, LaunchConfig, POISON, Result};
 use kernels::offset as kernel;
+use picture::Scale;
 use serde_json::{Value, json};
 
 use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named, second_vector};
@@ -16,8 +17,10 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Fact, Name, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, LOADED_BYTES_USED, SPEEDUP};
-use crate::report::{Better, Cell, Conclusion, Holds, LabReport, Measure, Row, Subject, VariantReport};
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, GBPS, LOADED_BYTES_USED, SPEEDUP};
+use crate::report::{
+    Better, Cell, Conclusion, Cost, Holds, LabReport, Measure, Row, Rows, Section, Subject, Sweep, VariantReport,
+};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 16 };
 
@@ -90,6 +93,26 @@ const SLOWDOWN: Measure = Measure::new(SPEEDUP.section, "slowdown", &["slow-down
     variant.speedup.map(|speedup| Cell::number(1.0 / speedup))
 });
 
+/// What a shifted access takes, in sectors or in an older GPU's transactions.
+const SHIFTED: [Measure; 2] = [
+    Measure::new(Section::Counter, "shifted_sectors", &["sectors", "per request"], Better::Lower, |variant| {
+        shifted(variant, "sectors")
+    }),
+    Measure::new(
+        Section::Counter,
+        "shifted_transactions",
+        &["transactions", "per request"],
+        Better::Lower,
+        |variant| shifted(variant, "transactions"),
+    ),
+];
+
+fn shifted(variant: &VariantReport, unit: &str) -> Option<Cell> {
+    let counters = variant.counters.as_ref()?;
+    let cost = if variant.group == "write" { Cost::of_stores(counters) } else { Cost::of_loads(counters) };
+    cost.filter(|cost| cost.unit == unit).map(|cost| Cell::number(cost.per_request))
+}
+
 /// Whether offset 0 is the first, and another one the slowest.
 fn begins_at_0(report: &LabReport) -> bool {
     let is_0 = |variant: &VariantReport| variant.fact("offset") == Some(&0.into());
@@ -118,6 +141,15 @@ impl Lab for Offset {
         )
         .holds(&[Holds::More(1, 0)]),
     ];
+    const SWEEPS: &'static [Sweep] = &[Sweep {
+        x: "offset",
+        title: "offset, floats",
+        scale: Scale::Linear,
+        series: &["shifted"],
+        rows: Rows::All,
+        timed: (&GBPS, Scale::Linear),
+        counted: (&[&SHIFTED[0], &SHIFTED[1]], Scale::Linear),
+    }];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     type Options = Options;
     type Data = Data;
@@ -127,7 +159,7 @@ impl Lab for Offset {
         let a: Vec<f32> = options.a.vector(device, SIZE, NEEDS, &mut random)?;
         let b =
             second_vector(options.input_b.as_deref(), a.len(), "A and B are added element by element", &mut random)?;
-        let offsets = offsets(&options.offset, options.all, a.len())?;
+        let offsets = offsets(&options.offset, options.all, settings.plot, a.len())?;
         Ok(Self { options, a, b, offsets })
     }
 
@@ -191,10 +223,13 @@ impl Offset {
     }
 }
 
-/// The offsets of the flag, all, or the default ones, for vectors of `size` elements.
-fn offsets(named: &[u64], all: bool, size: usize) -> Result<Vec<usize>> {
+/// The offsets of the flag, all, those of a plot, or the default ones, for vectors of `size` elements.
+fn offsets(named: &[u64], all: bool, plot: bool, size: usize) -> Result<Vec<usize>> {
     if all {
         return Ok((0..=32).chain([128]).filter(|&offset| offset < size).collect());
+    }
+    if named.is_empty() && plot {
+        return Ok((0..=32).filter(|&offset| offset < size).collect());
     }
     if named.is_empty() {
         return Ok([0, 1, 8].into_iter().filter(|&offset| offset < size).collect());

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use device::CacheConfig;
-use device::flag_values::{self, seconds, whole_number};
+use device::flag_values::{self, each_once, seconds, whole_number};
+use device::{CacheConfig, Device, Error, Result};
 use simt::Checks;
 
 use crate::faults::SanitizerFlags;
 use crate::lines::LineFlags;
 use crate::peers::PeerFlags;
 use crate::progress::Progress;
+use crate::report::{Fact, Format, Sweep};
 
 /// The flag of labs whose launches depend on the number of multiprocessors.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -36,6 +37,9 @@ pub struct Settings {
     /// Also write this web page: the table, the sentences, pictures of the accesses, and the source with its counts
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Also draw the lab's sweep. Where no values are given, those that make the plot worth seeing run
+    #[arg(long)]
+    pub plot: bool,
     /// The kernels' preference: none, more shared memory (shared), more L1 cache (l1), or both equally (equal)
     #[arg(long, value_enum, value_name = "PREFERENCE", default_value_t = CacheConfig::None, hide_possible_values = true)]
     pub cache_config: CacheConfig,
@@ -63,6 +67,9 @@ pub struct Settings {
     /// The flags for libraries to time beside the lab's kernels.
     #[arg(skip)]
     pub peer: PeerFlags,
+    /// Whether a page shows the report among others.
+    #[arg(skip)]
+    pub paged: bool,
     /// Where progress is shown.
     #[arg(skip)]
     pub progress: Progress,
@@ -75,6 +82,49 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Whether there will be a page, which shows each line and access.
+    pub(super) fn has_page(&self) -> bool {
+        self.report.is_some() || self.paged
+    }
+
+    /// Fails if something is requested that this format cannot show.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Flag`].
+    pub fn check_format(&self, format: Format) -> Result<()> {
+        if self.plot && format != Format::Table {
+            return Err(Error::flag("--plot", "this format cannot show it; use --format table, or --report"));
+        }
+        self.lines.check_format(format)
+    }
+
+    /// Fails if the rows that were planned, of which the groups and facts are given, are no sweep of this lab.
+    pub(super) fn check_plot<'r>(
+        &self,
+        sweeps: &[Sweep],
+        device: &Device,
+        rows: impl Iterator<Item = (&'r str, &'r [Fact])> + Clone,
+    ) -> Result<()> {
+        if !self.plot {
+            return Ok(());
+        }
+        if self.once && device.properties().is_gpu() && !self.counters {
+            return Err(Error::flag("--plot", "--once takes no times to draw; give --counters, too"));
+        }
+        match sweeps.iter().any(|sweep| sweep.has_points(rows.clone())) {
+            true => Ok(()),
+            false => {
+                let swept: Vec<_> = sweeps.iter().map(Sweep::name).collect();
+                let problem = format!(
+                    "nothing is swept here: give two values or more of the {}",
+                    each_once(swept).join(", or of the ")
+                );
+                Err(Error::flag("--plot", problem))
+            }
+        }
+    }
+
     /// The sanitizer's checks: none by default, because the labs' kernels are correct and their data is large.
     pub(super) fn checks(&self) -> Checks {
         self.checks.or(Checks::NONE)

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 use serde::Serialize;
 use simt::{AccessKind, InstructionClass, InstructionCounters, InstructionInfo, Report, SourceLine};
@@ -30,7 +31,11 @@ impl LineCounts {
             self.ptx.extend(report.instructions().map(|row| (row.info.ptx_line, row.info.text.to_string())));
         }
         for row in executed() {
-            self.line_of(row.info, has_source).add(row.info.class, row.counters);
+            let line = self.line_of(row.info, has_source);
+            line.add(row.info.class, row.counters);
+            if has_source {
+                *line.ptx.entry((row.info.ptx_line, row.info.text.clone())).or_default() += row.counters.executed;
+            }
         }
         for request in report.requests() {
             self.line_of(report.instruction_of(request), has_source).seen.add(report, request);
@@ -54,6 +59,8 @@ pub(crate) struct Counted {
     pub(super) all: InstructionCounters,
     /// Its accesses, one entry for each kind of access to each memory.
     pub(super) accesses: BTreeMap<(Memory, Kind), Access>,
+    /// The PTX that a line was compiled to, by its lines and texts, with how often a warp executed it.
+    pub(super) ptx: BTreeMap<(u32, Arc<str>), u64>,
     /// What its accesses look like, if the launches kept requests.
     pub(super) seen: Seen,
 }

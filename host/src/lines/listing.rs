@@ -3,6 +3,7 @@
 
 use picture::Scene;
 use simt::SourceLine;
+use webpage::Ptx;
 use wording::printable;
 
 use super::counts::Counted;
@@ -77,14 +78,17 @@ impl Lines {
 
 /// What a page shows of a line's counts.
 impl Counted {
-    /// Its warp instructions.
-    pub(crate) fn instructions(&self) -> u64 {
-        self.all.executed
-    }
-
-    /// Its accesses: the requests, and what these cost, in words.
-    pub(crate) fn accesses_in_words(&self) -> Vec<(u64, String)> {
-        self.accesses.iter().map(|(&(memory, kind), it)| (it.requests, in_words(memory, kind, it))).collect()
+    /// Its counts.
+    pub(crate) fn on_page(&self) -> webpage::Counts {
+        let accesses = self.accesses.iter().map(|(&(memory, kind), it)| (it.requests, in_words(memory, kind, it)));
+        let ptx = self.ptx.iter().map(|(&(line, ref text), &executed)| Ptx { line, text: printable(text), executed });
+        webpage::Counts {
+            instructions: self.all.executed,
+            lanes: self.active_lanes(),
+            cost: self.cost().0,
+            accesses: accesses.collect(),
+            ptx: ptx.collect(),
+        }
     }
 
     /// What its accesses look like, each shape once.

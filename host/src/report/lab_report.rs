@@ -1,6 +1,7 @@
 //! A lab's results as data. The labs make a [`LabReport`], and the formats write it. Plain data.
 
 use device::{Error, Properties};
+use picture::Plot;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -8,6 +9,7 @@ use super::conclusion::Conclusion;
 use super::grid::Grid;
 use super::measure::Measure;
 use super::subject::Subject;
+use super::sweep::Sweep;
 use super::variant_report::VariantReport;
 use crate::faults::Findings;
 use crate::timing::Timing;
@@ -36,6 +38,12 @@ pub struct LabReport {
     /// Whether only the grids are shown unless something is wrong.
     #[serde(skip)]
     pub compact: bool,
+    /// What can be plotted.
+    #[serde(skip)]
+    pub sweeps: &'static [Sweep],
+    /// Whether a terminal shows the plots.
+    #[serde(skip)]
+    pub plot: bool,
     /// What the numbers show, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,
@@ -84,6 +92,13 @@ impl LabReport {
         let (sentences, measures): (Vec<_>, Vec<_>) = said.unzip();
         self.conclusions = sentences;
         self.concluded = measures.into_iter().flatten().collect();
+    }
+
+    /// The plots of its sweeps.
+    pub fn plots(&self) -> Vec<Plot> {
+        let copy = self.device_copy.as_ref().map(|copy| copy.gbps);
+        let of = |sweep: &Sweep| sweep.plots(&self.variants, self.counters_from.is_some(), copy);
+        self.sweeps.iter().flat_map(of).collect()
     }
 
     /// The sanitizer's findings in all variants.

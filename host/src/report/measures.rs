@@ -98,6 +98,10 @@ pub const COLD_AND_WARM: &[Measure] = &[
 /// What the task itself reads and writes, in a second.
 pub const GBPS: Measure = time("gbps", &["GB/s"], Higher, |variant| variant.gbps.map(Cell::number)).unit("GB/s");
 
+/// Floating-point operations that the task needs, in a second.
+pub const GFLOPS: Measure =
+    time("gflops", &["GFLOP/s"], Higher, |variant| variant.gflops.map(Cell::number)).unit("GFLOP/s");
+
 /// The same in percent of the device's own copy.
 pub const PERCENT_OF_COPY: Measure = time("percent_of_copy", &["% of", "copy"], Higher, |variant| {
     variant.percent_of_copy.map(|percent| Cell::new(percent, format!("{percent:.1}")))
@@ -118,7 +122,7 @@ pub const RATES: &[Measure] = &[
     .unit("%"),
     GBPS,
     PERCENT_OF_COPY,
-    time("gflops", &["GFLOP/s"], Higher, |variant| variant.gflops.map(Cell::number)).unit("GFLOP/s"),
+    GFLOPS,
     time("percent_of_limit", &["% of", "limit"], Higher, |variant| {
         variant.limit().map(|(_, percent)| Cell::new(percent, format!("{percent:.1}")))
     })

@@ -5,7 +5,8 @@
 //! table      columns and cells, as data; grid makes a table of a sweep; conclusion makes sentences
 //! page       a report as people read it, as data: heading, table, grids, legend, sentences
 //! terminal, markdown, csv, json     the formats
-//! html       the page that a lab writes for `--report`
+//! sweep      the plots of a lab's rows, for `--plot` and for its page
+//! html       web pages, for `--report`
 //! ```
 //!
 //! A lab's run ends in one [`LabReport`]. [`Page::of`] makes a page of it, and a format for people only writes the page. A new format
@@ -26,6 +27,7 @@ mod measure;
 pub mod measures;
 mod page;
 mod subject;
+mod sweep;
 mod table;
 mod terminal;
 mod variant_report;
@@ -34,17 +36,21 @@ use std::io::Write;
 use std::path::Path;
 
 use device::{Counters, Properties, Result};
+use maud::Markup;
+use webpage::Place;
 
 pub use conclusion::{Conclusion, Gap, Holds, Row, of_fact};
 pub use cost::Cost;
 pub(crate) use explanations::of_each_model;
 pub use format::Format;
 pub use grid::{Best, Grid};
+pub(crate) use html::{Launched, Text, of_texts, write_launches};
 pub use lab_report::{CounterSource, DeviceCopy, LabReport};
 pub(crate) use launch_times::LaunchTimes;
 pub use measure::{Better, Cell, Explanation, Measure, Section, Shown};
 pub use page::Page;
 pub use subject::Subject;
+pub use sweep::{Rows, Sweep};
 pub use table::{Column, Table};
 pub use variant_report::{Comparison, Fact, Limit, Mismatch, Tolerance, Tolerated, VariantReport};
 pub(crate) use variant_report::{Metrics, plain};
@@ -72,7 +78,24 @@ pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<
 ///
 /// [`device::Error::File`].
 pub(crate) fn write_page(report: &LabReport, about: &str, path: &Path) -> Result<()> {
-    device::output_file::write_whole(path, |out| out.write_all(html::render(report, about).as_bytes()))
+    let page = Page::of(report, true);
+    let main = part(report, &page, &Place::alone(), html::MOST);
+    write_text(&webpage::Page { title: report.lab, about, details: &page.heading, main }, path)
+}
+
+/// The part of a web page about a lab's run, in at most about this many bytes; `page` is the report's.
+pub(crate) fn part(report: &LabReport, page: &Page, place: &Place, most: usize) -> Markup {
+    let further = Markup::default();
+    html::part(&html::Shown { page, plots: report.plots(), variants: &report.variants, further }, place, most)
+}
+
+/// Writes a web page, whole or not at all.
+///
+/// # Errors
+///
+/// [`device::Error::File`].
+pub(crate) fn write_text(page: &webpage::Page<'_>, path: &Path) -> Result<()> {
+    device::output_file::write_whole(path, |out| out.write_all(page.render().as_bytes()))
 }
 
 /// The times and counters of one launch of any kernel, as a table for people, with the columns that

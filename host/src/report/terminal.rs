@@ -2,6 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 use device::{Counters, Properties};
+use picture::plot_text;
 use wording::WIDTH;
 
 use super::lab_report::LabReport;
@@ -33,6 +34,11 @@ pub(super) fn render(report: &LabReport) -> String {
         let names: Vec<&Column> = columns.next().into_iter().collect();
         for columns in fitting(&names, columns.map(|column| vec![column]), |_, _| false) {
             text += &lay_out(&columns, true);
+        }
+    }
+    if report.plot {
+        for plot in report.plots() {
+            text += &format!("\n{}", plot_text(&plot, terminal::width(), terminal::paint()));
         }
     }
     for sentences in [&page.kernels, &page.legend, &page.conclusions] {

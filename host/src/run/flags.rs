@@ -140,6 +140,9 @@ pub(super) struct Flags {
     /// Print the elements of a buffer or a variable. I is the argument's number, from 0, or L.I in launch L
     #[arg(long, value_name = "I", value_delimiter = ',')]
     pub(super) print: Vec<Named>,
+    /// Also write this web page: the counters, pictures of the accesses, and the source with its counts
+    #[arg(long, value_name = "FILE.html")]
+    pub(super) report: Option<PathBuf>,
     /// On a GPU: also run on the simulator, for its counters
     #[arg(long)]
     pub(super) counters: bool,

@@ -17,7 +17,7 @@ use super::times;
 use super::validate::{Launch, Output, Source};
 use super::value::Values;
 use crate::faults::Findings;
-use crate::lines::Lines;
+use crate::lines::{LineCounts, Lines};
 use crate::progress::Progress;
 use crate::report::LaunchTimes;
 
@@ -87,6 +87,8 @@ pub(super) struct Launched {
     pub(super) times: Option<LaunchTimes>,
     pub(super) findings: Findings,
     pub(super) lines: Option<Lines>,
+    /// The same with every access, if there is to be a page.
+    pub(super) on_page: Option<Lines>,
     /// What the kernel printed, if known.
     pub(super) printed: Option<Printed>,
 }
@@ -137,13 +139,18 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
                 counters: report.as_ref().map(Report::counters),
                 times: None,
                 findings: report.as_ref().map(Findings::of).unwrap_or_default(),
+                on_page: report
+                    .as_ref()
+                    .filter(|_| plan.flags.report.is_some())
+                    .map(|report| on_page(report, plan.file)),
                 lines: report.and_then(|report| plan.flags.lines.of_launch(&report, plan.file)),
                 printed: device.take_printed(),
             }),
             Err(Error::Fault { kernel, fault, trap }) => {
                 let findings = Findings::before(trap.as_deref());
                 let printed = device.take_printed();
-                ran.launches.push(Launched { counters: None, times: None, findings, lines: None, printed });
+                let launched = Launched { counters: None, times: None, findings, lines: None, on_page: None, printed };
+                ran.launches.push(launched);
                 ran.fault = Some(Error::Fault { kernel, fault, trap });
                 return Ok(ran);
             }
@@ -175,6 +182,13 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
         });
     }
     Ok(ran)
+}
+
+/// The lines of a launch with all accesses.
+fn on_page(report: &Report, file: &str) -> Lines {
+    let mut counts = LineCounts::default();
+    counts.add(report);
+    Lines::all(counts, file)
 }
 
 /// Makes and fills the arguments' memory.

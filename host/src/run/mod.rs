@@ -11,7 +11,7 @@
 //! | [`argument_id`], `variables` | what flags refer to: arguments of launches, variables of the module |
 //! | `validate`, `fit` | whether the request can be run; notes on arguments of an unlikely type |
 //! | `device_argument`, `launch`, `times` | arguments on a device, the launches, and their times on a GPU |
-//! | `output`, `sequence` | the report of one launch, and of several |
+//! | `output`, `sequence`, `page` | the report of one launch, and of several, and as a web page |
 
 pub mod argument;
 pub mod argument_id;
@@ -20,6 +20,7 @@ mod fit;
 mod flags;
 mod launch;
 mod output;
+mod page;
 mod sequence;
 pub mod structure;
 pub mod tensor;
@@ -68,6 +69,8 @@ pub(crate) fn main(
     let launches = validate::launches(&module, &file, launches)?;
     let outputs = validate::outputs(&module, &flags, &launches)?;
 
+    page::check(&flags)?;
+
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
     let device =
@@ -105,6 +108,7 @@ pub(crate) fn main(
     }
 
     let (mut reports, mut findings) = (Vec::new(), Vec::new());
+    let on_page: Vec<_> = ran.launches.iter_mut().map(|launched| launched.on_page.take()).collect();
     for ((launched, launch), config) in ran.launches.into_iter().zip(&launches).zip(&configs) {
         reports.push(Report {
             file: name.clone(),
@@ -142,6 +146,10 @@ pub(crate) fn main(
             }
         }
     }
+    // A page of half a run would look like a whole one.
+    if let (Some(path), None) = (&flags.report, &ran.fault) {
+        page::write(&reports, on_page, &findings, path)?;
+    }
     sequence::write(&reports, launches.len(), format, out)?;
     sequence::print_findings(&findings, &launches, format);
     match ran.fault {
@@ -161,7 +169,7 @@ fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
         checks: flags.checks.or(Checks::ALL),
         carveout: asked.carveout,
         registers: asked.registers,
-        watch: flags.lines.watches(),
+        watch: flags.lines.watches() || flags.report.is_some(),
         ..LaunchConfig::new(asked.grid, asked.block)
     }
 }

@@ -185,7 +185,8 @@ impl Report<'_> {
         wanted.map(|metric| [metric.name.to_owned(), text(metric.value)]).collect()
     }
 
-    fn write_table(&self, out: &mut dyn Write) -> Result<()> {
+    /// What was launched, in a line.
+    pub(super) fn what(&self) -> String {
         let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
         let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, .. } = self.config;
         let shared = match dynamic_shared {
@@ -194,23 +195,41 @@ impl Report<'_> {
         };
         let clusters = cluster.map_or(String::new(), |cluster| format!(", in clusters of {} blocks", shape(cluster)));
         let at_once = if cooperative { ", all at once" } else { "" };
-        let line = format!(
+        format!(
             "{} of {}: {} blocks of {} threads{clusters}{at_once}{shared}",
             names::shown(self.kernel),
             self.file,
             shape(grid),
             shape(block)
-        );
-        writeln!(out, "{}", printable(&line))?;
+        )
+    }
+
+    /// Where it ran, in a line.
+    pub(super) fn on(&self) -> String {
         match (self.device.is_gpu(), self.counters.is_some()) {
-            (false, _) => writeln!(out, "on the {}: counts, no times", self.device.name)?,
-            (true, false) => writeln!(out, "on {}", self.device.name)?,
-            (true, true) => writeln!(out, "on {}; counters: from the simulator, the same launch", self.device.name)?,
+            (false, _) => format!("on the {}: counts, no times", self.device.name),
+            (true, false) => format!("on {}", self.device.name),
+            (true, true) => format!("on {}; counters: from the simulator, the same launch", self.device.name),
         }
+    }
+
+    /// The counters that are not zero, with their names.
+    pub(super) fn known_metrics(&self) -> Vec<[String; 2]> {
+        self.metrics(|value| !matches!(value, MetricValue::Count(0) | MetricValue::Ratio(None)))
+    }
+
+    /// What the kernel printed.
+    pub(super) fn printed_text(&self) -> String {
+        self.printed.as_ref().map(text_of).unwrap_or_default()
+    }
+
+    fn write_table(&self, out: &mut dyn Write) -> Result<()> {
+        writeln!(out, "{}", printable(&self.what()))?;
+        writeln!(out, "{}", self.on())?;
         if let Some(times) = &self.times {
             writeln!(out, "{}", times.how())?;
         }
-        let metrics = self.metrics(|value| !matches!(value, MetricValue::Count(0) | MetricValue::Ratio(None)));
+        let metrics = self.known_metrics();
         let width = |column: usize| metrics.iter().map(|metric| metric[column].len()).max().unwrap_or(0);
         let (names, values) = (width(0), width(1));
         let known = (self.counters.as_ref(), self.times.as_ref());

@@ -252,3 +252,21 @@ fn the_rule_is_in_the_help() {
     }
     assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
 }
+
+#[test]
+fn a_page_says_each_verdict_in_words_and_colour() {
+    let [before, after] = runs();
+    let folder = files(&before.to_string(), &after.to_string());
+    let (with, without) = (compare(folder.path(), "--report c.html").assert(), compare(folder.path(), "").assert());
+    assert_eq!(with.success().get_output().stdout, without.success().get_output().stdout);
+    let page = crate::report::Page::read(&folder.path().join("c.html"));
+    page.check();
+    for (class, words) in [("faster", "faster"), ("slower", "slower"), ("same", "same"), ("unsure", "can't tell")] {
+        let found = page.texts(&format!("td.{class}"));
+        assert!(!found.is_empty() && found.iter().all(|text| text == words), "{class}: {found:?}");
+    }
+    assert_eq!(page.all(".plots svg").len(), 1);
+    assert!(page.texts("li").iter().any(|text| text.starts_with("broken: ")), "{:?}", page.texts("li"));
+    fails(compare(folder.path(), "--report ./before.json"), 2, &["--report", "one of the files to compare"]);
+    fails(compare(folder.path(), "--report no/c.html"), 2, &["no/c.html", "there is no folder"]);
+}

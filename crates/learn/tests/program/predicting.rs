@@ -76,12 +76,28 @@ fn predictions_are_compared_and_explained_in_time() {
         "predict/predict.toml",
     ]);
     assert_eq!(course.read("predict/predict.toml"), course.read("predict/starter.toml"));
+    // The access in question is drawn once, without what it costs.
+    let asked = course.learn(&["run"]).reports(&["32 lanes ask for 128 bytes.", "lane 0  1  2"]);
+    assert_eq!(asked.matches("lane 0").count(), 1, "{asked}");
+    assert!(!asked.contains("sectors,") && !asked.contains('░'), "{asked}");
+
+    let page = course.path("page.html");
+    let path = page.to_str().expect("a path of plain text");
+    course.learn(&["run", "--report", path]).reports(&["2 questions left"]);
+    let text = std::fs::read_to_string(&page).expect("the page is text");
+    assert!(
+        text.contains("32 lanes ask for 128 bytes.") && !text.contains("per request") && !text.contains("160 bytes")
+    );
 
     // The first wrong answer is not explained.
     course.write("predict/predict.toml", "hopper = 4\nfermi = 2\n");
     let report = course.learn(&["run"]).reports(&["wrong  hopper: 4", "ok  fermi: 2", "Word 32 is in the next line."]);
     assert!(!report.contains("five sectors"), "{report}");
-    course.learn(&["run"]).reports(&["The simulator counts 5. Words 1 to 32 touch five sectors."]);
+    let report = course.learn(&["run"]).reports(&[
+        "The simulator counts 5. Words 1 to 32 touch five sectors.",
+        "32 lanes ask for 128 bytes; 5 sectors, 160 bytes, move: 80 % used.",
+    ]);
+    assert_eq!(report.matches("lane 0").count(), 1, "{report}");
 
     for (text, words) in [
         ("hopper = 5\n", "the line `fermi = ...` is missing"),
@@ -96,7 +112,9 @@ fn predictions_are_compared_and_explained_in_time() {
     }
 
     course.write("predict/predict.toml", "hopper = 5.0\nfermi = 2\n");
-    assert!(course.learn(&["run"]).succeeds().contains("Solved."));
+    assert!(course.learn(&["run", "--report", path]).succeeds().contains("Solved."));
+    let text = std::fs::read_to_string(&page).expect("the page is text");
+    assert!(text.contains("5.00 sectors per request") && text.contains("160 bytes, move: 80 % used."), "{text}");
     assert_eq!(course.learn(&["solution", "predict"]).succeeds(), "hopper = 5\nfermi = 2\n");
 }
 

@@ -70,6 +70,43 @@ fn goals_that_are_missed_name_the_line() {
     assert!(!course.path("progress.toml").exists());
 }
 
+#[test]
+fn a_page_has_the_verdict_the_access_and_the_source() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    let page = course.path("page.html");
+    let run = |more: &[&str]| course.learn(&[&["run", "copy", "--seed", "1", "--report"], more].concat());
+    let path = page.to_str().expect("a path of plain text");
+    let has = |words: &[&str]| {
+        let text = fs::read_to_string(&page).expect("the page is text");
+        for words in words {
+            assert!(text.contains(words), "there is no '{words}' in {text}");
+        }
+        assert!(text.starts_with("<!DOCTYPE html>") && !text.contains('\u{1b}'), "{text}");
+        text
+    };
+    // The fault of the starter stands at its line; nothing was counted.
+    run(&[path]).reports(&["1 fault at n = 1:"]);
+    let text = has(&["Not solved yet.", "memory: out of bounds", "<div class=\"finding\">out of bounds"]);
+    assert!(!text.contains("<figure>"), "{text}");
+    course.write("copy/kernel.rs", &kernel(SCATTERED));
+    run(&[path]).reports(&["wrong  loads.sectors_per_request <= 4.1: 8.00"]);
+    has(&["0</b> of <b>1</b> goals are met", "8 sectors, 256 bytes, move: 50 % used.", "--heat:1.00", "<td>11</td>"]);
+    has(&["global loads: 8.00 sectors per request", "class=\"ptx\"", "Neighbouring threads should read"]);
+    course.write("copy/kernel.rs", &course.read("copy/solution.rs"));
+    run(&[path]).succeeds();
+    has(&["<p>Solved.</p>", "4 sectors, 128 bytes, move: 100 % used."]);
+    // What does not compile has a page that says so.
+    course.write("copy/kernel.rs", "fn");
+    run(&[path]).reports(&["does not compile"]);
+    has(&["Not solved yet.", "it does not compile"]);
+    run(&["nowhere/page.html"]).refuses(&["nowhere/page.html", "there is no folder"]);
+    run(&[course.path("copy/kernel.rs").to_str().expect("a path")]).refuses(&["--report", "give an .html file"]);
+    assert_eq!(course.read("copy/kernel.rs"), "fn");
+}
+
 /// Right, but with eight sectors for each load.
 pub const SCATTERED: &str = "    let (block, i) = (thread::block_idx_x() * 256, thread::thread_idx_x());
     let i = block + i % 8 * 32 + i / 8;

@@ -35,7 +35,7 @@ pub fn access(scene: &Scene) -> String {
     scales(&mut drawing, scene, &layout);
     words(&mut drawing, scene, &layout);
     lanes(&mut drawing, scene, &layout);
-    if scene.columns.banks {
+    if !scene.heights.is_empty() {
         heights(&mut drawing, scene, &layout);
     }
     drawing.sentence(layout.foot, &scene.sentence);

@@ -5,15 +5,23 @@
 //! Each drawing has a title and a description as its text alternative.
 
 mod access;
+mod lying;
+mod overview;
 mod plot;
 
 pub use access::access;
+pub use overview::{Overview, OverviewLine, overview};
 pub use plot::plot;
 
 use std::fmt::Write as _;
 
 /// The width of every drawing, in its own units.
 const WIDTH: f64 = 652.0;
+
+/// Between the lines of a title.
+const TITLE_LINE: f64 = 22.0;
+/// The characters of such a line.
+const TITLE_WIDTH: usize = 56;
 
 /// The style of all drawings. A page includes it once; [`file()`] puts it into a drawing.
 pub const STYLE: &str = include_str!("style.css");
@@ -33,6 +41,11 @@ struct Drawing {
 }
 
 impl Drawing {
+    /// How much higher a drawing is with this title.
+    fn room_for_title(title: &str) -> f64 {
+        TITLE_LINE * wording::wrapped(title, TITLE_WIDTH, "", "").lines().count().saturating_sub(1) as f64
+    }
+
     /// A drawing of this height, with its text alternative.
     fn new(class: &str, height: f64, title: &str, description: &str) -> Self {
         let mut drawing = Self { text: String::new() };
@@ -78,6 +91,20 @@ impl Drawing {
     fn path(&mut self, class: &str, path: &str) {
         if !path.is_empty() {
             self.add(format_args!("<path class=\"{class}\" d=\"{path}\"/>"));
+        }
+    }
+
+    /// The title, on several lines where the drawing is small and it is long.
+    fn title(&mut self, text: &str) {
+        let lines = wording::wrapped(text, TITLE_WIDTH, "", "");
+        match lines.lines().count() {
+            0 | 1 => self.label("title", (12.0, 21.0), text),
+            _ => {
+                self.label("title wide", (12.0, 21.0), text);
+                for (index, line) in lines.lines().enumerate() {
+                    self.label("title narrow", (12.0, 21.0 + TITLE_LINE * index as f64), line);
+                }
+            }
         }
     }
 

@@ -2,25 +2,33 @@
 
 use std::fmt::Write as _;
 
-use super::{Drawing, Number, WIDTH};
+use super::{Drawing, Number, WIDTH, lying};
 use crate::plot::{Axis, number};
-use crate::{Plot, Scale};
+use crate::{Plot, Scale, Series};
 
 /// The corners of the drawing area.
 const LEFT: f64 = 58.0;
 const RIGHT: f64 = WIDTH - 36.0;
 const HEIGHT: f64 = 230.0;
+/// Between two lines of names.
+const NAMES_LINE: f64 = 24.0;
 /// The most bars that have room for their numbers.
 const MOST_NUMBERED: usize = 12;
 
 /// Draws a plot.
 pub fn plot(plot: &Plot) -> String {
+    if plot.x_scale == Scale::Names && lying::suits(&plot.labels(), &plot.series, RIGHT - LEFT) {
+        return lying::plot(plot);
+    }
     let named = plot.series.iter().any(|series| !series.name.is_empty());
-    let top = if named { 84.0 } else { 60.0 };
+    let title = Drawing::room_for_title(&plot.title);
+    let names = if named { names(plot) } else { Vec::new() };
+    let rows = names.last().map_or(0, |(_, row)| row + 1);
+    let top = 60.0 + title + NAMES_LINE * rows as f64;
     let frame = Frame { plot, axis: plot.y_axis(), top, bottom: top + HEIGHT };
     let bars = plot.x_scale == Scale::Names;
     let mut drawing = Drawing::new("plot", frame.bottom + 52.0, &plot.title, &described(plot));
-    drawing.label("title", (12.0, 21.0), &plot.title);
+    drawing.title(&plot.title);
     frame.y_axis(&mut drawing);
     if bars {
         frame.bars(&mut drawing)
@@ -28,15 +36,17 @@ pub fn plot(plot: &Plot) -> String {
         frame.lines(&mut drawing)
     }
     frame.yardsticks(&mut drawing);
-    if named {
-        frame.names(&mut drawing);
+    for (index, ((x, row), series)) in names.iter().zip(&plot.series).enumerate() {
+        let y = 40.0 + title + NAMES_LINE * *row as f64;
+        mark(&mut drawing, index, (*x, y));
+        drawing.label("key", (x + 9.0, y + 4.0), &series.name);
     }
     drawing.label("key m", ((LEFT + RIGHT) / 2.0, frame.bottom + 42.0), &plot.x);
     drawing.finish()
 }
 
 /// All numbers of a plot, for those who cannot see it.
-fn described(plot: &Plot) -> String {
+pub(super) fn described(plot: &Plot) -> String {
     let mut text = format!("{} by {}.", plot.y, plot.x);
     for series in &plot.series {
         let points = series.points.iter().map(|point| format!("{}: {}", point.label, number(point.y)));
@@ -107,20 +117,16 @@ impl Frame<'_> {
     fn lines(&self, drawing: &mut Drawing) {
         let axis = self.plot.x_axis();
         let x = |value: f64| LEFT + 10.0 + axis.position(value) * (RIGHT - LEFT - 20.0);
-        let mut free = f64::NEG_INFINITY;
         let mut points: Vec<_> = self.plot.drawn().map(|(_, point)| (point.x, point.label.as_str())).collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         points.dedup_by(|one, other| one.0 == other.0);
-        let mut shown = 0;
-        for (at, label) in points {
-            let half = 3.1 * label.chars().count() as f64 + 4.0;
-            if x(at) - half >= free {
-                let class = if shown % 2 == 0 { "scale m" } else { "scale m wide" };
-                drawing.label(class, (x(at), self.bottom + 16.0), label);
-                drawing.path("frame", &format!("M{} {}v4", Number(x(at)), Number(self.bottom)));
-                free = x(at) + half;
-                shown += 1;
-            }
+        let places: Vec<_> =
+            points.iter().map(|&(at, label)| (x(at), 3.1 * label.chars().count() as f64 + 4.0)).collect();
+        for (shown, index) in labelled(&places).into_iter().enumerate() {
+            let (at, label) = (places[index].0, points[index].1);
+            let class = if shown % 2 == 0 { "scale m" } else { "scale m wide" };
+            drawing.label(class, (at, self.bottom + 16.0), label);
+            drawing.path("frame", &format!("M{} {}v4", Number(at), Number(self.bottom)));
         }
         for index in 0..self.plot.series.len() {
             let points = self.plot.drawn().filter(|(series, _)| *series == index).map(|(_, point)| point);
@@ -131,7 +137,7 @@ impl Frame<'_> {
                 let _ = write!(path, "{}{} {}", if path.is_empty() { 'M' } else { 'L' }, Number(x), Number(y));
                 marks.push((x, y));
             }
-            drawing.path(&format!("line{}", index % 4), &path);
+            drawing.path(&format!("line{}{}", index % 4, repeated(index)), &path);
             marks.into_iter().for_each(|place| mark(drawing, index, place));
         }
     }
@@ -144,15 +150,41 @@ impl Frame<'_> {
             drawing.label("key e", (RIGHT, y - 5.0), &text);
         }
     }
+}
 
-    fn names(&self, drawing: &mut Drawing) {
-        let mut x = LEFT;
-        for (index, series) in self.plot.series.iter().enumerate() {
-            mark(drawing, index, (x, 40.0));
-            drawing.label("key", (x + 9.0, 44.0), &series.name);
-            x += 30.0 + 8.6 * series.name.chars().count() as f64;
-        }
+/// Which of these labels are shown, of which the middles and half the widths are given: every second one, or every
+/// third, and so on, as far as they have room.
+fn labelled(places: &[(f64, f64)]) -> Vec<usize> {
+    let fits = |one: usize, other: usize| places[one].0 + places[one].1 <= places[other].0 - places[other].1;
+    let every = |step: usize| (0..places.len()).step_by(step).collect::<Vec<_>>();
+    let steps = (1..=places.len()).map(every);
+    let mut steps = steps.filter(|chosen| chosen.windows(2).all(|pair| fits(pair[0], pair[1])));
+    let mut chosen = steps.next().unwrap_or_default();
+    let last = places.len().saturating_sub(1);
+    if chosen.last().is_some_and(|&shown| shown != last && fits(shown, last)) {
+        chosen.push(last);
     }
+    chosen
+}
+
+/// Where the names of the series are: from the left, and in which line.
+fn names(plot: &Plot) -> Vec<(f64, usize)> {
+    let mut next = (LEFT, 0);
+    let place = |series: &Series| {
+        let width = 30.0 + 8.6 * series.name.chars().count() as f64;
+        if next.0 + width > RIGHT + 24.0 && next.0 > LEFT {
+            next = (LEFT, next.1 + 1);
+        }
+        let place = next;
+        next.0 += width;
+        place
+    };
+    plot.series.iter().map(place).collect()
+}
+
+/// From the fifth series on, the colours and marks come again, hollow.
+fn repeated(series: usize) -> &'static str {
+    if series >= 4 { " again" } else { "" }
 }
 
 /// The mark of a series: a circle, a square, a diamond, a triangle.
@@ -163,5 +195,5 @@ fn mark(drawing: &mut Drawing, series: usize, (x, y): (f64, f64)) {
         2 => format!("M{} {}l4.2 4.2l-4.2 4.2l-4.2 -4.2z", Number(x), Number(y - 4.2)),
         _ => format!("M{} {}l4 7h-8z", Number(x), Number(y - 4.5)),
     };
-    drawing.path(&format!("mark{}", series % 4), &path);
+    drawing.path(&format!("mark{}{}", series % 4, repeated(series)), &path);
 }

@@ -67,7 +67,7 @@ impl Grid<'_> {
             lines.push(self.row(row));
         }
         lines.push(self.rule('└', '─', '┴', '┘'));
-        if scene.columns.banks {
+        if !scene.heights.is_empty() {
             lines.push(self.labelled("sum", |bank| self.number_or_dot(scene.heights[bank]), STRONG));
         } else if !scene.pieces.is_empty() {
             lines.push(self.moved());

@@ -21,7 +21,8 @@ pub fn plot(plot: &Plot, width: usize, paint: Paint) -> String {
     let room = width.saturating_sub(label_width + name_width + 2 + value_width).max(8);
     let column = |value: f64| ((axis.position(value) * room as f64).round() as usize).min(room - 1);
     let indent = label_width + name_width + 1;
-    let mut text = paint.with(STRONG, &plot.title) + "\n";
+    let title = wording::wrapped(&plot.title, width, "", "");
+    let mut text: String = title.lines().map(|line| paint.with(STRONG, line) + "\n").collect();
     for yardstick in &plot.yardsticks {
         let name = format!("{}: {}", yardstick.name, number(yardstick.value));
         let at = indent + 1 + column(yardstick.value);
@@ -29,7 +30,7 @@ pub fn plot(plot: &Plot, width: usize, paint: Paint) -> String {
         // Before the line that it names if there is room, otherwise after it.
         text += &match at >= length {
             true => format!("{:>at$}┆\n", format!("{name} ")),
-            false => format!("{:at$}┆ {name}\n", ""),
+            false => format!("{:at$}┆ {}\n", "", cut(&name, width - at - 2)),
         };
     }
     for label in labels {
@@ -51,7 +52,7 @@ pub fn plot(plot: &Plot, width: usize, paint: Paint) -> String {
             text = text.trim_end().to_owned() + "\n";
         }
     }
-    text + &foot(plot, indent, room, paint)
+    text + &foot(plot, (indent, room, width), paint)
 }
 
 /// A bar of eighths of a column, and the columns that it covers.
@@ -89,7 +90,7 @@ fn after(
 }
 
 /// The axis: its ends, and what it shows.
-fn foot(plot: &Plot, indent: usize, room: usize, paint: Paint) -> String {
+fn foot(plot: &Plot, (indent, room, width): (usize, usize, usize), paint: Paint) -> String {
     let axis = plot.y_axis();
     let mut line = vec!['─'; room];
     let mut numbers = vec![' '; indent + 1 + room + 8];
@@ -113,7 +114,11 @@ fn foot(plot: &Plot, indent: usize, room: usize, paint: Paint) -> String {
     let numbers: String = numbers.into_iter().collect();
     let what = format!("{} by {}", plot.y, plot.x);
     let line = paint.with(FAINT, &format!("└{line}"));
-    format!("{:indent$}{line}\n{}\n{:indent$} {what}\n", "", numbers.trim_end(), "")
+    // Below the axis, or further to the left where that has no room.
+    let start = (indent + 1).min(width.saturating_sub(what.chars().count()));
+    let what = wording::wrapped(&what, width - start, "", "");
+    let what: String = what.lines().map(|line| format!("{:start$}{line}\n", "")).collect();
+    format!("{:indent$}{line}\n{}\n{what}", "", numbers.trim_end())
 }
 
 fn cut(text: &str, width: usize) -> String {

@@ -11,14 +11,14 @@ use kernels::access as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, LOADS, ModelChoice, STORES, Task, tasks};
+use table::{CONCLUSIONS, LOADS, ModelChoice, STORES, SWEEPS, Task, tasks};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::models::is_plain;
 use super::settings::Settings;
-use crate::report::{Best, Conclusion, Grid, Subject};
+use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
 
 const THREADS: DefaultSize = DefaultSize { on_gpu: 1 << 22, on_simulator: 1024 };
 
@@ -57,6 +57,7 @@ impl Lab for Access {
     const ABOUT: &'static str = "Coalescing: what each access pattern of a warp costs, from Fermi to Hopper";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];
     type Options = Options;
     type Data = Data;

@@ -4,12 +4,13 @@ use clap::Args;
 use device::flag_values::whole_number;
 use device::{DeviceChoice, LoadCaching, Model};
 use kernels::access::Pattern;
+use picture::Scale;
 use simt::{MemoryCounters, TransactionCounters};
 
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{self, Of, Times};
 use crate::report::measures::{GBPS, TIME};
-use crate::report::{Better, Cell, Conclusion, Holds, Measure, Row, Section, of_each_model};
+use crate::report::{Better, Cell, Conclusion, Holds, Measure, Row, Rows, Section, Sweep, of_each_model};
 use crate::units::percent;
 
 /// Loads or stores.
@@ -168,6 +169,25 @@ const STORE_USED: Measure =
         used(counters.global.store, counters.model.map(|model| model.global_store))
     })
     .unit("%");
+
+/// Patterns by model.
+pub(super) const SWEEPS: &[Sweep] =
+    &[sweep("loads", &[&LOAD_TRANSACTIONS_OF_A_REQUEST]), sweep("stores", &[&STORE_TRANSACTIONS_OF_A_REQUEST])];
+
+const fn sweep(group: &'static str, counted: &'static [&'static Measure]) -> Sweep {
+    Sweep {
+        x: "pattern",
+        title: "pattern",
+        scale: Scale::Names,
+        series: &["model"],
+        rows: Rows::Group(group),
+        timed: (&GBPS, Scale::Linear),
+        counted: (counted, Scale::Linear),
+    }
+}
+
+const LOAD_TRANSACTIONS_OF_A_REQUEST: Measure = LOAD_TRANSACTIONS.titled(&["transactions", "per load"]);
+const STORE_TRANSACTIONS_OF_A_REQUEST: Measure = STORE_TRANSACTIONS.titled(&["transactions", "per store"]);
 
 /// The share of the bytes that are used, for a sentence.
 const USED_SHARE: Measure = Measure::counted(Section::Counter, "used", USED, Better::Higher, |counters| {

@@ -12,7 +12,7 @@ use kernels::cache as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, OPERATORS, Parameters, Part, Reads, SHOWN};
+use table::{CONCLUSIONS, OPERATORS, Parameters, Part, Reads, SHOWN, SWEEPS};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
@@ -20,7 +20,7 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Preferences;
 use super::models::{is_plain, stand_in};
 use super::settings::Settings;
-use crate::report::{Best, Conclusion, Grid, Subject};
+use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
 
 const THREADS: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 13 };
 
@@ -50,6 +50,7 @@ impl Lab for Cache {
     const ABOUT: &'static str = "What L1 keeps: cache operators, configurations and carveouts";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];
     type Options = Options;
     type Data = Data;

@@ -5,11 +5,12 @@ use cuda_std::launch::{DisjointSlice, SafeKernel, Slice};
 use device::flag_values::whole_number;
 use kernels::access::Pattern;
 use kernels::cache as kernel;
+use picture::Scale;
 
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Times};
 use crate::report::measures::{BEYOND_L1, GBPS, L1_HITS, READ_ONLY_HITS, TIME};
-use crate::report::{Cell, Conclusion, Measure, Row};
+use crate::report::{Cell, Conclusion, Measure, Row, Rows, Sweep};
 use crate::units::percent;
 
 /// What varies.
@@ -135,6 +136,30 @@ const HITS: Measure = Measure::new(L1_HITS.section, "hits_percent", &["hits, %"]
 
 /// A grid for each: times, or without a clock hits and what they save.
 pub(super) const SHOWN: [&[&Measure]; 3] = [&[&GBPS], &[&HITS], &[&BEYOND_L1]];
+
+const HITS_OF_LOADS: Measure = HITS.titled(&["hits in L1"]);
+
+/// Operators by pattern, and carveouts.
+pub(super) const SWEEPS: &[Sweep] = &[
+    Sweep {
+        x: "pattern",
+        title: "pattern",
+        scale: Scale::Names,
+        series: &["operator"],
+        rows: Rows::Group("operators"),
+        timed: (&GBPS, Scale::Linear),
+        counted: (&[&HITS_OF_LOADS], Scale::Linear),
+    },
+    Sweep {
+        x: "carveout",
+        title: "carveout, percent",
+        scale: Scale::Linear,
+        series: &[],
+        rows: Rows::Group("carveouts"),
+        timed: (&GBPS, Scale::Linear),
+        counted: (&[&HITS_OF_LOADS], Scale::Linear),
+    },
+];
 
 /// Hits in L1, for a sentence.
 const HIT_SHARE: Measure = Measure::new(L1_HITS.section, "l1_hits", L1_HITS.title, L1_HITS.better, |variant| {

@@ -6,11 +6,12 @@ use clap::Args;
 use cuda_std::launch::{self, SafeKernel};
 use device::flag_values::{block_shape, whole_number};
 use kernels::{matmul as kernel, register_tiles as climb};
+use picture::Scale;
 
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Speedup, Times};
-use crate::report::measures::LOAD_REQUESTS;
-use crate::report::{Conclusion, Holds, Row};
+use crate::report::measures::{GFLOPS, LOAD_REQUESTS};
+use crate::report::{Conclusion, Holds, Row, Rows, Sweep};
 
 /// A kernel of the course.
 pub(super) type Plain = SafeKernel<(launch::Matrix<f32>, launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
@@ -62,9 +63,9 @@ impl Variants for Step {
 pub struct Options {
     #[command(flatten)]
     pub(super) variants: Chosen<Step>,
-    /// Rows of A and of the product; 1000 is the lab sheet's size
-    #[arg(long, alias = "rows", value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
-    pub(super) m: Option<u32>,
+    /// Rows of A and of the product, or several numbers of them, separated by commas; 1000 is the lab sheet's size
+    #[arg(long, alias = "rows", value_name = "NUMBER,...", value_delimiter = ',', value_parser = whole_number(1, u32::MAX))]
+    pub(super) m: Vec<u32>,
     /// Columns of B and of the product [default: as --m]
     #[arg(long, alias = "cols", value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
     pub(super) n: Option<u32>,
@@ -104,3 +105,14 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(0, 1)]),
 ];
+
+/// The steps by size.
+pub(super) const SWEEPS: &[Sweep] = &[Sweep {
+    x: "m",
+    title: "m, the rows of the product",
+    scale: Scale::Log,
+    series: &["step"],
+    rows: Rows::All,
+    timed: (&GFLOPS, Scale::Log),
+    counted: (&[&LOAD_REQUESTS], Scale::Log),
+}];

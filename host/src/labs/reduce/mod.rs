@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use number::Number;
 use on_device::OnDevice;
 pub use table::Options;
-use table::{CONCLUSIONS, Operation, Step, Type};
+use table::{CONCLUSIONS, Operation, SWEEPS, Step, Type};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, MemoryNeeds, named};
@@ -28,12 +28,15 @@ use super::settings::Settings;
 use super::variants::VariantSpec;
 use crate::npy;
 use crate::peers::Peer;
-use crate::report::{Conclusion, Subject};
+use crate::report::{Conclusion, Subject, Sweep};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 17 };
 
 /// The input and two buffers for partial results, on the device; the input on the host.
 const NEEDS: MemoryNeeds = MemoryNeeds { what: "the reduction of a vector", on_device: 3, on_host: 2 };
+
+/// The smallest size of a plot.
+const LEAST_PLOTTED: u64 = 1 << 9;
 
 /// The values of one type: those to add up and compare, and those to multiply.
 struct Values<T> {
@@ -44,7 +47,8 @@ struct Values<T> {
 /// The lab: values of each requested type.
 pub struct Reduce {
     options: Options,
-    size: usize,
+    /// How many of the values each row reduces.
+    sizes: Vec<usize>,
     f32: Option<Values<f32>>,
     i32: Option<Values<i32>>,
 }
@@ -61,6 +65,7 @@ impl Lab for Reduce {
     const SUBJECTS: &'static [Subject] =
         &[Subject::ActiveLanes, Subject::BankConflicts, Subject::Instructions, Subject::GlobalRequests];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Library];
     const SHAPED: bool = true;
@@ -75,37 +80,48 @@ impl Lab for Reduce {
             return Err(Error::flag("--type", "a file holds values of one type; choose one"));
         }
         let has = |ty| types.contains(&ty);
-        let f32 = has(Type::F32).then(|| values::<f32>(device, &options, &mut random)).transpose()?;
-        let i32 = has(Type::I32).then(|| values::<i32>(device, &options, &mut random)).transpose()?;
-        let size = f32.as_ref().map_or_else(|| i32.as_ref().map_or(0, |of| of.values.len()), |of| of.values.len());
-        Ok(Self { options, size, f32, i32 })
+        let sizes = sizes(device, &options, settings.plot);
+        let f32 = has(Type::F32).then(|| values::<f32>(device, &options, &sizes, &mut random)).transpose()?;
+        let i32 = has(Type::I32).then(|| values::<i32>(device, &options, &sizes, &mut random)).transpose()?;
+        let read = f32.as_ref().map_or_else(|| i32.as_ref().map_or(0, |of| of.values.len()), |of| of.values.len());
+        let sizes = match options.input {
+            Some(_) => vec![read],
+            // There was room for all of them.
+            None => sizes.into_iter().map(|size| size as usize).collect(),
+        };
+        Ok(Self { options, sizes, f32, i32 })
     }
 
     fn parameters(&self) -> Value {
-        json!({"size": self.size, "block": self.options.block, "input": named(self.options.input.as_ref())})
+        let size = if let [only] = self.sizes.as_slice() { json!(only) } else { Value::Null };
+        json!({"size": size, "block": self.options.block, "input": named(self.options.input.as_ref())})
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let launch = best_launch(self.size, device);
-        let blocks = self.size.div_ceil(self.options.block as usize);
+        let launches: Vec<_> = self.sizes.iter().map(|&size| best_launch(size, device)).collect();
+        let most = self.sizes.iter().copied().max().unwrap_or(1);
+        let blocks = [most.div_ceil(self.options.block as usize), most_blocks(&launches)];
         let data = Data {
-            f32: self.f32.as_ref().map(|values| OnDevice::new(device, values, blocks, &launch)).transpose()?,
-            i32: self.i32.as_ref().map(|values| OnDevice::new(device, values, blocks, &launch)).transpose()?,
+            f32: self.f32.as_ref().map(|values| OnDevice::new(device, values, blocks)).transpose()?,
+            i32: self.i32.as_ref().map(|values| OnDevice::new(device, values, blocks)).transpose()?,
         };
         let steps = self.options.variants.chosen();
         let mut variants = Vec::new();
         for ty in &self.options.types {
             for &operation in &self.options.operation {
-                for step in &steps {
-                    variants.push(match (ty, &self.f32, &self.i32) {
-                        (Type::F32, Some(values), _) => {
-                            self.variant(values, step, operation, launch, |data: &mut Data| data.f32.as_mut())
-                        }
-                        (Type::I32, _, Some(values)) => {
-                            self.variant(values, step, operation, launch, |data: &mut Data| data.i32.as_mut())
-                        }
-                        _ => continue,
-                    });
+                for (&size, &launch) in self.sizes.iter().zip(&launches) {
+                    for step in &steps {
+                        let reduction = (size, operation, launch);
+                        variants.push(match (ty, &self.f32, &self.i32) {
+                            (Type::F32, Some(values), _) => {
+                                self.variant(values, step, reduction, |data: &mut Data| data.f32.as_mut())
+                            }
+                            (Type::I32, _, Some(values)) => {
+                                self.variant(values, step, reduction, |data: &mut Data| data.i32.as_mut())
+                            }
+                            _ => continue,
+                        });
+                    }
                 }
             }
         }
@@ -132,14 +148,30 @@ fn best_launch(size: usize, device: &Device) -> LaunchConfig {
     best::launch(size, device.multiprocessors()).into()
 }
 
-/// The values of one type, from the file or at random.
-fn values<T: Number>(device: &Device, options: &Options, random: &mut Random) -> Result<Values<T>> {
+fn most_blocks(launches: &[LaunchConfig]) -> usize {
+    launches.iter().map(|launch| launch.grid[0] as usize).max().unwrap_or(1)
+}
+
+/// The sizes of the flag, those of a plot, or the default one.
+fn sizes(device: &Device, options: &Options, plot: bool) -> Vec<u64> {
+    match options.size.as_slice() {
+        [] if plot && options.input.is_none() => {
+            let grow = |size: &u64| Some(size * 4).filter(|&size| size <= SIZE.on(device));
+            std::iter::successors(Some(LEAST_PLOTTED), grow).collect()
+        }
+        [] => vec![SIZE.on(device)],
+        sizes => each_once(sizes.to_vec()),
+    }
+}
+
+/// The values of one type, from the file or at random: as many as the largest of these sizes.
+fn values<T: Number>(device: &Device, options: &Options, sizes: &[u64], random: &mut Random) -> Result<Values<T>> {
     if let Some(path) = &options.input {
         let values = npy::read::<T>(path, 1)?.data;
         NEEDS.check::<T>(device, &[values.len() as u64])?;
         return Ok(Values { factors: values.clone(), values });
     }
-    let size = options.size.unwrap_or_else(|| SIZE.on(device));
+    let size = sizes.iter().copied().max().unwrap_or(1);
     NEEDS.check::<T>(device, &[size])?;
     let size = size as usize;
     let multiplies = options.operation.contains(&Operation::Product);
@@ -154,28 +186,32 @@ impl<T> Values<T> {
 }
 
 impl Reduce {
+    /// A name of a row or a group, which has the size if there are several.
+    fn named(&self, name: String, size: usize) -> String {
+        if self.sizes.len() > 1 { format!("{name} of {size}") } else { name }
+    }
+
     fn variant<'a, T: Number>(
         &'a self,
         values: &'a Values<T>,
         spec: &VariantSpec<Step>,
-        operation: Operation,
-        launch: LaunchConfig,
+        (size, operation, launch): (usize, Operation, LaunchConfig),
         of: impl Fn(&mut Data) -> Option<&mut OnDevice<T>> + Copy + 'a,
     ) -> Variant<'a, Data> {
         let block = self.options.block;
-        let what = format!("{} of {}", operation.name(), T::TYPE);
+        let what = self.named(format!("{} of {}", operation.name(), T::TYPE), size);
         let (name, step) = (spec.name, spec.of);
         let variant = Variant::new(
-            format!("{name}-{}-{}", operation.name(), T::TYPE),
+            self.named(format!("{name}-{}-{}", operation.name(), T::TYPE), size),
             move |data: &mut Data, launcher| match of(data) {
                 Some(data) => match step {
-                    Step::Numbered(number) => data.reduce(launcher, number, operation, self.size, block),
-                    Step::Best => data.reduce_best(launcher, operation, self.size, &launch),
+                    Step::Numbered(number) => data.reduce(launcher, number, operation, size, block),
+                    Step::Best => data.reduce_best(launcher, operation, size, &launch),
                 },
                 None => Ok(()),
             },
             move |data| match of(data) {
-                Some(data) => data.outcome(operation, values, step.roundings(self.size, block, &launch)),
+                Some(data) => data.outcome(operation, values, size, step.roundings(size, block, &launch)),
                 None => Ok(Outcome::unchecked(Shape::Scalar, vec![T::zeroed()])),
             },
         )
@@ -185,8 +221,10 @@ impl Reduce {
         .axis("type", T::TYPE)
         // The steps have several launches, each smaller than the one before.
         .fact("grid", (step == Step::Best).then(|| json!(launch.grid)))
-        .bytes((self.size * size_of::<T>()) as u64)
+        .bytes((size * size_of::<T>()) as u64)
         .computes(format!("the {what}"), size_of::<T>() as u64);
+        // One size is a parameter of all rows.
+        let variant = if self.sizes.len() > 1 { variant.axis("size", size) } else { variant };
         if step == Step::Best { variant.one_of_several_kernels() } else { variant }
     }
 }

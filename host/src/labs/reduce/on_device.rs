@@ -23,25 +23,31 @@ pub struct OnDevice<T> {
 }
 
 impl<T: Number> OnDevice<T> {
-    /// These values, and buffers for a reduction in `blocks` blocks, or with the best kernel's `launch`.
-    pub(super) fn new(device: &Device, values: &Values<T>, blocks: usize, launch: &LaunchConfig) -> Result<Self> {
+    /// These values, and buffers for a reduction in so many blocks, and for the best kernel in so many.
+    pub(super) fn new(device: &Device, values: &Values<T>, [blocks, best]: [usize; 2]) -> Result<Self> {
         let filled = |values: &[T]| {
             let mut buffer = device.buffer(values.len())?;
             buffer.write(values)?;
             Ok::<_, Error>(buffer)
         };
-        let slots = slots(device, launch.grid[0] as usize)?;
+        let slots = slots(device, best)?;
         let partials = [device.buffer(blocks)?, device.buffer(blocks)?];
         let (values, factors) = (filled(&values.values)?, filled(&values.factors)?);
         Ok(Self { values, factors, partials, left: (0, 0), slots })
     }
 
     /// Whether what the last launch left is right, if a sum is rounded so often on the way of a value.
-    pub(super) fn outcome(&self, operation: Operation, values: &Values<T>, roundings: u64) -> Result<Outcome> {
+    pub(super) fn outcome(
+        &self,
+        operation: Operation,
+        values: &Values<T>,
+        size: usize,
+        roundings: u64,
+    ) -> Result<Outcome> {
         let (place, count) = self.left;
         let partials = self.partials[place].read()?;
         let found = T::finish(operation, &partials[..count]);
-        Ok(T::judge(operation, values.of(operation), found, roundings))
+        Ok(T::judge(operation, &values.of(operation)[..size], found, roundings))
     }
 
     /// Launches the best kernel, which leaves one value.
@@ -82,7 +88,7 @@ impl<T: Number> OnDevice<T> {
         let launch = |count: usize| LaunchConfig::linear(count.div_ceil(per_thread), block);
         let mut config = launch(size);
         // SAFETY: a block has a power of two of threads, from 64 to 1024, as `--block` allows.
-        unsafe { launcher.launch_unchecked(kernel, &config, (values, &mut *first))? };
+        unsafe { launcher.launch_unchecked(kernel, &config, (values.first(size), &mut *first))? };
         let mut left = (0, config.grid[0] as usize);
         while left.1 >= block as usize {
             config = launch(left.1);

@@ -20,14 +20,17 @@ impl Reduce {
         let mut rows = Vec::new();
         for ty in &self.options.types {
             for &operation in &self.options.operation {
-                match (ty, &self.f32, &self.i32) {
-                    (Type::F32, Some(values), _) => {
-                        rows.extend(self.peer(peers, values, operation, |data: &mut Data| data.f32.as_mut())?);
+                for &size in &self.sizes {
+                    let what = (size, operation);
+                    match (ty, &self.f32, &self.i32) {
+                        (Type::F32, Some(values), _) => {
+                            rows.extend(self.peer(peers, values, what, |data: &mut Data| data.f32.as_mut())?);
+                        }
+                        (Type::I32, _, Some(values)) => {
+                            rows.extend(self.peer(peers, values, what, |data: &mut Data| data.i32.as_mut())?);
+                        }
+                        _ => continue,
                     }
-                    (Type::I32, _, Some(values)) => {
-                        rows.extend(self.peer(peers, values, operation, |data: &mut Data| data.i32.as_mut())?);
-                    }
-                    _ => continue,
                 }
             }
         }
@@ -39,13 +42,13 @@ impl Reduce {
         &'a self,
         peers: &Rc<Peers>,
         values: &'a Values<T>,
-        operation: Operation,
+        (size, operation): (usize, Operation),
         of: impl Fn(&mut Data) -> Option<&mut OnDevice<T>> + Copy + 'a,
     ) -> Result<Option<Variant<'a, Data>>> {
         let Some(library) = peers.cub() else { return Ok(None) };
-        let (size, call) = (self.size, (operation.of_library(), T::NUMBER));
+        let call = (operation.of_library(), T::NUMBER);
         let scratch = peers.scratch_for_reduce(call.0, call.1, size)?;
-        let what = format!("{} of {}", operation.name(), T::TYPE);
+        let what = self.named(format!("{} of {}", operation.name(), T::TYPE), size);
         let handle = Rc::clone(peers);
         let launch = move |data: &mut Data| match of(data) {
             Some(OnDevice { values, factors, partials: [result, _], left, .. }) => {
@@ -56,11 +59,13 @@ impl Reduce {
             None => Ok(()),
         };
         let outcome = move |data: &mut Data| match of(data) {
-            Some(data) => data.outcome(operation, values, peers::roundings(size)),
+            Some(data) => data.outcome(operation, values, size, peers::roundings(size)),
             None => Ok(Outcome::unchecked(Shape::Scalar, vec![T::zeroed()])),
         };
-        let row = peers::row(format!("cub-{}-{}", operation.name(), T::TYPE), library, launch, outcome);
+        let name = self.named(format!("cub-{}-{}", operation.name(), T::TYPE), size);
+        let row = peers::row(name, library, launch, outcome);
         let row = row.group(what).axis("step", "cub").fact("operation", operation.name()).fact("type", T::TYPE);
+        let row = if self.sizes.len() > 1 { row.axis("size", size) } else { row };
         Ok(Some(row.bytes((size * size_of::<T>()) as u64)))
     }
 }

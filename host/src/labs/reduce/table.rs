@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 use device::LaunchConfig;
 use device::flag_values::{power_of_two, whole_number};
 use kernels::reduce as kernel;
+use picture::Scale;
 
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Percent};
-use crate::report::measures::{ACTIVE_LANES, BANK_CONFLICTS, INSTRUCTIONS, SPEEDUP};
-use crate::report::{Conclusion, Holds, Measure, Row};
+use crate::report::measures::{ACTIVE_LANES, BANK_CONFLICTS, GBPS, INSTRUCTIONS, SPEEDUP};
+use crate::report::{Cell, Conclusion, Holds, Measure, Row, Rows, Sweep};
 
 /// One of the six steps, or the best kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +49,9 @@ pub struct Options {
     #[arg(long = "type", value_enum, value_name = "TYPE,...", value_delimiter = ',', default_values_t = [Type::F32],
           hide_possible_values = true)]
     pub(super) types: Vec<Type>,
-    /// Values; 1000 is the lab sheet's size
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
-    pub(super) size: Option<u64>,
+    /// Values, or several numbers of them, separated by commas; 1000 is the lab sheet's size
+    #[arg(long, value_name = "NUMBER,...", value_delimiter = ',', value_parser = whole_number(1, u64::MAX))]
+    pub(super) size: Vec<u64>,
     /// Take the vector in this NumPy file instead of a random one; its type is that of --type
     #[arg(long, value_name = "A.npy", conflicts_with = "size")]
     pub(super) input: Option<PathBuf>,
@@ -118,6 +119,31 @@ const LANES: &Measure = &ACTIVE_LANES[0];
 const CONFLICTS: &Measure = &BANK_CONFLICTS[0];
 const EXECUTED: &Measure = &INSTRUCTIONS[0];
 
+/// A step's cost by size. Its unit is what 32 values take, which one warp could load at once.
+pub(super) const SWEEPS: &[Sweep] = &[Sweep {
+    x: "size",
+    title: "number of values",
+    scale: Scale::Log,
+    series: &["step", "operation", "type"],
+    rows: Rows::All,
+    timed: (&GBPS, Scale::Log),
+    counted: (&[&OF_32_VALUES], Scale::Linear),
+}];
+
+const OF_32_VALUES: Measure = Measure::new(
+    EXECUTED.section,
+    "instructions_of_32_values",
+    &["warp instructions", "for 32 values"],
+    EXECUTED.better,
+    |variant| {
+        let size = variant.fact("size")?.as_f64()?;
+        Some(Cell::number(EXECUTED.of(variant)?.value? * 32.0 / size))
+    },
+);
+
+/// Sentences are about one size.
+const ONE_SIZE: Holds = Holds::If(|report| report.parameters.contains_key("size"));
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "Against reduce1, reduce2 to reduce6 are {}, {}, {}, {} and {} times as fast (the lab sheet measured 1.60, 1.80, 2.10 and 2.20 \
@@ -131,13 +157,15 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
             Of(BEST, &SPEEDUP),
         ],
     )
-    .holds(&[Holds::If(|report| REDUCE1.find(report).is_some())]),
+    .holds(&[ONE_SIZE, Holds::If(|report| REDUCE1.find(report).is_some())]),
     Conclusion::new(
         "reduce2 has {} active lanes in a warp instruction, reduce1 {}; reduce3 has {} bank conflicts, reduce2 {}.",
         &[Of(REDUCE2, LANES), Of(REDUCE1, LANES), Of(REDUCE3, CONFLICTS), Of(REDUCE2, CONFLICTS)],
-    ),
+    )
+    .holds(&[ONE_SIZE]),
     Conclusion::new(
         "reduce6 executes {} of the instructions of reduce1, the best kernel {}.",
         &[Percent(REDUCE6, REDUCE1, EXECUTED), Percent(BEST, REDUCE1, EXECUTED)],
-    ),
+    )
+    .holds(&[ONE_SIZE]),
 ];

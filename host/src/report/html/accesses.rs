@@ -5,9 +5,10 @@ use std::cmp::Reverse;
 
 use maud::{Markup, PreEscaped, html};
 use picture::Scene;
+use webpage::Place;
 
-use super::LabReport;
 use crate::lines::{Listed, ListedLine};
+use crate::report::VariantReport;
 
 /// A caption names at most this many lines.
 const MOST_PLACES: usize = 6;
@@ -22,50 +23,44 @@ struct Shape<'r> {
 }
 
 /// The section, with pictures of at most this many bytes; nothing if there is no access.
-pub(super) fn section(report: &LabReport, most: usize) -> Markup {
-    let (shapes, by_variant) = shapes(report);
+pub(super) fn section(variants: &[VariantReport], place: &Place, most: usize) -> Markup {
+    let (shapes, by_variant) = shapes(variants);
+    if shapes.is_empty() {
+        return Markup::default();
+    }
     let drawings = draw(&shapes, &by_variant, most);
     let left_out = drawings.iter().filter(|drawing| drawing.is_none()).count();
-    html! {
-        @if !shapes.is_empty() {
-            section.card aria-labelledby="accesses" {
-                h2 id="accesses" { "What a warp's accesses do" }
-                p.quiet {
-                    "Lanes stand above memory. Blue is asked for and served at once; orange is the price: bytes that move "
-                    "for nothing, words that wait for another pass. Each shape is drawn once."
-                }
-                div.pictures {
-                    @for (shape, drawing) in shapes.iter().zip(&drawings) {
-                        @if let Some(drawing) = drawing {
-                            figure {
-                                (PreEscaped(drawing))
-                                figcaption {
-                                    (shape.places.iter().take(MOST_PLACES).cloned().collect::<Vec<_>>().join("; "))
-                                    @if shape.places.len() > MOST_PLACES {
-                                        "; and " (shape.places.len() - MOST_PLACES) " more"
-                                    }
-                                    @if !shape.source.is_empty() { br; code { (shape.source) } }
-                                }
-                            }
-                        }
-                    }
-                }
-                @if left_out > 0 {
-                    p.quiet {
-                        "Not drawn, to keep the page small: " (left_out) " further "
-                        @if left_out == 1 { "shape" } @else { "shapes" } ". Choose fewer variants, or give --picture."
-                    }
-                }
+    let content = html! {
+        p.quiet {
+            "Lanes stand above memory. Blue is asked for and served at once; orange is the price: bytes that move "
+            "for nothing, words that wait for another pass. Each shape is drawn once."
+        }
+        div.pictures { @for drawing in drawings.iter().flatten() { (PreEscaped(drawing)) } }
+        @if left_out > 0 {
+            p.quiet {
+                "Not drawn, to keep the page small: " (left_out) " further "
+                @if left_out == 1 { "shape" } @else { "shapes" } ". Choose fewer variants, or give --picture."
             }
         }
+    };
+    place.card("What a warp's accesses do", &content)
+}
+
+/// Who makes an access.
+fn caption(shape: &Shape<'_>) -> Markup {
+    let Shape { places, source, .. } = shape;
+    html! {
+        (places.iter().take(MOST_PLACES).cloned().collect::<Vec<_>>().join("; "))
+        @if places.len() > MOST_PLACES { "; and " (places.len() - MOST_PLACES) " more" }
+        @if !source.is_empty() { br; code { (source) } }
     }
 }
 
 /// The shapes in order, and for each variant the indices of its own.
-fn shapes(report: &LabReport) -> (Vec<Shape<'_>>, Vec<Vec<usize>>) {
+fn shapes(variants: &[VariantReport]) -> (Vec<Shape<'_>>, Vec<Vec<usize>>) {
     let mut shapes: Vec<Shape<'_>> = Vec::new();
     let mut by_variant = Vec::new();
-    for variant in &report.variants {
+    for variant in variants {
         let mut own = Vec::new();
         let listing = variant.on_page.iter().flat_map(|lines| lines.listing());
         for listed in listing {
@@ -117,7 +112,7 @@ fn draw(shapes: &[Shape<'_>], by_variant: &[Vec<usize>], most: usize) -> Vec<Opt
         if drawings[*index].is_some() {
             continue;
         }
-        let drawing = picture::access_svg(shapes[*index].scene);
+        let drawing = webpage::figure(shapes[*index].scene, &caption(&shapes[*index])).into_string();
         let Some(rest) = room.checked_sub(drawing.len()) else { break };
         room = rest;
         drawings[*index] = Some(drawing);

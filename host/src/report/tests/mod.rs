@@ -122,6 +122,8 @@ fn report(device: Properties) -> LabReport {
         ],
         grids: vec![],
         compact: false,
+        sweeps: &[],
+        plot: false,
         conclusions: vec![],
         concluded: vec![],
         stopped: None,

@@ -1,0 +1,144 @@
+//! The table of the lab: its patterns, its flags, what it plots, and what it concludes.
+
+use std::borrow::Cow;
+
+use clap::Args;
+use device::flag_values::whole_number;
+use kernels::banks::STAGE_WORDS;
+use picture::Scale;
+
+use crate::report::Gap::{Of, Times};
+use crate::report::measures::{SHARED_LOAD_WAVEFRONTS, TIME};
+use crate::report::{Conclusion, Measure, Row, Rows, Sweep};
+
+/// The maximum number of reads per thread: no pattern leaves the staged data.
+const MOST_ROUNDS: u32 = 128;
+
+/// The flags of `host banks`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Only these patterns, by their names in the table, separated by commas
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse)]
+    pub(super) pattern: Vec<Pattern>,
+    /// All patterns: further strides, words and structures, two loads, and a column of a tile
+    #[arg(long, conflicts_with = "pattern")]
+    pub(super) all: bool,
+    /// Only these strides in words, separated by commas
+    #[arg(long, value_name = "N,...", value_delimiter = ',', conflicts_with_all = ["pattern", "all"],
+          value_parser = whole_number(0, STAGE_WORDS))]
+    pub(super) stride: Vec<u32>,
+    /// Blocks of one warp each
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u32 << 24))]
+    pub(super) blocks: Option<u32>,
+    /// Reads of each thread
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, MOST_ROUNDS))]
+    pub(super) rounds: Option<u32>,
+}
+
+/// How the lanes of a warp read the staged data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    pub(super) name: Cow<'static, str>,
+    pub(super) reads: Reads,
+    /// Whether it runs only with `--all` or by its name.
+    pub(super) extra: bool,
+}
+
+/// What a lane reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// One word per lane, this many words from the next lane's.
+    Stride(u32),
+    /// One word per lane, in another order.
+    Permuted,
+    /// One word of this many bytes per lane, side by side.
+    Bytes(u32),
+    /// The fields of a structure of this many words, one after another.
+    Structure(u32),
+    /// Two words per lane, this far apart.
+    Two(u32),
+}
+
+const fn pattern(name: &'static str, reads: Reads, extra: bool) -> Pattern {
+    Pattern { name: Cow::Borrowed(name), reads, extra }
+}
+
+pub(super) const PATTERNS: [Pattern; 19] = [
+    pattern("stride-1", Reads::Stride(1), false),
+    pattern("stride-2", Reads::Stride(2), false),
+    pattern("stride-3", Reads::Stride(3), false),
+    pattern("stride-8", Reads::Stride(8), true),
+    pattern("stride-16", Reads::Stride(16), false),
+    pattern("stride-32", Reads::Stride(32), false),
+    pattern("stride-33", Reads::Stride(33), false),
+    pattern("permuted", Reads::Permuted, false),
+    pattern("one-word", Reads::Stride(0), false),
+    pattern("bytes-1", Reads::Bytes(1), false),
+    pattern("bytes-2", Reads::Bytes(2), true),
+    pattern("bytes-8", Reads::Bytes(8), false),
+    pattern("bytes-16", Reads::Bytes(16), false),
+    pattern("structure-of-2", Reads::Structure(2), true),
+    pattern("structure-of-3", Reads::Structure(3), false),
+    pattern("two-interleaved", Reads::Two(1), true),
+    pattern("two-block-apart", Reads::Two(32), true),
+    // What the transpose does.
+    pattern("column-of-32x32", Reads::Stride(32), true),
+    pattern("column-of-32x33", Reads::Stride(33), true),
+];
+
+fn parse(text: &str) -> std::result::Result<Pattern, String> {
+    PATTERNS.into_iter().find(|pattern| pattern.name == text).ok_or_else(|| {
+        let names = PATTERNS.map(|pattern| pattern.name);
+        format!("unknown pattern '{text}'; give some of {}", names.join(", "))
+    })
+}
+
+/// One word per lane, with this stride.
+pub(super) fn of_stride(stride: u32) -> Pattern {
+    Pattern { name: format!("stride-{stride}").into(), reads: Reads::Stride(stride), extra: false }
+}
+
+impl Reads {
+    /// Bytes that a lane reads in a round.
+    pub(super) fn bytes(self) -> u64 {
+        match self {
+            Self::Stride(_) | Self::Permuted => 4,
+            Self::Bytes(bytes) => bytes.into(),
+            Self::Structure(words) => 4 * u64::from(words),
+            Self::Two(_) => 8,
+        }
+    }
+}
+
+const MEDIAN: Measure = TIME.titled(&["time"]);
+
+const STRIDE_1: Row = Row::Named("stride-1");
+const STRIDE_32: Row = Row::Named("stride-32");
+const STRIDE_33: Row = Row::Named("stride-33");
+const ONE_WORD: Row = Row::Named("one-word");
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "A stride of 32 words takes {} times as long as a stride of 1.",
+        &[Times(STRIDE_32, STRIDE_1, &TIME)],
+    ),
+    Conclusion::new(
+        "A load takes {} wavefronts at a stride of 32 words and {} at 33; one word for all lanes takes {}.",
+        &[
+            Of(STRIDE_32, &SHARED_LOAD_WAVEFRONTS),
+            Of(STRIDE_33, &SHARED_LOAD_WAVEFRONTS),
+            Of(ONE_WORD, &SHARED_LOAD_WAVEFRONTS),
+        ],
+    ),
+];
+
+/// Strides.
+pub(super) const SWEEPS: &[Sweep] = &[Sweep {
+    x: "stride",
+    title: "stride, words",
+    scale: Scale::Names,
+    series: &["banks"],
+    rows: Rows::All,
+    timed: (&MEDIAN, Scale::Linear),
+    counted: (&[&SHARED_LOAD_WAVEFRONTS], Scale::Linear),
+}];

@@ -1,0 +1,113 @@
+//! The page of `host run`: of its launches, in the order in which they ran. Pure.
+
+use std::path::Path;
+
+use device::flag_values::each_once;
+use device::{Counters, Properties, Result};
+use maud::{Markup, html};
+use webpage::Place;
+
+use super::{MOST, Shown, part};
+use crate::faults::Findings;
+use crate::lines::Lines;
+use crate::report::launch_times::LaunchTimes;
+use crate::report::measure;
+use crate::report::page::{self, Page};
+use crate::report::subject::Subject;
+use crate::report::table;
+use crate::report::variant_report::VariantReport;
+
+/// What a kernel prints is shown up to about this many bytes.
+const MOST_PRINTED: usize = 10_000;
+
+/// A launch.
+pub(crate) struct Launched {
+    /// Its name among the launches.
+    pub name: String,
+    /// What the simulator counted.
+    pub counters: Option<Counters>,
+    /// How long it took.
+    pub times: Option<LaunchTimes>,
+    /// Its lines, with every access.
+    pub on_page: Option<Lines>,
+    /// What checks found.
+    pub findings: Findings,
+    /// The names and values of its counters.
+    pub metrics: Vec<[String; 2]>,
+    /// What the kernel printed.
+    pub printed: String,
+}
+
+/// Writes the page, whole or not at all. `title` names the kernels, `about` what was launched; `details` are further lines.
+///
+/// # Errors
+///
+/// [`device::Error::File`].
+pub(crate) fn write_launches(
+    (title, about, details): (&str, &str, &[String]),
+    launches: Vec<Launched>,
+    device: &Properties,
+    path: &Path,
+) -> Result<()> {
+    let further = further(&launches);
+    let subjects = each_once(launches.iter().flat_map(|it| it.counters.as_ref()).flat_map(Subject::of).collect());
+    let variants: Vec<VariantReport> = launches.into_iter().map(variant).collect();
+    let shown = measure::Shown { variants: &variants, device };
+    let mut table = table::of(shown, &subjects);
+    if let Some(names) = table.columns.first_mut() {
+        names.title = vec!["kernel".to_owned()];
+    }
+    let page = Page {
+        heading: Vec::new(),
+        table,
+        instead_of_table: None,
+        wrong: Vec::new(),
+        kernels: Vec::new(),
+        grids: Vec::new(),
+        legend: page::legend(&table::measures(&variants, &subjects), shown),
+        conclusions: Vec::new(),
+    };
+    let shown = Shown { page: &page, plots: Vec::new(), variants: &variants, further };
+    let main = part(&shown, &Place::alone(), MOST);
+    crate::report::write_text(&webpage::Page { title, about, details, main }, path)
+}
+
+fn variant(launched: Launched) -> VariantReport {
+    let Launched { name, counters, times, on_page, findings, .. } = launched;
+    let timed = times.as_ref().map(LaunchTimes::variant).unwrap_or_default();
+    VariantReport { name, counters, on_page, findings: Some(findings), ..timed }
+}
+
+/// What launches printed, and all of their counters.
+fn further(launches: &[Launched]) -> Markup {
+    let of = |launch: &Launched, what: &str| match launches {
+        [_] => what.to_owned(),
+        _ => format!("{what} of {}", launch.name),
+    };
+    html! {
+        @for launch in launches {
+            @if !launch.printed.is_empty() {
+                (Place::alone().card(&of(launch, "Output"), &printed(&launch.printed)))
+            }
+            @if !launch.metrics.is_empty() {
+                details.card {
+                    summary { (of(launch, "All counters that are not zero")) }
+                    div.scroll tabindex="0" role="region" aria-label=(of(launch, "Counters")) {
+                        table {
+                            thead { tr { th scope="col" { "Nsight Compute's name" } th scope="col" { "value" } } }
+                            tbody { @for [name, value] in &launch.metrics { tr { th scope="row" { (name) } td { (value) } } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn printed(text: &str) -> Markup {
+    let end = text.char_indices().map(|(at, _)| at).find(|&at| at >= MOST_PRINTED);
+    html! {
+        pre.scroll tabindex="0" { (&text[..end.unwrap_or(text.len())]) }
+        @if end.is_some() { p.quiet { "The rest is left out, to keep the page small." } }
+    }
+}

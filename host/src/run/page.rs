@@ -1,0 +1,59 @@
+//! `--report`: the launches of `host run` as a web page. [`super`] calls it when all of them have ended.
+
+use std::path::{Path, PathBuf};
+
+use device::{Error, Result, names, output_file};
+
+use super::flags::Flags;
+use super::output::Report;
+use crate::faults::Findings;
+use crate::lines::Lines;
+use crate::report::{self, Launched};
+
+/// Fails if the page cannot be written, before anything runs.
+pub(super) fn check(flags: &Flags) -> Result<()> {
+    let Some(path) = &flags.report else { return Ok(()) };
+    output_file::check(path)?;
+    let same = |other: &PathBuf| output_file::identity(other) == output_file::identity(path);
+    if same(&flags.file) {
+        return Err(Error::flag("--report", format!("{} is the PTX file; give another", path.display())));
+    }
+    if flags.save.iter().any(|save| same(&save.file)) {
+        return Err(Error::flag("--report", "--save writes the same file; give another"));
+    }
+    Ok(())
+}
+
+/// Writes the page. `on_page` has the lines of each launch, `findings` what checks found in it.
+pub(super) fn write(
+    reports: &[Report<'_>],
+    on_page: Vec<Option<Lines>>,
+    findings: &[Findings],
+    path: &Path,
+) -> Result<()> {
+    let Some(first) = reports.first() else { return Ok(()) };
+    let launched =
+        reports.iter().zip(on_page).zip(findings).enumerate().map(|(index, ((report, on_page), findings))| {
+            let name = names::shown(report.kernel);
+            Launched {
+                name: if reports.len() > 1 { format!("launch {index}: {name}") } else { name.into_owned() },
+                counters: report.counters,
+                times: report.times,
+                on_page,
+                findings: findings.clone(),
+                metrics: report.known_metrics(),
+                printed: report.printed_text(),
+            }
+        });
+    let launched = launched.collect();
+    let (about, mut details) = match reports {
+        [only] => (only.what(), Vec::new()),
+        several => {
+            (format!("{} launches, one after the other", several.len()), several.iter().map(Report::what).collect())
+        }
+    };
+    details.push(first.on());
+    details.extend(first.times.iter().map(|times| times.how()));
+    let title = names::shown(first.kernel);
+    report::write_launches((&title, &about, &details), launched, first.device, path)
+}
