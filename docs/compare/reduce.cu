@@ -70,7 +70,7 @@ __device__ void reduce1(const T* __restrict__ input, size_t length, T* output, s
     if (t == 0 && blockIdx.x < blocks) output[blockIdx.x] = stage[0];
 }
 
-// The same values by the first threads: a warp works as a whole or not at all.
+// The same values by the first threads: full warps work or idle.
 template <typename T, typename Operation>
 __device__ void reduce2(const T* __restrict__ input, size_t length, T* output, size_t blocks) {
     __shared__ T stage[MostThreads];

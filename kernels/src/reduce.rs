@@ -24,10 +24,10 @@
 //!
 //! # The last warp
 //!
-//! The lab sheet's `reduce5` has no barrier at all in the last warp, whose lanes ran in step on the
-//! GPUs of its time. Since Volta they need not, and the compiler never promised it: that program is
-//! undefined. Barriers of the warp between reading and writing make it right. The exercises
-//! `reduce_last_warp` and `missing_warp_barrier` have the same loop.
+//! The lab sheet's `reduce5` has no barrier at all in the last warp, whose lanes ran in lockstep on
+//! the GPUs of its time. Since Volta they need not, and the compiler never promised it: that
+//! program is undefined. Barriers of the warp between reading and writing make it right. The
+//! exercises `reduce_last_warp` and `missing_warp_barrier` have the same loop.
 //!
 //! # Where `unsafe` begins
 //!
@@ -48,8 +48,7 @@ pub const MOST_THREADS: u32 = 1024;
 /// The fewest threads of a block: `reduce5` adds the values of two warps in its last one.
 pub const FEWEST_THREADS: u32 = 64;
 
-/// Interleaved threads: those that are multiples of `2 * s` add the value `s` places after their
-/// own.
+/// Interleaved threads: multiples of `2 * s` add the value `s` places after their own.
 ///
 /// # Safety
 /// A block has a power of two of threads, from 64 to 1024.
@@ -79,8 +78,7 @@ pub unsafe fn reduce1_sum_f32(input: &[f32], mut output: DisjointSlice<f32>) {
     }
 }
 
-/// Interleaved values: the same additions by the first threads, so that a warp works as a whole or
-/// not at all.
+/// Interleaved values: the same additions by the first threads, so that full warps work or idle.
 ///
 /// # Safety
 /// A block has a power of two of threads, from 64 to 1024.

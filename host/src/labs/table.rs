@@ -91,8 +91,11 @@ impl Lab for Table {
             &[Of(ACCURATE, &WORST_ERROR), Of(FAST, &WORST_ERROR)],
         ),
         // The simulator's approximate instructions return the nearest float.
-        Conclusion::new("The simulator's fast math is more accurate than a GPU's.", &[])
-            .holds(&[Holds::If(|report| !report.device.is_gpu() && FAST.find(report).is_some())]),
+        Conclusion::new(
+            "The simulator's fast math is rounded from exact results, so it is more accurate than a GPU's.",
+            &[],
+        )
+        .holds(&[Holds::If(|report| !report.device.is_gpu() && FAST.find(report).is_some())]),
         Conclusion::new(
             "Fast math executes {} of the instructions of accurate math.",
             &[Percent(FAST, ACCURATE, EXECUTED)],

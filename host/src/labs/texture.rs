@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use sampling::SAMPLED;
 pub use table::Options;
-use table::{CONCLUSIONS, Part};
+use table::{CONCLUSIONS, MOST_SIDE, Part};
 use walks::{Layout, WAYS, Way};
 
 use super::compare::{Reference, Shape};
@@ -28,9 +28,6 @@ use crate::report::{Conclusion, Subject, Tolerance};
 
 /// The default side of the image.
 const SIDE: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 128 };
-
-/// The largest side: the Morton curve has 16 bits for each coordinate, and arrays are not larger.
-const MOST_SIDE: u32 = 32768;
 
 /// The most texels of a texture in linear memory that every GPU supports.
 const MOST_LINEAR: usize = 1 << 27;

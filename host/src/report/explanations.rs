@@ -43,7 +43,7 @@ pub(super) fn cost(shown: Shown<'_>) -> Vec<Explanation> {
 
 /// The sectors of a texture's loads.
 pub(super) fn texture_sectors(shown: Shown<'_>) -> Vec<Explanation> {
-    let lanes = "A GPU takes a warp four lanes at a time for textures, eight where the texture is linear memory.";
+    let lanes = "For textures a GPU serves a warp four lanes at a time, eight where the texture is linear memory.";
     [sectors(shown), one("texture", lanes)].concat()
 }
 
@@ -140,8 +140,8 @@ pub(super) fn constants(_: Shown<'_>) -> Vec<Explanation> {
 /// What the read-only cache is asked for.
 pub(super) fn read_only(shown: Shown<'_>) -> Vec<Explanation> {
     let asked = |variant: &VariantReport| variant.counters.and_then(|counters| counters.model);
-    let queries = "The read-only cache is asked for 32 bytes at a time, by four lanes together: for 32 neighbouring floats a warp makes 8 \
-                   queries, and the 4 that repeat another one hit.";
+    let queries = "Four lanes together query the read-only cache, 32 bytes at a time: for 32 neighbouring floats a warp makes 8 queries, \
+                   and the 4 that repeat another one hit.";
     let any = shown.variants.iter().filter_map(asked).any(|model| model.caches.read_only().sectors > 0);
     let queries = if any { one("read-only", queries) } else { Vec::new() };
     [queries, caches(shown)].concat()
@@ -169,8 +169,8 @@ pub(super) fn sampled(shown: Shown<'_>) -> Vec<Explanation> {
     one(
         "sample",
         format!(
-            "Compared with the reference: {fewer}{sample} of {elements} elements, chosen by --seed, a few in each neighbourhood. Of the \
-             others only that they are no larger than the inputs allow."
+            "Compared with the reference: {fewer}{sample} of {elements} elements, chosen by --seed, a few in each neighbourhood. The others \
+             are only checked to be no larger than the inputs allow."
         ),
     )
 }

@@ -52,7 +52,7 @@ pub const SMALL_THREADS: u32 = SMALL_TILE * SMALL_TILE / 8;
 /// A small matrix takes little longer than its launch, so the last two steps are for these. The
 /// kernel itself waits for the one before it (`cuda_std::dependent_launch`): back to back, 1024 x
 /// 1000 floats take 2.1 us instead of 3.3. And it is short, because instructions have to be
-/// fetched, too: matrices that are not aligned have a kernel of their own, and loads need no guards
+/// fetched, too: matrices that are not aligned have a separate kernel, and loads need no guards
 /// (H200, 2026-11-23).
 ///
 /// # Safety

@@ -2,12 +2,14 @@
 
 use clap::Args;
 
-use super::MOST_SIDE;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of, Whole};
 use crate::report::measures::A_LOAD;
 use crate::report::{Cell, Conclusion, Cost, LabReport, Row};
 use crate::units::three_digits;
+
+/// The largest side: the Morton curve has 16 bits for each coordinate, and arrays are not larger.
+pub(super) const MOST_SIDE: u32 = 32768;
 
 /// What is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

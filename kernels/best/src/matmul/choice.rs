@@ -28,7 +28,7 @@ pub type Split = Kernel<(
 /// A kernel, by its parameters.
 #[derive(Clone, Copy)]
 pub enum Best {
-    /// Each tile has a block of its own.
+    /// Each tile has one block.
     Alone(&'static Alone),
     /// Blocks may share tiles.
     Split(&'static Split),

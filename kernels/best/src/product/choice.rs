@@ -122,7 +122,7 @@ struct Way {
     head_start: u64,
 }
 
-/// Each tile to a block of its own.
+/// One block for each tile.
 fn alone(tiles: u64) -> Way {
     Way { unsplit_tiles: tiles, sharing: 0, slabs: 0, head_start: 0 }
 }
@@ -136,10 +136,10 @@ struct Places {
 }
 
 impl Places {
-    /// Full rounds of tiles to blocks of their own, the rest split: half a round at least. Where
-    /// two or more rounds come out even, the last one is split if that lets both blocks of a
-    /// multiprocessor end together. `None` if there is nothing to gain, or if the split slabs are
-    /// more than the kernels count.
+    /// Full rounds of unsplit tiles, the rest split: half a round at least. Where two or more
+    /// rounds come out even, the last one is split if that lets both blocks of a multiprocessor end
+    /// together. `None` if there is nothing to gain, or if the split slabs are more than the
+    /// kernels count.
     fn split(self, tiles: u64, slabs: u64) -> Option<Way> {
         let round = self.multiprocessors * self.resident;
         let (full, rest) = (tiles / round * round, tiles % round);

@@ -92,8 +92,8 @@ pub struct TileSize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Shares {
-    /// Tiles with a block of their own: the first ones. The grid's other blocks share the slabs of
-    /// the other tiles, which fit 32 bits.
+    /// Tiles with one block each: the first ones. The grid's other blocks share the slabs of the
+    /// other tiles, which fit 32 bits.
     pub unsplit_tiles: u32,
     /// Slabs by which the shares of the first half of those blocks are larger than the average, and
     /// those of the second half smaller. A share in the middle is neither.

@@ -1,5 +1,4 @@
-//! Which steps of which tiles a block computes, and how it meets the blocks that compute the
-//! others.
+//! Which steps of which tiles a block computes, and how blocks exchange sums.
 //!
 //! A GPU computes as many tiles at once as it holds blocks, and the last of them rarely come out
 //! even: of 576 tiles on a GPU that holds 264 blocks, 48 are left for the third round, in which

@@ -13,8 +13,8 @@ use crate::matrix::at;
 ///
 /// # Safety
 /// The matrix holds a row for each `per_row` blocks, the output an element for each, and `slots` a
-/// place for each block, which holds 0. The block has [`BLOCK_THREADS`](super::BLOCK_THREADS)
-/// threads.
+/// place for each block, zero on entry, and left zero. The block has
+/// [`BLOCK_THREADS`](super::BLOCK_THREADS) threads.
 #[inline(always)]
 pub(super) unsafe fn by_blocks<S: Statistic>(
     matrix: *const f32,
