@@ -16,7 +16,12 @@ PTX = FOLDER / "kernels.sm_90.ptx"
 
 # Bytes of each type, and how `struct` writes it.
 TYPES = {
-    "u8": (1, "B"), "u32": (4, "I"), "i32": (4, "i"), "u64": (8, "Q"), "f32": (4, "f"), "f64": (8, "d"),
+    "u8": (1, "B"),
+    "u32": (4, "I"),
+    "i32": (4, "i"),
+    "u64": (8, "Q"),
+    "f32": (4, "f"),
+    "f64": (8, "d"),
 }
 FILLS = ("u8", "u32", "f32", "f64")  # those that fill.cuh has kernels for
 
@@ -34,7 +39,7 @@ class Value:
 
 @dataclass
 class Buffer:
-    """A buffer, passed by address; `fill` is None for zeros, "ramp", or the seed of random elements."""
+    """A buffer, passed by address. `fill`: None for zeros, "ramp", or a seed of random elements."""
 
     type: str
     count: int
@@ -122,7 +127,7 @@ def check(launches, ptx=PTX):
         if one.kernel not in entries:
             raise Wrong(f"{ptx.name} has no kernel {one.kernel}")
         if entries[one.kernel] != sizes:
-            raise Wrong(f"{one.name}: its parameters have {entries[one.kernel]} bytes, not {sizes}")
+            raise Wrong(f"{one.name}: parameters of {entries[one.kernel]} bytes, not {sizes}")
         for variable, contents in one.variables.items():
             if not re.search(rf"\.const .*\b{variable}\[{contents.bytes}\]", text):
                 raise Wrong(f"{one.name}: no variable {variable} of {contents.bytes} bytes")

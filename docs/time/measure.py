@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the launches of `kernels.toml` on a GPU. It needs Python 3.11 and the driver, no package.
+"""Measures the launches of `kernels.toml` on a GPU. Needs Python 3.11, the driver, no package.
 
     docs/time/measure.py --output h200.json            all launches, in at most --total seconds
     docs/time/measure.py --ncu h200_ncu.csv            what limits each, by Nsight Compute

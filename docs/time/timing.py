@@ -1,4 +1,4 @@
-"""Times a launch by the rules of `docs/TIMING.md`: cold and warm, samples until the median is steady.
+"""Times a launch by the rules of `docs/TIMING.md`: cold and warm, until the median is steady.
 
 The numbers and names are those of `host/src/timing/`.
 """
@@ -21,7 +21,7 @@ HOST_BOUND = 1.5
 
 
 def quantile(ordered, part):
-    """A mid-distribution quantile: equal samples, of one tick, stand at the middle of their ranks."""
+    """A mid-distribution quantile: equal samples stand at the middle of their ranks."""
     place, rank, before, i = part * len(ordered), 0, None, 0
     while i < len(ordered):
         value, count = ordered[i], 1
@@ -93,7 +93,7 @@ class Stopwatch:
         return min(estimate, self.sample(4) / 4)
 
     def measure(self, limit):
-        """The cold and the warm series. Large data is flushed too: a launch may touch little of it."""
+        """The cold and the warm series. Large data is flushed too: a launch may use a part of it."""
         self.gpu.reset_l2_priorities()
         begin = time.perf_counter()
         self.estimate_ms = self.warm_up(limit / 4)

@@ -36,6 +36,7 @@ mod shapes;
 mod structs;
 mod tensors;
 mod textures;
+mod time_set;
 mod together;
 mod variables;
 
