@@ -38,6 +38,7 @@ mod shapes;
 mod structs;
 mod tensors;
 mod textures;
+mod time_set;
 mod together;
 mod variables;
 

@@ -1,0 +1,79 @@
+//! Tests of the kernels that predicted times are held to, `docs/time`: each runs clean in the simulator, and a GPU measures them
+//! on the data that `host run` gives them.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use crate::{host, output};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/time");
+
+/// The kernels of the manifest.
+fn kernels() -> Vec<Table> {
+    let text = fs::read_to_string(Path::new(FOLDER).join("kernels.toml")).expect("the manifest");
+    let manifest: Table = text.parse().expect("it is TOML");
+    let kernels = manifest["kernel"].as_array().expect("it lists kernels");
+    kernels.iter().map(|kernel| kernel.as_table().expect("each is a table").clone()).collect()
+}
+
+fn text<'a>(table: &'a Table, key: &str) -> &'a str {
+    table[key].as_str().unwrap_or_else(|| panic!("{key} is no text: {table}"))
+}
+
+/// A command line that runs a kernel of the folder.
+fn run(kernel: &str, arguments: &str) -> String {
+    format!("run {FOLDER}/kernels.sm_90.ptx {kernel} {arguments} --device sim")
+}
+
+#[test]
+fn kernels_run_clean_under_all_checks() {
+    for kernel in kernels() {
+        host(&run(text(&kernel, "name"), text(&kernel, "check"))).args(["--check", "all"]).assert().success();
+    }
+}
+
+#[test]
+fn there_are_enough_kernels_and_launches_of_all_sizes() {
+    let kernels = kernels();
+    let launches: Vec<(String, &Table)> = kernels
+        .iter()
+        .flat_map(|kernel| {
+            let launches = kernel["launch"].as_array().expect("a kernel has launches");
+            launches.iter().filter_map(Value::as_table).map(|one| (text(kernel, "name").to_owned(), one))
+        })
+        .collect();
+    let names: HashSet<String> =
+        launches.iter().map(|(kernel, one)| format!("{kernel} {}", text(one, "size"))).collect();
+    assert_eq!(names.len(), launches.len(), "two launches have the same name");
+    assert!(kernels.len() >= 40, "{} kernels", kernels.len());
+    for size in ["2^10", "2^28"] {
+        assert!(launches.iter().any(|(_, one)| text(one, "size") == size), "no launch of {size} elements");
+    }
+    // What a launch needs, and nothing that a GPU's measuring program does not read.
+    for (kernel, one) in &launches {
+        let options: Vec<&str> = text(one, "run").split_whitespace().filter(|word| word.starts_with("--")).collect();
+        assert!(options.starts_with(&["--grid", "--block"]), "{kernel}: {options:?}");
+        assert!(options[2..].iter().all(|option| ["--shared", "--set"].contains(option)), "{kernel}: {options:?}");
+    }
+}
+
+#[test]
+fn the_measured_data_is_that_of_host_run() {
+    for ty in ["u8", "u32", "f32", "f64"] {
+        for (filled, more, contents) in [("ramp", "", "ramp"), ("random", "u64:77", "rand:77")] {
+            let kernel = format!("fill_{filled}_{ty}");
+            let values = |buffer: &str, count: &str| {
+                let arguments = format!("--grid 3 --block 64 {buffer} u64:{count} {more} --print 0");
+                let text = output(&run(&kernel, &arguments));
+                let (_, values) = text.split_once("\n  0: ").unwrap_or_else(|| panic!("no values: {text}"));
+                values.lines().map(str::to_owned).take(60).collect::<Vec<_>>()
+            };
+            let by_kernel = values(&format!("{ty}[300]"), "300");
+            assert_eq!(by_kernel, values(&format!("{ty}[300]={contents}"), "0"), "{kernel}");
+            assert_ne!(by_kernel, values(&format!("{ty}[300]"), "0"), "{kernel} fills nothing");
+        }
+    }
+}
