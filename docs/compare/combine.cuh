@@ -1,8 +1,8 @@
 // What the twins of the best reductions share, as `kernels/best/src/combine.rs` has it: words, and how
-// values meet in a thread, a block and a grid.
+// values are combined in a thread, a block and a grid.
 #pragma once
 
-constexpr unsigned Block = 512;  // threads of a block that of_blocks is for
+constexpr unsigned Block = 512;  // threads of a block that reduce_blocks is for
 
 // Four values: a word of 16 bytes.
 template <typename T>
@@ -43,9 +43,9 @@ __device__ __forceinline__ bool stands_on_16(const void* address) {
 }
 
 // Combines what `number` makes of what `load` gives for first, first + step, ... below end, with
-// Together loads under way.
+// Together loads in flight.
 template <int Together, typename Operation, typename T, typename Load, typename Number>
-__device__ __forceinline__ T of_indices(size_t first, size_t step, size_t end, T nothing, Load load,
+__device__ __forceinline__ T reduce_indices(size_t first, size_t step, size_t end, T nothing, Load load,
                                         Number number) {
     using Loaded = decltype(load(size_t(0)));
     T value = nothing;
@@ -66,9 +66,9 @@ __device__ __forceinline__ T of_indices(size_t first, size_t step, size_t end, T
     return value;
 }
 
-// Combines the values of each Lanes neighbours of a warp, in the first of them.
+// Combines the values of each Lanes neighbouring lanes of a warp; the first one has the result.
 template <typename Operation, unsigned Lanes, typename T>
-__device__ __forceinline__ T of_lanes(T value) {
+__device__ __forceinline__ T reduce_lanes(T value) {
 #pragma unroll
     for (unsigned distance = Lanes / 2; distance > 0; distance /= 2)
         value = Operation::combine(value, T(__shfl_down_sync(~0u, value, distance, Lanes)));
@@ -77,13 +77,13 @@ __device__ __forceinline__ T of_lanes(T value) {
 
 // Combines the values of a block of 4 * Quads warps, in its first thread.
 template <typename Operation, int Quads, typename T>
-__device__ __forceinline__ T of_block(T value, T nothing, int stage) {
+__device__ __forceinline__ T reduce_block(T value, T nothing, int stage) {
     __shared__ alignas(16) T stages[2][16];
     const unsigned t = threadIdx.x;
-    value = of_lanes<Operation, 32>(value);
+    value = reduce_lanes<Operation, 32>(value);
     if (t % 32 == 0) stages[stage][t / 32] = value;
     __syncthreads();
-    // The other warps would only be in the way.
+    // The other warps have nothing to do.
     if (t < 32) {
         value = nothing;
         using Word = typename Quad<T>::Word;
@@ -99,7 +99,7 @@ __device__ __forceinline__ T of_block(T value, T nothing, int stage) {
 using Slot = unsigned long long;
 
 template <typename T>
-__device__ void leave(Slot* slot, T value) {
+__device__ void publish(Slot* slot, T value) {
     *static_cast<volatile Slot*>(slot) = 1ull << 32 | reinterpret_cast<unsigned&>(value);
 }
 
@@ -117,16 +117,16 @@ __device__ T wait_for(Slot* slot) {
 
 // Combines the blocks' values in the first thread of the last block, where it returns true.
 template <typename Operation, typename T>
-__device__ bool of_blocks(T& value, T nothing, unsigned block, unsigned blocks, Slot* slots) {
+__device__ bool reduce_blocks(T& value, T nothing, unsigned block, unsigned blocks, Slot* slots) {
     const unsigned t = threadIdx.x;
     if (blocks == 1) return t == 0;
     if (block + 1 < blocks) {
-        if (t == 0) leave(slots + block, value);
+        if (t == 0) publish(slots + block, value);
         return false;
     }
     if (t > 0) value = nothing;
     for (unsigned i = t; i + 1 < blocks; i += Block)
         value = Operation::combine(value, wait_for<T>(slots + i));
-    value = of_block<Operation, 4>(value, nothing, 1);
+    value = reduce_block<Operation, 4>(value, nothing, 1);
     return t == 0;
 }

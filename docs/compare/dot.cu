@@ -52,7 +52,7 @@ __device__ __forceinline__ float products(const Word* a, const Word* b, size_t f
     struct Pair { Word a, b; };
     const auto load = [=](size_t i) { return Pair{__ldca(a + i), __ldca(b + i)}; };
     const auto number = [](Pair pair) { return combined<Sum>(times(pair.a, pair.b)); };
-    return of_indices<Together, Sum>(first, step, end, 0.0f, load, number);
+    return reduce_indices<Together, Sum>(first, step, end, 0.0f, load, number);
 }
 
 // Many pairs a thread, in words of 16 bytes where both vectors stand on them, and in one launch.
@@ -69,6 +69,6 @@ extern "C" __global__ void __launch_bounds__(512)
     } else {
         sum = products<4>(a, b, first, step, length);
     }
-    sum = of_block<Sum, 4>(sum, 0.0f, 0);
-    if (of_blocks<Sum>(sum, 0.0f, blockIdx.x, gridDim.x, slots)) *result = sum;
+    sum = reduce_block<Sum, 4>(sum, 0.0f, 0);
+    if (reduce_blocks<Sum>(sum, 0.0f, blockIdx.x, gridDim.x, slots)) *result = sum;
 }

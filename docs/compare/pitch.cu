@@ -1,4 +1,4 @@
-// CUDA C++ twin of `kernels/src/pitch.rs`: rows that start where the hardware starts.
+// CUDA C++ twin of `kernels/src/pitch.rs`: rows padded to the hardware's alignment.
 // By hand: nvcc -ptx -arch=sm_90 -o pitch.ptx docs/compare/pitch.cu; host pitch --ptx pitch.ptx
 
 // A matrix is four parameters: its first element, rows, columns, and the pitch in elements.

@@ -55,7 +55,7 @@ struct Maximum {
 // Each step is one flat function. A slice is two parameters, first element and length; the output
 // has an element for each block. A block has a power of two of threads, from 64 to 1024.
 
-// In step s each thread whose number is a multiple of 2 s takes the value s behind its own.
+// In step s each thread whose number is a multiple of 2 s takes the value s places after its own.
 template <typename T, typename Operation>
 __device__ void reduce1(const T* __restrict__ input, size_t length, T* output, size_t blocks) {
     __shared__ T stage[MostThreads];
@@ -70,7 +70,7 @@ __device__ void reduce1(const T* __restrict__ input, size_t length, T* output, s
     if (t == 0 && blockIdx.x < blocks) output[blockIdx.x] = stage[0];
 }
 
-// The same values by the first threads: whole warps work, or do not.
+// The same values by the first threads: a warp works as a whole or not at all.
 template <typename T, typename Operation>
 __device__ void reduce2(const T* __restrict__ input, size_t length, T* output, size_t blocks) {
     __shared__ T stage[MostThreads];
@@ -170,8 +170,8 @@ __device__ void reduce6(const T* __restrict__ input, size_t length, T* output, s
 
 // Combines a thread's words.
 template <int Together, typename Operation, typename T, typename Word>
-__device__ __forceinline__ T of_words(const Word* input, size_t first, size_t step, size_t end) {
-    return of_indices<Together, Operation>(
+__device__ __forceinline__ T reduce_words(const Word* input, size_t first, size_t step, size_t end) {
+    return reduce_indices<Together, Operation>(
         first, step, end, Operation::template identity<T>(),
         [=](size_t i) { return __ldca(input + i); },
         [](Word word) { return combined<Operation>(word); });
@@ -185,14 +185,14 @@ __device__ void reduce_best(const T* input, size_t length, T* output, Slot* slot
     T value;
     if (stands_on_16(input)) {
         const auto* words = reinterpret_cast<const typename Quad<T>::Word*>(input);
-        value = of_words<4, Operation, T>(words, first, step, length / 4);
+        value = reduce_words<4, Operation, T>(words, first, step, length / 4);
         const size_t rest = length / 4 * 4 + first;
-        value = Operation::combine(value, of_words<1, Operation, T>(input, rest, step, length));
+        value = Operation::combine(value, reduce_words<1, Operation, T>(input, rest, step, length));
     } else {
-        value = of_words<4, Operation, T>(input, first, step, length);
+        value = reduce_words<4, Operation, T>(input, first, step, length);
     }
-    value = of_block<Operation, 4>(value, nothing, 0);
-    if (of_blocks<Operation>(value, nothing, blockIdx.x, gridDim.x, slots)) *output = value;
+    value = reduce_block<Operation, 4>(value, nothing, 0);
+    if (reduce_blocks<Operation>(value, nothing, blockIdx.x, gridDim.x, slots)) *output = value;
 }
 
 // One block, with four words of a thread under way.
@@ -217,7 +217,7 @@ __device__ void reduce_small(const T* input, unsigned length, T* output) {
             if (first + k * Threads < length / 4)
                 value = Operation::combine(value, combined<Operation>(loaded[k]));
     }
-    value = of_block<Operation, 2>(value, nothing, 0);
+    value = reduce_block<Operation, 2>(value, nothing, 0);
     if (t == 0) *output = value;
 }
 

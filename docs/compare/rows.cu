@@ -115,8 +115,8 @@ __device__ __forceinline__ void by_lanes(const float* matrix, float* output, uns
     }
 #pragma unroll
     for (unsigned k = 0; k < Rows; ++k) {
-        const float of_row = of_lanes<S, Lanes>(result[k]);
-        if (lane == 0 && row_of(k) < rows) output[row_of(k)] = S::finish(of_row, columns);
+        const float row_value = reduce_lanes<S, Lanes>(result[k]);
+        if (lane == 0 && row_of(k) < rows) output[row_of(k)] = S::finish(row_value, columns);
     }
 }
 
@@ -132,9 +132,9 @@ __device__ __forceinline__ void by_lanes_of_words(const float* matrix, float* ou
 
 // Combines a thread's elements of a row.
 template <int Together, typename S, typename Word>
-__device__ __forceinline__ float of_elements(const Word* row, size_t first, size_t step,
+__device__ __forceinline__ float reduce_elements(const Word* row, size_t first, size_t step,
                                              size_t end) {
-    return of_indices<Together, S>(
+    return reduce_indices<Together, S>(
         first, step, end, S::identity(), [=](size_t i) { return __ldca(row + i); },
         [](Word word) { return combined<S>(S::of(word)); });
 }
@@ -150,14 +150,14 @@ __device__ __forceinline__ void by_blocks(const float* matrix, float* output, un
     float value;
     if (stands_on_16(elements)) {
         const float4* quads = reinterpret_cast<const float4*>(elements);
-        value = of_elements<2, S>(quads, first, step, columns / 4);
+        value = reduce_elements<2, S>(quads, first, step, columns / 4);
         const unsigned rest = columns / 4 * 4 + first;
-        value = S::combine(value, of_elements<1, S>(elements, rest, step, columns));
+        value = S::combine(value, reduce_elements<1, S>(elements, rest, step, columns));
     } else {
-        value = of_elements<4, S>(elements, first, step, columns);
+        value = reduce_elements<4, S>(elements, first, step, columns);
     }
-    value = of_block<S, 4>(value, S::identity(), 0);
-    if (of_blocks<S>(value, S::identity(), part, per_row, slots + at(row, 0, per_row)))
+    value = reduce_block<S, 4>(value, S::identity(), 0);
+    if (reduce_blocks<S>(value, S::identity(), part, per_row, slots + at(row, 0, per_row)))
         output[row] = S::finish(value, columns);
 }
 
@@ -228,7 +228,7 @@ extern "C" __global__ void __launch_bounds__(32 * 8)
 }
 
 // Adds up the values of each column's threads, for the first of them.
-__device__ float of_columns(float value) {
+__device__ float column_sums(float value) {
     __shared__ float sums[ColumnThreads][32];
     const unsigned x = threadIdx.x, y = threadIdx.y;
     sums[y][x] = value;
@@ -249,10 +249,10 @@ extern "C" __global__ void __launch_bounds__(32 * ColumnThreads)
     const unsigned part = blockIdx.y, parts = gridDim.y;
     const auto load = [=](size_t row) { return __ldca(matrix + at(unsigned(row), column, pitch)); };
     const auto number = [](float element) { return element; };
-    float sum = of_columns(of_indices<8, Sum>(part * ColumnThreads + y, parts * ColumnThreads,
+    float sum = column_sums(reduce_indices<8, Sum>(part * ColumnThreads + y, parts * ColumnThreads,
                                               column < columns ? rows : 0, 0.0f, load, number));
     if (part + 1 < parts) {
-        if (y == 0 && column < columns) leave(slots + at(part, column, columns), sum);
+        if (y == 0 && column < columns) publish(slots + at(part, column, columns), sum);
         return;
     }
     if (parts > 1) {
@@ -260,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(32 * ColumnThreads)
         for (unsigned i = column < columns ? y : parts; i + 1 < parts; i += ColumnThreads)
             sum += wait_for<float>(slots + at(i, column, columns));
         __syncthreads();
-        sum = of_columns(sum);
+        sum = column_sums(sum);
     }
     if (y == 0 && column < columns) output[column] = sum / rows;
 }

@@ -136,7 +136,7 @@ transpose_batched(const float* __restrict__ in, unsigned rows, unsigned cols,
 // The tile of `Side` x `Side` floats that begins in this row and column. Outside of it each thread moves
 // two words of 16 bytes, or eight floats where rows are not aligned.
 template <unsigned Side, bool Aligned, bool Prefetch>
-__device__ void turn(unsigned row, unsigned col, const float* input, float* output, unsigned rows,
+__device__ void transpose_tile(unsigned row, unsigned col, const float* input, float* output, unsigned rows,
                      unsigned cols, unsigned input_pitch, unsigned output_pitch) {
     __shared__ float tile[Side][Side + 1];
     const unsigned thread = threadIdx.x, words_of_row = Side / 4;
@@ -199,17 +199,17 @@ __device__ void turn(unsigned row, unsigned col, const float* input, float* outp
 extern "C" __global__ void __launch_bounds__(512, 4)
 transpose_best(const float* input, float* output, unsigned rows, unsigned cols,
                unsigned input_pitch, unsigned output_pitch) {
-    turn<64, true, false>(64 * blockIdx.x, 64 * block_row(), input, output, rows, cols, input_pitch, output_pitch);
+    transpose_tile<64, true, false>(64 * blockIdx.x, 64 * block_row(), input, output, rows, cols, input_pitch, output_pitch);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 16)
 transpose_best_small(const float* input, float* output, unsigned rows, unsigned cols,
                      unsigned input_pitch, unsigned output_pitch) {
-    turn<32, true, true>(32 * block_row(), 32 * blockIdx.x, input, output, rows, cols, input_pitch, output_pitch);
+    transpose_tile<32, true, true>(32 * block_row(), 32 * blockIdx.x, input, output, rows, cols, input_pitch, output_pitch);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 4)
 transpose_best_unaligned(const float* input, float* output, unsigned rows, unsigned cols,
                          unsigned input_pitch, unsigned output_pitch) {
-    turn<64, false, false>(64 * blockIdx.x, 64 * block_row(), input, output, rows, cols, input_pitch, output_pitch);
+    transpose_tile<64, false, false>(64 * blockIdx.x, 64 * block_row(), input, output, rows, cols, input_pitch, output_pitch);
 }

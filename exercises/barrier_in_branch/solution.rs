@@ -1,4 +1,5 @@
-//! A barrier is for all: the guards are around the accesses, and the barrier is outside
+//! A barrier is for all threads threads: the guards are around the accesses, and the barrier is
+//! outside
 
 use cuda_std::prelude::*;
 

@@ -1,6 +1,6 @@
-//! A barrier is for all
+//! A barrier is for all threads threads
 //!
-//! A barrier waits for all threads of the block, so the rule is: either all of them come to it, or
+//! A barrier waits for all threads of the block, so the rule is: either all of them reach it, or
 //! none. Here, only threads with an element do. In the last block the others skip the branch, and
 //! the barrier in it.
 //!
@@ -14,7 +14,7 @@
 //!
 //! `rotate` moves the elements of each block one place down, and the first one to the end. Blocks
 //! have 256 threads, and there may be any number of elements: the last block rotates as many as are
-//! left. Let all threads come to the barrier.
+//! left. Let all threads reach the barrier.
 
 use cuda_std::prelude::*;
 

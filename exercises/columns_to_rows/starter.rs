@@ -6,15 +6,15 @@
 //!
 //! A warp is 32 threads that follow each other in x first. In blocks of 32 x 8 threads its lanes
 //! have x = 0 to 31, and one y. So whatever `x` stands for is what changes from lane to lane. Where
-//! it stands for the row, the 32 addresses of a load are in 32 rows, and each needs a sector of its
-//! own: 32 sectors, of which 4 bytes in 32 are used. 32 neighbours of a row would be 4 or 5
+//! it stands for the row, the 32 addresses of a load are in 32 rows, and each needs a different
+//! sector: 32 sectors, of which 4 bytes in 32 are used. 32 neighbours of a row would be 4 or 5
 //! sectors.
 //!
 //! # Task
 //!
-//! Your kernel multiplies each row of the matrix by a factor of its own. Change what `x` and `y`
-//! stand for, so that its loads and stores of elements take 4 or 5 sectors each. (All lanes of a
-//! warp then load the same factor, which takes 1 sector. So the average of all loads is lower.)
+//! Your kernel multiplies each row of the matrix by its own factor. Change what `x` and `y` stand
+//! for, so that its loads and stores of elements take 4 or 5 sectors each. (All lanes of a warp
+//! then load the same factor, which takes 1 sector. So the average of all loads is lower.)
 
 use cuda_std::prelude::*;
 

@@ -1,13 +1,13 @@
 //! One address for the whole warp
 //!
-//! Constant memory is for what all threads read and none writes: 64 KB, with a cache of its own.
-//! The cache answers one address at a time. If all lanes of a warp read the same one, it goes to
-//! all of them at once, a *broadcast*. If they read 16 different ones, the request takes 16 turns.
+//! Constant memory is for what all threads read and none writes: 64 KB, with its own cache. The
+//! cache serves one address at a time. If all lanes of a warp read the same one, it goes to all of
+//! them at once, a *broadcast*. If they read 16 different ones, the request takes 16 turns.
 //!
 //! A spectrum is a sum of up to 16 peaks, each with a place and a height. The author of this kernel
-//! knew that threads should not compete for one place, so each lane begins with a peak of its own:
+//! knew that threads should not compete for one place, so each lane begins with a different peak:
 //! lane 0 adds peaks 0, 1, 2, ..., lane 1 adds peaks 1, 2, 3, ... In shared memory this can be a
-//! good trick against bank conflicts. In constant memory it is the worst order there is.
+//! good trick against bank conflicts. In constant memory it is the worst possible order.
 //!
 //! # Task
 //!

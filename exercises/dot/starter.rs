@@ -4,11 +4,11 @@
 //! b[1] + ... Here 16 blocks take turns through the vectors, and each product is added to the one
 //! result in memory by an *atomic* addition, which no other thread can interrupt.
 //!
-//! That is right, and slow. All atomic additions are to one address, so they are done one after the
-//! other, in the L2 cache, however many multiprocessors there are. The remedy is to add up as much
-//! as possible beforehand: each thread in a register, then each warp by shuffles, then the block in
-//! shared memory. One atomic operation a block is left. On an H200 (2^24 products) the model
-//! solution is 17 times as fast as this kernel.
+//! That is correct, and slow. All atomic additions are to one address, so they are done one after
+//! the other, in the L2 cache, however many multiprocessors there are. The remedy is to add up as
+//! much as possible beforehand: each thread in a register, then each warp by shuffles, then the
+//! block in shared memory. One atomic operation a block is left. On an H200 (2^24 products) the
+//! model solution is 17 times as fast as this kernel.
 //!
 //! `warp::warp_reduce_first(value, |a, b| a + b)` adds up the values of all 32 lanes of a warp by
 //! shuffles, and gives lane 0 the sum.

@@ -1,14 +1,14 @@
 //! Your first kernel
 //!
 //! - A *kernel* is a function that runs on the GPU, once in each thread of a launch.
-//! - A *thread* runs the kernel's body from top to bottom, with variables of its own.
+//! - A *thread* runs the kernel's body from top to bottom, with its own variables.
 //! - A *block* is a group of threads, here 256. It runs on one of the GPU's multiprocessors.
 //! - The *grid* is all blocks of the launch. They run in any order, many at a time.
 //! - All threads run the same code. Each knows its number in its block, and its block's number.
 //! - So each finds its own element: thread 3 of block 2 takes element 515, which is 2 * 256 + 3.
 //!
 //! All threads may read any element of the input, `x`: it is an ordinary slice. The output is a
-//! `DisjointSlice`, of which each thread reaches only its own element: `y.get_mut(index)` wants the
+//! `DisjointSlice`, of which each thread reaches only its own element: `y.get_mut(index)` takes the
 //! index that `thread::linear_index()` makes, and no other thread gets the same one. So two threads
 //! never write the same element, and the kernel needs no `unsafe`. `linear` says that the grid and
 //! its blocks have one dimension.

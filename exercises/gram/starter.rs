@@ -6,16 +6,16 @@
 //!
 //! The products are where it differs from C = A B. A warp's 32 threads have the same row and 32
 //! columns. In step `i` all of them want the same word of the first tile, which costs one
-//! wavefront. Of the second, thread x wants element `i` of row `x`: a column of the tile, with all
-//! of it in one bank.
+//! wavefront. Of the second, thread x wants element `i` of row `x`: a column of the tile, all of it
+//! in one bank.
 //!
 //! # Task
 //!
 //! Remove the bank conflicts, those of loads and those of stores. The matrix has any number of rows
 //! and columns; what lies beyond counts as 0.
 //!
-//! `shared::load(p)` is `*p`, but always as one load of its own. Left to itself, the compiler
-//! merges loads of neighbours, and the conflicts are harder to see.
+//! `shared::load(p)` is `*p`, but always as one separate load. By itself the compiler merges loads
+//! of neighbours, and the conflicts are harder to see.
 
 use cuda_std::prelude::*;
 

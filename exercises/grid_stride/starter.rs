@@ -5,10 +5,10 @@
 //! thread takes several elements, in a loop.
 //!
 //! Which ones? If the grid has T threads, thread `i` takes the elements `i`, `i + T`, `i + 2 T`,
-//! and so on to the end: a *grid-stride loop*. In each round the whole grid moves on by T elements,
-//! and neighbouring threads have neighbouring elements. Memory serves such accesses best. Threads
-//! run in *warps* of 32, and memory comes in *sectors* of 32 bytes: for 32 neighbouring floats a
-//! warp fetches 4 sectors, and for floats that lie apart up to 32.
+//! and so on to the end: a *grid-stride loop*. In each iteration the whole grid moves on by T
+//! elements, and neighbouring threads have neighbouring elements. Memory serves such accesses best.
+//! Threads run in *warps* of 32, and memory comes in *sectors* of 32 bytes: for 32 neighbouring
+//! floats a warp fetches 4 sectors, and for floats that are far apart up to 32.
 //!
 //! # Where `unsafe` begins
 //!
@@ -31,8 +31,8 @@ use cuda_std::prelude::*;
 #[kernel(linear)]
 pub fn fade(mut samples: DisjointSlice<f32>, gain: f32) {
     let i = thread::linear_index().get();
-    // TODO: go on with the next element of this thread, while there is one.
-    // SAFETY: `i` is this thread's own index.
+    // TODO: go on with the next element of this thread, while there is one. SAFETY: `i` is this
+    // thread's own index.
     if let Some(sample) = unsafe { samples.element_mut(i) } {
         *sample *= gain;
     }

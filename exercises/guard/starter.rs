@@ -4,10 +4,10 @@
 //! threads: three blocks would be too few, and four have 1024 threads. The last 24 of them have no
 //! element.
 //!
-//! They run the kernel all the same. If they read and write as the others do, they do so past the
-//! end of the arrays: *out of bounds*. In C++ such an access often goes unnoticed, and may change
-//! another array. Rust checks each index: `x[i]` stops the whole launch with a *trap* if there is
-//! no element `i`. That is better than a wrong result, but no result either.
+//! They run the kernel, too. If they read and write as the others do, they do so past the end of
+//! the arrays: *out of bounds*. In C++ such an access often goes unnoticed, and may change another
+//! array. Rust checks each index: `x[i]` stops the whole launch with a *trap* if there is no
+//! element `i`. That is better than a wrong result, but it is still no result.
 //!
 //! The same check can be a question. `x.get(i)` is `Some(element)`, or `None` if there is no such
 //! element, and `y.get_mut(index)` likewise. `unwrap()` takes the element out of the `Some`, and

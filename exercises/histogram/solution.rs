@@ -1,4 +1,4 @@
-//! A histogram of the block's own, in shared memory
+//! A histogram for each block, in shared memory
 
 use cuda_std::prelude::*;
 
@@ -23,7 +23,7 @@ pub unsafe fn histogram(data: *const u8, counts: *mut u32, n: u32) {
         i += threads;
     }
 
-    // After this barrier nobody counts any more.
+    // After this barrier no thread counts any more.
     thread::sync_threads();
     atomic::add(counts.add(t), (*own)[t]);
 }

@@ -10,7 +10,7 @@
 //! of B; each thread fetches one element of each. Then every thread adds 16 products to its sum,
 //! from shared memory alone, and the block goes on to the next pair of tiles.
 //!
-//! What lies beyond the matrices counts as 0 in the tiles. It adds nothing to a sum.
+//! Elements beyond the matrices count as 0 in the tiles, and add nothing to a sum.
 //!
 //! # Task
 //!

@@ -16,6 +16,6 @@ pub fn reverse(input: &[f32], mut output: DisjointSlice<f32>) {
     unsafe { (*stage)[t] = input[i.get()] };
     // The stage is full when all threads have been here.
     thread::sync_threads();
-    // SAFETY: all elements were written before the barrier, and nobody writes after it.
+    // SAFETY: all elements were written before the barrier, and no thread writes after it.
     *output = unsafe { (*stage)[255 - t] };
 }

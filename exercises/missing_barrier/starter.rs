@@ -4,8 +4,8 @@
 //! Thread 0 reads the element of thread 255, which is in another warp, and warps run in any order:
 //! has thread 255 written it yet?
 //!
-//! On the page, the line that writes stands above the line that reads. That says what comes first
-//! in one thread. Between threads, only a barrier says so.
+//! In the source, the line that writes is above the line that reads. That is the order within one
+//! thread. Between threads, only a barrier makes an order.
 //!
 //! A kernel like this one may give the right result in every test on one GPU, and a wrong one on
 //! the next.
@@ -27,8 +27,7 @@ pub fn reverse(input: &[f32], mut output: DisjointSlice<f32>) {
     // There are as many threads as elements.
     let output = output.get_mut(i).unwrap();
 
-    // TODO: where must the threads wait for each other?
-    // SAFETY: each thread writes its own element.
+    // TODO: where must the threads wait for each other? SAFETY: each thread writes its own element.
     unsafe { (*stage)[t] = input[i.get()] };
     // SAFETY: TODO: how do you know that thread `255 - t` has written this element?
     *output = unsafe { (*stage)[255 - t] };

@@ -24,7 +24,7 @@ pub fn sums(input: &[f32], mut output: DisjointSlice<f32>) {
         half /= 2;
     }
 
-    // 32 sums are left, for one warp. All its lanes add, also those whose sums nobody needs: each
+    // 32 sums are left, for one warp. All its lanes add, even those whose sums are not used: each
     // waits until all have read before it writes, and until all have written before it reads.
     if t < 32 {
         // SAFETY: a barrier of the warp stands between every read and write of two lanes.

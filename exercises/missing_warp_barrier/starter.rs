@@ -1,9 +1,9 @@
-//! The last warp does not run in step
+//! The last warp does not run in lockstep
 //!
 //! A block of 256 threads adds up 256 values in shared memory: in each step, half as many threads
 //! add the other half of the values to their own. When 32 sums are left, one warp does the rest,
 //! and the other warps need not wait for it. Lectures on early GPUs left out every barrier there:
-//! the 32 threads of a warp, its *lanes*, executed each instruction together.
+//! the 32 threads of a warp, its *lanes*, executed each instruction together, in *lockstep*.
 //!
 //! Today that is wrong, for two reasons.
 //!
@@ -18,7 +18,7 @@
 //! # Task
 //!
 //! `sums` writes the sum of each group of 256 elements. Keep the last steps in shared memory, and
-//! order them by barriers of the warp: all 32 lanes must come to each of these, and within a step,
+//! order them by barriers of the warp: all 32 lanes must reach each of these, and within a step,
 //! too, no lane may write what another one has yet to read. Do not add barriers of the block: the
 //! other warps have nothing left to do.
 

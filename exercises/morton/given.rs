@@ -17,7 +17,7 @@
 //! ```
 //!
 //! A sector, places 0 to 7, is 4 wide and 2 high; a line of 32 texels is 8 wide and 4 high. What is
-//! near in the image is near in memory, whichever way a kernel goes. That is why textures are
+//! close in the image is close in memory, whichever way a kernel goes. That is why textures are
 //! stored in orders of this kind.
 //!
 //! # Task

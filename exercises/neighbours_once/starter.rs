@@ -17,10 +17,9 @@
 //!
 //! # What the clock says
 //!
-//! The goal counts sectors, and does not ask for time. On an H200 (2^25 elements) the model
-//! solution takes 1.26 times as long as this kernel: today's L1 cache hands out neighbours as fast
-//! as shared memory, and the barrier costs time. Shared memory pays where more threads need each
-//! element.
+//! The goal counts sectors, not time. On an H200 (2^25 elements) the model solution takes 1.26
+//! times as long as this kernel: today's L1 cache serves neighbours as fast as shared memory, and
+//! the barrier costs time. Shared memory pays where more threads need each element.
 
 use cuda_std::prelude::*;
 

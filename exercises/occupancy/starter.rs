@@ -3,7 +3,7 @@
 //! A multiprocessor hides the time that memory takes by having many warps: while some wait, others
 //! compute. A Hopper multiprocessor has room for 64 warps, and for 228 KB of shared memory, which
 //! its blocks divide among them. A block that takes much of it keeps others out. The *occupancy* is
-//! the number of warps that fit, in percent of the most there can be.
+//! the number of warps that fit, in percent of the maximum.
 //!
 //! This kernel adds up 8192 elements in each block of 128 threads. It stages all of them in shared
 //! memory: 32 KB for 4 warps. Six such blocks fit on a multiprocessor, not seven, since the system

@@ -1,15 +1,15 @@
 //! One column more
 //!
-//! A block of this transpose turns a tile of 32 x 32 elements: it reads the tile by rows, which is
+//! A block of this transpose moves a tile of 32 x 32 elements: it reads the tile by rows, which is
 //! how the input lies in memory, keeps it in shared memory, and writes its columns as rows of the
 //! output. So both sides of global memory are accessed side by side.
 //!
-//! The turn itself happens where the tile is read by columns. Its rows are 32 words long, and
-//! shared memory has 32 banks, so a column lies in one bank from top to bottom: a warp that reads a
-//! column needs 32 wavefronts, where a row takes one.
+//! The conflicts arise where the tile is read by columns. Its rows are 32 words long, and shared
+//! memory has 32 banks, so a column lies in one bank from top to bottom: a warp that reads a column
+//! needs 32 wavefronts, where a row takes one.
 //!
-//! The distance from one row of an array to the next need not be the width of the tile. Elements
-//! that nobody uses at the end of each row are called *padding*.
+//! The distance from one row of an array to the next need not be the width of the tile. Unused
+//! elements at the end of each row are called *padding*.
 //!
 //! # Task
 //!

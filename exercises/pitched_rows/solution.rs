@@ -1,4 +1,4 @@
-//! Rows that start where sectors start: row `r` starts at `r * pitch`
+//! Rows that start on a sector: row `r` starts at `r * pitch`
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Rows that start where sectors start
+//! Rows that start on a sector
 //!
 //! A row of 121 floats takes 484 bytes. If the rows follow each other directly, row 1 starts at
 //! byte 484, in the middle of a sector, and so do most rows. A warp that reads 32 neighbours from
@@ -6,8 +6,8 @@
 //!
 //! A *pitched* matrix makes its rows longer than they have to be. The distance from row to row, the
 //! *pitch*, is a multiple of the device's preferred row alignment, so that every row starts with a
-//! sector; the elements past the end of a row are never used. Element (row, column) is at
-//! `row * pitch + column`. It costs a little memory, once, and saves sectors in each pass.
+//! sector; the elements past the end of a row are never used. Element (row, column) is at `row *
+//! pitch + column`. It costs a little memory, once, and saves sectors in each pass.
 //!
 //! # Task
 //!
@@ -20,8 +20,8 @@
 //! # What the clock says
 //!
 //! On an H200 (65,535 rows) the time is the same within 1 %: the fifth sector is also the next
-//! warp's first, and the L2 cache still has it. The sectors count where a cache is short of room or
-//! of bandwidth.
+//! warp's first, and the L2 cache still has it. The sectors matter where a cache is short of space
+//! or of bandwidth.
 
 use cuda_std::prelude::*;
 

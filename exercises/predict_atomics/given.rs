@@ -2,7 +2,7 @@
 //!
 //! A warp executes an atomic operation as it executes a load: one instruction, one *request* to the
 //! memory, for all of its lanes that take part, whether 1 or 32, and whether they all go to one
-//! address or not. So the number of requests says how many warps come to an atomic operation, and
+//! address or not. So the number of requests says how many warps execute an atomic operation, and
 //! how often.
 //!
 //! Atomic operations on shared memory go through its 32 banks. Lanes that want different words of

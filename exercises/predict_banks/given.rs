@@ -1,9 +1,9 @@
 //! Which banks does a warp read from?
 //!
-//! Shared memory is divided into 32 *banks*, each 4 bytes wide: word `w` (4 bytes) is in bank
-//! `w % 32`. In one pass, a *wavefront*, each bank delivers one word, to as many lanes as want it.
-//! If the lanes of a warp want several words of one bank, a *bank conflict*, the load takes more
-//! wavefronts: as many as the most wanted bank has different words to deliver.
+//! Shared memory is divided into 32 *banks*, each 4 bytes wide: word `w` (4 bytes) is in bank `w %
+//! 32`. In one pass, a *wavefront*, each bank delivers one word, to as many lanes as want it. If
+//! the lanes of a warp want several words of one bank, a *bank conflict*, the load takes more
+//! wavefronts: as many as the busiest bank has different words to deliver.
 //!
 //! The first GPUs for computing, such as the G80 of 2006, had 16 banks, and served the two halves
 //! of a warp one after the other: word `w` was in bank `w % 16`, and each half warp of 16 lanes

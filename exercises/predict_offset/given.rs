@@ -1,8 +1,8 @@
 //! A warp that starts in the middle
 //!
 //! The 32 threads of a warp are its *lanes*. When the warp loads, they name 32 addresses at once,
-//! in one *request*. The memory does not answer with 32 words. It moves whole pieces, and a piece
-//! serves all lanes that want a part of it.
+//! in one *request*. The memory does not answer with 32 words. It moves pieces of a fixed size, and
+//! a piece serves all lanes that want a part of it.
 //!
 //! * GPUs since Maxwell, Hopper among them, move *sectors*: 32 bytes, 8 words of 4 bytes.
 //! * Fermi, of 2010, moved *lines*: 128 bytes, 32 words. It called each one a transaction.

@@ -4,9 +4,9 @@
 //! of `s`. It happens when each thread reads one field of its own structure, or when the warp reads
 //! down a column of a matrix.
 //!
-//! The warp still reads 32 words. But the memory moves whole pieces, with all that lies between
-//! those words: sectors of 8 words on Hopper, lines of 32 words on Fermi. From some stride on each
-//! lane has a piece of its own, and it cannot get worse.
+//! The warp still reads 32 words. But the memory moves pieces of a fixed size, with the words in
+//! between: sectors of 8 words on Hopper, lines of 32 words on Fermi. From some stride on each lane
+//! needs a different piece, and it cannot get worse.
 //!
 //! # Task
 //!

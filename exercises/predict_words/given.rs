@@ -5,7 +5,7 @@
 //! together, since a bank's word goes to as many lanes as want it: a *broadcast*.
 //!
 //! One load instruction can fetch 4, 8 or 16 bytes for each lane. A warp that asks for more than
-//! 128 different bytes needs more wavefronts, without any bank conflict: there is that much to
+//! 128 different bytes needs more wavefronts, without any bank conflict: there is simply more to
 //! deliver. The hardware then serves a part of the warp at a time: half of it for words of 8 bytes,
 //! a quarter for words of 16 bytes. Two neighbouring parts are served together if lanes read the
 //! same in pairs: each lane `i` what lane `i ^ 1` reads, or each what lane `i ^ 2` reads.

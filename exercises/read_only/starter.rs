@@ -1,14 +1,14 @@
-//! Say that nobody writes it
+//! Promise that nothing writes it
 //!
 //! Each output is the mean of five inputs, so each input is loaded five times, by neighbouring
 //! threads. A cache in the multiprocessor can answer four of the five loads. But it may keep data
-//! only if nobody changes them meanwhile: the caches of the multiprocessors do not know of each
-//! other's writes.
+//! only if nothing changes it meanwhile: the caches of the multiprocessors do not see each other's
+//! writes.
 //!
 //! On GPUs of the Maxwell family a plain load of global memory therefore bypasses that cache and
 //! goes to L2, each time. Loads through the *read-only path* may use it. They promise that nothing
-//! writes these data while the kernel runs. Later GPUs keep plain loads there, too; the promise
-//! still lets the compiler move a load past stores.
+//! writes the data while the kernel runs. Later GPUs keep plain loads there, too; the promise still
+//! lets the compiler move a load past stores.
 //!
 //! A compiler cannot see from a raw pointer whether something else writes there. You can:
 //! `mem::load_nc(input.add(i))` is a load through the read-only path (CUDA C++ calls it `__ldg`).

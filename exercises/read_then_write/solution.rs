@@ -15,8 +15,8 @@ pub fn shift(mut data: DisjointSlice<f32>) {
     // SAFETY: no other thread uses element `t` before the barrier.
     unsafe { (*stage)[t] = *own };
     thread::sync_threads();
-    // A variable is the thread's own: nobody can overwrite it.
-    // SAFETY: between these two barriers all threads only read.
+    // A variable is the thread's own: no other thread can overwrite it. SAFETY: between these two
+    // barriers all threads only read.
     let below = if t > 0 { unsafe { (*stage)[t - 1] } } else { 0.0 };
     // Now all have read what they need.
     thread::sync_threads();

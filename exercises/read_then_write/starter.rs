@@ -2,14 +2,14 @@
 //!
 //! *Shared memory* is a block's own fast memory: all threads of the block have the same `STAGE`,
 //! and no other block sees it. The threads of a block run in *warps* of 32, and each warp runs at
-//! its own pace. So when threads exchange data, nothing decides who comes first, unless the kernel
-//! does.
+//! its own pace. So when threads exchange data, their order is undefined, unless the kernel defines
+//! it.
 //!
-//! `thread::sync_threads()` is the *barrier* of the block: no thread goes on before all threads of
-//! the block have come to it. What they wrote before it, all can read after it.
+//! `thread::sync_threads()` is the *barrier* of the block: no thread continues before all threads
+//! of the block have reached it. What they wrote before it, all can read after it.
 //!
 //! If two threads use the same element, one of them writes it, and no barrier separates the two
-//! accesses, that is a *race*: the result depends on who comes first.
+//! accesses, that is a *race*: the result depends on which comes first.
 //!
 //! Every access to shared memory is `unsafe`: you promise that between two barriers no thread uses
 //! an element that another one writes, and that what is read has been written. The compiler sees

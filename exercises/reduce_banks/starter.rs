@@ -6,11 +6,11 @@
 //!
 //! Shared memory has 32 *banks*; word `i` is in bank `i % 32`. A warp's access takes one pass over
 //! the banks, a *wavefront*, if its lanes want words of different banks. Lanes that want different
-//! words of one bank take turns: a *bank conflict*. With places 2 apart two lanes meet in each bank
+//! words of one bank take turns: a *bank conflict*. With places 2 apart two lanes share each bank
 //! that is used, with places 4 apart four, with places 8 apart eight. More than half of this
-//! kernel's wavefronts are such turns.
+//! kernel's wavefronts are due to such conflicts.
 //!
-//! The sums need not be where they are. Any place is good for a sum, as long as all additions of a
+//! The sums need not be where they are. Any place will do for a sum, as long as all additions of a
 //! step read what was there before the step.
 //!
 //! # Task

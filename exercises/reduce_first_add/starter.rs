@@ -11,9 +11,9 @@
 //! # Task
 //!
 //! Let blocks of 256 threads do the same work. Block `b` still adds up the 512 elements from number
-//! `512 * b` on, or as many as there are. The number in `#[kernel(block(...))]` is also the
-//! number of threads with which your kernel is launched, so change it there; the grid stays one
-//! block for each 512 elements. Neighbouring threads should go on loading neighbouring elements.
+//! `512 * b` on, or as many as there are. The number in `#[kernel(block(...))]` is also the number
+//! of threads with which your kernel is launched, so change it there; the grid stays one block for
+//! each 512 elements. Neighbouring threads should still load neighbouring elements.
 //!
 //! The goals: about half of the instructions, at most 80 arrivals of warps at barriers in each
 //! block (now 160), and still at most 4 sectors for each load.

@@ -16,7 +16,7 @@
 //! Let the first 128 threads do them: four full warps work, and four have nothing to do at all.
 //!
 //! With the places as they are, this alone does not pay on today's GPUs: lanes that work side by
-//! side now meet in the banks of shared memory. That is what the next exercise is about.
+//! side now conflict in the banks of shared memory. That is what the next exercise is about.
 //!
 //! # Task
 //!

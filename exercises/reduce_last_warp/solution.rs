@@ -30,7 +30,7 @@ pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
         half /= 2;
     }
     // 64 numbers are left, for one warp; the others are done. All its lanes add, also those whose
-    // sums nobody needs: each waits until all have read before it writes, and until all have
+    // sums are not used: each waits until all have read before it writes, and until all have
     // written before it reads.
     if t < 32 {
         let mut sum = (*stage)[t as usize];

@@ -6,11 +6,12 @@
 //!
 //! When 64 numbers are left, one warp can finish alone. Its lanes still have to wait for each other
 //! between the steps, but for that there is a barrier of the warp: `warp::sync_warp(warp::FULL)`.
-//! Nobody else waits there. `FULL` says that all 32 lanes come.
+//! The other warps do not wait there. `FULL` says that all 32 lanes do.
 //!
-//! Lanes of one warp do not wait for each other by themselves. On old GPUs they ran in step, and
-//! many programs from that time have no barrier at all here. Since Volta (2017) lanes may run ahead
-//! of others, and the compiler may reorder what no barrier keeps apart: such a program has a race.
+//! Lanes of one warp do not wait for each other by themselves. On old GPUs they ran in lockstep,
+//! and many programs from that time have no barrier at all here. Since Volta (2017) lanes may run
+//! ahead of others, and the compiler may reorder what no barrier separates: such a program has a
+//! race.
 //!
 //! # Task
 //!

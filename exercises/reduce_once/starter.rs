@@ -1,8 +1,8 @@
 //! One launch: the last block finishes the work
 //!
 //! 32 blocks add up all numbers: each block's threads take turns through the input, and the block
-//! writes its sum to `partials`. The 32 sums are then added up by a second launch. It has next to
-//! nothing to do, but a launch takes a few microseconds whatever it does.
+//! writes its sum to `partials`. The 32 sums are then added up by a second launch. It has hardly
+//! anything to do, but every launch takes a few microseconds.
 //!
 //! The blocks of an ordinary launch cannot wait for each other, but they can find out who is last.
 //! Each block that has written its sum draws a number: `atomic::inc(arrived, 31)` returns 0, 1, 2,
@@ -42,20 +42,20 @@ const BLOCK: usize = 256;
 #[inline(always)]
 unsafe fn block_sum(value: i32) -> i32 {
     #[address_space(shared)]
-    static OF_WARPS: SharedCell<[i32; BLOCK / 32]> = SharedCell::uninit();
-    let of_warps = OF_WARPS.as_mut_ptr();
+    static WARP_SUMS: SharedCell<[i32; BLOCK / 32]> = SharedCell::uninit();
+    let warp_sums = WARP_SUMS.as_mut_ptr();
     let (warp, lane) = (thread::thread_idx_x() as usize / 32, thread::thread_idx_x() as usize % 32);
     // SAFETY: all threads are here, and there is a place for each warp.
     unsafe {
-        let of_warp = warp::warp_reduce_first(value, |a, b| a + b);
+        let warp_total = warp::warp_reduce_first(value, |a, b| a + b);
         if lane == 0 {
-            (*of_warps)[warp] = of_warp;
+            (*warp_sums)[warp] = warp_total;
         }
         thread::sync_threads();
-        let of_lane = if lane < BLOCK / 32 { (*of_warps)[lane] } else { 0 };
+        let lane_sum = if lane < BLOCK / 32 { (*warp_sums)[lane] } else { 0 };
         // For those who call this twice: the second call writes what is read here.
         thread::sync_threads();
-        warp::warp_reduce_first(of_lane, |a, b| a + b)
+        warp::warp_reduce_first(lane_sum, |a, b| a + b)
     }
 }
 
@@ -79,9 +79,9 @@ pub unsafe fn sum(
         value += *input.add(i);
         i += BLOCKS * BLOCK;
     }
-    let of_block = block_sum(value);
+    let block_total = block_sum(value);
     if t == 0 {
-        *partials.add(block) = of_block;
+        *partials.add(block) = block_total;
     }
     // TODO: draw a number; if it is the last, add up what is in `partials`, here. Which threads
     // have to know?
@@ -95,8 +95,8 @@ pub unsafe fn sum(
 #[kernel(block(256))]
 pub unsafe fn finish(partials: *const i32, output: *mut i32) {
     let t = thread::thread_idx_x() as usize;
-    let of_all = block_sum(if t < BLOCKS { *partials.add(t) } else { 0 });
+    let total = block_sum(if t < BLOCKS { *partials.add(t) } else { 0 });
     if t == 0 {
-        *output = of_all;
+        *output = total;
     }
 }

@@ -1,4 +1,4 @@
-//! What idle lanes say: nothing that is less than an element, or greater
+//! What idle lanes contribute: nothing that is less than an element, or greater
 
 use cuda_std::prelude::*;
 

@@ -1,13 +1,13 @@
-//! What idle lanes say
+//! What idle lanes contribute
 //!
 //! The least and the greatest element of each row, where the rows differ in length: row `r` is
-//! `values[starts[r]]` and what follows, up to the element in front of `values[starts[r + 1]]`. A
-//! warp shares each row. Most rows do not end on a multiple of 32, so in the last round some lanes
-//! have no element, and in short rows some never have one.
+//! `values[starts[r]]` and what follows, up to the element before `values[starts[r + 1]]`. A warp
+//! shares each row. Most rows do not end on a multiple of 32, so in the last round some lanes have
+//! no element, and in short rows some never have one.
 //!
-//! These lanes take part all the same, since the shuffles need all 32. So what they hold must not
-//! change the result: it must be the operation's *identity*. In a sum that is 0, because a + 0 = a.
-//! What is it for a minimum: which number x makes min(a, x) = a for every a?
+//! These lanes take part, too, since the shuffles need all 32. So what they hold must not change
+//! the result: it must be the operation's *identity*. In a sum that is 0, because a + 0 = a. What
+//! is it for a minimum: which number x makes min(a, x) = a for every a?
 //!
 //! # Task
 //!

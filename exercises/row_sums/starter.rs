@@ -1,6 +1,6 @@
 //! One warp a row
 //!
-//! The sum of each row of a matrix. The first idea is one thread for each row: no thread needs
+//! The sum of each row of a matrix. The obvious way is one thread for each row: no thread needs
 //! another, and nothing has to be combined.
 //!
 //! But look at what a warp loads. The matrix lies row by row, so the 32 lanes, each at the same

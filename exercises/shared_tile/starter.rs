@@ -6,11 +6,11 @@
 //!
 //! The threads of a block can share. Shared memory is fast memory of the block, on the
 //! multiprocessor itself: the block copies the inputs that it needs there once, neighbouring
-//! threads loading neighbours, and every thread then finds its 17 inputs close at hand. A block of
-//! 256 threads needs 256 inputs and 8 more on either side, the *halo*: 272 in all.
+//! threads loading neighbours, and every thread then reads its 17 inputs there. A block of 256
+//! threads needs 256 inputs and 8 more on either side, the *halo*: 272 in all.
 //!
-//! `thread::sync_threads()` is the barrier of the block: no thread goes on before all have arrived,
-//! and what was written before it can be read after it.
+//! `thread::sync_threads()` is the barrier of the block: no thread continues before all have
+//! arrived, and what was written before it can be read after it.
 //!
 //! # Task
 //!
@@ -24,7 +24,7 @@
 //!
 //! On an H200 (2^25 elements) the model solution takes as long as this kernel, within 5 %: today's
 //! L1 cache holds the 17 neighbours, too. On GPUs before Fermi (2010), which had no such cache for
-//! global memory, this step decided the time.
+//! global memory, this made the difference.
 
 use cuda_std::prelude::*;
 

@@ -12,8 +12,8 @@
 //! # Task
 //!
 //! `balls` is a buffer between your two kernels: `throw` fills it, `update` works on it three
-//! times, and nobody else looks into it. So its layout is your choice. Choose one in which each
-//! load and store takes 4 sectors, and change both kernels.
+//! times, and nothing else uses it. So its layout is your choice. Choose one in which each load and
+//! store takes 4 sectors, and change both kernels.
 //!
 //! The buffer has room for 3 arrays of `room` elements: `n`, rounded up to a multiple of 32. (In
 //! the code it is `_room` until you use it.) Mind where each array starts: a warp whose words start
@@ -22,8 +22,8 @@
 //! # What the clock says
 //!
 //! On an H200 (2^23 balls) the time is the same within 1 %: all three fields are used, so the L1
-//! cache gives the later loads what the first one fetched. A kernel that needs one field of three
-//! saves two thirds.
+//! cache serves the later loads from what the first one fetched. A kernel that needs one field of
+//! three saves two thirds.
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Shuffle the columns: each row of the tile has an order of its own
+//! Shuffle the columns: each row of the tile has a different order
 
 use cuda_std::prelude::*;
 

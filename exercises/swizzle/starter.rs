@@ -5,7 +5,7 @@
 //! gives each block 4096 bytes of dynamic shared memory: exactly 32 x 32 words.
 //!
 //! There is another way. Nothing says that element (y, x) must be in column `x` of its row. If
-//! every row keeps its elements in an order of its own, the elements of one column are in different
+//! every row keeps its elements in a different order, the elements of one column are in different
 //! banks. This is called a *swizzle*. It takes an order that costs little to compute, uses each
 //! place of the row once, and is different in each row.
 //!

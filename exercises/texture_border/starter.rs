@@ -6,7 +6,7 @@
 //! only those at the edges need them, and there the warps split.
 //!
 //! A texture knows where it ends. With the address mode *border*, a read beyond the edge returns 0.
-//! There is nothing to test: the texture unit does it on the way, for all lanes at once.
+//! The kernel need not test: the texture unit does, for all lanes at once.
 //!
 //! The kernel gets the plate twice: as plain memory, `plate`, and as a texture, `image`.
 //! `image.sample_2d(x, y)` returns four values, and this texture fills only the first:

@@ -1,11 +1,11 @@
 //! The middle of a texel
 //!
-//! A *texture* is an image that kernels read through hardware of its own, the texture units. A
-//! place in it is given by two floats, so a kernel can also ask for what is between the *texels*,
-//! the elements of the image. This texture is set to *linear* filtering: the unit returns the mean
-//! of the four texels around the place, weighted by how near they are. Beyond the edges it is set
-//! to *clamp*: what is outside has the value of the nearest texel inside. So a blur at the edge
-//! needs no tests at all.
+//! A *texture* is an image that kernels read through separate hardware, the texture units. A place
+//! in it is given by two floats, so a kernel can also ask for what is between the *texels*, the
+//! elements of the image. This texture is set to *linear* filtering: the unit returns the mean of
+//! the four texels around the place, weighted by how near they are. Beyond the edges it is set to
+//! *clamp*: what is outside has the value of the nearest texel inside. So a blur at the edge needs
+//! no tests at all.
 //!
 //! This blur is the mean of 3 x 3 texels. It should read texels as they are, without any filtering;
 //! but its results are wrong, and not only at the edges. Texel (0, 0) covers the square from 0 to 1

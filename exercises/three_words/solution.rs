@@ -48,7 +48,7 @@ pub unsafe fn normalize(input: *const Vector, output: *mut Vector, n: usize) {
     }
     thread::sync_threads();
 
-    // Nobody else uses this thread's three words between the barriers.
+    // No other thread uses this thread's three words between the barriers.
     if first + t < n {
         let vector = stage.cast::<Vector>().add(t);
         *vector = (*vector).unit();

@@ -1,4 +1,4 @@
-//! Turn it in shared memory: rows in, rows out
+//! Transpose in shared memory: rows in, rows out
 
 use cuda_std::prelude::*;
 

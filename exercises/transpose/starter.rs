@@ -1,4 +1,4 @@
-//! Turn it in shared memory
+//! Transpose in shared memory
 //!
 //! Consecutive threads of this transpose read consecutive elements of a row, so each request of a
 //! warp takes 4 sectors of 32 bytes: 128 bytes, all of them used. But what is consecutive in the
@@ -6,9 +6,9 @@
 //! sectors, and of each only 4 bytes are used. The other way round, the reads would be the slow
 //! side.
 //!
-//! A block can turn its part of the matrix in shared memory instead. There it does not matter how
-//! far apart the words of a warp are, as long as they are in different banks. The block reads a
-//! tile of 32 x 32 elements by rows and keeps it. When all of it is there, thread (x, y) writes an
+//! A block can transpose its part of the matrix in shared memory instead. There it does not matter
+//! how far apart the words of a warp are, as long as they are in different banks. The block reads a
+//! tile of 32 x 32 elements by rows and keeps it. When it is complete, thread (x, y) writes an
 //! element that another thread has read, so that consecutive threads again write consecutive
 //! elements.
 //!

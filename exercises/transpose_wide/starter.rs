@@ -6,8 +6,8 @@
 //! transpose cannot simply load and store four at a time.
 //!
 //! A patch of 4 x 4 elements solves it: four loads of 16 bytes bring its rows to the registers of
-//! one thread, and four stores of 16 bytes write its columns. What is between is free: which
-//! register holds which element is decided when the kernel is compiled.
+//! one thread, and four stores of 16 bytes write its columns. Nothing is to be done in between:
+//! which register holds which element is decided when the kernel is compiled.
 //!
 //! In this kernel each thread already has a patch. A warp has 8 x 4 patches: 32 columns, 16 rows.
 //! But each access moves 4 bytes in steps of 16, so that of each sector only a quarter is used.

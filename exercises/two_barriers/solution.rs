@@ -14,15 +14,15 @@ pub fn spread(input: &[f32], mut output: DisjointSlice<f32>) {
 
     let mut sum = 0.0;
     for first in (0..input.len()).step_by(128) {
-        // SAFETY: nobody reads the tile any more, and each thread writes its own element.
+        // SAFETY: no thread reads the tile any more, and each thread writes its own element.
         unsafe { (*tile)[t] = input[first + t] };
         // The tile is complete.
         thread::sync_threads();
         for s in 0..128 {
-            // SAFETY: the tile is complete, and nobody writes it before the next barrier.
+            // SAFETY: the tile is complete, and no thread writes it before the next barrier.
             sum += (unsafe { (*tile)[s] } - own).abs();
         }
-        // Nobody reads it any more.
+        // No thread reads it any more.
         thread::sync_threads();
     }
     *output = sum;

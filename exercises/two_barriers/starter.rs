@@ -5,13 +5,13 @@
 //! it, copy the next tile to the same place.
 //!
 //! The barrier makes sure that no thread reads a tile before it is complete. But a fast warp that
-//! is done with its comparisons goes on to the next round at once, and there it writes. Are the
+//! has finished its comparisons goes on to the next round at once, and there it writes. Are the
 //! other warps done, too?
 //!
 //! # Task
 //!
 //! `spread` computes the sum of the distances from each element to all others. Make sure that no
-//! tile is overwritten while somebody reads it. The number of elements is a multiple of 128.
+//! tile is overwritten while a thread still reads it. The number of elements is a multiple of 128.
 
 use cuda_std::prelude::*;
 

@@ -10,9 +10,9 @@
 //!
 //! In memory the image is one row after the other. The element in row `r` and column `c` is number
 //! `r * cols + c`. A `Matrix` computes that: `image.get(row, column)` is the element, or `None`
-//! outside the image. It asks for the row and for the column: a column too many would be the
-//! beginning of the next row. The output is a `DisjointMatrix`, of which each thread reaches only
-//! the element at its own `thread::position()`.
+//! outside the image. It checks row and column separately, because the column after the last one
+//! would be the beginning of the next row. The output is a `DisjointMatrix`, of which each thread
+//! reaches only the element at its own `thread::position()`.
 //!
 //! # Task
 //!

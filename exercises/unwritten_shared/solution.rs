@@ -1,4 +1,4 @@
-//! What nobody wrote, nobody reads: the loop ends where the tile does
+//! Read only what was written: the loop ends where the tile does
 
 use cuda_std::prelude::*;
 
@@ -19,7 +19,7 @@ pub fn rank(input: &[f32], mut output: DisjointSlice<u32>) {
     if let (Some(own), Some(output)) = (input.get(i.get()), output.get_mut(i)) {
         let mut smaller = 0;
         for s in 0..count {
-            // SAFETY: these were written before the barrier, and nobody writes after it.
+            // SAFETY: these were written before the barrier, and no thread writes after it.
             if unsafe { (*tile)[s] } < *own {
                 smaller += 1;
             }

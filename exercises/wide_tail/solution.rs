@@ -1,4 +1,4 @@
-//! What does not fill a word: the first threads take the tail
+//! The last elements do not fill a word: the first threads take the tail
 
 use cuda_std::prelude::*;
 

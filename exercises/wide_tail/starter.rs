@@ -1,4 +1,4 @@
-//! What does not fill a word
+//! The last elements do not fill a word
 //!
 //! Your kernel adds two arrays with words of 16 bytes, four elements at once. That is `n / 4` whole
 //! words. If `n` is not a multiple of 4, one, two or three elements are left over at the end, the

@@ -12,34 +12,45 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::error::ErrorKind as ClapError;
-use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use device::limits::Limits;
 use device::{DeviceChoice, Error, PtxFile, Result};
 
-use crate::lines::LineFlags;
+use crate::labs::Settings;
 use crate::progress::Progress;
 use crate::report::{self, Format};
 use crate::until_closed::UntilClosed;
 use crate::{check, compare_times, course, labs, listing, messages, run};
 
-/// Flags that every subcommand has.
+/// The flag of every subcommand.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Common to all commands")]
-struct Global {
+#[command(next_help_heading = "Output")]
+struct FormatFlag {
+    /// The format of the result: table, json, csv or markdown
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table", hide_possible_values = true)]
+    format: Format,
+}
+
+/// The flags of subcommands that open a device.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Device")]
+struct DeviceFlags {
     /// Where to run: auto (the first GPU that works, else the simulator), gpu (number 0), gpu:N, sim, or sim:MODEL (`host
     /// devices` lists the models; sim:MODEL:ca caches loads in L1, sim:MODEL:cg bypasses L1)
-    #[arg(long, global = true, value_name = "DEVICE", default_value_t)]
+    #[arg(long, value_name = "DEVICE", default_value_t)]
     device: DeviceChoice,
-    /// The format of the result
-    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value = "table")]
-    format: Format,
-    /// Load the kernels from this PTX file (- for the standard input) instead of the built-in PTX; may be repeated [default:
-    /// $COALESCE_PTX, if set]
-    #[arg(long, global = true, value_name = "FILE")]
-    ptx: Vec<PathBuf>,
     #[command(flatten)]
     limits: Limits,
+}
+
+/// The flag of subcommands that run the labs' kernels.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Device")]
+struct PtxFlag {
+    /// Load the kernels from this PTX file (- for the standard input) instead of the built-in PTX; may be repeated [default:
+    /// $COALESCE_PTX, if set]
+    #[arg(long, value_name = "FILE")]
+    ptx: Vec<PathBuf>,
 }
 
 /// Runs the program with these arguments, the first of which is its name.
@@ -90,20 +101,35 @@ fn interrupted(signal: i32) {
 
 /// The whole command line.
 fn command() -> Command {
-    Global::augment_args(Command::new("host"))
+    let plain = with::<FormatFlag>;
+    let opening = |command| with::<DeviceFlags>(plain(command));
+    let running_labs = |command| opening(with::<PtxFlag>(command));
+    Command::new("host")
         .about(
             "GPU memory coursework: every lab on an NVIDIA GPU, or on a simulator that counts what the hardware counts",
         )
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .max_term_width(wording::WIDTH)
-        .subcommand(Command::new("list").about("List the labs and their kernels"))
-        .subcommand(course::command())
-        .subcommand(check::command())
-        .subcommand(compare_times::command())
-        .subcommand(run::command())
-        .subcommand(Command::new("devices").about(listing::ABOUT_DEVICES))
-        .subcommands(labs::ALL.iter().map(|lab| (lab.command)()))
+        .after_help("`host COMMAND --help` lists the flags of a command.")
+        .subcommand(plain(Command::new("list").about("List the labs and their kernels")))
+        .subcommand(running_labs(course::command()))
+        .subcommand(plain(check::command()))
+        .subcommand(plain(compare_times::command()))
+        .subcommand(opening(run::command()))
+        .subcommand(opening(Command::new("devices").about(listing::ABOUT_DEVICES)))
+        .subcommands(labs::ALL.iter().map(|lab| running_labs((lab.command)())))
+}
+
+/// A subcommand with these flags added, which would otherwise also bring their own description of it.
+fn with<Flags: Args>(command: Command) -> Command {
+    let about = command.get_about().cloned().unwrap_or_default();
+    Flags::augment_args(command).about(about).long_about(None)
+}
+
+/// Flags that `clap` has parsed already.
+fn parsed<T: FromArgMatches>(matches: &ArgMatches) -> Result<T> {
+    T::from_arg_matches(matches).map_err(|error| Error::flag("flags", wording::one_line(&error.to_string())))
 }
 
 /// Runs the subcommand. Returns whether everything was right.
@@ -111,89 +137,71 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     let (name, matches) = matches
         .subcommand()
         .ok_or_else(|| Error::flag("host", "name a lab or a command; `host list` lists the labs"))?;
-    let global = Global::from_arg_matches(matches)
-        .map_err(|error| Error::flag("flags", wording::one_line(&error.to_string())))?;
-    let names_ptx = !global.ptx.is_empty();
-    if let (true, "check" | "run") = (names_ptx, name) {
-        return Err(Error::flag("--ptx", format!("`host {name}` takes its PTX file without a flag")));
-    }
-    if let (true, "list") = (names_ptx, name) {
-        return Err(Error::flag("--ptx", "`host list` lists the labs' kernels; `host check` lists those of a file"));
-    }
-    if let (true, "compare") = (names_ptx, name) {
-        return Err(Error::flag("--ptx", "`host compare` runs no kernels"));
-    }
-    if let (Some(ValueSource::CommandLine), "check" | "compare" | "list") = (matches.value_source("device"), name) {
-        return Err(Error::flag("--device", format!("`host {name}` opens no device")));
-    }
-    let limits = ["memory_limit", "heap_limit", "output_limit", "step_limit", "fault_limit"];
-    let limit = limits.into_iter().find(|limit| matches.value_source(limit) == Some(ValueSource::CommandLine));
-    if let (Some(limit), "check" | "compare" | "list") = (limit, name) {
-        let flag = format!("--{}", limit.replace('_', "-"));
-        return Err(Error::flag(flag, format!("`host {name}` runs no kernels")));
-    }
-    let ptx = match names_ptx {
-        true => global.ptx.into_iter().map(PtxFile::from).collect(),
-        false => device::Options::from_environment().ptx,
-    };
-    let options = device::Options { ptx, limits: global.limits, ..device::Options::default() };
+    let FormatFlag { format } = parsed(matches)?;
     let mut out = UntilClosed::new(out);
+    match name {
+        "list" => return listing::labs(format, &mut out).map(|()| true),
+        "check" => return check::main(matches, format, &mut out).map(|()| true),
+        "compare" => return compare_times::main(matches, format, &mut out).map(|()| true),
+        _ => {}
+    }
+    let DeviceFlags { device: choice, limits } = parsed(matches)?;
+    if name == "run" {
+        return run::main(matches, choice, limits, format, &mut out).map(|()| true);
+    }
+    let mut options = device::Options { limits, ..device::Options::from_environment() };
+    if name == "devices" {
+        return list_devices(choice, &options, format, &mut out).map(|()| true);
+    }
+    let PtxFlag { ptx } = parsed(matches)?;
+    if !ptx.is_empty() {
+        options.ptx = ptx.into_iter().map(PtxFile::from).collect();
+    }
     let Some(lab) = labs::ALL.iter().find(|lab| lab.name == name) else {
-        match name {
-            "list" => listing::labs(global.format, &mut out)?,
-            "check" => check::main(matches, global.format, &mut out)?,
-            "compare" => compare_times::main(matches, global.format, &mut out)?,
-            "run" => run::main(matches, global.device, options.limits, global.format, &mut out)?,
-            "course" if cfg!(target_family = "wasm") => {
-                return Err(Error::flag(
-                    "host",
-                    "course measures time, for which there is no clock here; run the labs",
-                ));
-            }
-            "course" => {
-                let progress = Progress::on_terminal();
-                progress.begin(|| "opening the device".to_owned());
-                let start = Instant::now();
-                let device = device::open(global.device, &options)?;
-                return course::main(&device, start.elapsed(), matches, progress, global.format, &mut out);
-            }
-            _ => {
-                let progress = Progress::on_terminal();
-                progress.begin(|| "opening the devices".to_owned());
-                let (devices, models) = match global.device {
-                    DeviceChoice::Auto => {
-                        let (devices, errors) = device::all(&options)?;
-                        for error in errors {
-                            progress.note(&error.to_string());
-                        }
-                        (devices, device::models(&options)?)
-                    }
-                    choice => (vec![device::open(choice, &options)?], vec![]),
-                };
-                drop(progress);
-                listing::devices(&devices, &models, global.format, &mut out)?;
-            }
+        if cfg!(target_family = "wasm") {
+            return Err(Error::flag("host", "course measures time, for which there is no clock here; run the labs"));
         }
-        return Ok(true);
+        let progress = Progress::on_terminal();
+        progress.begin(|| "opening the device".to_owned());
+        let start = Instant::now();
+        let device = device::open(choice, &options)?;
+        return course::main(&device, start.elapsed(), matches, progress, format, &mut out);
     };
-    LineFlags::from_arg_matches(matches)
-        .map_err(|error| Error::flag("--lines", wording::one_line(&error.to_string())))?
-        .check_format(global.format)?;
+    let settings: Settings = parsed(matches)?;
+    settings.lines.check_format(format)?;
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
-    let device = device::open(global.device, &options)?;
-    let report = (lab.run)(&device, matches, progress)?;
+    let device = device::open(choice, &options)?;
+    let report = (lab.run)(&device, matches, Settings { progress, ..settings })?;
     // A fault that stops a kernel becomes the program's error. What completed before is still a result. JSON also describes the
     // fault, as `host run`'s does, so it is written even if nothing completed.
-    if report.variants.iter().any(|variant| variant.stopped.is_none()) || global.format == Format::Json {
-        report::write(&report, global.format, &mut out)?;
+    if report.variants.iter().any(|variant| variant.stopped.is_none()) || format == Format::Json {
+        report::write(&report, format, &mut out)?;
     }
     let findings = report.findings();
-    findings.print(global.format);
+    findings.print(format);
     match report.stopped {
         None => findings.error().map_or(Ok(report.correct()), Err),
         Some(error) => Err(error),
     }
+}
+
+/// Lists the device that `choice` names, or all devices and the simulator's models.
+fn list_devices(choice: DeviceChoice, options: &device::Options, format: Format, out: &mut dyn Write) -> Result<()> {
+    let progress = Progress::on_terminal();
+    progress.begin(|| "opening the devices".to_owned());
+    let (devices, models) = match choice {
+        DeviceChoice::Auto => {
+            let (devices, errors) = device::all(options)?;
+            for error in errors {
+                progress.note(&error.to_string());
+            }
+            (devices, device::models(options)?)
+        }
+        choice => (vec![device::open(choice, options)?], vec![]),
+    };
+    drop(progress);
+    listing::devices(&devices, &models, format, out)
 }
 
 /// Prints `clap`'s output: help and version to the standard output, an error in the command line as one line to the standard error.

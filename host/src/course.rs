@@ -11,7 +11,7 @@ use device::{Device, Error, Result};
 use serde::Serialize;
 use wording::{one_line, printable};
 
-use crate::faults::SanitizerFlags;
+use crate::faults::{SanitizerFlags, checks_by_default};
 use crate::labs::{self, Entry, Settings};
 use crate::progress::Progress;
 use crate::report::{Format, LabReport};
@@ -32,7 +32,9 @@ struct Flags {
 
 /// The subcommand.
 pub fn command() -> Command {
-    Flags::augment_args(Command::new("course")).about("Run every lab at its defaults: is this machine ready for class?")
+    Flags::augment_args(Command::new("course"))
+        .mut_arg("check", |flag| checks_by_default(flag, "none"))
+        .about("Run every lab with its defaults, to check that this machine is ready for a class")
 }
 
 /// The result of one lab.

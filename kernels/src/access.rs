@@ -1,8 +1,8 @@
 //! What one warp's addresses cost: the patterns of the lectures, as loads and as stores.
 //!
-//! The lanes of a warp name 32 addresses at once, and the hardware serves them in pieces of memory:
-//! lines of 128 bytes where they go through Fermi's L1, sectors of 32 bytes past it and on
-//! everything later. What counts is how many different pieces the warp names, not in what order:
+//! A warp accesses 32 addresses at once, and the hardware fetches memory in units: lines of 128
+//! bytes through Fermi's L1, sectors of 32 bytes past it and on everything later. What counts is
+//! how many different units the warp touches, not in what order:
 //!
 //! | pattern | words of 4 bytes | lines of 128 bytes | sectors of 32 bytes |
 //! | --- | --- | --- | --- |
@@ -11,7 +11,7 @@
 //! | misaligned | `a[i + 1]` | 2, 50 % | 5, 80 % |
 //! | one word | `a[0]` for the whole warp | 1, 3.125 % | 1, 12.5 % |
 //! | stride s | `a[s * i]` | s, 100 / s % | 4 s, 100 / s % (up to 8) |
-//! | scattered | each lane in a line of its own | 32, 3.125 % | 32, 12.5 % |
+//! | scattered | each lane in its own line | 32, 3.125 % | 32, 12.5 % |
 //! | difference of neighbours | `a[i + 1]` and `a[i]` | 2 and 1 | 5 and 4 |
 //! | difference far apart | `a[64 * i]` and `a[i]` | 32 and 1 | 32 and 4 |
 //! | random | anywhere | nearly 32 | nearly 32 |
@@ -25,15 +25,15 @@
 //! transactions (`gld_transactions`, `gld_efficiency`).
 //!
 //! Loading kernels write what they read side by side, so that only the loads have the pattern. The
-//! storing kernel makes up what it writes from its place ([`value_at`]), so that there are no loads
+//! storing kernel computes its values from their places ([`value_at`]), so that there are no loads
 //! at all.
 //!
 //! # Where `unsafe` begins
 //!
 //! [`access_store`] writes wherever the pattern says, and lanes that share a word race for it. They
-//! write the same value, so the last store may be any; the compiler sees one thread and cannot
-//! tell. The sanitizer checks exactly this: it reports threads that write different values to one
-//! element.
+//! write the same value, so it does not matter whose store is the last; the compiler sees one
+//! thread and cannot tell. The sanitizer checks exactly this: it reports threads that write
+//! different values to one element.
 //!
 //! Sources: the three lectures on global memory (a Russian one; KAUST CS 380, lecture 14; NVIDIA's
 //! webinar of 2011).
@@ -85,7 +85,7 @@ pub const fn scatter(i: u32, bits: u32) -> u32 {
     (i ^ i >> fold) & mask
 }
 
-/// What a storing kernel writes to element `i`: any number that tells the places apart.
+/// What a storing kernel writes to element `i`: a number that identifies the place.
 #[inline(always)]
 pub const fn value_at(i: u32, seed: u32) -> u32 {
     (i ^ seed).wrapping_mul(0x2545_f491)
@@ -101,7 +101,7 @@ pub fn access_load(data: &[u32], mut out: DisjointSlice<u32>, pattern: Pattern) 
     }
 }
 
-/// `out[pattern(i)]` becomes a number made of its place, for `i` below `threads`.
+/// `out[pattern(i)]` becomes a number computed from its place, for `i` below `threads`.
 ///
 /// # Safety
 ///
@@ -118,8 +118,8 @@ pub unsafe fn access_store(mut out: DisjointSlice<u32>, threads: u32, seed: u32,
     }
 }
 
-/// `out[i] = data[scale * i + shift] - data[i]`: with 1 and 1 the difference of neighbours,
-/// whose two loads share their sectors; with 64 and 0 the second load needs a sector for each lane.
+/// `out[i] = data[scale * i + shift] - data[i]`: with 1 and 1 the difference of neighbours, whose
+/// two loads share their sectors; with 64 and 0 the second load needs a sector for each lane.
 #[kernel(linear)]
 pub fn access_difference(data: &[u32], mut out: DisjointSlice<u32>, scale: u32, shift: u32) {
     let i = thread::linear_index();

@@ -1,6 +1,6 @@
 //! The banks of shared memory: 32 words at once, if they are in 32 banks.
 //!
-//! Shared memory is 32 banks wide. Word `w` (4 bytes) is in bank `w % 32`, and each bank serves one
+//! Shared memory has 32 banks. Word `w` (4 bytes) is in bank `w % 32`, and each bank serves one
 //! word at a time, to as many lanes as ask for it. So a warp's load takes as many passes
 //! (*wavefronts*) as the busiest bank has different words:
 //!
@@ -28,9 +28,9 @@
 //! for each half, so that a stride of 16 was the worst case already. Words of 1, 2, 8 and 16 bytes
 //! conflicted there, too: 8, 4, 8 and 32 wavefronts a warp.
 //!
-//! Each kernel fills its stage side by side, then reads it `rounds` times with the pattern, a word
-//! further each time (that moves all lanes alike and changes no conflict), and adds up what it
-//! reads.
+//! Each kernel fills its stage side by side, then reads it `rounds` times with the pattern, one
+//! word further each time (which shifts all lanes alike and changes no conflict), and adds up what
+//! it reads.
 //!
 //! What to look for: wavefronts of each shared load
 //! (`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` over
@@ -46,8 +46,8 @@
 //!
 //! The compiler does not know that a barrier lies between the writes to the stage and the reads of
 //! other threads: the kernel promises it, and the sanitizer checks exactly this. The reads are
-//! volatile, so that each round's loads are made, though a round before may have read the same
-//! words.
+//! volatile, so that the compiler keeps each round's loads, though an earlier round may have read
+//! the same words.
 //!
 //! Source: KAUST CS 380, lecture 14.
 
@@ -227,8 +227,8 @@ pub fn banks_structure3(input: &[u32], mut output: DisjointSlice<u32>, rounds: u
     }
 }
 
-/// Two elements a thread, `apart` words apart: 1 is interleaved, lane `l` reads words `2 l` and
-/// `2 l + 1`; 32 is block-apart, lane `l` reads words `l` and `l + 32`.
+/// Two elements a thread, `apart` words apart: 1 is interleaved, lane `l` reads words `2 l` and `2
+/// l + 1`; 32 is block-apart, lane `l` reads words `l` and `l + 32`.
 #[kernel(block(32), linear)]
 pub fn banks_two(input: &[u32], mut output: DisjointSlice<u32>, rounds: u32, apart: u32) {
     let (t, i) = (thread::thread_idx_x() as usize, thread::linear_index());

@@ -1,21 +1,21 @@
-//! Constant memory: what all threads read and none writes, 64 KB of it, behind a cache of its own.
+//! Constant memory: 64 KB that all threads read and none writes, with its own cache.
 //!
-//! The constant cache answers one address at a time. Where all lanes of a warp read the same one,
-//! that is all there is to do, and the value costs no more than a register: coefficients,
-//! exponents, the parameters of a kernel. Where the lanes read different addresses, the warp waits
-//! for each in turn, up to 32 times, and a table in global memory, behind L1, is the better place.
+//! The constant cache serves one address at a time. Where all lanes of a warp read the same one,
+//! the value costs no more than a register: coefficients, exponents, the parameters of a kernel.
+//! Where the lanes read different addresses, the warp waits for each in turn, up to 32 times, and a
+//! table in global memory, behind L1, is the better place.
 //!
 //! | kernels | all lanes read | addresses per request |
 //! | --- | --- | --- |
 //! | [`constant_polynomial`], [`constant_gamma`] | the same coefficient | 1 |
-//! | [`constant_lookup`] | an entry of their own | as many as there are different ones |
+//! | [`constant_lookup`] | a different entry | as many as there are different ones |
 //!
-//! Each has a twin that reads the same numbers from global memory.
+//! Each has a counterpart that reads the same numbers from global memory.
 //!
 //! What to look for: the addresses of each request to constant memory, and the loads from global
-//! memory that the twins make in their place. (An H200 counts them, too: `idc__requests.sum` grows
-//! by one for each address, so what it has beyond `smsp__inst_executed_op_ldc.sum` are the extra
-//! turns. Kernels load their parameters that way as well.)
+//! memory that the counterparts make instead. (An H200 counts them, too: `idc__requests.sum` grows
+//! by one for each address, so what exceeds `smsp__inst_executed_op_ldc.sum` is the extra passes.
+//! Kernels load their parameters that way as well.)
 //!
 //! Sources: KAUST CS 380, lecture 14; the lab sheet's part on constant memory.
 

@@ -1,13 +1,12 @@
-//! The dot product: where the threads of a block meet.
+//! The dot product: where a block adds up, in global or in shared memory.
 //!
 //! Each thread multiplies a pair of elements, and the block adds up the products in a tree, which
 //! needs memory that all threads of the block see. [`dot_global`] uses global memory: each step of
 //! the tree is a trip through the caches. [`dot_shared`] uses shared memory, which is as close as
 //! L1, with no traffic beyond the multiprocessor. Either way the host adds up the blocks' sums.
 //!
-//! The vectors may lie one directly behind the other in one allocation (*linear*), so that the
-//! second starts wherever the first ends, or each on the device's alignment (*aligned*). What is
-//! left to gain is in `best_kernels::dot`.
+//! The vectors may share one allocation, the second directly after the first (*linear*), or each
+//! may have the device's alignment (*aligned*). The fastest kernel is in `best_kernels::dot`.
 //!
 //! What to look for: requests and sectors of global loads and stores, to which the tree in shared
 //! memory adds none; with linear vectors whose length is not a multiple of 8, one more sector for
@@ -15,9 +14,9 @@
 //!
 //! # Where `unsafe` begins
 //!
-//! In a step of the tree a thread reads what another one wrote. The programmer promises that nobody
-//! else uses the two elements until the next barrier, which the compiler cannot see, since it sees
-//! one thread. The sanitizer checks exactly this. Both kernels are safe to launch all the same: it
+//! In a step of the tree a thread reads what another one wrote. The programmer promises that no
+//! other thread uses the two elements until the next barrier; the compiler sees one thread and
+//! cannot tell. The sanitizer checks exactly this. Both kernels are safe to launch all the same: it
 //! holds for any block, though the sum is right only if its threads are a power of two.
 //!
 //! Source: the lab sheet, exercise on vectors, variant 1 (1000 elements).

@@ -1,4 +1,4 @@
-//! The product of a matrix with its own transpose, `C = A A^T`: bank conflicts in earnest.
+//! The product of a matrix with its own transpose, `C = A A^T`, where bank conflicts dominate.
 //!
 //! An element of `C` is the product of two *rows* of `A`. So both tiles of a block are loaded along
 //! the rows of `A`; but where the matrix product reads its second tile by rows, this one reads it
@@ -12,8 +12,8 @@
 //! | [`gram_tiled32`] | `[32][32]` | | 32 ways: all lanes in one bank |
 //! | [`gram_padded32`] | `[32][33]` | | none |
 //!
-//! The lab sheet's GPU has 16 banks. One unused column is all it takes. (What is left are the
-//! stores of the 17-word rows: a warp writes two of them, which overlap by a bank.)
+//! The lab sheet's GPU has 16 banks. One unused column removes the conflicts. (What remains are the
+//! stores of the 17-word rows: a warp writes two of them, which overlap in one bank.)
 //! [`gram_mirrored`] also uses that `C` is symmetric: only the blocks on and below the diagonal
 //! work, and write each tile twice, so that half of the arithmetic is saved.
 //! [`gram_registers`](crate::gram_registers) does that with tiles in registers; the last step is
@@ -30,15 +30,15 @@
 //!
 //! # Shapes
 //!
-//! `A` has any shape, and `C` as many rows and columns as `A` has rows. What lies beyond a matrix
-//! counts as 0 in the tiles, and is not written. A matrix is linear or pitched: the kernels cannot
+//! `A` has any shape, and `C` as many rows and columns as `A` has rows. Elements beyond a matrix
+//! count as 0 in the tiles, and are not written. A matrix is linear or pitched: the kernels cannot
 //! tell.
 //!
 //! # Where `unsafe` begins
 //!
-//! The compiler sees one thread. That a barrier stands between the writes to a tile and the reads
-//! of other threads, and that no other block writes what [`gram_mirrored`] writes above the
-//! diagonal, the kernels promise. The sanitizer checks exactly this.
+//! The compiler sees one thread. The kernels promise that a barrier separates the writes to a tile
+//! from the reads of other threads, and that no other block writes what [`gram_mirrored`] writes
+//! above the diagonal. The sanitizer checks exactly this.
 //!
 //! Source: the lab sheet, table 3.2 (551.73 ms and 120.59 ms).
 
@@ -46,7 +46,7 @@ use cuda_std::{DisjointMatrix, Matrix, gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{GpuFloat, address_space, shared, shared::SharedCell, thread};
 
-/// Tiles of 16 x 16: the columns of the second tile collide 8 ways.
+/// Tiles of 16 x 16: reading a column of the second tile is an 8-way bank conflict.
 #[kernel(block(16, 16))]
 pub fn gram_tiled16(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     #[address_space(shared)]
@@ -71,7 +71,7 @@ pub fn gram_tiled16(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
             let (row, col) = unsafe { (&raw const (*rows)[y][i], &raw const (*cols)[x][i]) };
             sum = unsafe { shared::load(row).mul_add(shared::load(col), sum) };
         }
-        // Nobody may overwrite a tile that another thread still reads.
+        // No thread may overwrite a tile that another one still reads.
         thread::sync_threads();
     }
     if let Some(c) = c.get_mut(at) {
@@ -104,7 +104,7 @@ pub fn gram_padded16(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
             let (row, col) = unsafe { (&raw const (*rows)[y][i], &raw const (*cols)[x][i]) };
             sum = unsafe { shared::load(row).mul_add(shared::load(col), sum) };
         }
-        // Nobody may overwrite a tile that another thread still reads.
+        // No thread may overwrite a tile that another one still reads.
         thread::sync_threads();
     }
     if let Some(c) = c.get_mut(at) {
@@ -137,7 +137,7 @@ pub fn gram_tiled32(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
             let (row, col) = unsafe { (&raw const (*rows)[y][i], &raw const (*cols)[x][i]) };
             sum = unsafe { shared::load(row).mul_add(shared::load(col), sum) };
         }
-        // Nobody may overwrite a tile that another thread still reads.
+        // No thread may overwrite a tile that another one still reads.
         thread::sync_threads();
     }
     if let Some(c) = c.get_mut(at) {
@@ -170,7 +170,7 @@ pub fn gram_padded32(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
             let (row, col) = unsafe { (&raw const (*rows)[y][i], &raw const (*cols)[x][i]) };
             sum = unsafe { shared::load(row).mul_add(shared::load(col), sum) };
         }
-        // Nobody may overwrite a tile that another thread still reads.
+        // No thread may overwrite a tile that another one still reads.
         thread::sync_threads();
     }
     if let Some(c) = c.get_mut(at) {
@@ -207,7 +207,7 @@ pub fn gram_mirrored(a: Matrix<f32>, mut c: DisjointMatrix<f32>) {
             let (row, col) = unsafe { (&raw const (*rows)[y][i], &raw const (*cols)[x][i]) };
             sum = unsafe { shared::load(row).mul_add(shared::load(col), sum) };
         }
-        // Nobody may overwrite a tile that another thread still reads.
+        // No thread may overwrite a tile that another one still reads.
         thread::sync_threads();
     }
     if let Some(c) = c.get_mut(at) {

@@ -3,7 +3,7 @@
 //!
 //! A block computes 128 x 128 elements of `C`, each thread 8 x 8 of them, as in
 //! [`matmul_wide`](crate::register_tiles::matmul_wide). As in `gram_mirrored`, blocks above the
-//! diagonal leave at once. Two things differ from `matmul_wide`:
+//! diagonal return at once. Two things differ from `matmul_wide`:
 //!
 //! * Both operands are rows of `A`, so both tiles are transposed on their way into shared memory.
 //! * A tile below the diagonal is written twice, without shared memory: a square of 4 x 4 that a

@@ -1,16 +1,16 @@
-//! How to launch: how many threads, and how much each of them asks for at once.
+//! How to launch: how many threads, and how much each of them requests at once.
 //!
 //! A load from global memory takes several hundred cycles. By Little's law a multiprocessor reaches
-//! its share of the bandwidth only while enough bytes are on their way: the latency times that
-//! share. On an H200 the share is 18 bytes a cycle, so 600 cycles need 11 KB, and the latency grows
-//! with the load. There are two ways to have them on their way: many threads that each wait for one
-//! word, or fewer that each ask for several before they use the first. So bytes in flight are
+//! its share of the bandwidth only while enough bytes are in flight: the latency times that share.
+//! On an H200 the share is 18 bytes a cycle, so 600 cycles need 11 KB, and the latency grows with
+//! the load. There are two ways to keep them in flight: many threads that each wait for one word,
+//! or fewer that each request several before they use the first. So bytes in flight are
 //!
 //! ```text
 //! resident threads x independent loads of a thread x bytes of a word
 //! ```
 //!
-//! and each factor may stand in for another: four independent loads of 4 bytes are worth one of 16.
+//! and one factor can make up for another: four independent loads of 4 bytes are worth one of 16.
 //!
 //! The kernels add 1 to each element. They differ in the word (4, 8 or 16 bytes) and in the number
 //! of independent loads; the host chooses the block and the grid. What to look for: GB/s against
@@ -20,7 +20,7 @@
 //! # Shapes
 //!
 //! Blocks and grids are one-dimensional, of any size: a thread steps by the size of the grid. The
-//! first threads also increment what is left over behind the last wide word.
+//! first threads also increment what is left over after the last wide word.
 //!
 //! Source: NVIDIA's webinar on global memory (2011), "Launch configuration".
 

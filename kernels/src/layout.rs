@@ -1,35 +1,35 @@
 //! How to lay out data: the same numbers in an array of structures and in a structure of arrays.
 //!
-//! A thread that works on a structure of its own reads it field by field. In an *array of
-//! structures* the lanes' fields are a structure apart, so each load of a warp touches many sectors
-//! and uses a part of each; in a *structure of arrays* the lanes' fields stand side by side. The
-//! bytes are the same; the sectors per request are not:
+//! A thread that works on one structure reads it field by field. In an *array of structures* the
+//! lanes' fields are a structure apart, so each load of a warp touches many sectors and uses a part
+//! of each; in a *structure of arrays* the lanes' fields are adjacent. The bytes are the same; the
+//! sectors per request are not:
 //!
 //! | | words | array of structures | structure of arrays |
 //! | --- | --- | --- | --- |
 //! | a point of three `f32` | 12 bytes | 12 sectors for each load, 33 % used | 4, 100 % |
 //! | a particle of four `f64` | 32 bytes | 32 sectors, 25 % | 8, 100 % |
 //!
-//! In the end a warp uses every byte of an array of structures, only not at once: the other fields
-//! are still in the cache when it asks for them. That is why the read-only cache helped on Kepler,
+//! In the end a warp uses every byte of an array of structures, but not at once: the other fields
+//! are still in the cache when it needs them. That is why the read-only cache helped on Kepler,
 //! whose L1 did not keep global loads, and why all four ways take the same time on an H200. Where
-//! no cache keeps the other fields, load the structures as what they are, consecutive words, into
-//! shared memory, and take them apart there: a stride of three words is free of bank conflicts,
-//! since 3 and 32 have no common factor.
+//! no cache keeps the other fields, load the structures into shared memory as consecutive words,
+//! and pick the fields there: a stride of three words is free of bank conflicts, since 3 and 32
+//! have no common factor.
 //!
-//! The same question in two dimensions: a thread that adds up 32 numbers of its own wants them in a
-//! column (`[32][n]`), not in a row (`[n][32]`), and a matrix should be one piece with a pitch, not
-//! a table of pointers to rows, which costs a load of 8 bytes before each load of 4.
+//! The same question in two dimensions: a thread that adds up 32 numbers wants them in a column
+//! (`[32][n]`), not in a row (`[n][32]`), and a matrix should be one piece with a pitch, not a
+//! table of pointers to rows, which costs a load of 8 bytes before each load of 4.
 //!
 //! What to look for: sectors per request of loads, the bytes used of each sector, and the
 //! wavefronts of the staged kernel's shared loads.
 //!
 //! # Where `unsafe` begins
 //!
-//! The staged kernel reads from shared memory what other threads wrote. That a barrier stands
-//! between them, it promises; the compiler sees one thread and cannot tell. Where a kernel takes a
-//! raw pointer or a table of them, the launch promises that what they point to is there. The
-//! sanitizer checks exactly this.
+//! The staged kernel reads from shared memory what other threads wrote. It promises that a barrier
+//! separates them; the compiler sees one thread and cannot tell. Where a kernel takes a raw pointer
+//! or a table of them, the launch promises that what they point to is there. The sanitizer checks
+//! exactly this.
 //!
 //! Sources: the three lectures on global memory; the points are KAUST's, the rows by pointers the
 //! Russian lecture's.
@@ -99,8 +99,8 @@ pub unsafe fn layout_points_direct(points: *const Point, mut output: DisjointSli
     }
 }
 
-/// The same loads through the read-only cache (`ld.global.nc`): what one field's load fetched, the
-/// next ones find there. The compiler takes this path because nothing writes to a `&[T]`.
+/// The same loads through the read-only cache (`ld.global.nc`): the load of one field fetches what
+/// the next ones find there. The compiler takes this path because nothing writes to a `&[T]`.
 #[kernel(linear)]
 pub fn layout_points_read_only(points: &[Point], mut output: DisjointSlice<f32>) {
     let i = thread::linear_index();
@@ -178,7 +178,7 @@ pub fn layout_particles_arrays(
     }
 }
 
-/// `[count][32]`: each thread adds up a row of its own, so the lanes of a load are 128 bytes apart.
+/// `[count][32]`: each thread adds up its own row, so the lanes of a load are 128 bytes apart.
 #[kernel(linear)]
 pub fn layout_rows(matrix: &[[f32; ROW]], mut output: DisjointSlice<f32>) {
     let i = thread::linear_index();
@@ -191,8 +191,7 @@ pub fn layout_rows(matrix: &[[f32; ROW]], mut output: DisjointSlice<f32>) {
     }
 }
 
-/// `[32][count]`: each thread adds up a column of its own, so the lanes of a load stand side by
-/// side.
+/// `[32][count]`: each thread adds up its own column, so the lanes of a load are adjacent.
 #[kernel(linear)]
 pub fn layout_columns(matrix: Matrix<f32>, mut output: DisjointSlice<f32>) {
     let i = thread::linear_index();
@@ -205,8 +204,8 @@ pub fn layout_columns(matrix: Matrix<f32>, mut output: DisjointSlice<f32>) {
     }
 }
 
-/// Copies a matrix whose rows hang on a table of pointers (`float **`): each element costs the load
-/// of a pointer first.
+/// Copies a matrix by a table of pointers to its rows (`float **`): each element first costs the
+/// load of a pointer.
 ///
 /// # Safety
 ///

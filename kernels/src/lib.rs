@@ -10,35 +10,34 @@
 //! checked-in result of the device's compilation, so that running a kernel needs no device
 //! compiler.
 //!
-//! Kernel bodies compile for the device only; what a launch must promise stands under `# Safety` of
-//! a kernel that is not safe. The helper functions that kernels share are device code too. A
-//! kernel's name begins with its lab's.
+//! Kernel bodies compile for the device only. What a launch of an unsafe kernel must promise is in
+//! its section `# Safety`. The helper functions that kernels share are device code too. A kernel's
+//! name begins with its lab's.
 //!
 //! In the course's order, which is also an order to read in:
 //!
 //! | module | what it is about |
 //! | --- | --- |
-//! | [`launch`] | blocks, grids, words and independent loads: bytes in flight |
+//! | [`launch`] | bytes in flight: blocks, grids, words and independent loads |
 //! | [`offset`] | reads and writes that start in the middle of a sector |
 //! | [`access`] | the access patterns of a warp, one by one |
 //! | [`layout`] | arrays of structures and structures of arrays |
 //! | [`vector`] | words of 4, 8 and 16 bytes |
-//! | [`cache`] | cache operators and the division of the memory |
-//! | [`pitch`] | rows that start where the hardware starts |
+//! | [`cache`] | cache operators, and how L1 and shared memory are divided |
+//! | [`pitch`] | rows padded to the hardware's alignment |
 //! | [`constant`] | constant memory: one address for all, or one for each lane |
 //! | [`table`] | accurate and fast math |
 //! | [`transpose`] | coalescing on both sides, shared memory, bank conflicts |
 //! | [`matmul`] | the matrix product, through tiles |
-//! | [`gram`], [`gram_registers`] | a matrix times its transpose: bank conflicts in earnest |
+//! | [`gram`], [`gram_registers`] | a matrix times its transpose, where bank conflicts dominate |
 //! | [`reduce`] | six steps to a good reduction ([`reduce_all`]: other operations and types) |
 //! | [`dot`] | the dot product: global against shared memory |
 //! | [`rows`] | sums of rows and means of columns ([`rows_all`]: other statistics of rows) |
 //! | [`banks`] | the banks of shared memory, pattern by pattern |
-//! | [`shared`] | static and dynamic shared memory, and more of it |
+//! | [`shared`] | static and dynamic shared memory, up to the most that a block can have |
 //! | [`texture`] | textures, and the Morton order that they hide |
 //!
-//! The crate `best_kernels`, in `kernels/best`, has for some labs what is left to gain after the
-//! last step.
+//! The crate `best_kernels`, in `kernels/best`, has the fastest kernels of some labs.
 //!
 //! # Sources
 //!

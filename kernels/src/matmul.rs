@@ -1,4 +1,4 @@
-//! The matrix product: why shared memory was made.
+//! The matrix product: what shared memory is for.
 //!
 //! `C = A B`, with `A` of `m` x `k`, `B` of `k` x `n` and `C` of `m` x `n`. Each element of `C`
 //! takes a row of `A` and a column of `B`: 2 k operations on 2 k numbers. Taken from global memory
@@ -20,8 +20,8 @@
 //! | [`matmul_tiled32`] | 2 m n k / 32 | 5/4 |
 //! | [`matmul_registers`] | 2 m n k / 128 | 1/4 |
 //!
-//! Product and sum are one instruction, `fma`, with one rounding. nvcc makes it of `sum += a * b`
-//! without being asked. Rust computes what is written, so the kernels say `mul_add`.
+//! Product and sum are one instruction, `fma`, with one rounding. nvcc turns `sum += a * b` into it
+//! by itself. Rust computes what is written, so the kernels say `mul_add`.
 //!
 //! What to look for: requests of global loads, and GFLOP/s. The tiles have no bank conflicts: a
 //! warp reads one element of `A` in all lanes, and consecutive ones of `B`. In 32 x 32 tiles, a
@@ -30,14 +30,14 @@
 //!
 //! # Shapes
 //!
-//! Any `m`, `n`, `k`: what lies beyond the matrices counts as 0 in the tiles, and is not written. A
+//! Any `m`, `n`, `k`: elements beyond the matrices count as 0 in the tiles, and are not written. A
 //! matrix is linear or pitched: the kernels cannot tell.
 //!
 //! # Where `unsafe` begins
 //!
-//! The compiler sees one thread. That a barrier stands between the writes to a tile and the reads
-//! of other threads, and that no other thread has the elements of `C` that [`matmul_registers`]
-//! writes, the kernels promise. The sanitizer checks exactly this.
+//! The compiler sees one thread. The kernels promise that a barrier separates the writes to a tile
+//! from the reads of other threads, and that no other thread has the elements of `C` that
+//! [`matmul_registers`] writes. The sanitizer checks exactly this.
 //!
 //! Sources: the lab sheet, table 3.1 (2484.06 ms without and 133.47 ms with shared memory); KAUST
 //! CS 380.
@@ -61,7 +61,7 @@ pub fn matmul_naive(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>) 
     let at = thread::position();
     if let Some(c) = c.get_mut(at) {
         let mut sum = 0.0;
-        // As many columns of A as rows of B. So bounded, no step of the loop needs a check.
+        // As many columns of A as rows of B. With this bound no step of the loop needs a check.
         for k in 0..a.cols().min(b.rows()) {
             if let (Some(a), Some(b)) = (a.get(at.row(), k), b.get(k, at.col())) {
                 sum = a.mul_add(*b, sum);
@@ -94,7 +94,7 @@ pub fn matmul_tiled16(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>
             // SAFETY: between the barriers all threads only read the tiles.
             sum = unsafe { (*a_tile)[y as usize][i].mul_add((*b_tile)[i][x as usize], sum) };
         }
-        // Nobody may overwrite a tile that another thread still reads.
+        // No thread may overwrite a tile that another one still reads.
         thread::sync_threads();
     }
     if let Some(c) = c.get_mut(at) {
@@ -125,7 +125,7 @@ pub fn matmul_tiled32(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>
             // SAFETY: between the barriers all threads only read the tiles.
             sum = unsafe { (*a_tile)[y as usize][i].mul_add((*b_tile)[i][x as usize], sum) };
         }
-        // Nobody may overwrite a tile that another thread still reads.
+        // No thread may overwrite a tile that another one still reads.
         thread::sync_threads();
     }
     if let Some(c) = c.get_mut(at) {

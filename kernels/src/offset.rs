@@ -3,7 +3,7 @@
 //! Global memory moves in sectors of 32 bytes, 8 floats, and the four sectors of an aligned 128
 //! bytes are one cache line. A warp that reads 32 consecutive floats needs 4 sectors when the first
 //! float stands at the start of a sector, and 5 when it does not: the same 128 bytes, spread over
-//! one sector more. Whatever the offset `k` is, nothing else changes.
+//! one sector more. Nothing else depends on the offset `k`.
 //!
 //! What to look for:
 //!
@@ -12,7 +12,7 @@
 //! * bytes used of each sector (`smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct`):
 //!   100% and 80%, which for the worked example's offsets 0, 11 and 128 is 100%, 80%, 100%;
 //! * the time, which hardly moves on today's GPUs: the sector that one warp leaves half used is the
-//!   one that its neighbour wants, and the cache still holds it. Misalignment costs extra sectors
+//!   one that its neighbour needs, and the cache still holds it. Misalignment costs extra sectors
 //!   from the cache, and hardly any traffic to memory.
 //!
 //! Both kernels take blocks of any one-dimensional size. A grid has at least as many threads as the
@@ -20,9 +20,9 @@
 //!
 //! # Where `unsafe` begins
 //!
-//! A thread may write the element at its own index. [`offset_write`] writes another one: that no
-//! other thread has the same, the kernel promises. The compiler sees one thread and cannot tell;
-//! the sanitizer checks exactly this.
+//! A thread may write the element at its own index. [`offset_write`] writes another one, and
+//! promises that no other thread has the same. The compiler sees one thread and cannot tell; the
+//! sanitizer checks exactly this.
 
 #[gpu_only]
 use cuda_std::thread;

@@ -1,8 +1,8 @@
 //! Reduction in six steps, from the first program that works to one that wastes little.
 //!
-//! A block adds up its part in shared memory, halving the number of values in each step. The sums
-//! of the blocks are the next launch's input, until fewer than a block are left, which the host
-//! adds up. The kernels differ in which threads work when:
+//! A block adds up its part in shared memory, halving the number of values in each step. The
+//! blocks' sums are the next launch's input, until fewer than a block are left, which the host adds
+//! up. The kernels differ in which threads work when:
 //!
 //! | kernel | what it changes | what it wastes |
 //! | --- | --- | --- |
@@ -10,11 +10,11 @@
 //! | [`reduce2_sum_f32`] | the first threads work, on values a stride apart | bank conflicts |
 //! | [`reduce3_sum_f32`] | the first threads work, on neighbours | half of the threads |
 //! | [`reduce4_sum_f32`] | a thread adds two values as it loads | barriers for a single warp |
-//! | [`reduce5_sum_f32`] | the last warp goes on alone | shared memory: registers would do |
+//! | [`reduce5_sum_f32`] | the last warp continues alone | shared memory: registers would do |
 //! | [`reduce6_sum_f32`] | warps reduce by shuffles | |
 //!
 //! The order is that of the lab sheet's GPU. On an H200 `reduce2` is slower than `reduce1`: the
-//! bank conflicts cost more than the idle lanes. What is left to gain is in `best_kernels::reduce`.
+//! bank conflicts cost more than the idle lanes. The fastest kernel is in `best_kernels::reduce`.
 //! The same steps for products, extremes and integers are generated in [`crate::reduce_all`].
 //!
 //! What to look for: active lanes of a warp instruction
@@ -33,7 +33,7 @@
 //!
 //! Accesses to `input`, of any length, and `output`, one element a block, are checked. The
 //! programmer promises that blocks have a power of two of threads, so that no index passes the end
-//! of the stage, and that a barrier stands between a write to it and another thread's access. The
+//! of the stage, and that a barrier separates a write to it from another thread's access. The
 //! compiler sees neither the launch nor other threads; the sanitizer checks exactly this.
 //!
 //! Source: the lab sheet, table 3.3 (19.09, 11.91, 10.62, 9.10, 8.67 ms for the first five).
@@ -48,7 +48,8 @@ pub const MOST_THREADS: u32 = 1024;
 /// The fewest threads of a block: `reduce5` adds the values of two warps in its last one.
 pub const FEWEST_THREADS: u32 = 64;
 
-/// Interleaved threads: those that are multiples of `2 * s` add the value `s` behind their own.
+/// Interleaved threads: those that are multiples of `2 * s` add the value `s` places after their
+/// own.
 ///
 /// # Safety
 /// A block has a power of two of threads, from 64 to 1024.
@@ -78,7 +79,8 @@ pub unsafe fn reduce1_sum_f32(input: &[f32], mut output: DisjointSlice<f32>) {
     }
 }
 
-/// Interleaved values: the same additions by the first threads, so that whole warps work or do not.
+/// Interleaved values: the same additions by the first threads, so that a warp works as a whole or
+/// not at all.
 ///
 /// # Safety
 /// A block has a power of two of threads, from 64 to 1024.
@@ -109,7 +111,7 @@ pub unsafe fn reduce2_sum_f32(input: &[f32], mut output: DisjointSlice<f32>) {
     }
 }
 
-/// Neighbouring values: the first half adds the second half, so what is left is side by side.
+/// Neighbouring values: the first half adds the second half, so the remaining values are adjacent.
 ///
 /// # Safety
 /// A block has a power of two of threads, from 64 to 1024.
@@ -171,7 +173,7 @@ pub unsafe fn reduce4_sum_f32(input: &[f32], mut output: DisjointSlice<f32>) {
     }
 }
 
-/// The last warp unrolled: when 64 values are left, the first warp goes on alone.
+/// The last warp unrolled: when 64 values are left, the first warp continues alone.
 ///
 /// # Safety
 /// A block has a power of two of threads, from 64 to 1024.
@@ -198,7 +200,7 @@ pub unsafe fn reduce5_sum_f32(input: &[f32], mut output: DisjointSlice<f32>) {
     if t < 32 {
         let mut sum = *stage.add(t as usize);
         for s in [32, 16, 8, 4, 2, 1] {
-            // All 32 lanes add, also those from s on, whose sums nobody needs.
+            // All 32 lanes add, even those from s on, whose sums are not used.
             sum += *stage.add((t + s) as usize);
             warp::sync_warp(warp::FULL);
             *stage.add(t as usize) = sum;

@@ -1,5 +1,5 @@
 //! The six steps of [`reduce`](crate::reduce) for the other operations and types. These kernels are
-//! generated, and differ from those only in what combines two values: read those.
+//! generated, and differ from those only in how two values are combined: read those.
 //!
 //! *Invariant:* step for step they make the same accesses as the sums of `reduce`, so that memory
 //! counters do not depend on the operation.
@@ -23,14 +23,14 @@ unsafe fn reduce1<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice
         let mut s = 1;
         while s < thread::block_dim_x() {
             if t & (2 * s - 1) == 0 {
-                // SAFETY: t + s is below the number of threads, and nobody else uses the two.
+                // SAFETY: t + s is below the number of threads, and no other thread uses the two.
                 unsafe { add::<T, O>(stage, t, s) };
             }
             thread::sync_threads();
             s *= 2;
         }
     };
-    // SAFETY: the tree's barriers part its steps.
+    // SAFETY: the tree's barriers separate its steps.
     unsafe { on_stage(one::<T, O>(input), output, tree) };
 }
 
@@ -45,14 +45,14 @@ unsafe fn reduce2<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice
         let mut s = 1;
         while s < thread::block_dim_x() {
             if 2 * s * t < thread::block_dim_x() {
-                // SAFETY: the sum is below the number of threads, and nobody else uses the two.
+                // SAFETY: the sum is below the number of threads, and no other thread uses the two.
                 unsafe { add::<T, O>(stage, 2 * s * t, s) };
             }
             thread::sync_threads();
             s *= 2;
         }
     };
-    // SAFETY: the tree's barriers part its steps.
+    // SAFETY: the tree's barriers separate its steps.
     unsafe { on_stage(one::<T, O>(input), output, tree) };
 }
 
@@ -67,7 +67,7 @@ unsafe fn halve<T: Number, O: Operation<T>>(stage: *mut T, t: u32, left: u32) {
     let mut s = thread::block_dim_x() / 2;
     while s >= left {
         if t < s {
-            // SAFETY: t + s is below the number of threads, and nobody else uses the two.
+            // SAFETY: t + s is below the number of threads, and no other thread uses the two.
             unsafe { add::<T, O>(stage, t, s) };
         }
         thread::sync_threads();
@@ -82,7 +82,7 @@ unsafe fn halve<T: Number, O: Operation<T>>(stage: *mut T, t: u32, left: u32) {
 #[gpu_only]
 #[inline(always)]
 unsafe fn reduce3<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
-    // SAFETY: all threads halve, and its barriers part the steps.
+    // SAFETY: all threads halve, and its barriers separate the steps.
     unsafe { on_stage(one::<T, O>(input), output, |stage, t| halve::<T, O>(stage, t, 1)) };
 }
 
@@ -93,7 +93,7 @@ unsafe fn reduce3<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice
 #[gpu_only]
 #[inline(always)]
 unsafe fn reduce4<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice<T>) {
-    // SAFETY: all threads halve, and its barriers part the steps.
+    // SAFETY: all threads halve, and its barriers separate the steps.
     unsafe { on_stage(two::<T, O>(input), output, |stage, t| halve::<T, O>(stage, t, 1)) };
 }
 
@@ -120,7 +120,7 @@ unsafe fn reduce5<T: Number, O: Operation<T>>(input: &[T], output: DisjointSlice
             }
         }
     };
-    // SAFETY: the tree's barriers part its steps.
+    // SAFETY: the tree's barriers separate its steps.
     unsafe { on_stage(two::<T, O>(input), output, tree) };
 }
 

@@ -4,8 +4,8 @@
 //! | kernel | idea | what it saves |
 //! | --- | --- | --- |
 //! | [`matmul_wide`] | words of 16 bytes | three of four shared loads; the stall *MIO throttle* |
-//! | [`matmul_async2`] | the next tiles come while these serve | the stall *long scoreboard* |
-//! | [`matmul_async3`] | and the tiles after them | what is left of that stall |
+//! | [`matmul_async2`] | load the next tiles during the product | the stall *long scoreboard* |
+//! | [`matmul_async3`] | and the tiles after those | what is left of that stall |
 //!
 //! The last step, in which the order of the multiplications suits the banks of the register file,
 //! is `best_kernels::matmul`.
@@ -20,9 +20,9 @@
 //!
 //! # Where `unsafe` begins
 //!
-//! The compiler sees one thread. That a barrier stands between the writes to a tile and the reads
-//! of other threads, that an asynchronous copy is waited for, and that no other thread has the same
-//! elements of `C`, the kernels promise. The sanitizer checks exactly this.
+//! The compiler sees one thread. The kernels promise that a barrier separates the writes to a tile
+//! from the reads of other threads, that an asynchronous copy is waited for, and that no other
+//! thread has the same elements of `C`. The sanitizer checks exactly this.
 //!
 //! Sources: NVIDIA's CUTLASS ("Efficient GEMM in CUDA"); PTX manual, "Asynchronous copy".
 
@@ -81,7 +81,7 @@ pub fn matmul_wide(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>) {
 }
 
 /// Asynchronous copies (`cp.async`) to two tiles of each matrix: while one is multiplied, the next
-/// is on its way to the other. No register holds it meanwhile, and one barrier a tile is enough.
+/// is copied to the other. No register holds it meanwhile, and one barrier a tile is enough.
 #[kernel(block(16, 16), min_blocks(2))]
 pub fn matmul_async2(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     const STAGES: usize = 2;
@@ -95,7 +95,7 @@ pub fn matmul_async2(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
 
     let mut sums = [[0.0; 8]; 8];
     for ahead in 0..STAGES - 1 {
-        // SAFETY: nobody uses the tiles yet.
+        // SAFETY: no thread uses the tiles yet.
         unsafe {
             let a_tile = SharedAddress::of(&raw const (*a_tiles)[ahead]);
             let b_tile = SharedAddress::of(&raw const (*b_tiles)[ahead]);
@@ -103,7 +103,8 @@ pub fn matmul_async2(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
         }
     }
     for tile in 0..a.cols().div_ceil(8) as usize {
-        // This tile is there, and everybody has read the one before, to which the next copies go.
+        // This tile has arrived, and all threads have read the one before, which the next copies
+        // overwrite.
         pipeline::wait_prior::<{ STAGES as u32 - 2 }>();
         thread::sync_threads();
         let (now, ahead) = (tile % STAGES, (tile + STAGES - 1) % STAGES);
@@ -120,7 +121,7 @@ pub fn matmul_async2(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
     unsafe { write(&mut c, row + 4 * y, col + 4 * x, &sums) };
 }
 
-/// Three tiles of each matrix: while one is multiplied, the next two are on their way.
+/// Three tiles of each matrix: while one is multiplied, the next two are copied.
 #[kernel(block(16, 16), min_blocks(2))]
 pub fn matmul_async3(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>) {
     const STAGES: usize = 3;
@@ -134,7 +135,7 @@ pub fn matmul_async3(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
 
     let mut sums = [[0.0; 8]; 8];
     for ahead in 0..STAGES - 1 {
-        // SAFETY: nobody uses the tiles yet.
+        // SAFETY: no thread uses the tiles yet.
         unsafe {
             let a_tile = SharedAddress::of(&raw const (*a_tiles)[ahead]);
             let b_tile = SharedAddress::of(&raw const (*b_tiles)[ahead]);
@@ -142,7 +143,8 @@ pub fn matmul_async3(a: Matrix<f32>, b: Matrix<f32>, mut c: DisjointMatrix<f32>)
         }
     }
     for tile in 0..a.cols().div_ceil(8) as usize {
-        // This tile is there, and everybody has read the one before, to which the next copies go.
+        // This tile has arrived, and all threads have read the one before, which the next copies
+        // overwrite.
         pipeline::wait_prior::<{ STAGES as u32 - 2 }>();
         thread::sync_threads();
         let (now, ahead) = (tile % STAGES, (tile + STAGES - 1) % STAGES);
@@ -222,7 +224,7 @@ pub(crate) unsafe fn write(c: &mut DisjointMatrix<f32>, row: u32, col: u32, sums
     unroll::<8>(|i| {
         let row = row + 64 * (i as u32 / 4) + i as u32 % 4;
         let [left, right] = [0, 4].map(|j| f32x4::from_array([0, 1, 2, 3].map(|k| sums[i][j + k])));
-        // SAFETY: the caller sees to it that they are this thread's.
+        // SAFETY: they are this thread's, by the promise of this function.
         unsafe {
             c.set_quad(row, col, left);
             c.set_quad(row, col + 64, right);

@@ -1,13 +1,13 @@
 //! Sums of the rows of a matrix, and means of its columns: which threads read side by side.
 //!
-//! The first idea for rows is a thread for each ([`rows_sum_global`]). It walks its row, and at
-//! each step the lanes of a warp are in 32 different rows: 32 sectors for 32 floats. The second is
-//! a block for each row ([`rows_sum_shared`]): its threads read the row side by side, a block's
+//! The obvious way is a thread for each row ([`rows_sum_global`]). It walks along its row, and at
+//! each step the lanes of a warp are in 32 different rows: 32 sectors for 32 floats. The better way
+//! is a block for each row ([`rows_sum_shared`]): its threads read the row side by side, a block's
 //! length at a time, and add up their sums in shared memory.
 //!
-//! With columns it is the other way round. A thread for each column reads side by side with its
-//! neighbours all the way down, and global memory alone is fine, except that there may be too few
-//! threads. [`rows_column_means_shared`] puts eight of them on each column.
+//! With columns it is the other way round. Threads with a column each read side by side all the way
+//! down, and global memory alone is fine, except that there may be too few threads.
+//! [`rows_column_means_shared`] puts eight of them on each column.
 //!
 //! | kernel | threads of a warp read | sectors per load |
 //! | --- | --- | --- |
@@ -15,17 +15,17 @@
 //! | [`rows_sum_shared`] | a row, side by side | 4 |
 //! | [`rows_column_means_global`], [`rows_column_means_shared`] | 32 columns of a row | 4 |
 //!
-//! Means, extremes and sums of squares of rows are generated in [`crate::rows_all`]. What is left
-//! to gain, for each shape by another kernel, is in `best_kernels::rows`.
+//! Means, extremes and sums of squares of rows are generated in [`crate::rows_all`]. The fastest
+//! kernels, one for each shape, are in `best_kernels::rows`.
 //!
 //! What to look for: sectors per request of loads; with rows of 1000 or 1001 floats, linear against
 //! pitched.
 //!
 //! # Where `unsafe` begins
 //!
-//! The compiler sees one thread. That a barrier stands between a write to shared memory and another
-//! thread's access, and that no other thread writes the result of a block's row or column, the
-//! kernels promise. The sanitizer checks exactly this. It holds for any launch, though
+//! The compiler sees one thread. The kernels promise that a barrier separates a write to shared
+//! memory from another thread's access, and that no other thread writes the result of a block's row
+//! or column. The sanitizer checks exactly this. It holds for any launch, though
 //! [`rows_sum_shared`] is right only if its blocks have a power of two of threads.
 //!
 //! Source: the lab sheet, exercise on matrices, variants 2 to 6 (1000 x 1000).
@@ -117,7 +117,7 @@ pub fn rows_column_means_shared(matrix: Matrix<f32>, mut means: DisjointSlice<f3
     {
         let mut sum = 0.0;
         for y in 0..8 {
-            // SAFETY: behind the barrier all threads only read.
+            // SAFETY: after the barrier all threads only read.
             sum += unsafe { (*sums)[y][x] };
         }
         *mean = sum / matrix.rows() as f32;

@@ -1,4 +1,4 @@
-//! Shared memory by the kilobyte: static, dynamic, and more than a block may have without asking.
+//! How much shared memory a block takes: static, dynamic, and more than the default limit.
 //!
 //! A kernel can fix the size of its shared memory when it is compiled (*static*), or leave it to
 //! the launch (*dynamic*). The two are the same memory, and as fast. Static memory ends at 48 KB;
@@ -6,9 +6,8 @@
 //! 64 KB on Turing and 227 KB on Hopper.
 //!
 //! What a block takes, its neighbours cannot have: shared memory decides how many blocks fit on a
-//! multiprocessor, and with them how many warps there are to hide latency behind. It is also taken
-//! from the L1 cache, with which it shares a memory: the *carveout* says how much of that is for
-//! whom.
+//! multiprocessor, and with them how many warps there are to hide latency. It is also taken from
+//! the L1 cache, which is part of the same memory: the *carveout* says how that is divided.
 //!
 //! Each block stages a chunk of the input in shared memory and writes it back in reverse order.
 //! What to look for: that static and dynamic memory of the same size make the same accesses;
@@ -23,9 +22,9 @@
 //!
 //! # Where `unsafe` begins
 //!
-//! The compiler sees one thread. That each element of the stage is written by one thread and read
-//! by others only after the barrier, and that each element of the output has one thread, the kernel
-//! promises. The sanitizer checks exactly this.
+//! The compiler sees one thread. The kernels promise that each element of the stage is written by
+//! one thread and read by others only after the barrier, and that each element of the output has
+//! one thread. The sanitizer checks exactly this.
 //!
 //! Source: KAUST CS 380, lecture 14.
 

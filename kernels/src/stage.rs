@@ -12,13 +12,13 @@ fn value<T: Number, O: Operation<T>>(input: &[T], i: usize) -> T {
     input.get(i).copied().unwrap_or(O::IDENTITY)
 }
 
-/// A value a thread.
+/// One value per thread.
 #[inline(always)]
 pub(crate) fn one<T: Number, O: Operation<T>>(input: &[T]) -> T {
     value::<T, O>(input, thread::wide_index_1d())
 }
 
-/// Two values a thread, a block apart.
+/// Two values per thread, a block apart.
 #[inline(always)]
 pub(crate) fn two<T: Number, O: Operation<T>>(input: &[T]) -> T {
     let threads = thread::block_dim_x() as usize;
@@ -39,8 +39,8 @@ fn stage<T: Number>() -> *mut T {
 /// Puts each thread's value on the stage, calls `tree`, and leaves the first value as the block's.
 ///
 /// # Safety
-/// All threads of the block come here, at most 1024. After `tree`, thread 0 may read the
-/// first value.
+/// All threads of the block come here, at most 1024. After `tree`, thread 0 may read the first
+/// value.
 #[inline(always)]
 pub(crate) unsafe fn on_stage<T: Number>(
     value: T,
@@ -52,7 +52,7 @@ pub(crate) unsafe fn on_stage<T: Number>(
     unsafe { *stage.add(t as usize) = value };
     thread::sync_threads();
     tree(stage, t);
-    // SAFETY: the first thread wrote its element last, or a barrier stands behind the last write.
+    // SAFETY: the first thread wrote its element last, or a barrier follows the last write.
     unsafe { finish(*stage, output) };
 }
 
@@ -71,7 +71,7 @@ pub(crate) unsafe fn finish<T: Number>(value: T, mut output: DisjointSlice<T>) {
     }
 }
 
-/// Combines element `to` with the one `distance` behind it.
+/// Combines element `to` with the one `distance` after it.
 ///
 /// # Safety
 /// The stage has both elements, and until the next barrier no other thread uses them.

@@ -1,5 +1,5 @@
-//! Textures: reads that handle edges, filter between texels, and expect neighbours in two
-//! dimensions.
+//! Textures: reads that handle edges, interpolate between texels, and are laid out for neighbours
+//! in two dimensions.
 //!
 //! A texture is an image that kernels read through the texture units. The host says what a read
 //! does:
@@ -12,8 +12,8 @@
 //! | | *linear*: the mean of its neighbours, with weights of 8 bits of fraction |
 //! | what a texel is | as it is, or an integer as a fraction of its largest (a byte as `k / 255`) |
 //!
-//! The texels of an array are not stored row by row, but so that what is near in two dimensions is
-//! near in memory, for instance along a Morton curve: the bits of x and y, interleaved. Then a
+//! The texels of an array are not stored row by row, but so that neighbours in two dimensions are
+//! close in memory, for instance along a Morton curve: the bits of x and y, interleaved. Then a
 //! sector of 8 floats is not 8 x 1 texels but 4 x 2, and a warp that reads down a column touches
 //! half as many. [`texture_morton`] does in global memory what the texture hides.
 //!
@@ -24,7 +24,7 @@
 //!
 //! # Where `unsafe` begins
 //!
-//! A texture is passed as a number, its handle, and the compiler cannot see what is behind it: the
+//! A texture is passed as a number, its handle, and the compiler cannot see what it stands for: the
 //! launch promises that the texture is alive and of the kernel's kind. Kernels that read plain
 //! memory promise nothing.
 //!
@@ -36,8 +36,8 @@ use cuda_std::texture::Texture;
 use cuda_std::thread;
 use cuda_std::{DisjointMatrix, DisjointSlice, gpu_only, kernel};
 
-/// Where each thread of a two-dimensional launch looks: thread (x, y) at
-/// `origin + x * step_x + y * step_y`, wrapped to the image.
+/// Where each thread of a two-dimensional launch looks: thread (x, y) at `origin + x * step_x + y *
+/// step_y`, wrapped to the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Walk {

@@ -21,9 +21,9 @@
 //! of each sector (`smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct`), and for the
 //! tile `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` with its
 //! `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`. The numbers of the table are those
-//! of whole tiles whose rows start on 32 bytes. The tile alone does not pay on an H200, where
-//! [`transpose_naive_writes`] is faster: its bank conflicts cost more than the reads down the
-//! columns, which often hit the caches. With the padding it does.
+//! of full tiles whose rows start on 32 bytes. On an H200 the tile alone does not pay:
+//! [`transpose_naive_writes`] is faster, because the tile's bank conflicts cost more than reads
+//! down the columns, which often hit the caches. With the padding it does.
 //!
 //! # Shapes
 //!
@@ -34,9 +34,9 @@
 //!
 //! # Where `unsafe` begins
 //!
-//! The compiler sees one thread. That no other thread writes the same element of the output, whose
-//! place is not the thread's own position, and that a barrier stands between the writes to a tile
-//! and the reads of other threads, the kernel promises. The sanitizer checks exactly this.
+//! The compiler sees one thread. The kernels promise that no other thread writes the same element
+//! of the output, whose place is not the thread's own position, and that a barrier separates the
+//! writes to a tile from the reads of other threads. The sanitizer checks exactly this.
 
 use cuda_std::{DisjointMatrix, Matrix, gpu_only, kernel};
 #[gpu_only]
@@ -125,7 +125,7 @@ pub fn transpose_block16(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
 /// both sides are coalesced.
 ///
 /// A column of the tile is 32 floats that are 32 words apart: all in one bank, and a warp takes 32
-/// turns to read it.
+/// wavefronts to read it.
 #[kernel(block(32, 8))]
 pub fn transpose_tiled(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     #[address_space(shared)]
@@ -197,7 +197,7 @@ pub fn transpose_batched(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (row, col) = (32 * thread::block_row(), 32 * thread::block_idx_x());
 
-    // All four loads are on their way before the first value is needed.
+    // All four loads are in flight before the first value is needed.
     let mut values = [0.0; 4];
     for step in 0..4 {
         let from = input.get(row + y + 8 * step, col + x);

@@ -5,11 +5,11 @@
 //! arithmetic. Wide words also keep more bytes in flight with fewer threads (see
 //! [`launch`](crate::launch)).
 //!
-//! What is left to gain is in `kernels/best/src/vector.rs`.
+//! The fastest kernel is in `best_kernels::vector`.
 //!
-//! A wide word has to be aligned to its own size, and the last floats may be less than a word. The
-//! host divides a buffer, which is aligned as each allocation is, into its words and the rest. The
-//! first threads also copy the rest, an element each.
+//! A wide word has to be aligned to its size, and the last floats may not fill one. The host
+//! divides a buffer, which is aligned like each allocation, into words and the rest. The first
+//! threads also copy the rest, an element each.
 //!
 //! What to look for: `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`, and that sectors per
 //! request are 4, 8 and 16.

@@ -103,7 +103,7 @@ fn conclusions(arguments: &str) -> String {
 fn dot_says_that_a_sector_ends_with_linear_vectors_only_where_it_does() {
     for (size, ends, counted) in [(9, false, false), (17, false, false), (24, true, false), (1001, false, true)] {
         let text = conclusions(&format!("dot --size {size}"));
-        assert_eq!(text.contains("end where a sector does"), ends, "{size}: {text}");
+        assert_eq!(text.contains("end on a sector boundary"), ends, "{size}: {text}");
         assert_eq!(text.contains("sectors of linear vectors and"), counted, "{size}: {text}");
     }
 }
@@ -115,7 +115,7 @@ fn no_lab_compares_a_variant_with_itself() {
     }
     assert_eq!(conclusions("launch --size 3"), "");
     assert!(conclusions("offset --offset 0,1").contains("4.00 sectors at offset 0 and 5.00 at offset 1:"));
-    assert!(conclusions("shared --dynamic --kilobytes 4,64").contains("With 4 KB of shared memory a block"));
+    assert!(conclusions("shared --dynamic --kilobytes 4,64").contains("With 4 KB of shared memory per block"));
     assert!(conclusions("launch --size 16384").contains("with 512 load requests instead of 128."));
 }
 

@@ -269,7 +269,7 @@ fn what_does_not_fit_is_one_line() {
         ("add --grid 1 --block 32 --shared 9999999 u32[4] i32:1 u32:4", &["9999999", "shared memory"]),
         ("add --grid 1 --block 32 u8[9000000000000000] i32:1 u32:4", &["u8[9000000000000000]", "memory"]),
         ("halves --grid 1 --block 64 f32[1] f32:1 f64:1", &["32 x 1 x 1", ".reqntid", "64 x 1 x 1"]),
-        ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --ptx a.ptx", &["--ptx", "host run"]),
+        ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --ptx a.ptx", &["unexpected argument '--ptx'"]),
         ("endless --grid 1 --block 32 --step-limit 0", &["--step-limit"]),
     ] {
         fails(run(&file, arguments), 2, parts);

@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use clap::FromArgMatches;
 use device::Device;
-use host::labs;
-use host::progress::Progress;
+use host::labs::{self, Settings};
 use host::report::LabReport;
 use serde::Deserialize;
 use simt::{Counters, MetricValue};
@@ -35,7 +35,8 @@ struct Launch {
 fn run(device: &Device, run: &str) -> LabReport {
     let lab = labs::Entry::named(run.split(' ').next().unwrap_or_default()).unwrap_or_else(|| panic!("{run}: no lab"));
     let matches = (lab.command)().try_get_matches_from(run.split(' ')).unwrap_or_else(|error| panic!("{run}: {error}"));
-    (lab.run)(device, &matches, Progress::default()).unwrap_or_else(|error| panic!("{run}: {error}"))
+    let settings = Settings::from_arg_matches(&matches).expect("the flags of every lab");
+    (lab.run)(device, &matches, settings).unwrap_or_else(|error| panic!("{run}: {error}"))
 }
 
 /// The unit's own counters of wavefronts and of bank conflicts. Both include what its arbiter adds.

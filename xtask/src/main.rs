@@ -5,8 +5,8 @@
 //! - `new-kernels` makes a crate of kernels outside this repository, with a program that launches them;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
 //! - `pictures` draws the pictures of the documents into `docs/pictures`, or checks them;
-//! - `results` times the labs on a GPU, beside the same kernels compiled by nvcc, and writes `docs/RESULTS.md`;
-//! - `compare` times the best kernels beside cuBLAS and CUB, and writes `docs/PEERS.md`;
+//! - `results` times the labs on a GPU, beside the same kernels compiled by nvcc, and writes `docs/RESULTS.md` and its data;
+//! - `compare` times the best kernels beside cuBLAS and CUB, and writes `docs/PEERS.md` and its data;
 //! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, as the reference for the simulator's counters;
 //! - `compute-sanitizer` runs the suite of planted bugs on a GPU under NVIDIA's tool.
 //!
@@ -17,6 +17,7 @@ mod build_ptx;
 mod compare;
 mod compute_sanitizer;
 mod count;
+mod documents;
 mod exit_code;
 mod new_kernels;
 mod package;

@@ -35,8 +35,8 @@ pub enum Error {
     File { path: PathBuf, problem: String },
     #[error(transparent)]
     Run(#[from] Failed),
-    #[error("{document} does not match {data}: run `cargo xtask {chore}`")]
-    Stale { document: &'static str, data: &'static str, chore: &'static str },
+    #[error("{document} does not match the measurements: run `cargo xtask {chore}`")]
+    Stale { document: &'static str, chore: &'static str },
     #[error("there is no nvcc in PATH or /usr/local/cuda/bin: name one with --nvcc, or what it made with --library")]
     NoCompiler,
     #[error("--only {lab}: nothing of this lab is compared; choose one of {known}")]

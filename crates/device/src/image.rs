@@ -2,7 +2,7 @@
 //! kernels' signatures. Both backends load from it. It only reads PTX.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -99,11 +99,8 @@ pub(super) fn newest_of(images: &[Image]) -> &Image {
 /// first.
 pub(super) struct Loaded {
     parts: Vec<Part>,
-    /// The kernels that have been launched.
-    launched: RefCell<HashMap<String, Option<Own>>>,
-    /// Which kernels that have been launched may begin early. Found once for each: it takes a look
-    /// at all instructions.
-    early: RefCell<HashMap<String, bool>>,
+    /// The kernels that have been launched, and names that no kernel has.
+    launched: RefCell<HashMap<String, Option<Rc<Own>>>>,
 }
 
 /// An image.
@@ -116,13 +113,16 @@ pub(super) struct Part {
     with_variables: Vec<String>,
 }
 
-/// Where a kernel is.
-#[derive(Clone)]
+/// A kernel that has been launched: where it is, and what is found out once.
 pub(super) struct Own {
     /// The place of its image in [`Loaded::parts`].
     pub part: usize,
     /// The image's module, or the one with this kernel alone.
     pub module: Rc<ptx::Module>,
+    /// What the simulator has loaded of it.
+    pub program: OnceCell<Rc<simt::Program>>,
+    /// [`ptx::Function::may_begin_early`], which takes a look at all instructions.
+    may_begin_early: OnceCell<bool>,
 }
 
 /// What a GPU's driver compiles at once: an image, or some kernels of a built-in one with all that
@@ -143,7 +143,7 @@ impl Loaded {
     /// As [`Image::parse`].
     pub fn new(images: &[Image]) -> Result<Self> {
         let parts = images.iter().cloned().map(Part::new).collect::<Result<_>>()?;
-        Ok(Self { parts, launched: RefCell::default(), early: RefCell::default() })
+        Ok(Self { parts, launched: RefCell::default() })
     }
 
     /// The images.
@@ -157,18 +157,21 @@ impl Loaded {
         images.max_by_key(|image| image.capability).unwrap_or(&self.parts[0].image)
     }
 
-    /// The module with this kernel, if there is one.
+    /// The kernel of this name, if there is one.
     ///
     /// # Errors
     ///
     /// As [`Image::parse`].
-    pub fn kernel(&self, name: &str) -> Result<Option<Own>> {
+    pub fn kernel(&self, name: &str) -> Result<Option<Rc<Own>>> {
         if let Some(known) = self.launched.borrow().get(name) {
             return Ok(known.clone());
         }
         let own = match self.parts.iter().position(|part| part.has(name)) {
             None => None,
-            Some(part) => Some(Own { part, module: self.parts[part].module_of(name)? }),
+            Some(part) => {
+                let module = self.parts[part].module_of(name)?;
+                Some(Rc::new(Own { part, module, program: OnceCell::new(), may_begin_early: OnceCell::new() }))
+            }
         };
         self.launched.borrow_mut().insert(name.to_owned(), own.clone());
         Ok(own)
@@ -225,9 +228,7 @@ impl Loaded {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
         let shown = self.shown();
         let own = self.kernel(kernel)?;
-        let Some((module, function)) =
-            own.as_ref().and_then(|own| Some((&own.module, kernel_of(&own.module, kernel)?)))
-        else {
+        let Some((own, function)) = own.as_ref().and_then(|own| Some((own, kernel_of(&own.module, kernel)?))) else {
             if self.is_built_in() {
                 return refuse(format!("is not in {shown}"));
             }
@@ -243,7 +244,7 @@ impl Loaded {
             return refuse(format!("takes {takes} in {shown}, but {given} {were} given"));
         }
         for (index, (given, &parameter)) in arguments.iter().zip(parameters).enumerate() {
-            let size = module.variables[parameter].size.unwrap_or(0);
+            let size = own.module.variables[parameter].size.unwrap_or(0);
             if given.len() as u64 != size {
                 return refuse(format!(
                     "has {size} bytes in parameter {index}, but the argument has {}; {shown} was compiled from different kernels",
@@ -251,17 +252,8 @@ impl Loaded {
                 ));
             }
         }
-        Ok(Checked { name: kernel, may_begin_early: self.may_begin_early(function) })
-    }
-
-    /// [`ptx::Function::may_begin_early`] of this kernel.
-    fn may_begin_early(&self, kernel: &ptx::Function) -> bool {
-        if let Some(&known) = self.early.borrow().get(&kernel.name) {
-            return known;
-        }
-        let may_begin_early = kernel.may_begin_early();
-        self.early.borrow_mut().insert(kernel.name.clone(), may_begin_early);
-        may_begin_early
+        let may_begin_early = *own.may_begin_early.get_or_init(|| function.may_begin_early());
+        Ok(Checked { name: kernel, may_begin_early })
     }
 }
 
@@ -328,15 +320,14 @@ impl Image {
 
     /// The parser's errors as one line: the first, with `line:column`, and how many more there are.
     fn refused(&self, errors: &ptx::Errors) -> Error {
-        let mut all = errors.iter().map(ToString::to_string);
-        let first = all.next().unwrap_or_default();
-        let (place, problem) = first.split_once(": ").unwrap_or(("", &first));
-        let more = match all.count() {
+        let first = errors.first();
+        let more = match errors.iter().count() - 1 {
             0 => String::new(),
             1 => "; and one more error".to_owned(),
             count => format!("; and {count} more errors"),
         };
-        Error::Ptx { name: format!("{}:{place}", self.name), problem: one_line(problem) + &more }
+        let name = format!("{}:{}:{}", self.name, first.line, first.column);
+        Error::Ptx { name, problem: one_line(&first.described()) + &more }
     }
 
     /// Whether it belongs to the program.
@@ -481,10 +472,10 @@ mod tests {
             let whole: Vec<ptx::Module> = images.iter().map(|image| image.parse().unwrap()).collect();
             let of_part = |part: usize| whole[part].kernels().map(move |(_, kernel)| (part, kernel));
             for (part, kernel) in (0..whole.len()).flat_map(of_part) {
-                let Own { part: found, module } = loaded.kernel(&kernel.name).unwrap().unwrap();
-                assert_eq!(found, part, "{} is in two crates", kernel.name);
+                let own = loaded.kernel(&kernel.name).unwrap().unwrap();
+                assert_eq!(own.part, part, "{} is in two crates", kernel.name);
                 let whole = &whole[part];
-                let (_, alone) = module.kernels().next().unwrap();
+                let (_, alone) = own.module.kernels().next().unwrap();
                 let body = |module: &ptx::Module, function: &ptx::Function| -> Vec<_> {
                     let places = function.body.iter().flatten().map(|instruction| {
                         let chain = instruction.location.into_iter().flat_map(|at| module.inline_chain(at));
@@ -493,7 +484,7 @@ mod tests {
                     });
                     places.collect()
                 };
-                assert_eq!(body(&module, alone), body(whole, kernel), "{}", kernel.name);
+                assert_eq!(body(&own.module, alone), body(whole, kernel), "{}", kernel.name);
                 assert_eq!(alone.registers, kernel.registers);
                 kernels += 1;
             }

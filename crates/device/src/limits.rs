@@ -12,28 +12,28 @@ use crate::error::{Error, Result};
 use crate::flag_values::{bytes, some_bytes, whole_number};
 use wording::units;
 
-/// The limits that every subcommand takes.
+/// The limits of subcommands that open a device.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Limits")]
 pub struct Limits {
     /// On the simulator: the device's memory, such as 512M [default: three quarters of the memory
     /// available on the host]
-    #[arg(long, global = true, value_name = "BYTES", value_parser = some_bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = some_bytes)]
     pub memory_limit: Option<u64>,
     /// The size of the heap for malloc in kernels, on any device [default: 8M]
-    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub heap_limit: Option<u64>,
     /// The most bytes to print and save from buffers, and to keep of a kernel's printf output on
     /// the simulator [default: no limit for buffers, 1M for printf]
-    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub output_limit: Option<u64>,
     /// On the simulator: stop a launch after this many warp instructions [default: 2^31, plus 65536
     /// for each warp]
-    #[arg(long, global = true, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
     pub step_limit: Option<u64>,
     /// On the simulator: stop a launch once its threads have had more than this many of the faults
     /// that --check looks for [default: 16777216]
-    #[arg(long, global = true, value_name = "NUMBER", value_parser = whole_number(0, u64::MAX))]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(0, u64::MAX))]
     pub fault_limit: Option<u64>,
     /// Whether they are a user's flags, so that messages may name them.
     #[arg(skip = true)]

@@ -3,7 +3,6 @@
 //! until it is taken.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
@@ -15,7 +14,7 @@ use simt::{
 
 use super::array::{Array, TextureSource};
 use super::backend::{Backend, Watch};
-use super::image::{Checked, Image, Loaded, Own, Part};
+use super::image::{Checked, Image, Loaded, Part};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Options, Predict, Properties};
 use crate::error::{Error, Result};
 use crate::limits::{Limits, memory_note};
@@ -37,21 +36,15 @@ fn step_limit(config: &LaunchConfig) -> u64 {
     (1 << 31) + warps.saturating_mul(1 << 16).min(simt::DEFAULT_STEP_LIMIT)
 }
 
-/// The error of a module that the simulator does not load. Its message begins with the module's
-/// name and the position.
-fn refused(name: &str, error: &simt::LoadError, limits: &Limits) -> Error {
-    let mut text = one_line(&error.to_string());
+/// The error of a module that the simulator does not load.
+fn refused(error: &simt::LoadError, limits: &Limits) -> Error {
+    let mut problem = one_line(&error.described());
     if let LoadErrorReason::Memory(MemoryError::OutOfMemory { .. })
     | LoadErrorReason::Heap(MemoryError::OutOfMemory { .. }) = error.reason
     {
-        text += &memory_note(limits.memory_flag());
+        problem += &memory_note(limits.memory_flag());
     }
-    match text.split_once(": ") {
-        Some((place, problem)) if place.starts_with(name) => {
-            Error::Ptx { name: place.to_owned(), problem: problem.to_owned() }
-        }
-        _ => Error::Ptx { name: name.to_owned(), problem: text },
-    }
+    Error::Ptx { name: format!("{}:{}:{}", error.module, error.line, error.column), problem }
 }
 
 /// The trap with the demangled names of kernel and function.
@@ -89,8 +82,6 @@ pub(super) struct Simulator {
     loaded: Rc<Loaded>,
     /// What is loaded from the start, for each image.
     programs: Vec<Rc<Program>>,
-    /// The kernels that have been launched.
-    launched: RefCell<HashMap<String, Rc<Program>>>,
     memory: RefCell<Memory>,
     properties: Properties,
     /// The model of a GPU, if any.
@@ -162,13 +153,12 @@ impl Simulator {
         }
         let mut load = |part: &Part| {
             let program = Program::load(&part.module, &mut memory);
-            program.map(Rc::new).map_err(|error| refused(&part.image.name, &error, limits))
+            program.map(Rc::new).map_err(|error| refused(&error, limits))
         };
         let programs = loaded.parts().iter().map(&mut load).collect::<Result<_>>()?;
         Ok(Self {
             loaded: loaded.clone(),
             programs,
-            launched: RefCell::default(),
             memory: RefCell::new(memory),
             preferred: Cell::default(),
             watch: RefCell::default(),
@@ -200,20 +190,19 @@ impl Simulator {
 impl Simulator {
     /// The program with this kernel, which is loaded. Loaded on first use.
     fn program_of(&self, kernel: &str) -> Result<Rc<Program>> {
-        if let Some(known) = self.launched.borrow().get(kernel) {
+        let Some(own) = self.loaded.kernel(kernel)? else { return Ok(self.programs[0].clone()) };
+        if let Some(known) = own.program.get() {
             return Ok(known.clone());
         }
-        let Some(Own { part, module }) = self.loaded.kernel(kernel)? else { return Ok(self.programs[0].clone()) };
-        let (program, part) = (&self.programs[part], &self.loaded.parts()[part]);
-        let program = match Rc::ptr_eq(&module, &part.module) {
-            true => program.clone(),
+        let shared = &self.programs[own.part];
+        let program = match Rc::ptr_eq(&own.module, &self.loaded.parts()[own.part].module) {
+            true => shared.clone(),
             false => {
-                let beside = program.load_beside(&module, &mut self.memory.borrow_mut());
-                Rc::new(beside.map_err(|error| refused(&part.image.name, &error, &self.limits))?)
+                let beside = shared.load_beside(&own.module, &mut self.memory.borrow_mut());
+                Rc::new(beside.map_err(|error| refused(&error, &self.limits))?)
             }
         };
-        self.launched.borrow_mut().insert(kernel.to_owned(), program.clone());
-        Ok(program)
+        Ok(own.program.get_or_init(|| program).clone())
     }
 
     /// The simulator's handle of an array.

@@ -30,7 +30,7 @@ struct Arguments {
 enum Command {
     /// Compile, run and judge your kernel, by default the next exercise's
     Run(RunArguments),
-    /// Do the same each time you save the file
+    /// Run it again each time you save the file
     Watch(RunArguments),
     /// Show a hint; each further call shows one more
     Hint(NamedOrNext),

@@ -1,5 +1,5 @@
 //! The contents of `goals.toml` as data, parsed with `serde`. [`crate::exercise`] reads the file and checks its parts against each
-//! other; `data`, `run` and `judge` carry out what it says. Keys and values are described in `docs/TEACHING.md`.
+//! other; `data`, `run` and `judge` carry out what it says. Keys and values are described in `docs/WRITING_EXERCISES.md`.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer};

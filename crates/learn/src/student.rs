@@ -31,7 +31,7 @@ pub fn status(course: &Course) -> Result<bool> {
     show_line!("[{}{}] {solved} of {all} exercises solved\n", "#".repeat(full), ".".repeat(CELLS - full))?;
     let Some(next) = progress.next(course) else {
         show_line!(
-            "All of them. `cargo learn list` shows them; `cargo learn solution NAME` shows how we would do it."
+            "All of them. `cargo learn list` shows them; `cargo learn solution NAME` shows the model solution."
         )?;
         return Ok(true);
     };

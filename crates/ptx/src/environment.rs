@@ -6,7 +6,7 @@
 //! parse besides the parser's own: it knows neither tokens nor opcodes.
 
 use crate::errors::{DeclarationError, NameError, NameKind, Parsed, fault};
-use crate::parser::cursor::Word;
+use crate::syntax::cursor::Word;
 use crate::{Arena, Function, Handle, Instruction, Location, Module, Op, Register, Span, Type, Variable};
 use std::collections::HashMap;
 

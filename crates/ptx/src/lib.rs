@@ -25,11 +25,11 @@
 //!
 //! # From text to module
 //!
-//! `lexer` splits the text into tokens and never fails. `parser` reads declarations, and splits
-//! each instruction into opcode, modifiers and operands without knowing any opcode. `typing` gives
-//! these their meaning: **a new PTX instruction is an arm of the table in `typing/mod.rs`, and a
+//! `syntax` splits the text into tokens, which never fails, and an instruction into opcode,
+//! modifiers and operands without knowing any opcode. `typing` gives these their meaning: **a new PTX instruction is an arm of the table in `typing/mod.rs`, and a
 //! row or a function in the family that the arm names**; a new kind of operation is also a variant
 //! of [`Op`]. `environment` holds the names in scope and the module as far as it has been read.
+//! `parser` is above them: it reads declarations and bodies, and hands each instruction on.
 //!
 //! # Errors
 //!
@@ -44,10 +44,10 @@ mod arena;
 mod environment;
 mod errors;
 mod ir;
-mod lexer;
 mod parser;
 mod passing;
 mod pieces;
+mod syntax;
 mod typing;
 
 pub use arena::{Arena, Handle};

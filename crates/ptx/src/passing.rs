@@ -1,8 +1,7 @@
 //! How registers are passed to functions and returned from them: through `.param` variables, like
 //! all values. A vector is passed part by part, a predicate as a word.
 //!
-//! `parser/function.rs` calls this for `.reg` parameters and results, `typing/control.rs` for the
-//! arguments of calls. It adds variables and registers to the environment and returns the loads and
+//! That is so for `.reg` parameters and results, and for the arguments of calls. This adds variables and registers to the environment and returns the loads and
 //! stores; the caller places them.
 
 use crate::environment::Environment;

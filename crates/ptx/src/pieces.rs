@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::lexer::{Token, TokenKind, brace, token};
 use crate::parser::parse_parts;
+use crate::syntax::lexer::{Token, TokenKind, brace, token};
 use crate::{Errors, LineTable, Module};
 
 /// A PTX text, divided into its kernels and what they share: variables, functions, files.

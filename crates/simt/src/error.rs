@@ -9,7 +9,7 @@ use ptx::{Module, Span};
 /// unsupported instruction affects only the kernels that can reach it: launching these returns the
 /// same error, and all others run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{module}:{line}:{column}: {reason}{}", quoted(.text))]
+#[error("{module}:{line}:{column}: {}", self.described())]
 pub struct LoadError {
     /// The module's name.
     pub module: String,
@@ -49,11 +49,15 @@ pub enum LoadErrorReason {
     Heap(crate::MemoryError),
 }
 
-fn quoted(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!(": `{text}`") }
-}
-
 impl LoadError {
+    /// What is wrong and the text of it: all but the position.
+    pub fn described(&self) -> String {
+        match self.text.as_str() {
+            "" => self.reason.to_string(),
+            text => format!("{}: `{text}`", self.reason),
+        }
+    }
+
     pub(crate) fn new(module: &Module, span: Span, reason: LoadErrorReason) -> Self {
         let (line, column) = module.line_column(span.start);
         Self { module: module.name.clone(), line, column, text: span_text(module, span), reason }

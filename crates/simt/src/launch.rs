@@ -152,79 +152,104 @@ pub enum LaunchError {
     Unsupported(Box<LoadError>),
 }
 
-/// Why a launch is invalid.
+/// Why a launch is invalid. `given` is the launch's, `limit` and `required` the kernel's or the
+/// device's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each message says what its fields are
 pub enum InvalidLaunch {
+    /// The module has no kernel of that name; `available` are those that it has.
     #[error("the module `{module}` has no kernel `{kernel}`; it has {}", list(.available))]
     NoSuchKernel { module: String, kernel: String, available: Vec<String> },
+    /// More or fewer arguments than parameters.
     #[error("kernel `{kernel}` takes {}, but was given {given}", arguments(*.expected))]
     ArgumentCount { kernel: String, expected: usize, given: usize },
+    /// Argument `index`, from 0, is longer or shorter than its parameter.
     #[error("parameter {index} of kernel `{kernel}` has {expected} bytes, but the argument has {given}")]
     ArgumentSize { kernel: String, index: usize, expected: u64, given: usize },
+    /// An extent of the grid is 0.
     #[error("kernel `{kernel}`: the grid {grid:?} is empty")]
     EmptyGrid { kernel: String, grid: [u32; 3] },
+    /// The grid exceeds what any GPU takes.
     #[error("kernel `{kernel}`: the grid {grid:?} exceeds 2147483647 x 65535 x 65535 blocks")]
     GridTooLarge { kernel: String, grid: [u32; 3] },
+    /// An extent of the block is 0.
     #[error("kernel `{kernel}`: the block {block:?} is empty")]
     EmptyBlock { kernel: String, block: [u32; 3] },
+    /// The block exceeds what any GPU takes.
     #[error("kernel `{kernel}`: the block {block:?} exceeds 1024 threads, or 1024 x 1024 x 64")]
     BlockTooLarge { kernel: String, block: [u32; 3] },
+    /// The block has more threads than one can have on the model.
     #[error("kernel `{kernel}`: the block {block:?} exceeds the {limit} threads that a block can have on `{model}`")]
     BeyondModelThreads { kernel: String, block: [u32; 3], limit: u32, model: &'static str },
+    /// Checks on a model run the launch twice, and the host has no memory for the copy of device
+    /// memory that this takes.
     #[error(
         "kernel `{kernel}`: the host cannot allocate {bytes} bytes to copy device memory, which checks on a model need"
     )]
     NoRoomForChecks { kernel: String, bytes: u64 },
+    /// A block needs more of `limiter` than a multiprocessor of the model has.
     #[error("kernel `{kernel}`: no block fits on a multiprocessor of `{model}`: not enough {limiter}")]
     DoesNotFit { kernel: String, model: &'static str, limiter: &'static str },
+    /// More threads than the kernel's `.maxntid`.
     #[error(
         "kernel `{kernel}` is compiled for blocks of at most {limit} threads (.maxntid), but the launch has {given}"
     )]
     BeyondMaximumThreads { kernel: String, limit: u64, given: u64 },
+    /// Another block than the kernel's `.reqntid`.
     #[error(
         "kernel `{kernel}` is compiled for blocks of {required:?} threads (.reqntid), but the launch has {given:?}"
     )]
     NotRequiredThreads { kernel: String, required: [u32; 3], given: [u32; 3] },
+    /// Another cluster than the kernel's `.reqnctapercluster`.
     #[error(
         "kernel `{kernel}` is compiled for clusters of {required:?} blocks (.reqnctapercluster), but the launch has {given:?}"
     )]
     NotRequiredCluster { kernel: String, required: [u32; 3], given: [u32; 3] },
+    /// The kernel has `.explicitcluster`, and the launch gives no cluster.
     #[error("kernel `{kernel}` runs in clusters (.explicitcluster), but the launch does not give their size")]
     NoCluster { kernel: String },
+    /// An extent of the cluster is 0, or it has more blocks than clusters may have.
     #[error("kernel `{kernel}`: a cluster of {cluster:?} blocks: 1 to {limit} blocks in all are allowed")]
     ClusterSize { kernel: String, cluster: [u32; 3], limit: u64 },
+    /// A cluster of more blocks than the kernel's `.maxclusterrank`.
     #[error(
         "kernel `{kernel}` is compiled for clusters of at most {limit} blocks (.maxclusterrank), but the launch has {given}"
     )]
     BeyondMaximumCluster { kernel: String, limit: u32, given: u64 },
+    /// An extent of the grid is not a multiple of the cluster's.
     #[error("kernel `{kernel}`: the grid {grid:?} cannot be divided into clusters of {cluster:?} blocks")]
     GridNotInClusters { kernel: String, grid: [u32; 3], cluster: [u32; 3] },
+    /// A cluster of several blocks on a model of a GPU older than sm_90.
     #[error(
         "kernel `{kernel}` runs in clusters of {cluster:?} blocks, which need compute capability 9.0, but the model {} has {}.{}",
         .model.name, .model.compute_capability.0, .model.compute_capability.1
     )]
     ModelWithoutClusters { kernel: String, cluster: [u32; 3], model: &'static Model },
+    /// A cooperative launch of more blocks than the model holds at once.
     #[error(
         "kernel `{kernel}`: a cooperative launch needs all its blocks resident at once; it has {blocks} blocks, and `{model}` \
          holds {resident} of them"
     )]
     CooperativeBeyondModel { kernel: String, blocks: u64, resident: u64, model: &'static str },
+    /// A cooperative launch of more blocks than the simulator holds at once.
     #[error(
         "kernel `{kernel}`: a cooperative launch needs all its blocks at once; it has {blocks} blocks, and the simulator holds \
          {limit} of them (in all {MOST_BLOCKS} blocks, {MOST_THREADS} threads and {MOST_SHARED} bytes of shared memory)"
     )]
     CooperativeBeyondLimits { kernel: String, blocks: u64, limit: u64 },
+    /// A cooperative launch of more threads than the check `race` follows.
     #[error(
         "kernel `{kernel}`: the check `race` follows at most {limit} threads at once, in whole warps, and this cooperative launch has \
          {threads}: launch fewer, or leave that check out"
     )]
     CooperativeBeyondRaces { kernel: String, threads: u64, limit: u64 },
+    /// The check `race` in a cooperative launch of clusters of several blocks.
     #[error(
         "kernel `{kernel}`: in a cooperative launch, the check `race` does not support clusters of several blocks: leave it out"
     )]
     CooperativeClusterRaces { kernel: String },
+    /// Static and dynamic shared memory exceed the limit of a block.
     #[error(
         "kernel `{kernel}` needs {needed} bytes of shared memory per block ({fixed} static), but the limit is {limit}"
     )]

@@ -1,5 +1,5 @@
 // fails: constants.addresses_per_request
-// Each half of a warp has an order of its own: still two addresses for each request.
+// Each half of a warp has a different order: still two addresses for each request.
 
 use cuda_std::constant::ConstantCell;
 use cuda_std::prelude::*;

@@ -17,8 +17,8 @@ pub unsafe fn dot(a: *const f32, b: *const f32, output: *mut f32, n: u32) {
         i += threads;
     }
 
-    let of_warp = warp::warp_reduce_first(sum, |a, b| a + b);
+    let warp_total = warp::warp_reduce_first(sum, |a, b| a + b);
     if thread::thread_idx_x() % 32 == 0 {
-        atomic::add(output, of_warp);
+        atomic::add(output, warp_total);
     }
 }

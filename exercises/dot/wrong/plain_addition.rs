@@ -21,19 +21,19 @@ pub unsafe fn dot(a: *const f32, b: *const f32, output: *mut f32, n: u32) {
     }
 
     #[address_space(shared)]
-    static OF_WARPS: SharedCell<[f32; BLOCK / 32]> = SharedCell::uninit();
-    let of_warps = OF_WARPS.as_mut_ptr();
+    static WARP_SUMS: SharedCell<[f32; BLOCK / 32]> = SharedCell::uninit();
+    let warp_sums = WARP_SUMS.as_mut_ptr();
     let (warp, lane) = (thread::thread_idx_x() as usize / 32, thread::thread_idx_x() as usize % 32);
-    let of_warp = warp::warp_reduce_first(sum, |a, b| a + b);
+    let warp_total = warp::warp_reduce_first(sum, |a, b| a + b);
     if lane == 0 {
-        (*of_warps)[warp] = of_warp;
+        (*warp_sums)[warp] = warp_total;
     }
     thread::sync_threads();
     if warp == 0 {
-        let of_lane = if lane < BLOCK / 32 { (*of_warps)[lane] } else { 0.0 };
-        let of_block = warp::warp_reduce_first(of_lane, |a, b| a + b);
+        let lane_sum = if lane < BLOCK / 32 { (*warp_sums)[lane] } else { 0.0 };
+        let block_sum = warp::warp_reduce_first(lane_sum, |a, b| a + b);
         if lane == 0 {
-            *output += of_block;
+            *output += block_sum;
         }
     }
 }

@@ -1,5 +1,5 @@
 // fails: loads.sectors_per_request
-// Gives each thread a stretch of its own: neighbouring threads have elements that lie apart.
+// Gives each thread a contiguous piece: neighbouring threads have elements that are far apart.
 
 use cuda_std::prelude::*;
 

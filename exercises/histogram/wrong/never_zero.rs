@@ -1,5 +1,5 @@
 // fails: uninitialised read
-// Nobody sets the block's counters to 0.
+// The block's counters are never set to 0.
 
 use cuda_std::prelude::*;
 

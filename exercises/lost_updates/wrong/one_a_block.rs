@@ -11,8 +11,8 @@ use cuda_std::prelude::*;
 pub unsafe fn count_positive(input: &[f32], count: *mut u32) {
     let element = input.get(thread::linear_index().get());
     let positive = element.is_some_and(|&element| element > 0.0);
-    let of_block = thread::sync_threads_count(u32::from(positive));
+    let block_count = thread::sync_threads_count(u32::from(positive));
     if thread::thread_idx_x() == 0 {
-        *count += of_block;
+        *count += block_count;
     }
 }

@@ -34,9 +34,9 @@ pub unsafe fn product(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32,
         thread::sync_threads();
         for i in 0..32 {
             // Loaded once, used eight times.
-            let of_b = (*b_tile)[i][x];
+            let b_value = (*b_tile)[i][x];
             for e in 0..EACH {
-                sums[e] = f32::mul_add((*a_tile)[y + 4 * e][i], of_b, sums[e]);
+                sums[e] = f32::mul_add((*a_tile)[y + 4 * e][i], b_value, sums[e]);
             }
         }
         thread::sync_threads();

@@ -31,7 +31,7 @@ pub unsafe fn product(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32,
         for i in 0..16 {
             sum = f32::mul_add((*a_tile)[y][i], (*b_tile)[i][x], sum);
         }
-        // Nobody may overwrite a tile that another thread still reads.
+        // No thread may overwrite a tile that another one still reads.
         thread::sync_threads();
     }
     if row < m && column < n {

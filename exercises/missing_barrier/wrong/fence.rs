@@ -1,5 +1,5 @@
 // fails: race
-// A fence puts a thread's own accesses in order; nobody waits at it.
+// A fence puts a thread's own accesses in order; no thread waits at it.
 
 use cuda_std::prelude::*;
 
@@ -16,6 +16,6 @@ pub fn reverse(input: &[f32], mut output: DisjointSlice<f32>) {
     // SAFETY: each thread writes its own element.
     unsafe { (*stage)[t] = input[i.get()] };
     thread::block_fence();
-    // SAFETY: promised, and not kept: nobody has waited for thread `255 - t`.
+    // SAFETY: promised, and not kept: no thread has waited for thread `255 - t`.
     *output = unsafe { (*stage)[255 - t] };
 }

@@ -17,6 +17,6 @@ pub fn reverse(input: &[f32], mut output: DisjointSlice<f32>) {
     unsafe { (*stage)[t] = input[i.get()] };
     // SAFETY: all 32 lanes of the warp come here.
     unsafe { warp::sync_warp(warp::FULL) };
-    // SAFETY: promised, and not kept: nobody has waited for thread `255 - t`.
+    // SAFETY: promised, and not kept: no thread has waited for thread `255 - t`.
     *output = unsafe { (*stage)[255 - t] };
 }

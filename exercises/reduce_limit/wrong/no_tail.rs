@@ -19,19 +19,19 @@ const THREADS: usize = BLOCKS * BLOCK;
 #[inline(always)]
 unsafe fn block_sum(value: i32) -> i32 {
     #[address_space(shared)]
-    static OF_WARPS: SharedCell<[i32; BLOCK / 32]> = SharedCell::uninit();
-    let of_warps = OF_WARPS.as_mut_ptr();
+    static WARP_SUMS: SharedCell<[i32; BLOCK / 32]> = SharedCell::uninit();
+    let warp_sums = WARP_SUMS.as_mut_ptr();
     let (warp, lane) = (thread::thread_idx_x() as usize / 32, thread::thread_idx_x() as usize % 32);
     // SAFETY: all threads are here, and there is a place for each warp.
     unsafe {
-        let of_warp = warp::warp_reduce_first(value, |a, b| a + b);
+        let warp_total = warp::warp_reduce_first(value, |a, b| a + b);
         if lane == 0 {
-            (*of_warps)[warp] = of_warp;
+            (*warp_sums)[warp] = warp_total;
         }
         thread::sync_threads();
         if warp == 0 {
-            let of_lane = if lane < BLOCK / 32 { (*of_warps)[lane] } else { 0 };
-            return warp::warp_reduce_first(of_lane, |a, b| a + b);
+            let lane_sum = if lane < BLOCK / 32 { (*warp_sums)[lane] } else { 0 };
+            return warp::warp_reduce_first(lane_sum, |a, b| a + b);
         }
     }
     value
@@ -60,8 +60,8 @@ pub unsafe fn sum(input: *const i32, output: *mut i32, n: u32) {
     }
     let value: i32 = sums.to_array().into_iter().sum();
 
-    let of_block = block_sum(value);
+    let block_total = block_sum(value);
     if thread::thread_idx_x() == 0 {
-        atomic::add(output, of_block);
+        atomic::add(output, block_total);
     }
 }

@@ -16,20 +16,20 @@ const BLOCK: usize = 256;
 #[inline(always)]
 unsafe fn block_sum(value: i32) -> i32 {
     #[address_space(shared)]
-    static OF_WARPS: SharedCell<[i32; BLOCK / 32]> = SharedCell::uninit();
-    let of_warps = OF_WARPS.as_mut_ptr();
+    static WARP_SUMS: SharedCell<[i32; BLOCK / 32]> = SharedCell::uninit();
+    let warp_sums = WARP_SUMS.as_mut_ptr();
     let (warp, lane) = (thread::thread_idx_x() as usize / 32, thread::thread_idx_x() as usize % 32);
     // SAFETY: all threads are here, and there is a place for each warp.
     unsafe {
-        let of_warp = warp::warp_reduce_first(value, |a, b| a + b);
+        let warp_total = warp::warp_reduce_first(value, |a, b| a + b);
         if lane == 0 {
-            (*of_warps)[warp] = of_warp;
+            (*warp_sums)[warp] = warp_total;
         }
         thread::sync_threads();
-        let of_lane = if lane < BLOCK / 32 { (*of_warps)[lane] } else { 0 };
+        let lane_sum = if lane < BLOCK / 32 { (*warp_sums)[lane] } else { 0 };
         // For those who call this twice: the second call writes what is read here.
         thread::sync_threads();
-        warp::warp_reduce_first(of_lane, |a, b| a + b)
+        warp::warp_reduce_first(lane_sum, |a, b| a + b)
     }
 }
 
@@ -53,21 +53,21 @@ pub unsafe fn sum(
         value += *input.add(i);
         i += BLOCKS * BLOCK;
     }
-    let of_block = block_sum(value);
+    let block_total = block_sum(value);
     // Thread 0 draws the block's number; the others learn by the barrier.
     #[address_space(shared)]
     static LAST: SharedCell<bool> = SharedCell::uninit();
     let last = LAST.as_mut_ptr();
     if t == 0 {
-        *partials.add(block) = of_block;
+        *partials.add(block) = block_total;
         *last = atomic::inc(arrived, BLOCKS as u32 - 1) == BLOCKS as u32 - 1;
     }
     thread::sync_threads();
 
     if *last {
-        let of_all = block_sum(if (t as usize) < BLOCKS { *partials.add(t as usize) } else { 0 });
+        let total = block_sum(if (t as usize) < BLOCKS { *partials.add(t as usize) } else { 0 });
         if t == 0 {
-            *output = of_all;
+            *output = total;
         }
     }
 }

@@ -34,19 +34,19 @@ pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
     let value = element(first) + element(first + 256);
 
     #[address_space(shared)]
-    static OF_WARPS: SharedCell<[f32; 32]> = SharedCell::uninit();
-    let of_warps = OF_WARPS.as_mut_ptr();
+    static WARP_SUMS: SharedCell<[f32; 32]> = SharedCell::uninit();
+    let warp_sums = WARP_SUMS.as_mut_ptr();
     let (warp, lane) = (t as usize / 32, t as usize % 32);
-    let of_warp = warp_sum(value);
+    let warp_total = warp_sum(value);
     if lane == 0 {
-        (*of_warps)[warp] = of_warp;
+        (*warp_sums)[warp] = warp_total;
     }
     thread::sync_threads();
 
     if warp == 0 {
-        let of_block = warp_sum((*of_warps)[lane]);
+        let block_sum = warp_sum((*warp_sums)[lane]);
         if lane == 0 {
-            *output.add(block) = of_block;
+            *output.add(block) = block_sum;
         }
     }
 }

@@ -1,6 +1,6 @@
 // fails: out of bounds
 // Every lane starts with the element at its place, also where the row has none: that of the next
-// row, or of nobody.
+// row, or of no row.
 
 use cuda_std::prelude::*;
 

@@ -1,5 +1,5 @@
 // fails: uninitialised read
-// Each thread stages one element, so nobody stages the last 16 of the 272.
+// Each thread stages one element, so the last 16 of the 272 are missing.
 
 use cuda_std::prelude::*;
 

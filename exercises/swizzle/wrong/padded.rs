@@ -1,5 +1,5 @@
 // fails: fermi: occupancy
-// Padding in an array of its own: now a block takes twice as much shared memory.
+// Padding in a separate array: now a block takes twice as much shared memory.
 
 use cuda_std::prelude::*;
 

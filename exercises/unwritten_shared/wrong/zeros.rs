@@ -16,7 +16,7 @@ pub fn rank(input: &[f32], mut output: DisjointSlice<u32>) {
     if let (Some(own), Some(output)) = (input.get(i.get()), output.get_mut(i)) {
         let mut smaller = 0;
         for s in 0..64 {
-            // SAFETY: all were written before the barrier, and nobody writes after it.
+            // SAFETY: all were written before the barrier, and no thread writes after it.
             if unsafe { (*tile)[s] } < *own {
                 smaller += 1;
             }

@@ -4,7 +4,7 @@
 mod fault;
 mod text;
 
-use clap::Args;
+use clap::{Arg, Args};
 use device::{Error, Result};
 use simt::{Checks, Finding, Report, Trap};
 
@@ -15,12 +15,16 @@ pub use fault::Fault;
 /// The flag of every subcommand that launches kernels.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct SanitizerFlags {
-    /// On the simulator: the faults to look for, separated by commas: memory, init, race, sync, undefined, or all, or none. strict,
-    /// which all does not include, adds what a GPU runs but is often a mistake: barriers that proceed without exited threads, volatile
-    /// accesses in place of warp barriers, two volatile writes of one place, sums of wgmma unpacked before the wait [default: all for
-    /// run; none for the labs, whose kernels are known to be correct]
+    /// On the simulator: the faults to look for, separated by commas: memory, init, race, sync, undefined; or all, or none.
+    /// strict, which all does not include, adds what a GPU runs but is often a mistake
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,
+}
+
+/// The flag `--check`, whose help says what a subcommand checks without it.
+pub fn checks_by_default(flag: Arg, checks: &str) -> Arg {
+    let help = flag.get_help().cloned().unwrap_or_default();
+    flag.help(format!("{help} [default: {checks}]"))
 }
 
 impl SanitizerFlags {

@@ -1,7 +1,7 @@
-//! What the labs give the best kernels beside their data: the size of the device, by which `best_kernels` chooses, and the memory where
-//! blocks meet. The labs own what it allocates.
+//! What the labs give the best kernels beside their data: the size of the device, by which `best_kernels` chooses, and the memory through which
+//! blocks exchange sums. The labs own what it allocates.
 
-use best_kernels::{Gpu, product::ROOM};
+use best_kernels::{Gpu, product::SUMS_PER_BLOCK};
 use device::{Buffer, Device, Result};
 
 /// The size of a device: an H200's multiprocessors where the simulator does not say how many threads one holds.
@@ -22,15 +22,15 @@ pub(super) fn slots(device: &Device, count: usize) -> Result<Buffer<u64>> {
     Ok(slots)
 }
 
-/// Where the blocks that share tiles meet.
-pub(super) struct Meeting {
+/// The memory through which blocks that share tiles exchange sums.
+pub(super) struct SplitWorkspace {
     /// For each block, whether it has left sums.
     pub ready: Buffer<u32>,
     /// The sums.
-    pub room: Buffer<f32>,
+    pub sums: Buffer<f32>,
 }
 
-impl Meeting {
+impl SplitWorkspace {
     /// For this many blocks that share tiles.
     ///
     /// # Errors
@@ -41,6 +41,6 @@ impl Meeting {
         let blocks = sharing.max(1) as usize;
         let mut ready = device.buffer(blocks)?;
         ready.write(&vec![0; blocks])?;
-        Ok(Self { ready, room: device.buffer(blocks * ROOM as usize)? })
+        Ok(Self { ready, sums: device.buffer(blocks * SUMS_PER_BLOCK as usize)? })
     }
 }

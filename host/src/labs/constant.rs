@@ -11,7 +11,7 @@ use kernels::constant::{self as kernel, DEGREE, ENTRIES};
 use serde_json::{Value, json};
 
 use super::compare::{Reference, Shape};
-use super::inputs::{DefaultSize, Room, VectorFlags, named};
+use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
@@ -22,7 +22,7 @@ use crate::report::{Conclusion, Holds, Row, Subject, Tolerance};
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 13 };
 
 /// The numbers, the bytes and the output on the device; the same on the host.
-const ROOM: Room = Room { what: "an array", on_device: 3, on_host: 3 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "an array", on_device: 3, on_host: 3 };
 
 /// What a variant computes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Variants for Task {
     const TABLE: &'static [VariantSpec<Self>] = &[
         variant("polynomial", "A polynomial: all lanes read the same coefficient", Self::Polynomial),
         variant("gamma", "A gamma correction: all lanes read the same two parameters", Self::Gamma),
-        variant("lookup", "A table of 256 entries: each lane reads an entry of its own", Self::Lookup),
+        variant("lookup", "A table of 256 entries: each lane reads a different entry", Self::Lookup),
         variant("set", "Set a constant and read it back, synchronously and on a stream", Self::Set),
     ];
 }
@@ -79,12 +79,12 @@ const LOOKUP: Row = Row::Named("lookup-constant");
 
 const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
-        "For the polynomial, constant memory is {} as global memory; for the table, it is {} as that.",
+        "For the polynomial, constant memory is {} as global memory; for the table it is {}.",
         &[AsFast(POLYNOMIAL, POLYNOMIAL_GLOBAL), AsFast(LOOKUP, Row::Named("lookup-global"))],
     ),
     Conclusion::new(
-        "A load from constant memory names {} address where all lanes read the same coefficient, and {} where each looks up an entry of \
-         its own.",
+        "A load from constant memory accesses {} address where all lanes read the same coefficient, and {} where each lane looks up \
+         another entry.",
         &[Of(POLYNOMIAL, &CONSTANT_ADDRESSES), Of(LOOKUP, &CONSTANT_ADDRESSES)],
     )
     .holds(&[Holds::More(1, 0)]),
@@ -128,7 +128,7 @@ impl Lab for Constant {
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let mut random = Random::new(settings.seed);
-        let mut x: Vec<f32> = options.x.vector(device, SIZE, ROOM, &mut random)?;
+        let mut x: Vec<f32> = options.x.vector(device, SIZE, NEEDS, &mut random)?;
         // The power needs numbers that are not negative, the polynomial small ones.
         match &options.x.input {
             Some(path) => check_range(path, &x)?,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::best::slots;
 use super::compare::{Reference, Shape};
-use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
+use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
@@ -28,7 +28,7 @@ use crate::report::{Conclusion, Holds, LabReport, Row, Subject, Tolerance};
 const SIZE: DefaultSize = DefaultSize { on_gpu: (1 << 27) + 1, on_simulator: (1 << 16) + 1 };
 
 /// Both vectors twice and a product for each thread on the device; the vectors on the host.
-const ROOM: Room = Room { what: "the dot product of vectors", on_device: 5, on_host: 2 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "the dot product of vectors", on_device: 5, on_host: 2 };
 
 /// How a variant adds up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::Differ(1, 2)]),
     Conclusion::new(
-        "Linear vectors of this length end where a sector does, so aligned ones are no better: try a length that is not a multiple of 8.",
+        "Linear vectors of this length end on a sector boundary, so aligned ones are no better: try a length that is not a multiple of 8.",
         &[Of(LINEAR, &A_LOAD), Of(SHARED, &A_LOAD)],
     )
     .holds(&[Holds::Same(0, 1), Holds::If(ends_with_a_sector)]),
@@ -129,7 +129,7 @@ pub struct Data {
 
 impl Lab for Dot {
     const NAME: &'static str = "dot";
-    const ABOUT: &'static str = "A tree in global and in shared memory; a vector off a sector's start";
+    const ABOUT: &'static str = "A reduction tree in global and in shared memory; misaligned vectors";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
@@ -141,7 +141,7 @@ impl Lab for Dot {
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let mut random = Random::new(settings.seed);
-        let a: Vec<f32> = options.a.vector(device, SIZE, ROOM, &mut random)?;
+        let a: Vec<f32> = options.a.vector(device, SIZE, NEEDS, &mut random)?;
         let b = second_vector(options.input_b.as_deref(), a.len(), "the vectors are multiplied in pairs", &mut random)?;
         let expected = Reference::sum(a.iter().zip(&b).map(|(&a, &b)| f64::from(a) * f64::from(b)));
         Ok(Self { options, a, b, expected })

@@ -50,7 +50,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     if settings.predicted.predict && !device.properties().is_gpu() {
         device.predict_only();
     }
-    progress.begin(|| format!("{name}: making the data"));
+    progress.begin(|| format!("{name}: preparing the data"));
     device.watch(progress.of_launch());
     let lab = L::new(device, options, settings)?;
     let mut plan = lab.plan(device)?;

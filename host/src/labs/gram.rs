@@ -2,120 +2,36 @@
 //! `kernels::gram` and `kernels::gram_registers`. It shares its references with `matmul`
 //! (`product.rs`).
 
+mod table;
+
 use std::rc::Rc;
 use std::sync::OnceLock;
 
 use best_kernels::gram::{self as best, Best};
 use best_kernels::product::{Shares, TileLaunch};
 use best_kernels::transpose;
-use clap::Args;
-use cuda_std::launch::{self, SafeKernel};
 use device::peers::Peers;
 use device::random::Random;
 use device::{Device, Error, LaunchConfig, Matrix, Result};
-use kernels::{gram as kernel, gram_registers as registers};
 use serde_json::{Value, json};
 
-use super::best::{Meeting, gpu};
+pub use table::Options;
+use table::{CONCLUSIONS, Plain, Step};
+
+use super::best::{SplitWorkspace, gpu};
 use super::compare::{Expected, Shape};
-use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_room, named};
+use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::product::Products;
 use super::settings::Settings;
-use super::variants::{Chosen, VariantSpec, Variants, variant};
+use super::variants::VariantSpec;
 use crate::peers::{self, Peer};
-use crate::report::Gap::{Of, Speedup};
-use crate::report::measures::SHARED_LOAD_WAVEFRONTS;
-use crate::report::{Conclusion, Holds, Row, Subject, Tolerance};
+use crate::report::{Conclusion, Subject, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 
 /// The most rows: a grid has 65535 blocks in y, of which the smallest have tiles of 16 rows.
 const MOST_ROWS: usize = 65_535 * 16;
-
-/// A kernel of the course.
-type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
-
-/// What a variant launches.
-#[derive(Clone, Copy)]
-struct Step {
-    /// The kernel; for the best one, that of matrices that are smaller than its tiles.
-    kernel: &'static Plain,
-    /// Rows and columns of a block's tile, if these are not those of its threads.
-    tile: Option<u32>,
-    best: bool,
-}
-
-const fn step(kernel: &'static Plain) -> Step {
-    Step { kernel, tile: None, best: false }
-}
-
-impl Variants for Step {
-    const TITLE: &'static str = "Variants";
-    #[rustfmt::skip]
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("tiled16", "Tiles of 16 x 16: bank conflicts", step(&kernel::gram_tiled16)),
-        variant("padded16", "Tiles of 16 x 17", step(&kernel::gram_padded16)),
-        variant("tiled32", "Tiles of 32 x 32: more bank conflicts", step(&kernel::gram_tiled32)),
-        variant("padded32", "Tiles of 32 x 33", step(&kernel::gram_padded32)),
-        variant("mirrored", "Half of the tiles of 32 x 33, each written twice", step(&kernel::gram_mirrored)),
-        variant(
-            "registers",
-            "The same with 128 x 128 elements a block, in registers",
-            Step { tile: Some(registers::TILE), ..step(&registers::gram_registers) },
-        ),
-        variant(
-            "best",
-            "The same with asynchronous copies; a large matrix is transposed first",
-            Step { best: true, ..step(&kernel::gram_mirrored) },
-        ),
-    ];
-}
-
-/// The flags of `host gram`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    variants: Chosen<Step>,
-    // The matrix A.
-    #[command(flatten)]
-    a: MatrixFlags,
-    /// Start each row at the device's preferred alignment
-    #[arg(long)]
-    pitched: bool,
-}
-
-const TILED16: Row = Row::Named("tiled16");
-const PADDED16: Row = Row::Named("padded16");
-const TILED32: Row = Row::Named("tiled32");
-const PADDED32: Row = Row::Named("padded32");
-
-const CONCLUSIONS: &[Conclusion] = &[
-    Conclusion::new(
-        "The padding makes tiles of 16 x 16 {} times as fast (the lab sheet measured 4.6) and tiles of 32 x 32 {} times.",
-        &[Speedup(PADDED16, TILED16), Speedup(PADDED32, TILED32)],
-    ),
-    Conclusion::new(
-        "Register tiles are {} times as fast as mirrored tiles of 32 x 32.",
-        &[Speedup(Row::Named("registers"), Row::Named("mirrored"))],
-    ),
-    Conclusion::new(
-        "On average of the two tiles, a shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17; {} of 32 x 32 and {} of \
-         32 x 33.",
-        &[
-            Of(TILED16, &SHARED_LOAD_WAVEFRONTS),
-            Of(PADDED16, &SHARED_LOAD_WAVEFRONTS),
-            Of(TILED32, &SHARED_LOAD_WAVEFRONTS),
-            Of(PADDED32, &SHARED_LOAD_WAVEFRONTS),
-        ],
-    ),
-    // G80 and GT200 have no blocks of 32 x 32 threads.
-    Conclusion::new(
-        "On average of the two tiles, a shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17.",
-        &[Of(TILED16, &SHARED_LOAD_WAVEFRONTS), Of(PADDED16, &SHARED_LOAD_WAVEFRONTS)],
-    )
-    .holds(&[Holds::If(|report| TILED32.find(report).is_none() || PADDED32.find(report).is_none())]),
-];
 
 /// A kernel of this lab.
 #[derive(Clone, Copy)]
@@ -139,12 +55,12 @@ pub struct Data {
     /// The transposed matrix, if the best kernel takes it; else one element.
     transposed: Matrix<f32>,
     /// Of the best kernel.
-    meeting: Meeting,
+    workspace: SplitWorkspace,
 }
 
 impl Lab for Gram {
     const NAME: &'static str = "gram";
-    const ABOUT: &'static str = "Bank conflicts when a tile is read by columns, and the padding that ends them";
+    const ABOUT: &'static str = "Bank conflicts of a tile read by columns, and how padding removes them";
     const SUBJECTS: &'static [Subject] =
         &[Subject::SharedLoads, Subject::BankConflicts, Subject::GlobalRequests, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
@@ -199,7 +115,8 @@ impl Lab for Gram {
         let pitched = self.options.pitched;
         let HostMatrix { rows, columns, ref elements } = self.a;
         let (a, c) = (device.matrix(rows, columns, pitched)?, device.matrix(rows, rows, pitched)?);
-        let mut data = Data { a, c, transposed: device.matrix(1, 1, true)?, meeting: Meeting::new(device, 0)? };
+        let mut data =
+            Data { a, c, transposed: device.matrix(1, 1, true)?, workspace: SplitWorkspace::new(device, 0)? };
         // The padding of a pitched matrix is never right to read.
         data.a.poison()?;
         data.a.write(elements)?;
@@ -208,7 +125,7 @@ impl Lab for Gram {
         if steps.iter().any(|step| step.of.best)
             && let Some(launch) = self.best(device)
         {
-            data.meeting = Meeting::new(device, launch.sharing)?;
+            data.workspace = SplitWorkspace::new(device, launch.sharing)?;
             if let Best::Transposed(_) = launch.kernel {
                 // Its rows start on whole words.
                 data.transposed = device.matrix(columns, rows, true)?;
@@ -262,13 +179,12 @@ impl Gram {
         let variant = Variant::new(
             spec.name,
             move |data: &mut Data, launcher| {
-                let Data { a, c, transposed, meeting: Meeting { ready, room } } = data;
+                let Data { a, c, transposed, workspace: SplitWorkspace { ready, sums } } = data;
                 match kernel {
                     Entry::Plain(kernel) => launcher.launch(kernel, &launch, (&*a, c)),
-                    // SAFETY: the shape is that of these matrices, and the meeting place is as large as the
-                    // shares need.
+                    // SAFETY: the shape is that of these matrices, and the workspace is as large as the shares need.
                     Entry::Split(Best::Plain(kernel), shares) => unsafe {
-                        launcher.launch_unchecked(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, room))
+                        launcher.launch_unchecked(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, sums))
                     },
                     Entry::Split(Best::Transposed(kernel), shares) => {
                         let best::Shape { rows, columns, a_pitch, .. } = shape;
@@ -279,7 +195,7 @@ impl Gram {
                         // SAFETY: rows, columns and pitches are those of the two matrices.
                         unsafe { launcher.launch_before(turn, &turn_launch.into(), arguments)? };
                         let shape = best::Shape { a_pitch: pitch, ..shape };
-                        let arguments = (&*transposed, c, shape, 1.0_f32, shares, ready, room);
+                        let arguments = (&*transposed, c, shape, 1.0_f32, shares, ready, sums);
                         // SAFETY: the same as without a transposed copy.
                         unsafe { launcher.launch_unchecked(kernel, &launch, arguments) }
                     }

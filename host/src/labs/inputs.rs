@@ -72,7 +72,7 @@ impl DefaultSize {
 
 /// The memory that a lab needs, in arrays as large as its input.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct MemoryNeeds {
     /// The task in the singular, as in "adding vectors".
     pub what: &'static str,
     /// Arrays on the device.
@@ -81,7 +81,7 @@ pub(super) struct Room {
     pub on_host: u64,
 }
 
-impl Room {
+impl MemoryNeeds {
     /// Fails unless there is room for arrays of these extents. Called before anything is allocated.
     ///
     /// # Errors
@@ -122,16 +122,16 @@ impl VectorFlags {
         &self,
         device: &Device,
         default: DefaultSize,
-        room: Room,
+        needs: MemoryNeeds,
         random: &mut Random,
     ) -> Result<Vec<T>> {
         if let Some(path) = &self.input {
             let elements = npy::read::<T>(path, 1)?.data;
-            room.check::<T>(device, &[elements.len() as u64])?;
+            needs.check::<T>(device, &[elements.len() as u64])?;
             return Ok(elements);
         }
         let size = self.size.unwrap_or_else(|| default.on(device));
-        room.check::<T>(device, &[size])?;
+        needs.check::<T>(device, &[size])?;
         Ok(random.samples(size as usize))
     }
 }
@@ -209,17 +209,17 @@ impl MatrixFlags {
         &self,
         device: &Device,
         default: DefaultSize,
-        room: Room,
+        needs: MemoryNeeds,
         random: &mut Random,
     ) -> Result<HostMatrix> {
         if let Some(path) = &self.input {
             let matrix = HostMatrix::read(path)?;
-            room.check::<f32>(device, &[matrix.rows as u64, matrix.columns as u64])?;
+            needs.check::<f32>(device, &[matrix.rows as u64, matrix.columns as u64])?;
             return Ok(matrix);
         }
         let rows = self.rows.or(self.cols).map_or_else(|| default.on(device), u64::from);
         let columns = self.cols.map_or(rows, u64::from);
-        room.check::<f32>(device, &[rows, columns])?;
+        needs.check::<f32>(device, &[rows, columns])?;
         Ok(HostMatrix::random(rows, columns, random))
     }
 }

@@ -1,19 +1,20 @@
 //! The lab `launch`: blocks, grids, words and independent loads, and which of them keep the memory
 //! busy. The kernels and what they show are in `kernels::launch`.
 
-use clap::{Args, ValueEnum};
-use cuda_std::launch::{DisjointSlice, Kernel, SafeKernel};
-use cuda_std::vector::{f32x2, f32x4};
+mod word;
+
+use clap::Args;
 use device::flag_values::{each_once, whole_number};
 use device::random::Random;
-use device::{Buffer, Device, LaunchConfig, Model, Result};
+use device::{Buffer, Device, LaunchConfig, Result};
 use kernels::launch as kernel;
 use serde_json::{Value, json};
 
+pub use word::Word;
+
 use super::compare::Shape;
-use super::inputs::{DefaultSize, Room, VectorFlags, named};
+use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
-use super::launcher::Launcher;
 use super::settings::Settings;
 use crate::report::Gap::{Name, Of};
 use crate::report::measures::{GBPS, LOAD_REQUESTS};
@@ -23,7 +24,7 @@ use crate::units;
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 14 };
 
 /// The vector and its initial values on the device; both and a result on the host.
-const ROOM: Room = Room { what: "incrementing a vector", on_device: 2, on_host: 2 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "incrementing a vector", on_device: 2, on_host: 2 };
 
 /// What the lab is about: the bytes that a full multiprocessor has requested at once.
 const IN_FLIGHT: Measure = Measure::new(
@@ -43,8 +44,15 @@ const IN_FLIGHT: Measure = Measure::new(
 /// The variants are all combinations.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Words to load, separated by commas
-    #[arg(long, value_enum, value_name = "WORD,...", value_delimiter = ',', default_value = "f32,f32x2,f32x4")]
+    /// Words to load, separated by commas: f32, f32x2 and f32x4, of 4, 8 and 16 bytes
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WORD,...",
+        value_delimiter = ',',
+        default_value = "f32,f32x2,f32x4",
+        hide_possible_values = true
+    )]
     pub word: Vec<Word>,
     /// Independent loads per thread, separated by commas: 1, 2, 4, 8
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,2,4,8", value_parser = loads)]
@@ -60,92 +68,10 @@ pub struct Options {
     pub vector: VectorFlags,
 }
 
-/// A word that a thread loads at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Word {
-    /// 4 bytes.
-    F32,
-    /// 8 bytes.
-    F32x2,
-    /// 16 bytes.
-    F32x4,
-}
-
 /// A number of independent loads for which there is a kernel.
 fn loads(text: &str) -> std::result::Result<u32, String> {
     let number = text.parse().ok().filter(|number| [1, 2, 4, 8].contains(number));
     number.ok_or_else(|| "give 1, 2, 4 or 8".to_owned())
-}
-
-impl Word {
-    fn name(self) -> &'static str {
-        ["f32", "f32x2", "f32x4"][self as usize]
-    }
-
-    fn bytes(self) -> usize {
-        [4, 8, 16][self as usize]
-    }
-
-    /// The kernel with this many independent loads.
-    fn kernel(self, loads: u32) -> Increment {
-        let which = loads.ilog2().min(3) as usize;
-        match self {
-            Self::F32 => {
-                let kernels: [&'static SafeKernel<_>; 4] =
-                    [&kernel::launch_f32_1, &kernel::launch_f32_2, &kernel::launch_f32_4, &kernel::launch_f32_8];
-                Increment::F32(kernels[which])
-            }
-            Self::F32x2 => {
-                let kernels: [&'static SafeKernel<_>; 4] = [
-                    &kernel::launch_f32x2_1,
-                    &kernel::launch_f32x2_2,
-                    &kernel::launch_f32x2_4,
-                    &kernel::launch_f32x2_8,
-                ];
-                Increment::F32x2(kernels[which])
-            }
-            Self::F32x4 => {
-                let kernels: [&'static SafeKernel<_>; 4] = [
-                    &kernel::launch_f32x4_1,
-                    &kernel::launch_f32x4_2,
-                    &kernel::launch_f32x4_4,
-                    &kernel::launch_f32x4_8,
-                ];
-                Increment::F32x4(kernels[which])
-            }
-        }
-    }
-}
-
-/// What increments words, and the floats that are left over behind the last one.
-type Wide<W> = SafeKernel<(DisjointSlice<W>, DisjointSlice<f32>)>;
-
-/// A kernel, by the words that it takes.
-#[derive(Clone, Copy)]
-enum Increment {
-    F32(&'static SafeKernel<(DisjointSlice<f32>,)>),
-    F32x2(&'static Wide<f32x2>),
-    F32x4(&'static Wide<f32x4>),
-}
-
-impl Increment {
-    fn launch(self, launcher: &mut Launcher, launch: &LaunchConfig, vector: &mut Buffer<f32>) -> Result<()> {
-        match self {
-            Self::F32(kernel) => launcher.launch(kernel, launch, (vector,)),
-            Self::F32x2(kernel) => launcher.launch(kernel, launch, vector.words_mut()),
-            Self::F32x4(kernel) => launcher.launch(kernel, launch, vector.words_mut()),
-        }
-    }
-
-    /// The threads that are resident on a multiprocessor at once: of a grid of `fixed` size its own, otherwise as many as fit, as
-    /// for a vector that keeps the GPU busy.
-    fn resident_threads(self, device: &Device, launch: &LaunchConfig, fixed: bool) -> Result<Option<u64>> {
-        match self {
-            Self::F32(kernel) => resident_threads(device, kernel, launch, fixed),
-            Self::F32x2(kernel) => resident_threads(device, kernel, launch, fixed),
-            Self::F32x4(kernel) => resident_threads(device, kernel, launch, fixed),
-        }
-    }
 }
 
 /// The lab: a vector to increment.
@@ -187,7 +113,7 @@ impl Lab for Launch {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        let elements = options.vector.vector(device, SIZE, ROOM, &mut Random::new(settings.seed))?;
+        let elements = options.vector.vector(device, SIZE, NEEDS, &mut Random::new(settings.seed))?;
         let Options { word, loads, block, grid, vector } = options;
         let (word, loads, block, grid) = (each_once(word), each_once(loads), each_once(block), each_once(grid));
         Ok(Self { options: Options { word, loads, block, grid, vector }, elements })
@@ -286,21 +212,4 @@ impl Launch {
         .bytes(2 * bytes)
         .computes("the incremented vector", bytes))
     }
-}
-
-/// As [`Increment::resident_threads`].
-fn resident_threads<P>(device: &Device, kernel: &Kernel<P>, launch: &LaunchConfig, fixed: bool) -> Result<Option<u64>> {
-    let properties = device.properties();
-    // The simulator without a model launches for an H200.
-    let simulated = if properties.is_gpu() { None } else { Some(properties.simulates.unwrap_or("hopper")) };
-    let resident = match simulated.and_then(Model::named) {
-        Some(model) => {
-            let needs = simt::BlockNeeds { threads: launch.block[0], ..simt::BlockNeeds::default() };
-            Some(model.occupancy(&needs, None).blocks())
-        }
-        None => device.occupancy(kernel, launch)?.map(|occupancy| occupancy.blocks),
-    };
-    let Some(resident) = resident else { return Ok(None) };
-    let blocks = if fixed { resident.min(launch.grid[0].div_ceil(device.multiprocessors())) } else { resident };
-    Ok(Some(u64::from(blocks) * u64::from(launch.block[0])))
 }

@@ -1,23 +1,22 @@
 //! The lab `layout`: arrays of structures against structures of arrays. The kernels and what they
 //! show are in `kernels::layout`.
 
+mod table;
+
 use bytemuck::Pod;
-use clap::Args;
-use device::flag_values::whole_number;
 use device::random::Random;
 use device::{Buffer, Device, LaunchConfig, Matrix, OnDevice, Result};
 use kernels::layout::{self as kernel, Particle, Point, ROW};
 use serde_json::{Value, json};
 
+pub use table::Options;
+use table::{CONCLUSIONS, Subjects};
+
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
-use super::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, BEYOND_L1, LOADED_BYTES_USED, READ_ONLY_HITS};
-use crate::report::{Better, Cell, Conclusion, Holds, Measure, Row, Subject};
-use crate::units::percent;
+use crate::report::{Conclusion, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 };
 
@@ -26,84 +25,6 @@ const COLUMNS: usize = 1000;
 
 /// Threads of a block, as the staged kernel declares them.
 const BLOCK: u32 = 128;
-
-/// The data of a variant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Subjects {
-    Points,
-    Particles,
-    Sums,
-    Matrix,
-}
-
-impl Variants for Subjects {
-    const TITLE: &'static str = "Variants";
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant(
-            "points",
-            "Points of three f32: read directly, through the read-only cache, staged in shared memory, from three arrays",
-            Self::Points,
-        ),
-        variant("particles", "Particles of four f64: an array of structures, and four arrays", Self::Particles),
-        variant("sums", "32 numbers for each thread: in a row, and in a column", Self::Sums),
-        variant(
-            "matrix",
-            "A matrix whose rows are reached through a table of pointers, and one contiguous matrix with a pitch",
-            Self::Matrix,
-        ),
-    ];
-}
-
-/// The flags of `host layout`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    variants: Chosen<Subjects>,
-    /// Points, particles, sums; and about as many elements of the matrix
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::from(u32::MAX)))]
-    size: Option<u64>,
-}
-
-const DIRECT: Row = Row::Named("points-direct");
-const READ_ONLY: Row = Row::Named("points-read-only");
-const STAGED: Row = Row::Named("points-staged");
-const ARRAYS: Row = Row::Named("points-arrays");
-const SUM_ROWS: Row = Row::Named("sums-rows");
-const SUM_COLUMNS: Row = Row::Named("sums-columns");
-
-/// Hits in the read-only cache, for a sentence.
-const HITS: Measure = Measure::new(READ_ONLY_HITS.section, "hits", &["hits"], Better::Higher, |variant| {
-    let hits = READ_ONLY_HITS.of(variant)?.value?;
-    Some(Cell::new(hits, percent(hits)))
-});
-
-/// How much of what L2 sends is points.
-const POINTS_OF_L2: Measure = Measure::new(BEYOND_L1.section, "points_of_l2", &["points"], Better::Higher, |variant| {
-    let points = variant.fact("points_bytes")?.as_f64()?;
-    let share = 100.0 * points / BEYOND_L1.of(variant)?.value?;
-    Some(Cell::new(share, percent(share)))
-});
-
-const CONCLUSIONS: &[Conclusion] = &[
-    Conclusion::new(
-        "Three arrays are {} as an array of points, a column a thread is {} as a row a thread.",
-        &[AsFast(ARRAYS, DIRECT), AsFast(SUM_COLUMNS, SUM_ROWS)],
-    ),
-    Conclusion::new(
-        "A load of a field takes {} in an array of points, of which {} is used, and {} in three arrays; staged in shared memory the points \
-         are as good as arrays, with {}.",
-        &[Of(DIRECT, &A_LOAD_IN_UNITS), Of(DIRECT, &LOADED_BYTES_USED), Of(ARRAYS, &A_LOAD), Of(STAGED, &A_LOAD)],
-    )
-    .holds(&[Holds::Same(2, 3)]),
-    Conclusion::new(
-        "Through the read-only cache, {} of the queries hit and L2 sends {}, of which {} is points; directly, {}.",
-        &[Of(READ_ONLY, &HITS), Of(READ_ONLY, &BEYOND_L1), Of(READ_ONLY, &POINTS_OF_L2), Of(DIRECT, &BEYOND_L1)],
-    ),
-    Conclusion::new(
-        "With a row a thread, a load takes {}; with a column a thread, {}.",
-        &[Of(SUM_ROWS, &A_LOAD_IN_UNITS), Of(SUM_COLUMNS, &A_LOAD)],
-    ),
-];
 
 /// The lab: its inputs.
 pub struct Layout {
@@ -203,6 +124,9 @@ impl Lab for Layout {
     }
 }
 
+/// A launch of a kernel that writes a float for each element.
+type LaunchOf = fn(&mut Data, &mut super::Launcher<'_>, &LaunchConfig) -> Result<()>;
+
 /// A buffer of these elements.
 fn filled<T: Pod>(device: &Device, elements: impl Iterator<Item = T>) -> Result<Buffer<T>> {
     let elements: Vec<T> = elements.collect();
@@ -252,7 +176,7 @@ impl Layout {
         name: &str,
         group: &str,
         words: usize,
-        launch: impl Fn(&mut Data, &mut super::Launcher<'_>, &LaunchConfig) -> Result<()> + 'a,
+        launch: LaunchOf,
         expected: impl Fn(usize) -> f32 + Sync + Clone + 'a,
     ) -> Variant<'a, Data> {
         let size = self.size;
@@ -274,50 +198,25 @@ impl Layout {
     }
 
     fn points(&self) -> Vec<Variant<'_, Data>> {
+        let launches: [(&str, LaunchOf); 4] = [
+            ("direct", |data, launcher, config| {
+                let arguments = (&data.points, &mut data.output);
+                // SAFETY: there is a point for each element of the output, and nothing writes points.
+                unsafe { launcher.launch_unchecked(&kernel::layout_points_direct, config, arguments) }
+            }),
+            ("read-only", |data, launcher, config| {
+                launcher.launch(&kernel::layout_points_read_only, config, (&data.points, &mut data.output))
+            }),
+            ("staged", |data, launcher, config| {
+                launcher.launch(&kernel::layout_points_staged, config, (&data.points, &mut data.output))
+            }),
+            ("arrays", |data, launcher, config| {
+                let [x, y, z] = &data.coordinates;
+                launcher.launch(&kernel::layout_points_arrays, config, (x, y, z, &mut data.output))
+            }),
+        ];
         let expected = |i: usize| self.points[i].square();
-        vec![
-            self.variant(
-                "direct",
-                "points",
-                3,
-                |data, launcher, config| {
-                    // SAFETY: there is a point for each element of the output, and nothing writes points.
-                    unsafe {
-                        let arguments = (&data.points, &mut data.output);
-                        launcher.launch_unchecked(&kernel::layout_points_direct, config, arguments)
-                    }
-                },
-                expected,
-            ),
-            self.variant(
-                "read-only",
-                "points",
-                3,
-                |data, launcher, config| {
-                    launcher.launch(&kernel::layout_points_read_only, config, (&data.points, &mut data.output))
-                },
-                expected,
-            ),
-            self.variant(
-                "staged",
-                "points",
-                3,
-                |data, launcher, config| {
-                    launcher.launch(&kernel::layout_points_staged, config, (&data.points, &mut data.output))
-                },
-                expected,
-            ),
-            self.variant(
-                "arrays",
-                "points",
-                3,
-                |data, launcher, config| {
-                    let [x, y, z] = &data.coordinates;
-                    launcher.launch(&kernel::layout_points_arrays, config, (x, y, z, &mut data.output))
-                },
-                expected,
-            ),
-        ]
+        launches.map(|(name, launch)| self.variant(name, "points", 3, launch, expected)).into()
     }
 
     fn particles(&self) -> Vec<Variant<'_, Data>> {
@@ -353,27 +252,18 @@ impl Layout {
     }
 
     fn sums(&self) -> Vec<Variant<'_, Data>> {
+        let launches: [(&str, LaunchOf); 2] = [
+            ("rows", |data, launcher, config| {
+                launcher.launch(&kernel::layout_rows, config, (&data.rows, &mut data.output))
+            }),
+            ("columns", |data, launcher, config| {
+                launcher.launch(&kernel::layout_columns, config, (&data.columns, &mut data.output))
+            }),
+        ];
         let sums = self.columns.len() / ROW;
         // In the order of the kernels, so that the sum is the same to the bit.
         let expected = move |i: usize| (0..ROW).fold(0.0, |sum, k| sum + self.columns[k * sums + i]);
-        vec![
-            self.variant(
-                "rows",
-                "sums",
-                ROW,
-                |data, launcher, config| launcher.launch(&kernel::layout_rows, config, (&data.rows, &mut data.output)),
-                expected,
-            ),
-            self.variant(
-                "columns",
-                "sums",
-                ROW,
-                |data, launcher, config| {
-                    launcher.launch(&kernel::layout_columns, config, (&data.columns, &mut data.output))
-                },
-                expected,
-            ),
-        ]
+        launches.map(|(name, launch)| self.variant(name, "sums", ROW, launch, expected)).into()
     }
 
     fn matrices(&self) -> Vec<Variant<'_, Data>> {

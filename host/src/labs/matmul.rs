@@ -1,127 +1,32 @@
 //! The matrix product, from global memory and through tiles. The kernels and what they show are in
 //! `kernels::matmul`. It shares its references with `gram` (`product.rs`).
 
-use std::path::PathBuf;
+mod table;
+
 use std::rc::Rc;
 use std::sync::OnceLock;
 
 use best_kernels::matmul::{self as best, Best};
 use best_kernels::product::{Shares, TileLaunch};
-use clap::Args;
-use cuda_std::launch::{self, SafeKernel};
-use device::flag_values::{block_shape, whole_number};
 use device::peers::Peers;
 use device::random::Random;
 use device::{Device, Error, LaunchConfig, Matrix, Result};
-use kernels::{matmul as kernel, register_tiles as climb};
 use serde_json::{Value, json};
 
-use super::best::{Meeting, gpu};
+pub use table::Options;
+use table::{CONCLUSIONS, Plain, Step};
+
+use super::best::{SplitWorkspace, gpu};
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::product::Products;
 use super::settings::Settings;
-use super::variants::{Chosen, VariantSpec, Variants, variant};
+use super::variants::VariantSpec;
 use crate::peers::{self, Peer};
-use crate::report::Gap::{Of, Speedup, Times};
-use crate::report::measures::LOAD_REQUESTS;
-use crate::report::{Conclusion, Holds, Row, Subject, Tolerance};
+use crate::report::{Conclusion, Subject, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
-
-/// A kernel of the course.
-type Plain = SafeKernel<(launch::Matrix<f32>, launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
-
-/// What a variant launches.
-#[derive(Clone, Copy)]
-struct Step {
-    /// The kernel; for the best one, that of products that are smaller than its tiles.
-    kernel: &'static Plain,
-    /// The side of the square of elements that a block computes, if it does not depend on the block.
-    tile: Option<u32>,
-    /// The kernel's shared memory in bytes, if not every GPU has as much.
-    shared: u64,
-    best: bool,
-}
-
-const fn step(kernel: &'static Plain, tile: u32, shared: u64) -> Step {
-    Step { kernel, tile: Some(tile), shared, best: false }
-}
-
-const REGISTERS: u32 = kernel::REGISTER_TILE;
-const MOST: u64 = climb::MOST_SHARED;
-
-impl Variants for Step {
-    const TITLE: &'static str = "Variants";
-    #[rustfmt::skip]
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("naive", "One thread per element, from global memory", Step { tile: None, ..step(&kernel::matmul_naive, 0, 0) }),
-        variant("tiled16", "Tiles of 16 x 16 in shared memory", step(&kernel::matmul_tiled16, kernel::TILE16, 0)),
-        variant("tiled32", "Tiles of 32 x 32 in shared memory", step(&kernel::matmul_tiled32, kernel::TILE32, 0)),
-        variant("registers", "The same, and 8 x 8 elements in the registers of each thread", step(&kernel::matmul_registers, REGISTERS, 0)),
-        variant("wide", "The same with words of 16 bytes", step(&climb::matmul_wide, REGISTERS, 0)),
-        variant(
-            "async2",
-            "The same with asynchronous copies: the next tiles come while these are multiplied",
-            step(&climb::matmul_async2, REGISTERS, MOST),
-        ),
-        variant("async3", "The same with three tiles of each matrix in place of two", step(&climb::matmul_async3, REGISTERS, MOST)),
-        variant(
-            "best",
-            "The same with multiplications in an order that suits the registers",
-            Step { best: true, ..step(&climb::matmul_wide, REGISTERS, MOST) },
-        ),
-    ];
-}
-
-/// The flags of `host matmul`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    variants: Chosen<Step>,
-    /// Rows of A and of the product; 1000 is the lab sheet's size
-    #[arg(long, alias = "rows", value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
-    m: Option<u32>,
-    /// Columns of B and of the product [default: as --m]
-    #[arg(long, alias = "cols", value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
-    n: Option<u32>,
-    /// Columns of A and rows of B [default: as --m]
-    #[arg(long, alias = "inner", value_name = "NUMBER", conflicts_with = "input", value_parser = whole_number(1, u32::MAX))]
-    k: Option<u32>,
-    /// Take A from this NumPy file, a float32 matrix, instead of a random one
-    #[arg(long, value_name = "A.npy", conflicts_with_all = ["m", "n"])]
-    input: Option<PathBuf>,
-    /// Take B from this NumPy file; otherwise B is random, and as wide as A is high
-    #[arg(long, value_name = "B.npy", requires = "input")]
-    input_b: Option<PathBuf>,
-    /// Threads of a block of the naive kernel
-    #[arg(long, value_name = "X,Y", default_value = "16,16", value_parser = block_shape)]
-    block: [u32; 2],
-    /// Start each row at the device's preferred alignment
-    #[arg(long)]
-    pitched: bool,
-}
-
-const NAIVE: Row = Row::Named("naive");
-const TILED32: Row = Row::Named("tiled32");
-
-const CONCLUSIONS: &[Conclusion] = &[
-    Conclusion::new(
-        "Tiles of 16 x 16 are {} times as fast as global memory (the lab sheet measured 18.6), register tiles {} times, the best kernel \
-         {} times.",
-        &[
-            Speedup(Row::Named("tiled16"), NAIVE),
-            Speedup(Row::Named("registers"), NAIVE),
-            Speedup(Row::Named("best"), NAIVE),
-        ],
-    ),
-    Conclusion::new(
-        "The naive kernel makes {} load requests to global memory; with tiles of 32 x 32 it is {}, one in {}.",
-        &[Of(NAIVE, &LOAD_REQUESTS), Of(TILED32, &LOAD_REQUESTS), Times(NAIVE, TILED32, &LOAD_REQUESTS)],
-    )
-    .holds(&[Holds::More(0, 1)]),
-];
 
 /// The lab: two matrices.
 pub struct Matmul {
@@ -138,7 +43,7 @@ pub struct Data {
     b: Matrix<f32>,
     c: Matrix<f32>,
     /// Of the best kernel.
-    meeting: Meeting,
+    workspace: SplitWorkspace,
 }
 
 impl Lab for Matmul {
@@ -202,8 +107,8 @@ impl Lab for Matmul {
         let pitched = self.options.pitched;
         let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
         let matrix = |rows, columns| device.matrix(rows, columns, pitched);
-        let meeting = Meeting::new(device, 0)?;
-        let mut data = Data { a: matrix(m, k)?, b: matrix(k, n)?, c: matrix(m, n)?, meeting };
+        let workspace = SplitWorkspace::new(device, 0)?;
+        let mut data = Data { a: matrix(m, k)?, b: matrix(k, n)?, c: matrix(m, n)?, workspace };
         for (matrix, elements) in [(&mut data.a, &self.a.elements), (&mut data.b, &self.b.elements)] {
             // The padding of a pitched matrix is never right to read.
             matrix.poison()?;
@@ -214,7 +119,7 @@ impl Lab for Matmul {
         if steps.iter().any(|step| step.of.best)
             && let Some(launch) = self.best(device, &data)
         {
-            data.meeting = Meeting::new(device, launch.sharing)?;
+            data.workspace = SplitWorkspace::new(device, launch.sharing)?;
         }
         let variants = steps.iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
@@ -251,7 +156,7 @@ impl Matmul {
         step.kernel.shape().block.unwrap_or([x, y, 1])
     }
 
-    /// The best kernel for this shape. Products that are smaller than a tile are left to [`climb::matmul_wide`].
+    /// The best kernel for this shape. Products that are smaller than a tile are left to `matmul_wide`.
     fn best(&self, device: &Device, data: &Data) -> Option<TileLaunch<Best>> {
         best::best(gpu(device), self.shape(data))
     }
@@ -275,7 +180,7 @@ impl Matmul {
         let variant = Variant::new(
             name,
             move |data: &mut Data, launcher| {
-                let Data { a, b, c, meeting } = data;
+                let Data { a, b, c, workspace } = data;
                 match kernel {
                     Entry::Plain(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c)),
                     // SAFETY: the shape is that of these matrices, and nothing else uses them.
@@ -283,9 +188,9 @@ impl Matmul {
                         launcher.launch_unchecked(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32))
                     },
                     Entry::Tiled(Best::Split(kernel), shares) => {
-                        let Meeting { ready, room } = meeting;
-                        let arguments = (&*a, &*b, c, shape, 1.0_f32, shares, ready, room);
-                        // SAFETY: the same, and the meeting place is as large as the shares need.
+                        let SplitWorkspace { ready, sums } = workspace;
+                        let arguments = (&*a, &*b, c, shape, 1.0_f32, shares, ready, sums);
+                        // SAFETY: the same, and the workspace is as large as the shares need.
                         unsafe { launcher.launch_unchecked(kernel, &launch, arguments) }
                     }
                 }

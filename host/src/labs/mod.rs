@@ -52,8 +52,8 @@ pub use launcher::{Launcher, Preferences};
 pub use settings::{Settings, ShapeFlags};
 pub use variants::{Chosen, VariantSpec, Variants};
 
+use crate::faults::checks_by_default;
 use crate::peers::{Peer, PeerFlags};
-use crate::progress::Progress;
 use crate::report::{Conclusion, LabReport};
 
 /// Every lab, in the order of the course.
@@ -88,8 +88,8 @@ pub struct Entry {
     pub conclusions: &'static [Conclusion],
     /// The subcommand with the lab's flags.
     pub command: fn() -> Command,
-    /// Runs the lab with the flags as they were given.
-    pub run: fn(&Device, &ArgMatches, Progress) -> Result<LabReport>,
+    /// Runs the lab with its own flags as they were given.
+    pub run: fn(&Device, &ArgMatches, Settings) -> Result<LabReport>,
     /// Runs the lab with its own flags' defaults.
     pub run_at_defaults: fn(&Device, &Settings) -> Result<LabReport>,
 }
@@ -134,7 +134,7 @@ fn command<L: Lab>() -> Command {
     for (flag, size) in L::SIZES {
         command = command.mut_arg(flag, |flag| size.in_help(flag));
     }
-    let command = Settings::augment_args(command);
+    let command = Settings::augment_args(command).mut_arg("check", |flag| checks_by_default(flag, "none"));
     // Otherwise `clap` would show the type's documentation in the list.
     let command = command.about(L::ABOUT).long_about(None);
     // So that `--rows -1` is a bad number and not an unknown flag `-1`.
@@ -144,16 +144,15 @@ fn command<L: Lab>() -> Command {
     })
 }
 
-/// Runs a lab with the flags as they were given.
-fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, progress: Progress) -> Result<LabReport> {
+/// Runs a lab with its own flags as they were given.
+fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, settings: Settings) -> Result<LabReport> {
     // `clap` has checked them, so this cannot fail.
     let wrong = |error: clap::Error| Error::flag("flags", wording::one_line(&error.to_string()));
     let options = L::Options::from_arg_matches(matches).map_err(wrong)?;
-    let settings = Settings::from_arg_matches(matches).map_err(wrong)?;
     let peer =
         if L::PEERS.is_empty() { PeerFlags::default() } else { PeerFlags::from_arg_matches(matches).map_err(wrong)? };
     let shape = if L::SHAPED { ShapeFlags::from_arg_matches(matches).map_err(wrong)? } else { ShapeFlags::default() };
-    run::<L>(device, options, &Settings { progress, peer, shape, ..settings })
+    run::<L>(device, options, &Settings { peer, shape, ..settings })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use device::{Buffer, Device, Error, LaunchConfig, POISON, Result};
 use kernels::offset as kernel;
 use serde_json::{Value, json};
 
-use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
+use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
@@ -22,7 +22,7 @@ use crate::report::{Better, Cell, Conclusion, Holds, LabReport, Measure, Row, Su
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 16 };
 
 /// Three vectors on the device; A, B and one output at a time on the host.
-const ROOM: Room = Room { what: "adding vectors", on_device: 3, on_host: 3 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "adding vectors", on_device: 3, on_host: 3 };
 
 /// The kernels' parameters: A, B, C, offset.
 type Parameters = (Slice<f32>, Slice<f32>, DisjointSlice<f32>, usize);
@@ -124,7 +124,7 @@ impl Lab for Offset {
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let mut random = Random::new(settings.seed);
-        let a: Vec<f32> = options.a.vector(device, SIZE, ROOM, &mut random)?;
+        let a: Vec<f32> = options.a.vector(device, SIZE, NEEDS, &mut random)?;
         let b =
             second_vector(options.input_b.as_deref(), a.len(), "A and B are added element by element", &mut random)?;
         let offsets = offsets(&options.offset, options.all, a.len())?;

@@ -1,23 +1,23 @@
 //! The lab `pitch`: linear against pitched rows. The kernels and what they show are in
 //! `kernels::pitch`.
 
-use clap::Args;
-use device::flag_values::whole_number;
+mod table;
+
 use device::random::Random;
 use device::{Device, Error, LaunchConfig, Matrix, OnDevice as _, Result};
 use kernels::pitch as kernel;
 use serde_json::{Value, json};
 
+pub use table::Options;
+use table::{Access, CONCLUSIONS, Layout};
+
 use super::compare::Shape;
-use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
+use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::models::stand_in;
 use super::settings::Settings;
-use super::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{self, AsFast, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS};
-use crate::report::{Cell, Conclusion, Holds, Measure, Row, Subject, of_fact};
-use crate::units::percent;
+use super::variants::VariantSpec;
+use crate::report::{Conclusion, Subject};
 
 /// The columns of the lecture's matrix.
 const COLUMNS: DefaultSize = DefaultSize { on_gpu: 120, on_simulator: 120 };
@@ -25,97 +25,7 @@ const ROWS: DefaultSize = DefaultSize { on_gpu: 1 << 19, on_simulator: 512 };
 
 /// The matrix and its transpose, linear and with a pitch that may be four times as long, and an output for each; the matrix and a
 /// result on the host.
-const ROOM: Room = Room { what: "copying a matrix", on_device: 12, on_host: 2 };
-
-/// How a variant reads the matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
-    Rows,
-    Columns,
-    Transposed,
-    Copies,
-}
-
-impl Variants for Access {
-    const TITLE: &'static str = "Accesses";
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("rows", "Read by rows", Self::Rows).flag("by-rows"),
-        variant("columns", "Read by columns", Self::Columns).flag("by-columns"),
-        variant("transposed", "Read the transposed copy by rows", Self::Transposed),
-        variant("copies", "Copy to and from the device", Self::Copies),
-    ];
-}
-
-/// How the matrix is stored: the index in [`OnDevice`].
-#[derive(Clone, Copy)]
-struct Layout(usize);
-
-impl Variants for Layout {
-    const TITLE: &'static str = "Layouts";
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("linear", "Rows directly after each other", Self(0)),
-        variant("pitched", "Rows that each start at the device's preferred alignment", Self(1)),
-    ];
-}
-
-/// The flags of `host pitch`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    accesses: Chosen<Access>,
-    #[command(flatten)]
-    layouts: Chosen<Layout>,
-    #[command(flatten)]
-    matrix: MatrixFlags,
-    /// Threads of a block
-    #[arg(long, value_name = "NUMBER", default_value_t = 128, value_parser = whole_number(1, 1024u32))]
-    block: u32,
-}
-
-const LINEAR: Row = Row::Named("rows-linear");
-const PITCHED: Row = Row::Named("rows-pitched");
-const COLUMNS_PITCHED: Row = Row::Named("columns-pitched");
-const TRANSPOSED: Row = Row::Named("transposed-pitched");
-const LINEAR_LINES: Gap = Of(Row::Named("rows-linear on fermi"), &LOADED_LINES);
-const PITCHED_LINES: Gap = Of(Row::Named("rows-pitched on fermi"), &LOADED_LINES);
-
-/// How much more memory the pitched matrix takes.
-const EXTRA_MEMORY: Measure = of_fact("extra_memory", |variant| {
-    let extra = variant.fact("extra_memory_%")?.as_f64()?;
-    Some(Cell::new(extra, if extra > 0.0 { percent(extra) } else { "no".to_owned() }))
-});
-
-/// The lines of 128 bytes that a load takes through the model's L1.
-const LOADED_LINES: Measure = of_fact("lines", |variant| {
-    let counters = variant.counters.as_ref()?;
-    Some(Cell::number(counters.model?.global_load.transactions as f64 / counters.global.load.requests as f64))
-});
-
-const CONCLUSIONS: &[Conclusion] = &[
-    Conclusion::new(
-        "By rows the pitched matrix is {} as the linear one; its transposed copy is {} as its columns.",
-        &[AsFast(PITCHED, LINEAR), AsFast(TRANSPOSED, COLUMNS_PITCHED)],
-    ),
-    Conclusion::new(
-        "By rows, a load takes {} of either matrix; the pitched matrix takes {} more memory.",
-        &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(PITCHED, &EXTRA_MEMORY), Of(PITCHED, &A_LOAD_IN_UNITS)],
-    )
-    .holds(&[Holds::Same(0, 2)]),
-    Conclusion::new(
-        "By rows, a load takes {} of the linear matrix and {} of the pitched one; the pitched matrix takes {} more memory.",
-        &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(PITCHED, &A_LOAD), Of(PITCHED, &EXTRA_MEMORY), Of(LINEAR, &A_LOAD)],
-    )
-    .holds(&[Holds::Differ(1, 3)]),
-    Conclusion::new("Through Fermi's L1 it takes {} lines of 128 bytes either way.", &[LINEAR_LINES, PITCHED_LINES])
-        .holds(&[Holds::Same(0, 1)]),
-    Conclusion::new("Through Fermi's L1 it takes {} and {} lines of 128 bytes.", &[LINEAR_LINES, PITCHED_LINES])
-        .holds(&[Holds::Differ(0, 1)]),
-    Conclusion::new(
-        "By columns it takes {} either way, and by rows of the transposed copy {}.",
-        &[Of(COLUMNS_PITCHED, &A_LOAD_IN_UNITS), Of(TRANSPOSED, &A_LOAD), Of(Row::Named("columns-linear"), &A_LOAD_IN_UNITS)],
-    )
-    .holds(&[Holds::Same(0, 2)]),
-];
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "copying a matrix", on_device: 12, on_host: 2 };
 
 /// The lab: a matrix.
 pub struct Pitch {
@@ -155,7 +65,7 @@ impl Lab for Pitch {
             flags.cols = flags.cols.or(Some(COLUMNS.on(device) as u32));
             flags.rows = flags.rows.or(Some(ROWS.on(device) as u32));
         }
-        let matrix = flags.matrix(device, ROWS, ROOM, &mut Random::new(settings.seed))?;
+        let matrix = flags.matrix(device, ROWS, NEEDS, &mut Random::new(settings.seed))?;
         let transpose = matrix.transposed().elements;
         Ok(Self { options, transpose, matrix })
     }

@@ -37,8 +37,8 @@ pub struct Settings {
     /// Also write this web page: the table, the sentences, pictures of the accesses, and the source with its counts
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// The kernels' preference: more shared memory, more L1 cache, or both equally
-    #[arg(long, value_enum, value_name = "PREFERENCE", default_value_t = CacheConfig::None)]
+    /// The kernels' preference: none, more shared memory (shared), more L1 cache (l1), or both equally (equal)
+    #[arg(long, value_enum, value_name = "PREFERENCE", default_value_t = CacheConfig::None, hide_possible_values = true)]
     pub cache_config: CacheConfig,
     /// The share of a multiprocessor's L1 memory to use as shared memory, in percent (0 to 100)
     #[arg(long, value_name = "PERCENT", value_parser = whole_number(0, 100u8))]

@@ -9,7 +9,7 @@ use kernels::shared as kernel;
 use serde_json::{Value, json};
 
 use super::compare::Shape;
-use super::inputs::{DefaultSize, Room, VectorFlags, named};
+use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Preferences;
 use super::models::stand_in;
@@ -22,7 +22,7 @@ use crate::report::{Cell, Conclusion, Holds, Measure, Row, Subject, of_fact};
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1 << 17 };
 
 /// The input and the output on the device; the input and a result on the host.
-const ROOM: Room = Room { what: "reversing the chunks of a vector", on_device: 2, on_host: 2 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "reversing the chunks of a vector", on_device: 2, on_host: 2 };
 
 /// Sizes of a block's shared memory in kilobytes, and whether only `--all` runs them; those that the device does not have are
 /// omitted.
@@ -96,12 +96,12 @@ const CHUNK: Measure = of_fact("kilobytes", |variant| variant.fact("kilobytes")?
 
 impl Lab for Shared {
     const NAME: &'static str = "shared";
-    const ABOUT: &'static str = "Shared memory against occupancy: up to all that a block can have";
+    const ABOUT: &'static str = "Shared memory against occupancy, up to the most that a block can have";
     const SUBJECTS: &'static [Subject] = &[Subject::SharedLoads, Subject::SharedStores, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = &[
         Conclusion::new("Static shared memory is {} as dynamic of the same size.", &[AsFast(STATIC, DYNAMIC)]),
         Conclusion::new(
-            "With {} KB of shared memory a block the occupancy is {}, with {} KB it is {}.",
+            "With {} KB of shared memory per block the occupancy is {}, with {} KB it is {}.",
             &[Of(LEAST, &CHUNK), Of(LEAST, &OCCUPANCY), Of(MOST, &CHUNK), Of(MOST, &OCCUPANCY)],
         )
         .holds(&[Holds::More(2, 0)]),
@@ -117,7 +117,7 @@ impl Lab for Shared {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        let elements = options.vector.vector(device, SIZE, ROOM, &mut Random::new(settings.seed))?;
+        let elements = options.vector.vector(device, SIZE, NEEDS, &mut Random::new(settings.seed))?;
         let most = most_kilobytes(device);
         if let Some(kilobytes) = options.kilobytes.iter().find(|&&kilobytes| kilobytes > most) {
             let name = &device.properties().name;

@@ -9,7 +9,7 @@ use kernels::table as kernel;
 use serde_json::{Value, json};
 
 use super::compare::{Reference, Shape};
-use super::inputs::{DefaultSize, Room};
+use super::inputs::{DefaultSize, MemoryNeeds};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
@@ -20,7 +20,7 @@ use crate::report::{Cell, Conclusion, Holds, Measure, Row, Subject, Tolerance};
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1024 };
 
 /// The table on the device and on the host.
-const ROOM: Room = Room { what: "a table", on_device: 1, on_host: 1 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "a table", on_device: 1, on_host: 1 };
 
 /// The functions of a variant.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ impl Lab for Table {
 
     fn new(device: &Device, options: Options, _settings: &Settings) -> Result<Self> {
         let size = options.size.unwrap_or_else(|| SIZE.on(device));
-        ROOM.check::<f32>(device, &[size])?;
+        NEEDS.check::<f32>(device, &[size])?;
         let step = options.step.unwrap_or(LAST_X / size as f32);
         Ok(Self { options, size: size as usize, step })
     }

@@ -1,5 +1,8 @@
 //! Tests of every lab: its kernels, and its sentences for every combination of its variants.
 
+use std::fs;
+use std::path::Path;
+
 use super::*;
 use crate::report::{Row, VariantReport};
 use device::{DeviceChoice, Options};
@@ -16,6 +19,20 @@ fn every_lab_has_kernels_and_every_kernel_a_lab() {
     }
 }
 
+#[test]
+fn a_file_of_a_lab_has_at_most_300_lines() {
+    let labs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/labs");
+    for lab in ALL {
+        let folder = fs::read_dir(labs.join(lab.name)).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let files = folder.chain([labs.join(lab.name).with_extension("rs")]).filter(|path| path.is_file());
+        let lines: Vec<_> = files.map(|path| (fs::read_to_string(&path).unwrap().lines().count(), path)).collect();
+        assert!(!lines.is_empty(), "{}", lab.name);
+        for (lines, path) in lines {
+            assert!(lines <= 300, "{} has {lines} lines", path.display());
+        }
+    }
+}
+
 /// A run of a lab with all of its variants, on few elements.
 fn everything(lab: &Entry, device: &Device, small: bool) -> LabReport {
     let command = (lab.command)();
@@ -27,7 +44,8 @@ fn everything(lab: &Entry, device: &Device, small: bool) -> LabReport {
         flags.extend([if small { least } else { more }].into_iter().filter(|value| !value.is_empty()));
     }
     let matches = (lab.command)().try_get_matches_from(&flags).unwrap();
-    (lab.run)(device, &matches, Progress::default()).unwrap_or_else(|error| panic!("{flags:?}: {error}"))
+    let settings = Settings::from_arg_matches(&matches).unwrap();
+    (lab.run)(device, &matches, settings).unwrap_or_else(|error| panic!("{flags:?}: {error}"))
 }
 
 /// The sentences that a report with only these variants has.

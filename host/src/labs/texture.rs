@@ -1,26 +1,30 @@
 //! The lab `texture`: textures against global memory. The kernels and what they show are in
 //! `kernels::texture`. It owns its arrays, textures and buffers.
 
+mod sampling;
+mod table;
+mod walks;
+
 use std::rc::Rc;
 
-use clap::Args;
 use device::random::Random;
 use device::{
-    AddressMode, Array, ArrayShape, Buffer, ChannelType, Device, Error, Filter, LaunchConfig, Matrix, OwnedTexture,
-    ReadMode, Result, Sampling, TexelFormat,
+    Array, ArrayShape, Buffer, ChannelType, Device, Error, Filter, LaunchConfig, Matrix, OwnedTexture, Result,
+    Sampling, TexelFormat,
 };
 use kernels::texture::{self as kernel, Walk};
 use serde_json::{Value, json};
+
+use sampling::SAMPLED;
+pub use table::Options;
+use table::{CONCLUSIONS, Part};
+use walks::{Layout, WAYS, Way};
 
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
-use super::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{AsFast, Of, Whole};
-use crate::report::measures::A_LOAD;
-use crate::report::{Cell, Conclusion, Cost, LabReport, Row, Subject, Tolerance};
-use crate::units::three_digits;
+use crate::report::{Conclusion, Subject, Tolerance};
 
 /// The default side of the image.
 const SIDE: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 128 };
@@ -30,128 +34,6 @@ const MOST_SIDE: u32 = 32768;
 
 /// The most texels of a texture in linear memory that every GPU supports.
 const MOST_LINEAR: usize = 1 << 27;
-
-/// What is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Linear,
-    Sampling,
-    Walks,
-}
-
-impl Variants for Part {
-    const TITLE: &'static str = "Variants";
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("linear", "A texture in linear memory against plain loads", Self::Linear).extra(),
-        variant(
-            "sampling",
-            "Beyond the edges: clamp, wrap, mirror, border; between texels: nearest, linear; bytes as fractions",
-            Self::Sampling,
-        )
-        .extra(),
-        variant(
-            "walks",
-            "Walks along rows, columns, diagonals and in windows: texture, row order, Morton order",
-            Self::Walks,
-        ),
-    ];
-}
-
-/// The flags of `host texture`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    variants: Chosen<Part>,
-    /// All of these variants
-    #[arg(long)]
-    all: bool,
-    /// The image's side in texels: a power of two from 32 to 32768
-    #[arg(long, value_name = "NUMBER", value_parser = device::flag_values::power_of_two(32, MOST_SIDE))]
-    size: Option<u32>,
-    /// Take the image from this NumPy file: a float32 matrix, square, with a power of two as its side
-    #[arg(long, value_name = "A.npy", conflicts_with = "size")]
-    input: Option<std::path::PathBuf>,
-}
-
-/// The sum of what a load takes over the four walks, in an order of the image, divided by four.
-fn mean_over_walks(report: &LabReport, order: &str) -> Option<f64> {
-    let of = |walk| Cost::of_loads(report.variant(&format!("{walk}-{order}"))?.counters.as_ref()?);
-    let each = ["rows", "columns", "diagonals", "windows"].map(|walk| Some(of(walk)?.per_request));
-    Some(each.into_iter().sum::<Option<f64>>()? / 4.0)
-}
-
-const COLUMNS: Row = Row::Named("columns-row-order");
-
-const CONCLUSIONS: &[Conclusion] = &[
-    Conclusion::new(
-        "Down the columns the texture is {} as row order; along the rows it is {} as that.",
-        &[
-            AsFast(Row::Named("columns-texture"), COLUMNS),
-            AsFast(Row::Named("rows-texture"), Row::Named("rows-row-order")),
-        ],
-    ),
-    Conclusion::new(
-        "Over the four walks, a load takes {} in row order and {} in Morton order; down the columns alone, {} and {}.",
-        &[
-            Whole(|report| {
-                let unit = Cost::of_loads(COLUMNS.find(report)?.counters.as_ref()?)?.unit;
-                let mean = mean_over_walks(report, "row-order")?;
-                Some(Cell::new(mean, format!("{} {unit}", three_digits(mean))))
-            }),
-            Whole(|report| mean_over_walks(report, "morton-order").map(Cell::number)),
-            Of(COLUMNS, &A_LOAD),
-            Of(Row::Named("columns-morton-order"), &A_LOAD),
-        ],
-    ),
-];
-
-/// How an image is sampled.
-#[derive(Clone, Copy, Debug)]
-struct Sampled {
-    name: &'static str,
-    mode: AddressMode,
-    filter: Filter,
-    bytes: bool,
-}
-
-const SAMPLED: [Sampled; 9] = [
-    Sampled { name: "clamp-nearest", mode: AddressMode::Clamp, filter: Filter::Point, bytes: false },
-    Sampled { name: "wrap-nearest", mode: AddressMode::Wrap, filter: Filter::Point, bytes: false },
-    Sampled { name: "mirror-nearest", mode: AddressMode::Mirror, filter: Filter::Point, bytes: false },
-    Sampled { name: "border-nearest", mode: AddressMode::Border, filter: Filter::Point, bytes: false },
-    Sampled { name: "clamp-linear", mode: AddressMode::Clamp, filter: Filter::Linear, bytes: false },
-    Sampled { name: "wrap-linear", mode: AddressMode::Wrap, filter: Filter::Linear, bytes: false },
-    Sampled { name: "mirror-linear", mode: AddressMode::Mirror, filter: Filter::Linear, bytes: false },
-    Sampled { name: "border-linear", mode: AddressMode::Border, filter: Filter::Linear, bytes: false },
-    Sampled { name: "bytes-nearest", mode: AddressMode::Clamp, filter: Filter::Point, bytes: true },
-];
-
-/// A walk over an image, and its block.
-#[derive(Clone, Copy, Debug)]
-struct Way {
-    name: &'static str,
-    /// The distance to the next lane's texel, and to the next row of threads'.
-    step_x: [u32; 2],
-    step_y: [u32; 2],
-    origin: [u32; 2],
-    block: [u32; 2],
-}
-
-const WAYS: [Way; 4] = [
-    Way { name: "rows", step_x: [1, 0], step_y: [0, 1], origin: [0, 0], block: [32, 8] },
-    Way { name: "columns", step_x: [0, 1], step_y: [1, 0], origin: [0, 0], block: [32, 8] },
-    Way { name: "diagonals", step_x: [1, 1], step_y: [0, 1], origin: [0, 0], block: [32, 8] },
-    // Each warp has 4 x 8 threads, and none begins at the start of a sector.
-    Way { name: "windows", step_x: [1, 0], step_y: [0, 1], origin: [3, 1], block: [4, 64] },
-];
-
-/// How the image of a walk is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layout {
-    Texture,
-    Rows,
-    Morton,
-}
 
 /// The lab: an image.
 pub struct Texture {
@@ -346,39 +228,6 @@ impl Texture {
         .computes(format!("the image as {}", sampled.name), self.useful() / 2)
     }
 
-    /// The expected sample at a position in texels.
-    fn sampled(&self, sampled: Sampled, x: f64, y: f64) -> f64 {
-        let texel = |x: f64, y: f64| {
-            let (Some(x), Some(y)) = (self.index(sampled.mode, x), self.index(sampled.mode, y)) else { return 0.0 };
-            match sampled.bytes {
-                true => f64::from(self.bytes[y * self.side + x]) / 255.0,
-                false => f64::from(self.image[y * self.side + x]),
-            }
-        };
-        if sampled.filter == Filter::Point {
-            return texel(x.floor(), y.floor());
-        }
-        let (left, top) = ((x - 0.5).floor(), (y - 0.5).floor());
-        let (right_part, bottom_part) = (x - 0.5 - left, y - 0.5 - top);
-        let row = |y: f64| texel(left, y) * (1.0 - right_part) + texel(left + 1.0, y) * right_part;
-        row(top) * (1.0 - bottom_part) + row(top + 1.0) * bottom_part
-    }
-
-    /// The texel that is read for a position beyond the edge; `None` for the border colour.
-    fn index(&self, mode: AddressMode, place: f64) -> Option<usize> {
-        let side = self.side as f64;
-        let inside = match mode {
-            AddressMode::Clamp => place.clamp(0.0, side - 1.0),
-            AddressMode::Wrap => place.rem_euclid(side),
-            AddressMode::Mirror => {
-                let place = place.rem_euclid(2.0 * side);
-                if place < side { place } else { 2.0 * side - 1.0 - place }
-            }
-            AddressMode::Border => place,
-        };
-        (0.0..side).contains(&inside).then_some(inside as usize)
-    }
-
     fn walk(&self, way: Way, place: Layout) -> Variant<'_, Data> {
         let Way { name, step_x, step_y, origin, block } = way;
         let side = self.side as u32;
@@ -415,26 +264,4 @@ impl Texture {
 /// A launch with a thread for each texel of a square image.
 fn covering(side: u32, block: [u32; 2]) -> LaunchConfig {
     LaunchConfig::new([side.div_ceil(block[0]), side.div_ceil(block[1]), 1], [block[0], block[1], 1])
-}
-
-impl Layout {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Texture => "texture",
-            Self::Rows => "row-order",
-            Self::Morton => "morton-order",
-        }
-    }
-}
-
-impl Sampled {
-    fn sampling(self) -> Sampling {
-        Sampling {
-            address_modes: [self.mode; 3],
-            filter: self.filter,
-            read_mode: if self.bytes { ReadMode::NormalizedFloat } else { ReadMode::Element },
-            normalized_coordinates: true,
-            ..Sampling::default()
-        }
-    }
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::best::gpu;
 use super::compare::Shape;
-use super::inputs::{DefaultSize, Room, VectorFlags, named};
+use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
@@ -26,7 +26,7 @@ use crate::report::{Conclusion, Holds, Row, Subject};
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 28, on_simulator: 1 << 18 };
 
 /// The input and the copy on the device; the input and the copy on the host.
-const ROOM: Room = Room { what: "the copy of a vector", on_device: 2, on_host: 2 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "the copy of a vector", on_device: 2, on_host: 2 };
 
 /// The kernel of a variant, by the words that it copies.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ impl Variants for Copies {
         variant("copy4", "Words of 4 bytes: f32", Self::Words4),
         variant("copy8", "Words of 8 bytes: f32x2", Self::Words8),
         variant("copy16", "Words of 16 bytes: f32x4", Self::Words16),
-        variant("best", "Words of 16 bytes, past L1, as many a thread as suits the GPU", Self::Best),
+        variant("best", "Words of 16 bytes, bypassing L1, as many per thread as suit the GPU", Self::Best),
     ];
 }
 
@@ -96,7 +96,7 @@ impl Lab for Vector {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        let elements = options.vector.vector(device, SIZE, ROOM, &mut Random::new(settings.seed))?;
+        let elements = options.vector.vector(device, SIZE, NEEDS, &mut Random::new(settings.seed))?;
         Ok(Self { options, elements })
     }
 

@@ -12,7 +12,7 @@ use device::{Error, Result};
 
 use super::argument::{Argument, split_os};
 use super::argument_id::Named;
-use crate::faults::SanitizerFlags;
+use crate::faults::{SanitizerFlags, checks_by_default};
 use crate::lines::LineFlags;
 
 const AFTER_HELP: &str = "\
@@ -283,6 +283,7 @@ fn extents(text: &str) -> std::result::Result<[u32; 3], String> {
 /// The subcommand.
 pub(crate) fn command() -> Command {
     Flags::augment_args(Command::new("run"))
+        .mut_arg("check", |flag| checks_by_default(flag, "all"))
         .about("Run a kernel of a PTX file from any compiler, on a GPU or the simulator")
         .after_help(AFTER_HELP)
 }

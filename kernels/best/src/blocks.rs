@@ -1,5 +1,5 @@
-//! How many blocks share numbers that the last of them combines, and what rounding that makes: for
-//! [`reduce`](crate::reduce) and [`dot`](crate::dot), whose kernels are made of `combine`.
+//! How many blocks share the numbers of a [`reduce`](crate::reduce) or [`dot`](crate::dot), and how
+//! many roundings that makes.
 
 use crate::{Launch, reduce::THREADS};
 

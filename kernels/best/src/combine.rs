@@ -1,27 +1,27 @@
-//! What the reductions share: operations, words of several numbers, and how values meet: in a
-//! thread, a block, a grid.
+//! What the reductions share: operations, words of several numbers, and how values are combined in
+//! a thread, a block and a grid.
 //!
-//! A value of a thread meets those of its warp by shuffles ([`of_lanes`]), those of its block in
-//! shared memory ([`of_block`]), and those of the other blocks in global memory ([`of_blocks`]).
+//! The values of a warp are combined by shuffles ([`reduce_lanes`]), those of a block in shared
+//! memory ([`reduce_block`]), and those of all blocks in global memory ([`reduce_blocks`]).
 //!
 //! # One launch for all blocks
 //!
-//! Blocks cannot meet at a barrier, so a second launch would have to combine their results.
-//! [`of_blocks`] spares it: the last block waits for the others. The usual way is a counter, but it
-//! is slow: each block stores its result, waits until that is visible (a fence), and adds to the
-//! counter; whoever is last then reads the results. That is four trips to L2, one after the other.
-//! Here each block stores its result together with a mark in one word of 8 bytes, which becomes
-//! visible as a whole: nothing is left to order, so there is no fence and no counter. It is two
-//! trips, and the first is not waited for.
+//! Blocks have no common barrier, so a second launch would have to combine their results.
+//! [`reduce_blocks`] avoids it: the last block waits for the others. The usual way is a counter,
+//! but it is slow: each block stores its result, waits until that is visible (a fence), and adds to
+//! the counter; whoever is last then reads the results. That is four trips to L2, one after the
+//! other. Here each block stores its result together with a mark in one word of 8 bytes, which
+//! becomes visible at once: there is nothing to order, so no fence and no counter are needed. That
+//! is two trips, and no block waits for the first.
 //!
-//! The value is in the word that is waited for, so its loads and stores are atomic, but need no
-//! order (`relaxed`).
+//! The word that the last block waits for holds the value, so its loads and stores are atomic, but
+//! need no order (`relaxed`).
 //!
 //! # When a block may wait for another
 //!
 //! `cuda_std::thread` and the exercise `reduce_once` say that blocks cannot wait for each other: a
-//! block that waits keeps its place on a multiprocessor, and the one that it waits for may need
-//! just that place. Here it is right, under one condition: a block waits only for blocks with lower
+//! waiting block keeps its place on a multiprocessor, and the block that it waits for may need just
+//! that place. Here it is correct, under one condition: a block waits only for blocks with lower
 //! numbers, and **the GPU starts blocks in the order of their numbers**. Then those run, or have
 //! ended, and none of them waits for a higher one. CUDA does not promise this order; GPUs keep to
 //! it, and NVIDIA's own libraries rely on it (CUB's scan). A kernel that must not rely on it lets
@@ -44,15 +44,15 @@ pub(crate) struct Indices {
 }
 
 impl Indices {
-    /// If these are of numbers, those of the words of four numbers.
+    /// For indices of numbers: those of the words of four numbers.
     #[inline(always)]
-    pub fn of_quads(self) -> Self {
+    pub fn quads(self) -> Self {
         Self { end: self.end / 4, ..self }
     }
 
-    /// Those of the numbers behind the last word.
+    /// Those of the numbers after the last word.
     #[inline(always)]
-    pub fn behind_quads(self) -> Self {
+    pub fn after_quads(self) -> Self {
         Self { first: self.end / 4 * 4 + self.first, ..self }
     }
 }
@@ -62,7 +62,7 @@ impl Indices {
 /// load waits for a condition; the last round checks each index, and takes `nothing` for those
 /// beyond the end.
 #[inline(always)]
-pub(crate) fn of_indices<T: Copy, O: Operation<T>, Loaded: Copy, const TOGETHER: usize>(
+pub(crate) fn reduce_indices<T: Copy, O: Operation<T>, Loaded: Copy, const TOGETHER: usize>(
     indices: Indices,
     nothing: Loaded,
     load: impl Fn(usize) -> Loaded,
@@ -86,13 +86,13 @@ pub(crate) fn of_indices<T: Copy, O: Operation<T>, Loaded: Copy, const TOGETHER:
     value
 }
 
-/// Combines a thread's numbers of an array, in words of 16 bytes if it is aligned to them, else one
-/// by one.
+/// Combines a thread's numbers of an array, in words of 16 bytes if it is aligned to them,
+/// otherwise one by one.
 ///
 /// # Safety
 /// `input` holds numbers below the end of the indices, which nothing writes during the launch.
 #[inline(always)]
-pub(crate) unsafe fn of_array<T: Number, O: Operation<T>, const TOGETHER: usize>(
+pub(crate) unsafe fn reduce_array<T: Number, O: Operation<T>, const TOGETHER: usize>(
     input: *const T,
     numbers: Indices,
 ) -> T {
@@ -100,33 +100,35 @@ pub(crate) unsafe fn of_array<T: Number, O: Operation<T>, const TOGETHER: usize>
     // numbers do.
     unsafe {
         if !input.addr().is_multiple_of(16) {
-            return of_words::<T, O, T, TOGETHER>(input, numbers);
+            return reduce_words::<T, O, T, TOGETHER>(input, numbers);
         }
-        let value = of_words::<T, O, T::Quad, TOGETHER>(input.cast(), numbers.of_quads());
-        O::combine(value, of_words::<T, O, T, 1>(input, numbers.behind_quads()))
+        let value = reduce_words::<T, O, T::Quad, TOGETHER>(input.cast(), numbers.quads());
+        O::combine(value, reduce_words::<T, O, T, 1>(input, numbers.after_quads()))
     }
 }
 
 /// Combines a thread's words of an array.
 ///
 /// # Safety
-/// As for [`of_array`].
+/// As for [`reduce_array`].
 #[inline(always)]
-unsafe fn of_words<T: Number, O: Operation<T>, W: Word<T>, const TOGETHER: usize>(
+unsafe fn reduce_words<T: Number, O: Operation<T>, W: Word<T>, const TOGETHER: usize>(
     input: *const W,
     words: Indices,
 ) -> T {
-    // SAFETY: `of_indices` asks for words below the end, which the array has.
+    // SAFETY: `reduce_indices` asks for words below the end, which the array has.
     let load = |i| unsafe { mem::load_ca(input.add(i)) };
-    of_indices::<T, O, W, TOGETHER>(words, W::all(O::IDENTITY), load, |word| word.combined::<O>())
+    reduce_indices::<T, O, W, TOGETHER>(words, W::all(O::IDENTITY), load, |word| {
+        word.combined::<O>()
+    })
 }
 
-/// Combines the values of each `LANES` neighbours of a warp, in the first of them.
+/// Combines the values of each `LANES` neighbouring lanes of a warp; the first one has the result.
 ///
 /// # Safety
 /// All lanes of the warp are here.
 #[inline(always)]
-pub(crate) unsafe fn of_lanes<T: Number, O: Operation<T>, const LANES: u32>(mut value: T) -> T {
+pub(crate) unsafe fn reduce_lanes<T: Number, O: Operation<T>, const LANES: u32>(mut value: T) -> T {
     unroll::<5>(|round| {
         let distance = LANES >> (round + 1);
         if distance > 0 {
@@ -139,51 +141,51 @@ pub(crate) unsafe fn of_lanes<T: Number, O: Operation<T>, const LANES: u32>(mut 
     value
 }
 
-/// Combines the values of a block's threads, in its first one: each warp by shuffles, then one warp
-/// from the `4 * QUADS` values of the warps. These are a few words of shared memory, and combining
-/// them takes less time than more shuffles, each of which waits for the one before. Stages 0 and 1
-/// are apart, so that no barrier is needed between two calls.
+/// Combines the values of a block's threads; the first one has the result: each warp by shuffles,
+/// then one warp from the `4 * QUADS` values of the warps. These are a few words of shared memory,
+/// and combining them takes less time than more shuffles, each of which waits for the one before.
+/// Stages 0 and 1 are separate, so that no barrier is needed between two calls.
 ///
 /// # Safety
 /// All threads of the block are here, `4 * QUADS` warps in x.
 #[inline(always)]
-pub(crate) unsafe fn of_block<T: Number, O: Operation<T>, const QUADS: usize>(
+pub(crate) unsafe fn reduce_block<T: Number, O: Operation<T>, const QUADS: usize>(
     value: T,
     stage: usize,
 ) -> T {
     #[address_space(shared)]
     static STAGES: SharedCell<[[u32; 16]; 2]> = SharedCell::uninit();
     const { assert!(size_of::<T>() == 4 && align_of::<T>() == 4 && QUADS <= 4) }
-    let of_warps = STAGES.as_mut_ptr().cast::<[u32; 16]>().wrapping_add(stage).cast::<T>();
+    let warp_values = STAGES.as_mut_ptr().cast::<[u32; 16]>().wrapping_add(stage).cast::<T>();
     let t = thread::thread_idx_x() as usize;
     // SAFETY: a stage is aligned to 16 bytes, and has a place for each warp.
     unsafe {
-        let mut value = of_lanes::<T, O, 32>(value);
+        let mut value = reduce_lanes::<T, O, 32>(value);
         if t % 32 == 0 {
-            *of_warps.add(t / 32) = value;
+            *warp_values.add(t / 32) = value;
         }
         thread::sync_threads();
-        // The other warps would only be in the way.
+        // The other warps have nothing to do.
         if t < 32 {
             value = O::IDENTITY;
-            let quads = of_warps.cast::<T::Quad>();
+            let quads = warp_values.cast::<T::Quad>();
             unroll::<QUADS>(|k| value = O::combine(value, (*quads.add(k)).combined::<O>()));
         }
         value
     }
 }
 
-/// The threads of a block that [`of_blocks`] is for.
+/// The threads of a block that [`reduce_blocks`] is for.
 pub(crate) const BLOCK: u32 = 512;
 
-/// Combines the values of `blocks` blocks, of which this is number `block`: in the first thread of
-/// the last one; elsewhere there is nothing. `value` is in the block's first thread.
+/// Combines the values of `blocks` blocks, of which this is number `block`: `Some` in the first
+/// thread of the last one only. `value` is in the block's first thread.
 ///
 /// # Safety
 /// All threads of the block are here, [`BLOCK`] of them in x. `slots` has a place for each block,
-/// which holds 0, and will again. Blocks with lower numbers have lower indices in the grid.
+/// zero on entry, and left zero. Blocks with lower numbers have lower indices in the grid.
 #[inline(always)]
-pub(crate) unsafe fn of_blocks<T: Number, O: Operation<T>>(
+pub(crate) unsafe fn reduce_blocks<T: Number, O: Operation<T>>(
     value: T,
     block: usize,
     blocks: usize,
@@ -197,7 +199,7 @@ pub(crate) unsafe fn of_blocks<T: Number, O: Operation<T>>(
     unsafe {
         if block + 1 < blocks {
             if t == 0 {
-                leave(slots.add(block), value);
+                publish(slots.add(block), value);
             }
             return None;
         }
@@ -207,7 +209,7 @@ pub(crate) unsafe fn of_blocks<T: Number, O: Operation<T>>(
             value = O::combine(value, wait_for(slots.add(i)));
             i += BLOCK as usize;
         }
-        let value = of_block::<T, O, 4>(value, 1);
+        let value = reduce_block::<T, O, 4>(value, 1);
         (t == 0).then_some(value)
     }
 }
@@ -215,12 +217,12 @@ pub(crate) unsafe fn of_blocks<T: Number, O: Operation<T>>(
 /// What a slot holds besides a value.
 const MARK: u64 = 1 << 32;
 
-/// Leaves a block's value.
+/// Publishes a block's value.
 ///
 /// # Safety
 /// The slot is this thread's to write, and empty.
 #[inline(always)]
-pub(crate) unsafe fn leave<T: Number>(slot: *mut u64, value: T) {
+pub(crate) unsafe fn publish<T: Number>(slot: *mut u64, value: T) {
     // SAFETY: the slot is this thread's to write.
     unsafe { atomic::store_relaxed(slot, MARK | u64::from(value.bits())) }
 }
@@ -231,7 +233,7 @@ pub(crate) unsafe fn leave<T: Number>(slot: *mut u64, value: T) {
 /// A running block will write the slot, or has; no other thread reads it.
 #[inline(always)]
 pub(crate) unsafe fn wait_for<T: Number>(slot: *mut u64) -> T {
-    // SAFETY: the slot is there, and nobody else reads it, so nobody misses what it held.
+    // SAFETY: the slot is there, and no other thread reads it, so none misses what it held.
     unsafe {
         loop {
             let word = atomic::load_relaxed(slot);

@@ -1,15 +1,15 @@
 //! The best dot product. The lab's first steps, whose blocks add up in a tree, are in
 //! `kernels/src/dot.rs`.
 //!
-//! It goes the way of the best [`reduce`](crate::reduce): many pairs a thread, in words of 16 bytes
-//! of which four are under way; shuffles, so that shared memory sees one value a warp
+//! It works like the best [`reduce`](crate::reduce): many pairs a thread, in words of 16 bytes, of
+//! which four are in flight; shuffles, so that shared memory sees one value a warp
 //! (`smsp__sass_inst_executed_op_shared_st.sum`); and one launch, whose last block adds up the
 //! blocks' sums, so that the result is on the device. The kernel itself waits for the one before it
 //! (`cuda_std::dependent_launch`), which hides the gap between launches. [`blocks`](crate::blocks)
 //! says how many blocks there are.
 
 #[gpu_only]
-use crate::combine::{BLOCK, Indices, Sum, Word, of_block, of_blocks, of_indices};
+use crate::combine::{BLOCK, Indices, Sum, Word, reduce_block, reduce_blocks, reduce_indices};
 #[gpu_only]
 use core::ops::Mul;
 #[gpu_only]
@@ -25,8 +25,8 @@ const _: () = assert!(THREADS == BLOCK);
 /// launch: the last block adds up the blocks' sums.
 ///
 /// # Safety
-/// `a` and `b` hold `length` elements, `sum` one, `slots` one for each block, which is 0 and will
-/// be again. Nothing else uses the last two during the launch. Blocks have [`THREADS`] threads in
+/// `a` and `b` hold `length` elements, `sum` one, `slots` one for each block, zero on entry, and
+/// left zero. Nothing else uses the last two during the launch. Blocks have [`THREADS`] threads in
 /// x.
 #[kernel(launch_bounds(512))]
 pub unsafe fn dot_best(
@@ -40,19 +40,19 @@ pub unsafe fn dot_best(
     let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
     let first = block * BLOCK as usize + thread::thread_idx_x() as usize;
     let numbers = Indices { first, step: blocks * BLOCK as usize, end: length };
-    let of_thread = if (a.addr() | b.addr()).is_multiple_of(16) {
-        products::<f32x4, 2>(a.cast(), b.cast(), numbers.of_quads())
-            + products::<f32, 1>(a, b, numbers.behind_quads())
+    let thread_sum = if (a.addr() | b.addr()).is_multiple_of(16) {
+        products::<f32x4, 2>(a.cast(), b.cast(), numbers.quads())
+            + products::<f32, 1>(a, b, numbers.after_quads())
     } else {
         products::<f32, 4>(a, b, numbers)
     };
-    let of_block = of_block::<f32, Sum, 4>(of_thread, 0);
-    if let Some(of_all) = of_blocks::<f32, Sum>(of_block, block, blocks, slots) {
-        *sum = of_all;
+    let block_sum = reduce_block::<f32, Sum, 4>(thread_sum, 0);
+    if let Some(total) = reduce_blocks::<f32, Sum>(block_sum, block, blocks, slots) {
+        *sum = total;
     }
 }
 
-/// Adds up a thread's products, with `TOGETHER` words of each vector under way.
+/// Adds up a thread's products, with `TOGETHER` words of each vector in flight.
 ///
 /// # Safety
 /// The vectors have words below the end of the indices, which nothing writes during the launch.
@@ -63,9 +63,9 @@ unsafe fn products<W: Word<f32> + Mul<Output = W>, const TOGETHER: usize>(
     b: *const W,
     words: Indices,
 ) -> f32 {
-    // SAFETY: `of_indices` asks for words below the end, which both vectors have.
+    // SAFETY: `reduce_indices` asks for words below the end, which both vectors have.
     let load = |i| unsafe { [load_ca(a.add(i)), load_ca(b.add(i))] };
-    of_indices::<f32, Sum, [W; 2], TOGETHER>(words, [W::all(0.0); 2], load, |[a, b]| {
+    reduce_indices::<f32, Sum, [W; 2], TOGETHER>(words, [W::all(0.0); 2], load, |[a, b]| {
         (a * b).combined::<Sum>()
     })
 }

@@ -22,7 +22,7 @@ use crate::product::{self, Shares, TileSize};
 use crate::product::{AcrossK, AlongK, Operand, Product, Sharing, Tile, orders};
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::product::{
-    Candidate, SMALL_TILE_COST, TURNING_COST, TileLaunch, cost_of_transpose, fastest,
+    Candidate, SMALL_TILE_COST, TRANSPOSING_COST, TileLaunch, cost_of_transpose, fastest,
 };
 
 /// The shape of A, and how far apart the rows of both matrices are, in elements.
@@ -52,24 +52,27 @@ pub const SMALL: TileSize = TileSize {
     rows: 64,
     columns: 128,
     resident: 1,
-    shared_bytes: product::shared_bytes(product::turned_pitch(64), product::turned_pitch(128)),
+    shared_bytes: product::shared_bytes(
+        product::transposed_pitch(64),
+        product::transposed_pitch(128),
+    ),
 };
 
-/// The tiles of [`matmul_best`](crate::matmul::matmul_best), only on and below the diagonal, and
-/// what is below also written above. The last tiles are split, as there.
+/// The tiles of [`matmul_best`](crate::matmul::matmul_best), only on and below the diagonal; those
+/// below are also written above. The last tiles are split, as there.
 ///
-/// Both operands' rows run along `k` here, so both would be turned on their way to shared memory,
+/// Both operands' rows run along `k` here, so both would be transposed on the way to shared memory,
 /// float by float, and again for each tile. Transposing the whole matrix once is cheaper: the
 /// kernel takes `A` as [`transpose_best`](crate::transpose::transpose_best) leaves it, and copies
-/// 16 bytes at a time. For 8192 x 8192 it takes 10.3 ms, and the transpose 0.13; turning in each
-/// tile took 10.9 (H200, 2026-11-24).
+/// 16 bytes at a time. For 8192 x 8192 it takes 10.3 ms, and the transpose 0.13; transposing in
+/// each tile took 10.9 (H200, 2026-11-24).
 ///
 /// # Safety
 /// The matrices have the shapes that `shape` says, and nothing else uses `c` during the launch.
 /// `transposed` is the transpose of A, and `a_pitch` its pitch, a multiple of 4; its rows may be
 /// read up to there. C is at least as large as a tile ([`LARGE`]). Both start on 16 bytes. Tiles
 /// are those of each square of C on or below the diagonal, row by row, and `shares`, `ready` and
-/// `room` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
+/// `sums` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
 #[kernel(launch_bounds(256, 2))]
 pub unsafe fn gram_best(
     transposed: *const f32,
@@ -78,18 +81,18 @@ pub unsafe fn gram_best(
     scale: f32,
     shares: Shares,
     ready: *mut u32,
-    room: *mut f32,
+    sums: *mut f32,
 ) {
     let Shape { rows, columns, a_pitch, .. } = shape;
     let a = Matrix { first: transposed.cast_mut(), rows: columns, columns: rows, pitch: a_pitch };
-    let sharing = Sharing { shares, ready, room };
+    let sharing = Sharing { shares, ready, sums };
     best::<AcrossK<f32x4, 128>, AcrossK<f32x4, 128>, { orders::MATMUL }>(
         a, c, shape, scale, sharing,
     );
 }
 
-/// The same in tiles of half the size, and `A` as it is: for matrices so small that a transpose
-/// before would take longer than what it saves.
+/// The same in tiles of half the size, and `A` as it is: for matrices so small that a separate
+/// transpose would take longer than it saves.
 ///
 /// # Safety
 /// The matrices have the shapes that `shape` says, and nothing else uses `c` during the launch. C
@@ -103,11 +106,11 @@ pub unsafe fn gram_best_small(
     scale: f32,
     shares: Shares,
     ready: *mut u32,
-    room: *mut f32,
+    sums: *mut f32,
 ) {
     let Shape { rows, columns, a_pitch, .. } = shape;
     let a = Matrix { first: a.cast_mut(), rows, columns, pitch: a_pitch };
-    let sharing = Sharing { shares, ready, room };
+    let sharing = Sharing { shares, ready, sums };
     best::<AlongK<64>, AlongK<128>, { orders::GRAM_SMALL }>(a, c, shape, scale, sharing);
 }
 
@@ -207,10 +210,10 @@ pub enum Best {
 pub fn best(gpu: Gpu, rows: u32, columns: u32) -> Option<TileLaunch<Best>> {
     let (large, small) = (Best::Transposed(&gram_best), Best::Plain(&gram_best_small));
     let cost_before = cost_of_transpose(u64::from(rows) * u64::from(columns));
-    let turning = SMALL_TILE_COST * TURNING_COST;
+    let transposing = SMALL_TILE_COST * TRANSPOSING_COST;
     let kernels = [
         Candidate { kernel: large, tile: LARGE, splits: true, cost: 1.0, cost_before },
-        Candidate { kernel: small, tile: SMALL, splits: true, cost: turning, cost_before: 0.0 },
+        Candidate { kernel: small, tile: SMALL, splits: true, cost: transposing, cost_before: 0.0 },
     ];
     fastest(gpu, &kernels, [rows, rows], columns, |tile| tiles(tile, rows))
 }

@@ -1,21 +1,21 @@
-//! The best kernels: each lab's problem, solved as fast as the machine goes.
+//! The best kernels: each lab's problem, solved as fast as the hardware allows.
 //!
-//! The course's crate `kernels` teaches one idea at a time; here all of them meet. A module has the
-//! name of its lab, and says what makes its kernels fast. Beside each kernel stands a plain
-//! function, compiled for the host only, that chooses the kernel and the [`Launch`] for a problem
-//! and a [`Gpu`]: the host calls it and decides nothing itself. On an H200 the kernels are as fast
-//! as cuBLAS, CUB and the driver's copies, or faster: `docs/PEERS.md`.
+//! The course's crate `kernels` teaches one idea at a time; here they are combined. A module has
+//! the name of its lab, and says what makes its kernels fast. Each has a plain function, compiled
+//! for the host only, that chooses the kernel and the [`Launch`] for a problem and a [`Gpu`]: the
+//! host calls it and decides nothing itself. On an H200 the kernels are as fast as cuBLAS, CUB and
+//! the driver's copies, or faster: `docs/PEERS.md`.
 //!
 //! | module | what it is about |
 //! | --- | --- |
 //! | [`vector`] | copies: words, and lines that L2 keeps |
 //! | [`transpose`] | the same for both sides of a tile |
-//! | [`reduce`], [`dot`], [`rows`] | one launch for all blocks, by way of `combine` |
-//! | [`matmul`], [`gram`] | tiles in registers, by way of [`product`] |
+//! | [`reduce`], [`dot`], [`rows`] | one launch for all blocks, with `combine` |
+//! | [`matmul`], [`gram`] | tiles in registers, with [`product`] |
 //!
 //! Like `kernels`, the crate is compiled twice: for the device to the PTX in `kernels/best/ptx/`,
-//! for the host to typed handles and [`PTX`]. The two crates know nothing of each other, so the few
-//! helpers that both need stand in both. A kernel's name begins with its lab's, and no kernel of
+//! for the host to typed handles and [`PTX`]. Neither crate depends on the other, so the few
+//! helpers that both need are in both. A kernel's name begins with its lab's, and no kernel of
 //! `kernels` has the same.
 
 #![no_std]
@@ -36,7 +36,7 @@ pub mod reduce;
 pub mod rows;
 pub mod transpose;
 #[cfg(target_arch = "nvptx64")]
-mod turn;
+mod transpose_tile;
 pub mod vector;
 
 #[cfg(not(target_arch = "nvptx64"))]

@@ -1,8 +1,8 @@
 //! The best matrix products. The lab's first steps, up to tiles in registers, are in
-//! `kernels/src/matmul.rs`; here is what they leave: waiting for global memory, the registers that
-//! hold what is on its way, and registers whose banks collide. The last tiles are shared out, so
-//! that no multiprocessor waits for others. [`product`] describes all of it, and [`best`] chooses
-//! among the kernels.
+//! `kernels/src/matmul.rs`; here is what those still lose: waiting for global memory, registers
+//! that hold data in flight, and conflicts of the register banks. The last tiles are split among
+//! blocks, so that no multiprocessor waits for others. [`product`] describes all of it, and
+//! [`best`] chooses among the kernels.
 //!
 //! For m n k multiplications, [`matmul_best`] copies m n k / 128 numbers of A by 4 bytes and m n k
 //! / 512 words of B by 16, and loads a number from shared memory for each 16 multiplications.
@@ -53,27 +53,26 @@ pub const SMALL: TileSize =
     TileSize { rows: 64, columns: 128, resident: 1, shared_bytes: shared_bytes(64, 128) };
 
 const fn shared_bytes(rows: u32, columns: u32) -> u32 {
-    product::shared_bytes(product::turned_pitch(rows), columns)
+    product::shared_bytes(product::transposed_pitch(rows), columns)
 }
 
-/// Register tiles again, with all that `product/mod.rs` describes: the next slabs of A and B come
-/// by asynchronous copies, two ahead, and the order of the multiplications suits the banks of the
-/// registers. `c` becomes `scale` times the product, as BLAS has it.
+/// Register tiles again, with all that `product/mod.rs` describes: slabs of A and B are copied
+/// asynchronously, two ahead, and the order of the multiplications suits the banks of the
+/// registers. `c` becomes `scale` times the product, as in BLAS.
 ///
 /// All best kernels wait by themselves for the one before (`cuda_std::dependent_launch`): back to
 /// back, 1024 x 1024, by [`matmul_best_small`], takes 49.2 us instead of 50.2 (H200, 2026-11-24).
 ///
-/// The last tiles are split: only the first have a block of their own. Each of the grid's other
-/// blocks takes some slabs of the other tiles, as `shares` says, and leaves what it cannot complete
-/// in `room`.
+/// The last tiles are split: only the first ones have a block each. Each of the grid's other blocks
+/// takes some slabs of the other tiles, as `shares` says, and leaves incomplete sums in `sums`.
 ///
 /// # Safety
 /// The matrices have the shapes that `shape` says, and nothing else uses `c` during the launch. C
 /// is at least as large as a tile ([`LARGE`]); the matrices start on 16 bytes; B's pitch is a
 /// multiple of 4, and its rows may be read up to there. Tiles are counted down their columns.
 /// Blocks have [`THREADS`](product::THREADS) threads in x; a GPU that does not hold all blocks that
-/// share starts them in order. For each of these, `ready` has a zero, which will be there again,
-/// and `room` [`ROOM`](product::ROOM) numbers, on 16 bytes.
+/// share starts them in order. For each of these, `ready` has an element, zero on entry and left
+/// zero, and `sums` [`SUMS_PER_BLOCK`](product::SUMS_PER_BLOCK) numbers, on 16 bytes.
 #[kernel(launch_bounds(256, 2))]
 pub unsafe fn matmul_best(
     a: *const f32,
@@ -83,7 +82,7 @@ pub unsafe fn matmul_best(
     scale: f32,
     shares: Shares,
     ready: *mut u32,
-    room: *mut f32,
+    sums: *mut f32,
 ) {
     best::<AlongK<128>, AcrossK<f32x4, 128>, { orders::MATMUL }>(
         a,
@@ -91,7 +90,7 @@ pub unsafe fn matmul_best(
         c,
         shape,
         scale,
-        Sharing { shares, ready, room },
+        Sharing { shares, ready, sums },
     );
 }
 
@@ -108,7 +107,7 @@ pub unsafe fn matmul_best_unaligned(
     scale: f32,
     shares: Shares,
     ready: *mut u32,
-    room: *mut f32,
+    sums: *mut f32,
 ) {
     best::<AlongK<128>, AcrossK<f32, 128>, { orders::MATMUL_UNALIGNED }>(
         a,
@@ -116,7 +115,7 @@ pub unsafe fn matmul_best_unaligned(
         c,
         shape,
         scale,
-        Sharing { shares, ready, room },
+        Sharing { shares, ready, sums },
     );
 }
 
@@ -155,9 +154,9 @@ pub unsafe fn matmul_best_small_split(
     scale: f32,
     shares: Shares,
     ready: *mut u32,
-    room: *mut f32,
+    sums: *mut f32,
 ) {
-    let sharing = Sharing { shares, ready, room };
+    let sharing = Sharing { shares, ready, sums };
     if shape.b_pitch.is_multiple_of(4) {
         best::<AlongK<64>, AcrossK<f32x4, 128>, { orders::MATMUL_SMALL_SPLIT }>(
             a, b, c, shape, scale, sharing,
@@ -185,9 +184,9 @@ unsafe fn alone<L: Operand, R: Operand, const O: usize>(
     dependent_launch::wait();
     let (product, c) = matrices(a, b, c, shape, scale);
     let tile = in_columns::<L, R, O>(cuda_std::thread::block_idx_x(), shape);
-    // SAFETY: the matrices have the shape and room for a whole tile, and this block alone stores
-    // the tile.
-    unsafe { tile.store(c, &tile.sums(product, Piece::whole(shape.k)), scale) };
+    // SAFETY: the matrices have the shape and room for a full tile, and this block alone stores the
+    // tile.
+    unsafe { tile.store(c, &tile.sums(product, Piece::all(shape.k)), scale) };
 }
 
 /// The tiles of such a product, the last of them split.
@@ -208,8 +207,8 @@ unsafe fn best<L: Operand, R: Operand, const O: usize>(
     let (product, c) = matrices(a, b, c, shape, scale);
     let tiles = shape.m.div_ceil(L::SIDE) * shape.n.div_ceil(R::SIDE);
     let tile = |number| in_columns::<L, R, O>(number, shape);
-    // SAFETY: the matrices have the shape and room for whole tiles, each tile is stored by one
-    // block, and the blocks that share have flags and room.
+    // SAFETY: the matrices have the shape and room for full tiles, each tile is stored by one
+    // block, and the blocks that share have flags and a workspace.
     unsafe {
         sharing.for_each_piece(
             product,
@@ -220,7 +219,7 @@ unsafe fn best<L: Operand, R: Operand, const O: usize>(
     }
 }
 
-/// The operands, and what becomes of them.
+/// The operands and the result as matrices.
 #[gpu_only]
 #[inline(always)]
 fn matrices(

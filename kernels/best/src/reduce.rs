@@ -3,19 +3,19 @@
 //! | step | what it removes |
 //! | --- | --- |
 //! | many words of 16 bytes for each thread | most barriers, shuffles and requests |
-//! | four words of a thread under way | waiting for memory (stall "long scoreboard") |
-//! | one launch: the last block combines the blocks' values | a launch, and the host's part |
+//! | four words of a thread in flight | waiting for memory (stall "long scoreboard") |
+//! | one launch: the last block combines the blocks' values | a launch, and work on the host |
 //! | marks instead of a counter (`combine.rs`) | a fence and an atomic: two trips to L2 |
 //! | the kernel itself waits for the one before | the gap between launches, back to back |
 //!
 //! That is `reduce_best`. On an H200 it reads 2^28 values at 4.6 TB/s, 96 % of what its memory can
-//! do by the data sheet. A few thousand values are not worth more than one block: `reduce_small`
-//! loads each once, and waits for nobody.
+//! do by the data sheet. For a few thousand values one block is enough: `reduce_small` loads each
+//! once, and waits for no other block.
 
 #[gpu_only]
 use crate::combine::{
-    BLOCK, Indices, Maximum, Minimum, Number, Operation, Product, Sum, Word, of_array, of_block,
-    of_blocks,
+    BLOCK, Indices, Maximum, Minimum, Number, Operation, Product, Sum, Word, reduce_array,
+    reduce_block, reduce_blocks,
 };
 #[gpu_only]
 use cuda_std::{dependent_launch, mem::load_ca, thread, unroll};
@@ -36,11 +36,11 @@ pub const SMALL_THREADS: u32 = 256;
 pub const SMALL_LENGTH: u32 = 32 * SMALL_THREADS;
 
 /// `reduce_best`: as many threads as the GPU holds at once share the values, with four words of 16
-/// bytes under way each, and the last block finishes the work. So there is one launch, and nothing
-/// is left for the host.
+/// bytes in flight each, and the last block finishes the work: one launch, and nothing left for the
+/// host.
 ///
 /// # Safety
-/// That of the kernels below.
+/// As for the kernels below.
 #[gpu_only]
 #[inline(always)]
 unsafe fn in_one_launch<T: Number, O: Operation<T>>(
@@ -56,19 +56,19 @@ unsafe fn in_one_launch<T: Number, O: Operation<T>>(
     // SAFETY: the input holds `length` values, the output one, and each block has its slot; all
     // threads of the block are here.
     unsafe {
-        let of_block = of_block::<T, O, 4>(of_array::<T, O, 4>(input, numbers), 0);
-        if let Some(value) = of_blocks::<T, O>(of_block, block, blocks, slots) {
+        let block_value = reduce_block::<T, O, 4>(reduce_array::<T, O, 4>(input, numbers), 0);
+        if let Some(value) = reduce_blocks::<T, O>(block_value, block, blocks, slots) {
             *output = value;
         }
     }
 }
 
-/// `reduce_small`: one block has a few thousand values sooner than blocks could meet. It has few
-/// threads, because each instruction of a warp takes a turn of the multiprocessor, and four words
-/// of each under way.
+/// `reduce_small`: one block reduces a few thousand values sooner than several blocks could combine
+/// theirs. It has few threads, because each warp's instructions take issue slots, and four words of
+/// each in flight.
 ///
 /// # Safety
-/// That of the kernels below.
+/// As for the kernels below.
 #[gpu_only]
 #[inline(always)]
 unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32, output: *mut T) {
@@ -92,7 +92,7 @@ unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32,
                 unroll::<4>(|k| value = O::combine(value, loaded[k].combined::<O>()));
             }
         });
-        let value = of_block::<T, O, 2>(value, 0);
+        let value = reduce_block::<T, O, 2>(value, 0);
         if t == 0 {
             *output = value;
         }
@@ -105,8 +105,8 @@ macro_rules! best {
         #[doc = concat!("`reduce_best`: ", stringify!($operation), " of `", stringify!($ty), "`.")]
         ///
         /// # Safety
-        /// `input` holds `length` values, `output` one, `slots` one for each block, which is 0 and
-        /// will be again. Nothing else uses the last two during the launch. Blocks have [`THREADS`]
+        /// `input` holds `length` values, `output` one, `slots` one for each block, zero on entry,
+        /// and left zero. Nothing else uses the last two during the launch. Blocks have [`THREADS`]
         /// threads in x.
         #[kernel(launch_bounds(512))]
         pub unsafe fn $best(input: *const $ty, length: usize, output: *mut $ty, slots: *mut u64) {

@@ -1,7 +1,7 @@
 //! The best statistics of rows and columns. The lab's first steps are in `kernels/src/rows.rs`.
 //!
-//! A block a row wastes threads where rows are short, and GPUs where they are few; the tree's
-//! barriers are many. What is best depends on the shape, and [`Best`] chooses:
+//! One block per row wastes threads where rows are short, and multiprocessors where there are few;
+//! and a tree has many barriers. What is best depends on the shape, and [`Best`] chooses:
 //!
 //! | rows of | kernel | what it removes |
 //! | --- | --- | --- |
@@ -9,8 +9,8 @@
 //! | more | `rows_*_lanes32`: a warp a row | barriers and shared memory |
 //! | thousands, or few rows | `rows_*_blocks`: one or several blocks a row | idle multiprocessors |
 //!
-//! Eight lanes have the loads of four rows under way, a warp eight words of each lane; of several
-//! blocks for a row, the last combines what they found.
+//! Eight lanes have the loads of four rows in flight, a warp eight words of each lane. Where
+//! several blocks share a row, the last one combines their results.
 //!
 //! All read words of 16 bytes where rows are aligned to them, else of 4, and combine by shuffles.
 //! They themselves wait for the kernel before them (`cuda_std::dependent_launch`), which hides the
@@ -31,7 +31,7 @@ mod columns;
 mod statistic;
 
 #[gpu_only]
-use crate::combine::{BLOCK, Maximum, Minimum, Sum, Word, of_lanes};
+use crate::combine::{BLOCK, Maximum, Minimum, Sum, Word, reduce_lanes};
 #[gpu_only]
 use crate::matrix::at;
 #[gpu_only]
@@ -59,9 +59,9 @@ const _: () = assert!(BLOCK_THREADS == BLOCK);
 /// Rows that the kernels with 8 lanes a row take at once.
 pub const SHORT_ROWS: u32 = 4;
 
-/// `LANES` lanes a row, and `ROWS` rows of each lane at once, with `TOGETHER` words of each under
-/// way: rows that are too short to keep a warp busy share one, and the loads of several rows make
-/// up for what one row has too few of.
+/// `LANES` lanes a row, and `ROWS` rows of each lane at once, with `TOGETHER` words of each in
+/// flight: rows that are too short to keep a warp busy share one, and the loads of several rows
+/// make up for the few of one.
 ///
 /// # Safety
 /// The matrix holds the rows, the output an element for each; the block is made of whole warps, and
@@ -113,9 +113,9 @@ unsafe fn by_lanes<
     unroll::<ROWS>(|k| {
         // SAFETY: all lanes are here; there is a place for each row.
         unsafe {
-            let of_row = of_lanes::<f32, S::Combine, LANES>(combined[k]);
+            let row_value = reduce_lanes::<f32, S::Combine, LANES>(combined[k]);
             if lane == 0 && row_of(k) < rows {
-                *output.add(row_of(k) as usize) = S::finish(of_row, columns);
+                *output.add(row_of(k) as usize) = S::finish(row_value, columns);
             }
         }
     });
@@ -184,9 +184,9 @@ macro_rules! statistics {
         #[doc = concat!("The ", $what, " of each row, by blocks: best for long rows.")]
         ///
         /// # Safety
-        /// `from` holds a row of `pitch >= columns` elements for each `per_row` blocks, `to`
-        /// an element; `slots` has a place for each block, which is 0 and will be again. Nothing
-        /// else uses the last two during the launch. Blocks have [`BLOCK_THREADS`] threads in x.
+        /// `from` holds a row of `pitch >= columns` elements for each `per_row` blocks, `to` an
+        /// element; `slots` has a place for each block, zero on entry, and left zero. Nothing else
+        /// uses the last two during the launch. Blocks have [`BLOCK_THREADS`] threads in x.
         #[kernel(launch_bounds(512))]
         pub unsafe fn $blocks(
             from: *const f32, to: *mut f32, columns: u32, pitch: u32, per_row: u32, slots: *mut u64,

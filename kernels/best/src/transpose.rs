@@ -1,5 +1,5 @@
 //! The best transposes. The lab's first steps, up to the padded tile, are in
-//! `kernels/src/transpose.rs`; here is what is left to gain.
+//! `kernels/src/transpose.rs`; here are the last ones.
 //!
 //! | kernel | what it shows | sectors per request, load and store | wavefronts per shared load |
 //! | --- | --- | --- | --- |
@@ -18,7 +18,7 @@ use cuda_std::{gpu_only, kernel};
 #[gpu_only]
 use crate::matrix::block_row;
 #[gpu_only]
-use crate::turn::Turn;
+use crate::transpose_tile::TransposeTile;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::{Gpu, Launch};
 
@@ -41,13 +41,13 @@ pub const SMALL_THREADS: u32 = SMALL_TILE * SMALL_TILE / 8;
 /// The padded tile again, but outside of it each thread moves two words of 16 bytes: a quarter of
 /// the instructions for as many bytes, and a tile of 64 x 64.
 ///
-/// Now DRAM is the limit. It prefers long pieces, hence the larger tile: 519 us for 16384 x 16384
-/// floats, where tiles 32 floats wide take 544. And it is slower at rows that are read or written
-/// down the columns, so loads and stores ask L2 to keep their lines longest
+/// Now DRAM is the limit. It is faster at long contiguous pieces, hence the larger tile: 519 us for
+/// 16384 x 16384 floats, where tiles 32 floats wide take 544. And it is slower at rows that are
+/// read or written down the columns, so loads and stores ask L2 to keep their lines longest
 /// (`mem::load_l2_evict_last`): 512 us. The next kernels pay for that, because they find L2 full of
 /// these lines (H200, 2026-11-24). Inside the tile each float is accessed by itself, because rows
 /// of 65 floats do not start on 16 bytes; that costs nothing here. What else was tried is in
-/// `docs/results/peers.md`.
+/// `docs/results/tried.md`.
 ///
 /// A small matrix takes little longer than its launch, so the last two steps are for these. The
 /// kernel itself waits for the one before it (`cuda_std::dependent_launch`): back to back, 1024 x
@@ -74,16 +74,22 @@ pub unsafe fn transpose_best(
     static STAGE: SharedCell<[[f32; 65]; 64]> = SharedCell::uninit();
     dependent_launch::wait();
     let (tile, pitches) = ([thread::block_idx_x(), block_row()], [input_pitch, output_pitch]);
-    let turn =
-        Turn::<64>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
-    turn.load_words(|word| mem::load_l2_evict_last(word));
+    let moved = TransposeTile::<64>::new(
+        tile,
+        input,
+        output,
+        [rows, cols],
+        pitches,
+        STAGE.as_mut_ptr().cast(),
+    );
+    moved.load_words(|word| mem::load_l2_evict_last(word));
     thread::sync_threads();
-    turn.store_words();
+    moved.store_words();
 }
 
 /// The same for a matrix of few tiles: in the tile of the lecture again, by blocks of 128 threads,
 /// of which a multiprocessor holds 16. While some of them load, others store. Large matrices take
-/// 11 % longer this way, because DRAM prefers longer pieces; with 1024 x 1000 floats it is 4 %
+/// 11 % longer this way, because DRAM is faster at longer pieces; with 1024 x 1000 floats it is 4 %
 /// less.
 ///
 /// Blocks go along the rows of the input here, not of the output, and each load asks L2 for the 256
@@ -106,11 +112,17 @@ pub unsafe fn transpose_best_small(
     static STAGE: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
     dependent_launch::wait();
     let (tile, pitches) = ([block_row(), thread::block_idx_x()], [input_pitch, output_pitch]);
-    let turn =
-        Turn::<32>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
-    turn.load_words(|word| mem::load_l2_evict_last_prefetch(word));
+    let moved = TransposeTile::<32>::new(
+        tile,
+        input,
+        output,
+        [rows, cols],
+        pitches,
+        STAGE.as_mut_ptr().cast(),
+    );
+    moved.load_words(|word| mem::load_l2_evict_last_prefetch(word));
     thread::sync_threads();
-    turn.store_words();
+    moved.store_words();
 }
 
 /// The same where the rows of a matrix are not aligned to 16 bytes: that matrix is accessed float
@@ -134,18 +146,24 @@ pub unsafe fn transpose_best_unaligned(
     static STAGE: SharedCell<[[f32; 65]; 64]> = SharedCell::uninit();
     dependent_launch::wait();
     let (tile, pitches) = ([thread::block_idx_x(), block_row()], [input_pitch, output_pitch]);
-    let turn =
-        Turn::<64>::of_tile(tile, input, output, [rows, cols], pitches, STAGE.as_mut_ptr().cast());
+    let moved = TransposeTile::<64>::new(
+        tile,
+        input,
+        output,
+        [rows, cols],
+        pitches,
+        STAGE.as_mut_ptr().cast(),
+    );
     if input_pitch.is_multiple_of(4) {
-        turn.load_words(|word| mem::load_l2_evict_last(word));
+        moved.load_words(|word| mem::load_l2_evict_last(word));
     } else {
-        turn.load_floats(|float| mem::load_l2_evict_last_prefetch(float));
+        moved.load_floats(|float| mem::load_l2_evict_last_prefetch(float));
     }
     thread::sync_threads();
     if output_pitch.is_multiple_of(4) {
-        turn.store_words();
+        moved.store_words();
     } else {
-        turn.store_floats();
+        moved.store_floats();
     }
 }
 

@@ -6,14 +6,13 @@
 //! | loads past L1 (`ld.global.cg`) | lines of L1 for data that is read once |
 //! | two or four words a thread | a last wave that does not fill the GPU: 11.9 us, not 12.4 |
 //! | the kernel itself waits for the one before | the gap between launches: 1.7 us, not 2.9 |
-//! | whole words apart from the rest | instructions before the load: 0.7 % of 2^20 floats, cold |
+//! | full words separate from the rest | instructions before the load: 0.7 % of 2^20 floats, cold |
 //! | L2 keeps what is loaded and stored longest | waiting for DRAM: 496 us, not 504 |
 //!
 //! The times are those of 2^22, 2^20 and 2^28 floats (H200, 2026-11-23 and 24). Several words a
 //! thread pay where all threads then run at once. Only the last step helps large vectors: DRAM
-//! moves as many bytes, but in 1 to 6 % less time from 2^24 floats on. Its price is that the
-//! kernels that follow find L2 full of lines that it keeps. What else was tried is in
-//! `docs/results/peers.md`.
+//! moves as many bytes, but in 1 to 6 % less time from 2^24 floats on. The price: the next kernels
+//! find L2 full of lines that it keeps. What else was tried is in `docs/results/tried.md`.
 //!
 //! [`best`] chooses how many words a thread copies.
 
@@ -31,7 +30,7 @@ use crate::{Gpu, Launch};
 /// Threads of a block of [`vector_copy_best`].
 pub const THREADS: u32 = 256;
 
-/// 16 bytes a lane, past L1, and L2 is to keep it longest.
+/// 16 bytes a lane, past L1, which L2 is asked to keep longest.
 ///
 /// # Safety
 /// `input` and `output` hold `length` floats, on 16 bytes, and do not overlap; nothing else uses
@@ -66,11 +65,11 @@ pub const fn places(length: usize) -> usize {
     length / 4 + length % 4
 }
 
-/// `EACH` places a thread, a block apart, so that the lanes of a warp stay side by side. All words
-/// are under way before the first is stored.
+/// `EACH` places a thread, a block apart, so that the lanes of a warp stay side by side. All loads
+/// are in flight before the first word is stored.
 ///
-/// What most threads do comes first, and without guards; and they know their places before they
-/// wait: so little is left to do when the wait is over.
+/// Most threads take a path without guards, and compute their addresses before they wait, so that
+/// little is left to do after the wait.
 ///
 /// # Safety
 /// As for [`vector_copy_best`], with a thread for each `EACH` places.

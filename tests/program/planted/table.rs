@@ -1,16 +1,21 @@
-//! The table in `docs/PLANTED.md`: each planted bug, and which tools find it. It combines the simulator's findings with those of
-//! compute-sanitizer on a GPU (`cargo xtask compute-sanitizer`). `COALESCE_BLESS=1 cargo test -p host --test program planted`
-//! updates it.
+//! Which tools find which planted bugs: how many, in `docs/PLANTED.md`, and each, in `docs/results/planted.md`. Both combine the
+//! simulator's findings with those of compute-sanitizer on a GPU (`cargo xtask compute-sanitizer`), and
+//! `COALESCE_BLESS=1 cargo test -p host --test program planted` writes them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use wording::paragraph;
+
 use super::suite::{Case, FOLDER};
 use super::{ROOT, cases, complaints, said_of};
 
-const DOCUMENT: &str = "docs/PLANTED.md";
+/// The page, whose table stands between two marks.
+const PAGE: &str = "docs/PLANTED.md";
+/// All bugs.
+const BUGS: &str = "docs/results/planted.md";
 const BEGIN: &str =
     "<!-- The table of planted bugs begins. COALESCE_BLESS=1 cargo test -p host --test program planted -->\n";
 const END: &str = "<!-- The table of planted bugs ends. -->\n";
@@ -20,11 +25,11 @@ const TOOLS: [&str; 4] = ["memcheck", "initcheck", "racecheck", "synccheck"];
 
 /// The headings of the kinds of bugs in the table.
 const KINDS: [(&str, &str); 5] = [
-    ("memory", "Accesses that are not possible"),
-    ("init", "Reads of memory, and uses of registers, that nothing wrote"),
+    ("memory", "Invalid accesses"),
+    ("init", "Uninitialised memory and registers"),
     ("race", "Races"),
-    ("sync", "Barriers and operations of the warp"),
-    ("undefined", "What the PTX manual leaves open"),
+    ("sync", "Barriers and warp operations"),
+    ("undefined", "Undefined by the PTX manual"),
 ];
 
 /// A tool's verdict on a kernel.
@@ -97,73 +102,122 @@ impl Results {
     }
 }
 
-/// The text between the marks of the document. `found` says whether the simulator finds what is marked.
-fn table(cases: &[Case], results: &Results, found: impl Fn(&Case) -> bool) -> String {
-    let (planted, clean): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| case.is_planted());
-    let right: Vec<&Case> = cases.iter().filter(|case| found(case)).collect();
-    let of_simulator =
-        |cases: &[&Case]| cases.iter().filter(|case| right.iter().any(|right| right.kernel == case.kernel)).count();
-    let row = |counts: Vec<usize>| counts.iter().map(|count| format!(" {count} |")).collect::<String>();
+/// What the tables are made of.
+struct Tables<'a> {
+    planted: Vec<&'a Case>,
+    clean: Vec<&'a Case>,
+    /// The kernels of which the simulator reports what is marked, and nothing else.
+    right: Vec<&'a Case>,
+    results: &'a Results,
+}
 
-    let mut text = format!("{BEGIN}{}; Coalesce's simulator on the same PTX.\n\n", results.heading);
-    text += "| | kernels | Coalesce | memcheck | initcheck | racecheck | synccheck | any of the four |\n";
-    text += "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
-    let (bugs, silent) = (planted.len(), clean.len());
-    let _ = writeln!(text, "| bugs found | {bugs} | {} |{}", of_simulator(&planted), row(results.counts(&planted)));
-    let false_alarms = silent - of_simulator(&clean);
-    let _ = writeln!(text, "| clean kernels blamed | {silent} | {false_alarms} |{}", row(results.counts(&clean)));
-
-    for (kind, title) in KINDS {
-        if !planted.iter().any(|case| case.marks[0].kind == kind) {
-            continue;
-        }
-        let _ = writeln!(text, "\n**{title}**\n");
-        text += "| kernel | what is wrong | Coalesce | memcheck | initcheck | racecheck | synccheck | by itself |\n";
-        text += "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
-        for case in planted.iter().filter(|case| case.marks[0].kind == kind) {
-            let ours = if of_simulator(&[case]) == 1 { "yes" } else { "-" };
-            let theirs: String =
-                TOOLS.iter().map(|tool| format!(" {} |", results.of(&case.kernel, tool).cell())).collect();
-            let alone = match results.of(&case.kernel, "none").ended.as_str() {
-                "0" => "runs",
-                "hang" => "hangs",
-                "1" => "fails",
-                _ => "?",
-            };
-            let _ = writeln!(text, "| `{}` | {} | {ours} |{theirs} {alone} |", case.kernel, case.title);
-        }
+impl<'a> Tables<'a> {
+    fn new(cases: &'a [Case], results: &'a Results, found: impl Fn(&Case) -> bool) -> Self {
+        let (planted, clean) = cases.iter().partition(|case| case.is_planted());
+        Self { planted, clean, right: cases.iter().filter(|case| found(case)).collect(), results }
     }
-    let blamed: Vec<String> = clean
-        .iter()
-        .filter(|case| results.any(&case.kernel))
-        .map(|case| {
+
+    /// The planted bugs of a kind.
+    fn of_kind(&self, kind: &str) -> Vec<&'a Case> {
+        self.planted.iter().copied().filter(|case| case.marks[0].kind == kind).collect()
+    }
+
+    fn right(&self, cases: &[&Case]) -> usize {
+        cases.iter().filter(|case| self.right.iter().any(|right| right.kernel == case.kernel)).count()
+    }
+
+    /// Where and when the tools ran.
+    fn heading(&self) -> String {
+        paragraph(&format!("{}; Coalesce's simulator on the same PTX.", self.results.heading))
+    }
+
+    /// The text between the marks of the page: how many bugs of each kind are found.
+    fn summary(&self) -> String {
+        let Self { planted, clean, results, .. } = self;
+        let mut text = format!("{BEGIN}{}\n\n", self.heading());
+        text += "| | kernels | Coalesce | memcheck | initcheck | racecheck | synccheck | any of the four |\n";
+        text += "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+        let mut row = |title: &str, cases: &[&Case], ours: usize| {
+            let theirs: String = results.counts(cases).iter().map(|count| format!(" {count} |")).collect();
+            let _ = writeln!(text, "| {title} | {} | {ours} |{theirs}", cases.len());
+        };
+        for (kind, title) in KINDS {
+            let cases = self.of_kind(kind);
+            if !cases.is_empty() {
+                row(title, &cases, self.right(&cases));
+            }
+        }
+        row("**all bugs found**", planted, self.right(planted));
+        row("**correct kernels blamed**", clean, clean.len() - self.right(clean));
+        text + END
+    }
+
+    /// The document with all bugs.
+    fn bugs(&self) -> String {
+        let results = self.results;
+        let mut text = format!(
+            "# Planted bugs, one by one\n\n{}\n\n[PLANTED.md](../PLANTED.md) says what the words mean.\n",
+            self.heading()
+        );
+        for (kind, title) in KINDS {
+            let cases = self.of_kind(kind);
+            if cases.is_empty() {
+                continue;
+            }
+            let _ = writeln!(text, "\n## {title}\n");
+            text +=
+                "| kernel | what is wrong | Coalesce | memcheck | initcheck | racecheck | synccheck | by itself |\n";
+            text += "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
+            for case in cases {
+                let ours = if self.right(&[case]) == 1 { "yes" } else { "-" };
+                let theirs: String =
+                    TOOLS.iter().map(|tool| format!(" {} |", results.of(&case.kernel, tool).cell())).collect();
+                let alone = match results.of(&case.kernel, "none").ended.as_str() {
+                    "0" => "runs",
+                    "hang" => "hangs",
+                    "1" => "fails",
+                    _ => "?",
+                };
+                let _ = writeln!(text, "| `{}` | {} | {ours} |{theirs} {alone} |", case.kernel, case.title);
+            }
+        }
+        let blamed: Vec<&&Case> = self.clean.iter().filter(|case| results.any(&case.kernel)).collect();
+        if !blamed.is_empty() {
+            text += "\n## Correct kernels that compute-sanitizer blames\n\n| kernel | tool |\n| --- | --- |\n";
+        }
+        for case in blamed {
             let tools = TOOLS.iter().filter(|tool| results.of(&case.kernel, tool).found());
-            format!("`{}` ({})", case.kernel, tools.copied().collect::<Vec<_>>().join(", "))
-        })
-        .collect();
-    if !blamed.is_empty() {
-        let _ = writeln!(text, "\nClean kernels of which compute-sanitizer says something: {}.", blamed.join(", "));
+            let _ = writeln!(text, "| `{}` | {} |", case.kernel, tools.copied().collect::<Vec<_>>().join(", "));
+        }
+        let all = self.planted.iter().chain(&self.clean);
+        let missing: Vec<String> =
+            all.filter(|case| !results.has(&case.kernel)).map(|case| format!("`{}`", case.kernel)).collect();
+        if !missing.is_empty() {
+            let missing = missing.join(", ");
+            let sentence = format!("Not yet run on the GPU, and counted as not found there: {missing}.");
+            let _ = writeln!(text, "\n{}", paragraph(&sentence));
+        }
+        text
     }
-    let missing: Vec<String> =
-        cases.iter().filter(|case| !results.has(&case.kernel)).map(|case| format!("`{}`", case.kernel)).collect();
-    if !missing.is_empty() {
-        let _ = writeln!(text, "\nNot yet run on the GPU, and counted as not found there: {}.", missing.join(", "));
-    }
-    text + END
 }
 
 #[test]
-fn the_table_in_the_documentation_is_that_of_these_results() {
-    let path = Path::new(ROOT).join(DOCUMENT);
-    let document = fs::read_to_string(&path).expect("the document is read");
+fn the_tables_in_the_documentation_are_those_of_these_results() {
+    let page = Path::new(ROOT).join(PAGE);
+    let document = fs::read_to_string(&page).expect("the page is read");
     let start = document.find(BEGIN).expect("the table begins");
     let end = document.find(END).expect("the table ends") + END.len();
     let results = fs::read_to_string(Path::new(ROOT).join(FOLDER).join("h200.tsv")).expect("the results are read");
-    let made = table(&cases(), &Results::read(&results), |case| complaints(case, &said_of(case, 1)).is_empty());
-    if std::env::var_os("COALESCE_BLESS").is_some() {
-        fs::write(&path, format!("{}{made}{}", &document[..start], &document[end..])).expect("the document is written");
-    } else {
-        assert_eq!(document[start..end], made, "update it: COALESCE_BLESS=1 cargo test -p host --test program planted");
+    let (cases, results) = (cases(), Results::read(&results));
+    let tables = Tables::new(&cases, &results, |case| complaints(case, &said_of(case, 1)).is_empty());
+    let page_as_made = format!("{}{}{}", &document[..start], tables.summary(), &document[end..]);
+    for (path, made) in [(page, page_as_made), (Path::new(ROOT).join(BUGS), tables.bugs())] {
+        if std::env::var_os("COALESCE_BLESS").is_some() {
+            fs::write(&path, made).expect("the document is written");
+        } else {
+            let written = fs::read_to_string(&path).expect("the document is read");
+            assert_eq!(written, made, "update it: COALESCE_BLESS=1 cargo test -p host --test program planted");
+        }
     }
 }
 
@@ -197,15 +251,18 @@ fn results_become_a_table() {
              {kernel}\tracecheck\t0\t0\t0\t\n{kernel}\tsynccheck\t{synccheck}\tBarrier error\n"
         );
     }
-    let made = table(&cases, &Results::read(&text), |case| case.kernel != "stuck");
+    let results = Results::read(&text);
+    let tables = Tables::new(&cases, &results, |case| case.kernel != "stuck");
+    let made = tables.summary() + &tables.bugs();
     for line in [
         "H200; compute-sanitizer 1; today; Coalesce's simulator on the same PTX.",
-        "| bugs found | 3 | 2 | 1 | 0 | 0 | 1 | 2 |",
-        "| clean kernels blamed | 1 | 0 | 0 | 0 | 0 | 1 | 1 |",
+        "| Races | 1 | 1 | 0 | 0 | 0 | 0 | 0 |",
+        "| **all bugs found** | 3 | 2 | 1 | 0 | 0 | 1 | 2 |",
+        "| **correct kernels blamed** | 1 | 0 | 0 | 0 | 0 | 1 | 1 |",
         "| `beyond` | Title of beyond. | yes | yes | - | - | - | runs |",
         "| `stuck` | Title of stuck. | - | hangs | - | - | warns | runs |",
         "| `new` | Title of new. | yes | ? | ? | ? | ? | ? |",
-        "Clean kernels of which compute-sanitizer says something: `beyond_fixed` (synccheck).",
+        "| `beyond_fixed` | synccheck |",
         "Not yet run on the GPU, and counted as not found there: `new`.",
     ] {
         assert!(made.lines().any(|found| found == line), "{line}\n{made}");

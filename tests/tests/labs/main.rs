@@ -13,11 +13,10 @@ mod sizes;
 mod table;
 mod waits;
 
-use clap::ArgMatches;
+use clap::{ArgMatches, FromArgMatches};
 use coalesce_tests::devices;
 use device::{Device, DeviceChoice};
-use host::labs::Entry;
-use host::progress::Progress;
+use host::labs::{Entry, Settings};
 use host::report::{LabReport, VariantReport};
 use simt::Counters;
 
@@ -35,8 +34,9 @@ fn matches(lab: &Entry, flags: &str) -> ArgMatches {
 /// Runs a lab with these flags.
 fn run_on(device: &Device, name: &str, flags: &str) -> LabReport {
     let lab = lab(name);
-    (lab.run)(device, &matches(lab, flags), Progress::default())
-        .unwrap_or_else(|error| panic!("{name} {flags}: {error}"))
+    let matches = matches(lab, flags);
+    let settings = Settings::from_arg_matches(&matches).expect("the flags of every lab");
+    (lab.run)(device, &matches, settings).unwrap_or_else(|error| panic!("{name} {flags}: {error}"))
 }
 
 /// The simulator, as this model or as none.

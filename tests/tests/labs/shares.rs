@@ -2,7 +2,7 @@
 
 use best_kernels::gram;
 use best_kernels::matmul;
-use best_kernels::product::{ROOM, Shares, THREADS, TileSize};
+use best_kernels::product::{SUMS_PER_BLOCK, Shares, THREADS, TileSize};
 use coalesce_tests::devices;
 use device::{Buffer, Device, LaunchConfig, Report};
 use simt::Checks;
@@ -41,27 +41,27 @@ fn filled(device: &Device, values: &[f32]) -> Buffer<f32> {
 }
 
 /// What the blocks of a launch share: who takes what, who has left sums, and the sums.
-type Meeting<'a> = (Shares, &'a mut Buffer<u32>, &'a mut Buffer<f32>);
+type Workspace<'a> = (Shares, &'a mut Buffer<u32>, &'a mut Buffer<f32>);
 
 /// Launches a best kernel in each of [`WAYS`], twice: `launch` does, and the buffer that it is given must then hold `expected`. With all checks, the strict ones too.
 fn launch_each_way(
     device: &Device,
     tile: TileSize,
     expected: &[f32],
-    launch: impl Fn(&LaunchConfig, &mut Buffer<f32>, Meeting<'_>) -> Option<Report>,
+    launch: impl Fn(&LaunchConfig, &mut Buffer<f32>, Workspace<'_>) -> Option<Report>,
 ) {
     let mut c = device.buffer(expected.len()).unwrap();
-    for (whole, sharing, more) in WAYS {
+    for (unsplit_tiles, sharing, head_start) in WAYS {
         let mut ready = device.buffer::<u32>(sharing as usize).unwrap();
         ready.fill_bytes(0).unwrap();
-        let mut room = device.buffer::<f32>((sharing * ROOM) as usize).unwrap();
-        let mut config = LaunchConfig::new([whole + sharing, 1, 1], [THREADS, 1, 1]);
+        let mut sums = device.buffer::<f32>((sharing * SUMS_PER_BLOCK) as usize).unwrap();
+        let mut config = LaunchConfig::new([unsplit_tiles + sharing, 1, 1], [THREADS, 1, 1]);
         config.dynamic_shared = tile.shared_bytes;
         config.checks = Checks { strict: true, ..Checks::ALL };
         for _ in 0..2 {
             c.poison().unwrap();
-            let report = launch(&config, &mut c, (Shares { whole, more }, &mut ready, &mut room));
-            let way = format!("{whole} whole, {sharing} sharing, {more} more");
+            let report = launch(&config, &mut c, (Shares { unsplit_tiles, head_start }, &mut ready, &mut sums));
+            let way = format!("{unsplit_tiles} unsplit, {sharing} sharing, head start {head_start}");
             let wrong = c.read().unwrap().iter().zip(expected).position(|(found, expected)| found != expected);
             assert_eq!(wrong, None, "{way}");
             assert_eq!(ready.read().unwrap(), vec![0; sharing as usize], "{way}");
@@ -86,9 +86,9 @@ fn products_are_right_however_their_tiles_are_shared_out() {
             let [m, n, k] = [M, N, K].map(|size| size as u32);
             let shape = matmul::Shape { m, n, k, a_pitch: k, b_pitch: pitch as u32, c_pitch: n };
             let (a, b) = (filled(&device, &a), filled(&device, &b));
-            launch_each_way(&device, tile, &expected, |config, c, (shares, ready, room)| {
-                let arguments = (&a, &b, c, shape, 1.0_f32, shares, ready, room);
-                // SAFETY: the shape is that of the matrices, and the meeting place is as large as the shares.
+            launch_each_way(&device, tile, &expected, |config, c, (shares, ready, sums)| {
+                let arguments = (&a, &b, c, shape, 1.0_f32, shares, ready, sums);
+                // SAFETY: the shape is that of the matrices, and the workspace is as large as the shares.
                 unsafe { device.launch_unchecked(kernel, config, arguments) }.unwrap()
             });
         }
@@ -112,8 +112,8 @@ fn gram_matrices_are_right_however_their_tiles_are_shared_out() {
             (&gram::gram_best_small, &a, columns, gram::SMALL),
         ] {
             let shape = gram::Shape { rows, columns, a_pitch, c_pitch: rows };
-            launch_each_way(&device, tile, &expected, |config, c, (shares, ready, room)| {
-                let arguments = (operand, c, shape, 1.0_f32, shares, ready, room);
+            launch_each_way(&device, tile, &expected, |config, c, (shares, ready, sums)| {
+                let arguments = (operand, c, shape, 1.0_f32, shares, ready, sums);
                 // SAFETY: the same.
                 unsafe { device.launch_unchecked(kernel, config, arguments) }.unwrap()
             });

@@ -58,7 +58,7 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
             complete(goal, &arguments, &results.runs[&arguments])?;
         }
     }
-    // Remove runs that are no longer planned, so that the data matches the document.
+    // Remove runs that are no longer planned, so that the data matches the plan.
     let planned = |arguments: &String| {
         let mut all = plan::GOALS.iter().flat_map(|goal| goal.sizes.iter().map(|size| goal.arguments(size)));
         all.any(|planned| planned == *arguments)

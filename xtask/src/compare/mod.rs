@@ -1,20 +1,25 @@
-//! `cargo xtask compare`: our best kernels beside cuBLAS, CUB and the driver on a GPU, as `docs/PEERS.md`.
+//! `cargo xtask compare`: our best kernels beside cuBLAS, CUB and the driver on a GPU, as `docs/PEERS.md` and
+//! `docs/results/peers.md`.
 //!
 //! ```text
 //! plan       which kernels, sizes and targets
 //! measure    runs `host LAB --peer` for each on a GPU                 ->  docs/results/peers_h200.json
-//! document   makes the tables, with the words of peers.toml           ->  docs/PEERS.md
+//! rows       what is compared, with what was measured
+//! peers      every row, with the words of peers.toml                  ->  docs/results/peers.md
+//! page       what the rows show                                       ->  docs/PEERS.md
 //! ```
 //!
 //! With `--measure` it compiles `docs/compare/cub.cu`, runs the program on this machine's GPU and keeps what it printed; without,
-//! it rewrites the document from what was kept. `docs/results/peers.toml` says what limits the rows that miss their target: it is
+//! it rewrites the documents from what was kept. `docs/results/peers.toml` says what limits the rows that miss their target: it is
 //! the only part that is written by hand.
 
-mod document;
 mod measure;
 mod measurements;
 mod options;
+mod page;
+mod peers;
 mod plan;
+mod rows;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,27 +28,23 @@ pub use options::Options;
 
 use measurements::{Results, Words};
 
+use crate::documents::{self, Document};
 use crate::program::{Error, file};
 use crate::workspace;
 
-/// The files.
+/// The files that the documents are made of.
 struct Files {
     data: PathBuf,
     words: PathBuf,
-    document: PathBuf,
 }
 
 impl Files {
     fn of(root: &Path) -> Self {
-        Self {
-            data: root.join("docs/results/peers_h200.json"),
-            words: root.join("docs/results/peers.toml"),
-            document: root.join("docs/PEERS.md"),
-        }
+        Self { data: root.join("docs/results/peers_h200.json"), words: root.join("docs/results/peers.toml") }
     }
 
-    /// The document as it should be.
-    fn written(&self, results: &Results) -> Result<String, Error> {
+    /// The documents as they should be.
+    fn made(&self, results: &Results) -> Result<[Document; 2], Error> {
         let words: Words = match fs::read_to_string(&self.words) {
             Ok(text) => {
                 toml::from_str(&text).map_err(|problem| file(&self.words, wording::one_line(&problem.to_string())))?
@@ -51,13 +52,16 @@ impl Files {
             Err(_) if !self.words.exists() => Words::default(),
             Err(problem) => return Err(file(&self.words, problem)),
         };
-        document::of(results, &words).map_err(|problem| file(&self.words, problem))
+        let peers = peers::of(results, &words).map_err(|problem| file(&self.words, problem))?;
+        let page = page::of(results, &words);
+        Ok([Document { name: plan::PEERS, text: peers }, Document { name: "docs/PEERS.md", text: page }])
     }
 }
 
-/// Measures, and writes the document.
+/// Measures, and writes the documents.
 pub fn run(options: &Options) -> Result<(), Error> {
-    let files = Files::of(&workspace::root()?);
+    let root = workspace::root()?;
+    let files = Files::of(&root);
     let mut results: Results = match fs::read_to_string(&files.data) {
         Ok(text) => serde_json::from_str(&text).map_err(|problem| file(&files.data, problem))?,
         Err(problem) if !options.run.measure => {
@@ -66,20 +70,10 @@ pub fn run(options: &Options) -> Result<(), Error> {
         Err(_) => Results::default(),
     };
     if options.run.measure {
-        measure::all(options, &workspace::root()?, &mut results, &files.data)?;
+        measure::all(options, &root, &mut results, &files.data)?;
     }
-    let text = files.written(&results)?;
-    if options.run.check {
-        let current = fs::read_to_string(&files.document).map_err(|problem| file(&files.document, problem))?;
-        return if current == text {
-            Ok(())
-        } else {
-            Err(Error::Stale { document: "docs/PEERS.md", data: "docs/results", chore: "compare" })
-        };
-    }
-    fs::write(&files.document, text).map_err(|problem| file(&files.document, problem))?;
-    println!("{}", files.document.display());
-    Ok(())
+    let documents = files.made(&results)?;
+    if options.run.check { documents::check(&root, &documents, "compare") } else { documents::write(&root, &documents) }
 }
 
 #[cfg(test)]
@@ -87,14 +81,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_document_is_what_the_numbers_make() {
-        let files = Files::of(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap());
-        let Ok(text) = fs::read_to_string(&files.data) else {
-            assert!(!files.document.exists(), "docs/PEERS.md has no measurements");
-            return;
-        };
-        let written = fs::read_to_string(&files.document).unwrap();
-        let made = files.written(&serde_json::from_str(&text).unwrap()).unwrap();
-        assert_eq!(made, written, "docs/PEERS.md is stale: run `cargo xtask compare`");
+    fn the_documents_are_what_the_numbers_make() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let files = Files::of(root);
+        let results = serde_json::from_str(&fs::read_to_string(&files.data).unwrap()).unwrap();
+        documents::check(root, &files.made(&results).unwrap(), "compare").unwrap();
     }
 }

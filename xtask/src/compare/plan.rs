@@ -1,9 +1,12 @@
 //! What is compared: our best kernels with the libraries, at which sizes, and how fast they are to be. `measure` runs it,
-//! `document` makes its tables. Plain data.
+//! `peers` and `page` make the tables. Plain data.
+
+/// The document with all rows.
+pub(super) const PEERS: &str = "docs/results/peers.md";
 
 /// Kernels of one task, each beside its peers.
 pub(super) struct Goal {
-    /// A heading of the document, and what `docs/results/peers.toml` calls it.
+    /// A heading of `docs/results/peers.md`, and what `docs/results/peers.toml` calls it.
     pub title: &'static str,
     /// What is compared, in a sentence or two.
     pub about: &'static str,

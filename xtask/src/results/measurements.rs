@@ -1,4 +1,4 @@
-//! What `docs/results/h200.json` holds. `measure` makes it, `document` reads it. Plain data.
+//! What `docs/results/h200.json` holds. `measure` makes it, `labs` and `page` read it. Plain data.
 
 use std::collections::BTreeMap;
 use std::fs;

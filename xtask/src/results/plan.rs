@@ -1,5 +1,8 @@
-//! The commands to measure: for the lab sheet's tables, and for each lab. `measure` runs them, `document` makes their
-//! tables. Plain data.
+//! The commands to measure: for the lab sheet's tables, and for each lab. `measure` runs them; `labs` and `page` make
+//! the tables. Plain data.
+
+/// The document with all times.
+pub(super) const TIMES: &str = "docs/results/labs.md";
 
 /// A row of a table of the lab sheet: what the sheet measured, and the variant that does the same.
 pub(super) struct SheetRow {

@@ -1,4 +1,4 @@
-//! Strongly connected components. [`super`] calls it with the files' imports. Pure.
+//! Strongly connected components.
 
 use std::collections::BTreeSet;
 
@@ -32,9 +32,12 @@ fn reachable(file: usize, imported: &[BTreeSet<usize>]) -> BTreeSet<usize> {
     seen
 }
 
+#[cfg(test)]
+use crate::modules::How;
+
 #[test]
 fn finds_the_circles_of_a_graph() {
-    let import = |(from, to)| Import { from, to, item: String::new() };
+    let import = |(from, to)| Import { from, to, how: How::Definition, item: String::new() };
     let imports = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 3), (5, 0)].map(import).into();
     assert_eq!(circles(6, &imports), [vec![0, 1, 2], vec![3, 4]]);
 }

@@ -1,5 +1,5 @@
-//! The modules of a crate, the names in each, and which file names what of which other. [`super`] reads each crate with it.
-//! It parses sources with `syn` and compiles nothing.
+//! The modules of a crate, the names in each, and which file names what of which other. It parses
+//! sources with `syn` and compiles nothing.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -9,12 +9,26 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, Expr, ExprLit, Item, ItemUse, Lit, Meta, MetaNameValue, UseTree, Visibility};
 
-/// One file names an item that another defines.
+/// An item: the file that defines it, and its name there.
+pub type Key = (usize, String);
+
+/// One file names an item that another defines or re-exports, or calls its method.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Import {
     pub from: usize,
     pub to: usize,
+    pub how: How,
     pub item: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum How {
+    /// The item is defined there.
+    Definition,
+    /// The item is re-exported or imported there.
+    Passage,
+    /// The method is defined there.
+    Method,
 }
 
 /// A crate's source.
@@ -28,12 +42,18 @@ pub struct Crate {
 struct Module {
     parent: Option<usize>,
     file: usize,
+    /// What is defined here, for the calls of methods.
+    items: Vec<Item>,
     /// What a name stands for: a module and a function may share one.
     names: HashMap<String, Vec<Name>>,
     /// Modules whose names are all imported, and enums.
     globs: Vec<Vec<String>>,
+    /// Those that say more than the crate's surface.
+    taken: Vec<Vec<String>>,
     /// Paths that private `use`s name.
     used: Vec<Vec<String>>,
+    /// Paths that it re-exports; not the root's.
+    passed_on: Vec<Vec<String>>,
     /// Paths in the code.
     named: BTreeSet<Vec<String>>,
     /// Those that only say what a `Handle` is of.
@@ -49,11 +69,17 @@ enum Name {
 }
 
 /// What a path leads to.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, PartialEq)]
 enum Target {
-    /// An item of this file.
-    Item(usize),
+    Item(Key),
     Module(usize),
+}
+
+/// The names that were looked up on the way, and where; and the files that led further.
+#[derive(Default)]
+struct Way {
+    seen: HashSet<(usize, String)>,
+    files: BTreeSet<usize>,
 }
 
 impl Crate {
@@ -108,6 +134,7 @@ impl Crate {
                 if let Some(name) = item_name(&item) {
                     self.name(module, name, Name::Item);
                 }
+                self.modules[module].items.push(item.clone());
                 let mut paths = Vec::new();
                 let tokens = match item {
                     // The name of a variant is no path, though a type may have the same.
@@ -127,16 +154,24 @@ impl Crate {
     }
 
     fn add_use(&mut self, module: usize, item: &ItemUse) {
-        let is_private = matches!(item.vis, Visibility::Inherited);
+        // The root only says what the crate's users see.
+        let is_surface = module == 0 && !matches!(item.vis, Visibility::Inherited);
         let mut leaves = Vec::new();
         flatten(&item.tree, &mut Vec::new(), &mut leaves);
         for (path, name) in leaves {
-            if is_private {
-                self.modules[module].used.push(path.clone());
+            match item.vis {
+                Visibility::Inherited => self.modules[module].used.push(path.clone()),
+                _ if module != 0 => self.modules[module].passed_on.push(path.clone()),
+                _ => {}
             }
             match name {
                 Some(name) => self.name(module, name, Name::Import(path)),
-                None => self.modules[module].globs.push(path),
+                None => {
+                    if !is_surface {
+                        self.modules[module].taken.push(path.clone());
+                    }
+                    self.modules[module].globs.push(path);
+                }
             }
         }
     }
@@ -196,11 +231,32 @@ impl Crate {
             let serves_handles =
                 |path: &[String]| path.last().is_some_and(|name| module.handled.contains(name) && !is_named(name));
             let used = module.used.iter().filter(|path| !serves_handles(path));
-            for path in module.named.iter().chain(used) {
-                for target in self.resolve(index, path, &mut HashSet::new()) {
-                    let Target::Item(to) = target else { continue };
-                    if to != module.file {
-                        imports.insert(Import { from: module.file, to, item: path.join("::") });
+            let own = module.named.iter().chain(used).map(|path| (path, How::Definition));
+            let passed_on = module.passed_on.iter().map(|path| (path, How::Passage));
+            for (path, how) in own.chain(passed_on) {
+                let mut way = Way::default();
+                let targets = self.resolve(index, path, &mut way);
+                let definers = targets.iter().filter_map(|target| match target {
+                    Target::Item((file, _)) => Some(*file),
+                    Target::Module(_) => None,
+                });
+                let definers: Vec<usize> = definers.collect();
+                // The path of a module alone leads nowhere.
+                let led = way.files.iter().copied().filter(|_| !definers.is_empty());
+                let led = led.map(|file| (file, How::Passage));
+                let all = definers.iter().map(|&file| (file, how)).chain(led);
+                for (to, how) in all.filter(|&(to, _)| to != module.file) {
+                    imports.insert(Import { from: module.file, to, how, item: path.join("::") });
+                }
+            }
+            for path in &module.taken {
+                for target in self.resolve(index, path, &mut Way::default()) {
+                    if let Target::Module(other) = target
+                        && self.modules[other].file != module.file
+                    {
+                        let to = self.modules[other].file;
+                        let item = format!("{}::*", path.join("::"));
+                        imports.insert(Import { from: module.file, to, how: How::Passage, item });
                     }
                 }
             }
@@ -208,14 +264,52 @@ impl Crate {
         imports
     }
 
-    /// What a path leads to from a module. `seen` has the names that were looked up on the way, and where.
-    fn resolve(&self, module: usize, path: &[String], seen: &mut HashSet<(usize, String)>) -> Vec<Target> {
+    /// All items, each with its module.
+    pub fn items(&self) -> impl Iterator<Item = (usize, &Item)> {
+        self.modules.iter().enumerate().flat_map(|(index, module)| module.items.iter().map(move |item| (index, item)))
+    }
+
+    /// The file of a module.
+    pub fn file(&self, module: usize) -> usize {
+        self.modules[module].file
+    }
+
+    /// The items that a path leads to from a module.
+    pub fn definers(&self, module: usize, path: &[String]) -> BTreeSet<Key> {
+        let targets = self.resolve(module, path, &mut Way::default()).into_iter();
+        let items = targets.filter_map(|target| match target {
+            Target::Item(key) => Some(key),
+            Target::Module(_) => None,
+        });
+        items.collect()
+    }
+
+    /// The files of each module that has children: a list of siblings, each a child's files.
+    pub fn folders(&self) -> Vec<Vec<BTreeSet<usize>>> {
+        let mut folders = Vec::new();
+        for parent in 0..self.modules.len() {
+            let children = (0..self.modules.len()).filter(|&child| self.modules[child].parent == Some(parent));
+            let siblings: Vec<_> = children.map(|child| self.files_within(child)).collect();
+            // A module within a file has no folder.
+            let parent = self.modules[parent].file;
+            folders.push(siblings.into_iter().filter(|files| !files.contains(&parent)).collect());
+        }
+        folders
+    }
+
+    fn files_within(&self, module: usize) -> BTreeSet<usize> {
+        let children = (0..self.modules.len()).filter(|&child| self.modules[child].parent == Some(module));
+        children.flat_map(|child| self.files_within(child)).chain([self.modules[module].file]).collect()
+    }
+
+    /// What a path leads to from a module.
+    fn resolve(&self, module: usize, path: &[String], way: &mut Way) -> Vec<Target> {
         let Some((first, rest)) = path.split_first() else { return Vec::new() };
         let start = match first.as_str() {
             "crate" => vec![Target::Module(0)],
             "self" => vec![Target::Module(module)],
             "super" => self.modules[module].parent.map(Target::Module).into_iter().collect(),
-            name => self.look_up(module, name, seen),
+            name => self.look_up(module, name, way),
         };
         rest.iter().fold(start, |targets, name| {
             // What is within an item (a variant, an associated function) is in the item's file.
@@ -230,7 +324,7 @@ impl Crate {
             let of_modules: Vec<Target> = targets
                 .iter()
                 .filter_map(|target| match *target {
-                    Target::Module(module) => Some(self.look_up(module, name, seen)),
+                    Target::Module(module) => Some(self.look_up(module, name, way)),
                     Target::Item(_) => None,
                 })
                 .flatten()
@@ -242,29 +336,45 @@ impl Crate {
         })
     }
 
-    fn look_up(&self, module: usize, name: &str, seen: &mut HashSet<(usize, String)>) -> Vec<Target> {
-        if !seen.insert((module, name.into())) {
+    fn look_up(&self, module: usize, name_here: &str, way: &mut Way) -> Vec<Target> {
+        if !way.seen.insert((module, name_here.into())) {
             return Vec::new();
         }
         let here = &self.modules[module];
         let mut targets = Vec::new();
-        for name in here.names.get(name).into_iter().flatten() {
+        for name in here.names.get(name_here).into_iter().flatten() {
             match name {
-                Name::Item => targets.push(Target::Item(here.file)),
+                Name::Item => targets.push(Target::Item((here.file, name_here.into()))),
                 Name::Module(child) => targets.push(Target::Module(*child)),
-                Name::Import(path) => targets.extend(self.resolve(module, path, seen)),
+                Name::Import(path) => targets.extend(self.led_on(module, path, way)),
             }
         }
         if targets.is_empty() {
             for path in &here.globs {
-                for target in self.resolve(module, path, seen) {
+                for target in self.resolve(module, path, way) {
                     if let Target::Module(other) = target {
-                        targets.extend(self.look_up(other, name, seen));
+                        let found = self.look_up(other, name_here, way);
+                        self.note(module, &found, way);
+                        targets.extend(found);
                     }
                 }
             }
         }
         targets
+    }
+
+    /// What an import leads to.
+    fn led_on(&self, module: usize, path: &[String], way: &mut Way) -> Vec<Target> {
+        let targets = self.resolve(module, path, way);
+        self.note(module, &targets, way);
+        targets
+    }
+
+    /// Notes that a module led to items, unless it is the root.
+    fn note(&self, module: usize, targets: &[Target], way: &mut Way) {
+        if module != 0 && targets.iter().any(|target| matches!(target, Target::Item(_))) {
+            way.files.insert(self.modules[module].file);
+        }
     }
 }
 

@@ -1,12 +1,13 @@
-//! The right result, computed one element after the other.
+//! The right result, computed one element after the other in one thread.
 
 use cuda_std::prelude::*;
 
-/// # Safety
-/// `input` and `output` hold `n` floats.
-#[kernel]
-pub unsafe fn reference(input: *const f32, output: *mut f32, n: u32) {
-    for i in 0..n as usize {
-        *output.add(i) = *input.add(i);
+/// Copies `input` to `output`. Both have the same length.
+#[kernel(linear)]
+pub fn reference(input: &[f32], mut output: DisjointSlice<f32>) {
+    for i in thread::grid_stride(output.len()) {
+        if let Some(output) = output.get_mut(i) {
+            *output = input[i.get()];
+        }
     }
 }

@@ -1,13 +1,12 @@
-//! The threads beyond the end do nothing.
+//! Copy without the end: threads beyond it do nothing
 
 use cuda_std::prelude::*;
 
-/// # Safety
-/// `input` and `output` hold `n` floats.
-#[kernel]
-pub unsafe fn copy(input: *const f32, output: *mut f32, n: u32) {
-    let i = thread::index_1d();
-    if i < n {
-        *output.add(i as usize) = *input.add(i as usize);
+/// Copies `input` to `output`. Both have the same length.
+#[kernel(linear)]
+pub fn copy(input: &[f32], mut output: DisjointSlice<f32>) {
+    let i = thread::linear_index();
+    if let (Some(input), Some(output)) = (input.get(i.get()), output.get_mut(i)) {
+        *output = *input;
     }
 }

@@ -8,11 +8,10 @@
 
 use cuda_std::prelude::*;
 
-/// # Safety
-/// `input` and `output` hold `n` floats.
-#[kernel]
-pub unsafe fn copy(input: *const f32, output: *mut f32, n: u32) {
-    let i = thread::index_1d();
+/// Copies `input` to `output`. Both have the same length.
+#[kernel(linear)]
+pub fn copy(input: &[f32], mut output: DisjointSlice<f32>) {
+    let i = thread::linear_index();
     // TODO: the last block has more threads than there are floats left.
-    *output.add(i as usize) = *input.add(i as usize);
+    *output.get_mut(i).unwrap() = input[i.get()];
 }

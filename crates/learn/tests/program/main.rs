@@ -1,7 +1,8 @@
 //! Tests of the program `learn`, run as students, authors and teachers run it: its output, its files and its exit code.
 //!
-//! Each test has a small course of its own, made from the skeleton of `cargo learn new`. Tests that compile kernels need the device
-//! compiler, and are skipped without it unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
+//! Each test has a small course of its own, whose exercises are copies of the folder `copy`. Its kernels have raw pointers, since
+//! many tests make mistakes that safe Rust refuses. Tests that compile kernels need the device compiler, and are skipped without it
+//! unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
 
 mod author;
 mod cheating;
@@ -37,6 +38,17 @@ fn has_compiler() -> bool {
     true
 }
 
+/// The files of the exercise `copy`.
+const COPY: [(&str, &str); 7] = [
+    ("goals.toml", include_str!("copy/goals.toml")),
+    ("starter.rs", include_str!("copy/starter.rs")),
+    ("solution.rs", include_str!("copy/solution.rs")),
+    ("reference.rs", include_str!("copy/reference.rs")),
+    ("hints.md", include_str!("copy/hints.md")),
+    ("wrong/forgets_the_end.rs", include_str!("copy/wrong/forgets_the_end.rs")),
+    ("wrong/one_too_many.rs", include_str!("copy/wrong/one_too_many.rs")),
+];
+
 /// A course in a folder of its own.
 struct Course {
     folder: tempfile::TempDir,
@@ -50,14 +62,15 @@ struct Outcome {
 }
 
 impl Course {
-    /// A course with these exercises, each the skeleton of `cargo learn new`.
+    /// A course with these exercises, each a copy of the exercise `copy` beside this file.
     fn new(exercises: &[&str]) -> Self {
         let course = Self { folder: tempfile::tempdir().unwrap() };
-        course.list(&[]);
-        for name in exercises {
-            course.learn(&["new", name]).succeeds();
-        }
         course.list(exercises);
+        for name in exercises {
+            for (file, text) in COPY {
+                course.write(&format!("{name}/{file}"), text);
+            }
+        }
         course
     }
 
@@ -139,7 +152,7 @@ impl Outcome {
     }
 }
 
-/// A file with the skeleton's kernel and this body.
+/// A file with the kernel of `copy` and this body.
 fn kernel(body: &str) -> String {
     format!(
         "use cuda_std::prelude::*;\n\n/// # Safety\n/// `input` and `output` hold `n` floats.\n#[kernel]\n\

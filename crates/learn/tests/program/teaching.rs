@@ -1,9 +1,9 @@
-//! Tests that `docs/TEACHING.md` names every key and value of `goals.toml`, which the program itself lists.
+//! Tests that `docs/WRITING_EXERCISES.md` names every key and value of `goals.toml`, which the program itself lists.
 
 use super::*;
 
 fn page() -> String {
-    fs::read_to_string(root().join("docs/TEACHING.md")).unwrap()
+    fs::read_to_string(root().join("docs/WRITING_EXERCISES.md")).unwrap()
 }
 
 /// The names that are missing on the page.
@@ -30,8 +30,8 @@ fn the_page_has_every_metric_and_model() {
     let models = known(&course, &good.replace("that = \"", "that = \"intel: "), "unknown model 'intel'; there are ");
     assert!(models.len() > 8, "{models:?}");
     let page = page();
-    assert_eq!(missing(&page, &metrics), [""; 0], "metrics that docs/TEACHING.md lacks");
-    assert_eq!(missing(&page, &models), [""; 0], "models that docs/TEACHING.md lacks");
+    assert_eq!(missing(&page, &metrics), [""; 0], "metrics that docs/WRITING_EXERCISES.md lacks");
+    assert_eq!(missing(&page, &models), [""; 0], "models that docs/WRITING_EXERCISES.md lacks");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn the_page_has_every_key() {
         let keys = known(&course, &good.replacen(from, to, 1), "unknown field `nothing`, expected ");
         let keys: Vec<String> = keys.into_iter().filter(|key| !["one", "of"].contains(&key.as_str())).collect();
         assert!(keys.len() > 1, "{keys:?}");
-        assert_eq!(missing(&page, &keys), [""; 0], "keys that docs/TEACHING.md lacks");
+        assert_eq!(missing(&page, &keys), [""; 0], "keys that docs/WRITING_EXERCISES.md lacks");
     }
 }
 
@@ -61,7 +61,7 @@ fn the_page_has_every_key() {
 fn its_lines_fit_and_its_examples_of_goals_are_read() {
     let page = page();
     for (at, line) in page.lines().enumerate() {
-        assert!(line.chars().count() <= 100, "docs/TEACHING.md:{}: {line}", at + 1);
+        assert!(line.chars().count() <= 100, "docs/WRITING_EXERCISES.md:{}: {line}", at + 1);
     }
     let course = Course::new(&["copy"]);
     let mut examples = 0;

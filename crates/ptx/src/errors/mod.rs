@@ -76,11 +76,17 @@ pub struct Error {
 impl fmt::Display for Error {
     /// `line:column: message, in "statement"`, on one line.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:{}: {}", self.line, self.column, self.problem)?;
-        if !self.statement.is_empty() {
-            write!(formatter, ", in \"{}\"", self.statement)?;
+        write!(formatter, "{}:{}: {}", self.line, self.column, self.described())
+    }
+}
+
+impl Error {
+    /// `message, in "statement"`: all but the position.
+    pub fn described(&self) -> String {
+        match self.statement.as_str() {
+            "" => self.problem.to_string(),
+            statement => format!("{}, in \"{statement}\"", self.problem),
         }
-        Ok(())
     }
 }
 

@@ -2,7 +2,9 @@
 //! `cp.async.bulk`, `st.async`, `mbarrier` (PTX ISA, "Data Movement and Conversion Instructions:
 //! Asynchronous copy", "Parallel Synchronization and Communication Instructions: mbarrier").
 
-use crate::ir::{Address, AtomicOp, Destination, Operand, Space, Type};
+use super::operand::{Address, Destination, Operand};
+use super::operation::AtomicOp;
+use super::types::{Space, Type};
 
 /// `cp.async`: from global to shared memory.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,6 +2,15 @@
 //! errors; [`Module`](super::Module) keeps it for [`line_column`](super::Module::line_column). It
 //! holds line starts, not the text.
 
+/// A range of bytes of the module's text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
 /// The offsets at which the lines of a text start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LineTable {

@@ -4,7 +4,9 @@
 //! The warp holds a matrix together: each lane has a few of its elements, its *fragment*, in
 //! registers.
 
-use crate::ir::{Address, Destination, Operand, Rounding, Space};
+use super::operand::{Address, Destination, Operand};
+use super::operation::Rounding;
+use super::types::Space;
 
 /// The type of a matrix's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

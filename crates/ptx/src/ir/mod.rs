@@ -24,6 +24,7 @@ mod warpgroup;
 pub use asynchronous::*;
 pub use instruction::*;
 pub(crate) use lines::LineTable;
+pub use lines::Span;
 pub use matrix::*;
 pub use module::*;
 pub use operand::*;

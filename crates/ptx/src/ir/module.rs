@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use super::{Instruction, LineTable, Op, SamplerState, Space, Type};
+use super::instruction::{Instruction, Op};
+use super::lines::{LineTable, Span};
+use super::texture::SamplerState;
+use super::types::{Space, Type};
 use crate::ir::operand::Symbol;
 use crate::{Arena, Handle};
 
@@ -159,15 +162,6 @@ pub struct Register {
     pub name: String,
     /// Its type.
     pub ty: Type,
-}
-
-/// A range of bytes of the module's text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Span {
-    /// First byte.
-    pub start: u32,
-    /// One past the last byte.
-    pub end: u32,
 }
 
 /// A source file of a `.file` directive.

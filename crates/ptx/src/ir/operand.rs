@@ -1,6 +1,6 @@
 //! What instructions read and write: registers, constants, special registers, addresses.
 
-use super::{Function, Register, Variable};
+use super::module::{Function, Register, Variable};
 use crate::Handle;
 
 /// A predicate register, possibly negated.

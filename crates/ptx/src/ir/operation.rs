@@ -3,7 +3,7 @@
 //! What PTX can express in several ways has one form here. A modifier that PTX does not allow on an
 //! instruction never gets here: `typing` rejects it. Plain data that `simt` decodes.
 
-use super::{Destination, Operand};
+use super::operand::{Destination, Operand};
 
 /// How arithmetic rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,10 +1,14 @@
 //! What an instruction reads: its operands and addresses, for passes that look at all instructions
 //! alike. The one `match` has no catch-all, so a new instruction has to say here what it reads.
 
-use super::{
-    Address, BarrierAction, CallOperand, Combine, FenceProxies, Level, MbarrierAction, MbarrierPhase, Op, Operand,
-    Sparsity, TensorMode, TensorTransfer, TexelPosition, WarpgroupFactor,
-};
+use super::asynchronous::{MbarrierAction, MbarrierPhase};
+use super::instruction::Op;
+use super::matrix::Sparsity;
+use super::operand::{Address, CallOperand, Operand};
+use super::operation::{BarrierAction, Combine};
+use super::tensor::{FenceProxies, TensorMode, TensorTransfer};
+use super::texture::{Level, TexelPosition};
+use super::warpgroup::WarpgroupFactor;
 
 /// The operands that an instruction reads and the addresses of its accesses, in PTX's order. Its
 /// guard, the objects of textures and surfaces, and variables that a call passes are not among

@@ -1,7 +1,9 @@
 //! Textures and surfaces: the operands of their instructions, and the state of samplers (PTX ISA,
 //! "Texture Instructions", "Surface Instructions").
 
-use super::{Destination, Operand, Register, Type, Variable};
+use super::module::{Register, Variable};
+use super::operand::{Destination, Operand};
+use super::types::Type;
 use crate::Handle;
 
 /// The shape of a texture or surface, and so of its coordinates.

@@ -1,7 +1,8 @@
 //! Video instructions: arithmetic on the bytes and halves of words (PTX ISA, "Scalar Video
 //! Instructions" and "SIMD Video Instructions").
 
-use super::{Comparison, Destination, Operand};
+use super::operand::{Destination, Operand};
+use super::operation::Comparison;
 
 /// A range of bits of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,8 @@
 //! shared memory; B is always in shared memory. A matrix in shared memory is described by a *matrix
 //! descriptor*: 64 bits with its address, two strides and its swizzling.
 
-use crate::ir::{BitProduct, Destination, MatrixShape, MatrixType, Operand, Sparsity};
+use super::matrix::{BitProduct, MatrixShape, MatrixType, Sparsity};
+use super::operand::{Destination, Operand};
 
 /// Where a factor of a product is.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! `.alias f, g;`: another name for a function. The parser collects aliases as it reads, and
 //! resolves them when the module ends, by copying functions within it.
 
-use super::Parser;
+use super::state::Parser;
 use crate::environment::Entity;
 use crate::errors::{DeclarationError, Fault, Parsed};
-use crate::lexer::TokenKind;
+use crate::syntax::lexer::TokenKind;
 use crate::{Function, Handle};
 
 impl Parser<'_> {

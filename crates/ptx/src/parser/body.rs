@@ -1,11 +1,12 @@
 //! The body of a function: scopes, labels, declarations, instructions. It moves the cursor,
 //! declares names in the environment and appends instructions to the function being read.
 
-use super::Parser;
-use super::variable::space;
+use super::shape::space;
+use super::state::Parser;
 use crate::environment::Entity;
 use crate::errors::{DeclarationError, NameError, NameKind, Parsed, SyntaxError, fault};
-use crate::lexer::TokenKind;
+use crate::syntax::cursor::Word;
+use crate::syntax::lexer::TokenKind;
 use crate::{Instruction, Linkage, Op, Space, Span, typing};
 
 /// Braces nested deeper than this are rejected.
@@ -141,7 +142,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `.branchtargets a, b;`
-    fn words(&mut self) -> Parsed<Vec<super::Word<'t>>> {
+    fn words(&mut self) -> Parsed<Vec<Word<'t>>> {
         self.cursor.advance();
         let mut words = vec![self.cursor.word("a name")?];
         while self.cursor.accept(TokenKind::Comma) {

@@ -1,9 +1,9 @@
 //! `.file`, `.loc` and `.section`: where the code came from. Called for each such directive; adds
 //! source files and locations to the module, and sets the location of the instructions that follow.
 
-use super::Parser;
+use super::state::Parser;
 use crate::errors::{Fault, NameError, Parsed, SyntaxError, fault};
-use crate::lexer::TokenKind;
+use crate::syntax::lexer::TokenKind;
 use crate::{Handle, Location, SourceFile, Span};
 
 impl Parser<'_> {

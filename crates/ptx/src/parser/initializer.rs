@@ -1,13 +1,14 @@
 //! Initial values of `.global` and `.const` variables, and the state of `.samplerref`s. Moves the
 //! cursor and returns the value; the module is only read.
 
-use super::cursor::Word;
-use super::variable::{LARGEST, Shape};
-use super::{Constant, Parser};
+use super::shape::{LARGEST, Shape};
+use super::state::Parser;
 use crate::environment::Entity;
 use crate::errors::{DeclarationError, NameError, NameKind, Parsed, SyntaxError, fault};
-use crate::lexer::TokenKind;
-use crate::typing::versions;
+use crate::syntax::constant::{Constant, natural};
+use crate::syntax::cursor::Word;
+use crate::syntax::lexer::TokenKind;
+use crate::syntax::versions;
 use crate::{InitialAddress, Initializer, Kind, SamplerAddressMode, SamplerState, Span, Symbol, Type};
 
 /// Braces nested deeper than this are rejected.
@@ -182,7 +183,7 @@ impl<'t> Parser<'t> {
         if masked {
             let token = self.cursor.advance();
             let text = self.cursor.text_of(token.span);
-            mask = super::constant::natural(text).or_else(|error| fault(token.span, error))?;
+            mask = natural(text).or_else(|error| fault(token.span, error))?;
             let missing = versions::missing_mask(self.environment.module.version);
             self.report_missing(missing, || format!("{text}(...)"), token.span);
             self.cursor.expect(TokenKind::OpenParenthesis, "`(`")?;

@@ -4,7 +4,7 @@
 use super::context::Context;
 use super::names::Resolved;
 use crate::errors::{OperandError, Parsed, fault};
-use crate::parser::operands::{Name, Raw};
+use crate::syntax::operands::{Name, Raw};
 use crate::{Address, AddressBase, Kind, Space, Symbol};
 
 impl<'t> Context<'_, 't> {

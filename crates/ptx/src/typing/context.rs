@@ -6,7 +6,7 @@
 //! the module's declarations stay as they are.
 
 use crate::environment::Environment;
-use crate::parser::statement::Statement;
+use crate::syntax::statement::Statement;
 
 /// An instruction that is being typed.
 pub(crate) struct Context<'s, 't> {

@@ -1,12 +1,13 @@
 //! Types branches, calls and the ends of threads. Targets that are not known yet (labels, functions
-//! behind registers) are recorded in the environment; `parser/function.rs` fills them in.
+//! behind registers) are recorded in the environment, and filled in when the function or the module
+//! ends.
 
 use super::context::Context;
 use super::names::{Resolved, Width};
 use crate::environment::{Entity, Pending, Signature};
 use crate::errors::{NameError, NameKind, OperandError, Parsed, fault};
-use crate::parser::cursor::Word;
-use crate::parser::operands::{Name, Raw, RawOperand};
+use crate::syntax::cursor::Word;
+use crate::syntax::operands::{Name, Raw, RawOperand};
 use crate::{CallOperand, Callee, Function, Handle, Kind, Op, Operand, Space, Symbol, Type};
 
 /// Operand `index`: a name.

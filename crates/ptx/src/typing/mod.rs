@@ -1,16 +1,17 @@
 //! Gives instructions their meaning: from opcode, modifiers and operands to typed operations.
 //!
-//! `parser/body.rs` calls [`instruction`] for each instruction of a body. A *family* is a file with
-//! the instructions of one subject; its functions take the instruction as a [`Context`] and return
-//! an [`Op`]. They may add registers and pending branches to the function being read, and never
-//! touch the text.
+//! [`instruction`] is called for each instruction of a body. A *family* is a file with the
+//! instructions of one subject; its functions take the instruction as a [`Context`] and return an
+//! [`Op`]. They may add registers and pending branches to the function being read, and never touch
+//! the text.
 //!
 //! **To add a PTX instruction:** add an arm to [`operation`] that names its family; add a row to
-//! the family's tables, or a function; say in [`targets`] which `.target` and in [`versions`] which
-//! `.version` it needs. A family takes the modifiers that it knows, in any order (as `ptxas` does;
-//! only types must be in order). It then calls [`Context::operands`](context::Context::operands),
-//! which rejects left-over modifiers and a wrong number of operands, and reads the operands, each
-//! with the type that it must have.
+//! the family's tables, or a function; say in [`syntax::targets`](crate::syntax::targets) which
+//! `.target` and in [`syntax::versions`](crate::syntax::versions) which `.version` it needs. A
+//! family takes the modifiers that it knows, in any order (as `ptxas` does; only types must be in
+//! order). It then calls [`Context::operands`](context::Context::operands), which rejects left-over
+//! modifiers and a wrong number of operands, and reads the operands, each with the type that it must
+//! have.
 
 mod addresses;
 mod arithmetic;
@@ -34,23 +35,18 @@ mod operands;
 mod special;
 mod stack;
 mod surface;
-mod targets;
 mod texture;
-mod unsupported;
-pub(crate) mod versions;
 mod video;
 mod warp;
-
-pub(crate) use unsupported::refuse;
 
 use context::Context;
 use copy::{asynchronous, bulk, tensor};
 use matrix::{fragments, multiply, warpgroup, wmma};
-use needs::check_supported;
+use needs::check_instruction;
 
 use crate::environment::Environment;
 use crate::errors::{InstructionError, Parsed, fault};
-use crate::parser::statement::Statement;
+use crate::syntax::statement::Statement;
 use crate::{Op, Predicate};
 
 /// The guard and the operation of an instruction.
@@ -64,8 +60,7 @@ pub(crate) fn instruction<'t>(
         None => None,
     };
     let op = operation(&mut context)?;
-    let needed = (targets::missing(&context, &op), versions::missing(&context, &op));
-    check_supported(needed, context.name_span(), || context.name())?;
+    check_instruction(&context, &op)?;
     Ok((guard, op))
 }
 

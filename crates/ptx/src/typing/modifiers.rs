@@ -3,7 +3,7 @@
 
 use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};
-use crate::parser::cursor::Word;
+use crate::syntax::cursor::Word;
 use crate::{Span, Type};
 
 impl<'t> Context<'_, 't> {
@@ -13,17 +13,7 @@ impl<'t> Context<'_, 't> {
 
     /// Whether the instruction has the modifier, taken or not.
     pub fn has_modifier(&self, name: &str) -> bool {
-        self.statement.modifiers.iter().any(|modifier| modifier.text == name)
-    }
-
-    /// Whether the instruction has one of these opcodes (empty: any), all of these modifiers, and
-    /// none of those with a `!`.
-    pub fn is_one_of(&self, opcodes: &[&str], modifiers: &[&str]) -> bool {
-        let fits = |modifier: &&str| match modifier.strip_prefix('!') {
-            Some(other) => !self.has_modifier(other),
-            None => self.has_modifier(modifier),
-        };
-        (opcodes.is_empty() || opcodes.contains(&self.opcode())) && modifiers.iter().all(fits)
+        self.statement.has_modifier(name)
     }
 
     /// The first modifier that has not been taken.

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::names::{Resolved, Width};
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
-use crate::parser::operands::{Raw, RawOperand};
+use crate::syntax::operands::{Raw, RawOperand};
 use crate::{Kind, Op, Operand, Symbol, Type};
 
 /// `mov.b32 d, a;`, `mov.b64 d, {a, b};`, `mov.b64 {a, b}, s;`

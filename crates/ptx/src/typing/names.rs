@@ -3,12 +3,11 @@
 //! changes.
 
 use super::context::Context;
-use super::needs::check_supported;
+use super::needs::check_special;
 use super::special::{Named, special};
-use super::{targets, versions};
 use crate::environment::Entity;
 use crate::errors::{NameError, NameKind, OperandError, Parsed, fault};
-use crate::parser::operands::{Name, Raw, RawOperand};
+use crate::syntax::operands::{Name, Raw, RawOperand};
 use crate::{Handle, Kind, Register, Span, Special, Symbol, Type};
 
 /// How wide a register must be for a type.
@@ -38,12 +37,7 @@ impl<'t> Context<'_, 't> {
             Ok(None) => {
                 return match special(name.text, name.part) {
                     Named::Special(special) => {
-                        let module = &self.environment.module;
-                        let needed = (
-                            targets::missing_register(special, module.target),
-                            versions::missing_register(special, module.version),
-                        );
-                        check_supported(needed, name.span, || name.text.to_owned())?;
+                        check_special(&self.environment.module, special, name.text, name.span)?;
                         Ok(Resolved::Special(special))
                     }
                     Named::NeedsPart => fault(name.span, NameError::NeedsPart(name.text.to_owned())),

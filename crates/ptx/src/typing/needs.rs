@@ -1,19 +1,87 @@
-//! The error for what needs a newer `.target` or `.version`. `typing/mod.rs` raises it for
-//! instructions, `names.rs` for special registers.
+//! Which `.target` and `.version` an instruction or a special register needs: what its name asks
+//! for, by the tables of `syntax`, and what its operands do.
 
-use super::versions::Version;
-use crate::Span;
+use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};
+use crate::syntax::versions::{Version, newer};
+use crate::syntax::{targets, versions};
+use crate::{MbarrierAction, Module, Op, Span, Special, TernaryOp, Type};
 
-/// Fails if a newer target or a newer version is needed.
-pub(super) fn check_supported(
+/// Fails if the instruction needs a newer target or version than the module has.
+pub(super) fn check_instruction(c: &Context<'_, '_>, op: &Op) -> Parsed<()> {
+    let target = targets::of_statement(c.statement).max(target_of_operands(op));
+    let version = versions::of_statement(c.statement).max(version_of_operands(op));
+    check(&c.environment.module, (target, version), c.name_span(), || c.name())
+}
+
+/// Fails if the special register needs a newer target or version than the module has.
+pub(super) fn check_special(module: &Module, special: Special, name: &str, span: Span) -> Parsed<()> {
+    check(module, (target_of_register(special), version_of_register(special)), span, || name.to_owned())
+}
+
+fn check(
+    module: &Module,
     (target, version): (Option<u32>, Option<Version>),
     span: Span,
     name: impl FnOnce() -> String,
 ) -> Parsed<()> {
-    match (target, version) {
-        (Some(target), _) => fault(span, InstructionError::NeedsTarget { instruction: name(), target }),
-        (_, Some(version)) => fault(span, InstructionError::NeedsVersion { instruction: name(), version }),
-        (None, None) => Ok(()),
+    if let Some(target) = target.filter(|&target| target > module.target) {
+        return fault(span, InstructionError::NeedsTarget { instruction: name(), target });
     }
+    match newer(version, module.version) {
+        Some(version) => fault(span, InstructionError::NeedsVersion { instruction: name(), version }),
+        None => Ok(()),
+    }
+}
+
+fn target_of_operands(op: &Op) -> Option<u32> {
+    match *op {
+        Op::Ternary { op: TernaryOp::Minimum3 { .. } | TernaryOp::Maximum3 { .. }, .. } => Some(100),
+        Op::Convert { to: Type::F32, from: Type::Bf16, mode, .. } => mode.flush_subnormals.then_some(90),
+        Op::Convert { to: Type::Bf16, from: Type::F32, .. } => None,
+        Op::Convert { to: Type::Bf16, .. } | Op::Convert { from: Type::Bf16, .. } => Some(90),
+        _ => None,
+    }
+}
+
+fn version_of_operands(op: &Op) -> Option<Version> {
+    match op {
+        Op::TextureFetch(fetch) if fetch.resident.is_some() => Some((7, 1)),
+        Op::Convert { to: Type::F32, from: Type::Bf16, .. } => Some((7, 1)),
+        Op::Ternary { op: TernaryOp::Minimum3 { .. } | TernaryOp::Maximum3 { .. }, .. } => Some((8, 8)),
+        Op::CopyAsync(copy) if copy.ignore_source.is_some() => Some((7, 5)),
+        Op::Mbarrier { action: MbarrierAction::Arrive(arrival), .. }
+            if arrival.count.is_some() && !arrival.never_completes =>
+        {
+            Some((7, 8))
+        }
+        Op::Mbarrier { action: MbarrierAction::Arrive(arrival), .. } if arrival.state.is_none() => Some((7, 1)),
+        _ => None,
+    }
+}
+
+fn target_of_register(special: Special) -> Option<u32> {
+    use Special::*;
+    match special {
+        ClusterIndex(_) | ClusterCount(_) | BlockIndexInCluster(_) | ClusterSize(_) => Some(90),
+        BlockRankInCluster | ClusterBlocks | IsExplicitCluster | AggregateSharedSize => Some(90),
+        ReservedShared => Some(80),
+        _ => None,
+    }
+}
+
+fn version_of_register(special: Special) -> Option<Version> {
+    use Special::*;
+    Some(match special {
+        WarpCount | MultiprocessorCount | Clock64 => (2, 0),
+        LaneMaskEqual | LaneMaskLess | LaneMaskLessEqual | LaneMaskGreater | LaneMaskGreaterEqual => (2, 0),
+        GlobalTimer | GlobalTimerLow | GlobalTimerHigh => (3, 1),
+        PerformanceCounter { wide: true, .. } => (4, 0),
+        TotalSharedSize => (4, 1),
+        ClockHigh => (5, 0),
+        ReservedShared => (7, 6),
+        CurrentGraph => (8, 0),
+        AggregateSharedSize => (8, 1),
+        _ => return None,
+    })
 }

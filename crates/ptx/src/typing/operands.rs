@@ -7,8 +7,8 @@ use super::names::{Resolved, Width};
 use super::special::{special_type, was_16_bit};
 use crate::environment::Entity;
 use crate::errors::{NameError, NameKind, OperandError, Parsed, counted, fault};
-use crate::parser::Constant;
-use crate::parser::operands::{Name, Raw, RawOperand};
+use crate::syntax::constant::Constant;
+use crate::syntax::operands::{Name, Raw, RawOperand};
 use crate::{Destination, Kind, Operand, Predicate, Span, Special, Type};
 use std::ops::RangeInclusive;
 

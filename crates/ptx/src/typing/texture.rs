@@ -4,7 +4,7 @@ use super::context::Context;
 use super::names::{Resolved, Width};
 use crate::Type::*;
 use crate::errors::{InstructionError, NameError, NameKind, OperandError, Parsed, fault};
-use crate::parser::operands::{Name, Raw, RawOperand};
+use crate::syntax::operands::{Name, Raw, RawOperand};
 use crate::{
     Fetch, Geometry, Kind, Level, Op, Opaque, Operand, Symbol, TexelPosition, TextureFetch, TextureQuery, Type,
 };

@@ -4,7 +4,7 @@
 use super::context::Context;
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
-use crate::parser::operands::{Name, Raw, RawOperand};
+use crate::syntax::operands::{Name, Raw, RawOperand};
 use crate::{
     Comparison, Op, Part, ScalarVideo, SecondaryOp, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoSource,
 };

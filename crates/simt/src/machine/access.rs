@@ -3,7 +3,7 @@
 
 use ptx::Space;
 
-use crate::coalesce::{SECTOR_BYTES, Sectors, Wavefronts};
+use crate::coalesce::{self, SECTOR_BYTES, Sectors, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
 use crate::lanes::{Registers, WideRow, mask_where};
 use crate::machine::state::{At, Attempt, Refused, Split, Warp, Worker};
@@ -113,9 +113,53 @@ pub(super) fn by_space(
     Ok(())
 }
 
+/// Counts an access whose lanes are all in one state space.
+pub(super) fn count(
+    counters: &mut InstructionCounters,
+    warp: &Warp,
+    space: Space,
+    action: AccessAction,
+    access: &Access,
+) {
+    match (space, action) {
+        (Space::Shared, AccessAction::Read) => count_shared(counters, coalesce::load_wavefronts(access)),
+        (Space::Shared, _) => count_shared(counters, coalesce::store_wavefronts(access)),
+        (Space::ClusterShared, _) => {
+            counters.distributed.requests += 1;
+            counters.distributed.bytes += u64::from(access.mask.count_ones() * access.width);
+        }
+        (Space::Local, _) => count_sectors(&mut counters.local, warp.local.sectors(access)),
+        (Space::Constant, _) => count_constant(counters, coalesce::addresses(access)),
+        (Space::Global, AccessAction::Atomic) => {
+            count_sectors(&mut counters.global, coalesce::atomic_sectors(access));
+        }
+        (Space::Global, _) => count_sectors(&mut counters.global, coalesce::sectors(access)),
+        _ => {}
+    }
+}
+
+/// Counts a load or a store whose shape is known, of shared, global or constant memory.
+#[inline(always)]
+pub(super) fn count_shape(
+    counters: &mut InstructionCounters,
+    space: Space,
+    action: AccessAction,
+    shape: &mut Shape,
+    lowest: u64,
+) {
+    match (space, action) {
+        (Space::Shared, AccessAction::Read) => {
+            count_shared(counters, shape.wavefronts(lowest, coalesce::load_wavefronts));
+        }
+        (Space::Shared, _) => count_shared(counters, shape.wavefronts(lowest, coalesce::store_wavefronts)),
+        (Space::Global, _) => count_sectors(&mut counters.global, shape.sectors(lowest)),
+        _ => count_constant(counters, shape.addresses()),
+    }
+}
+
 /// Counts a request to global or local memory.
 #[inline(always)]
-pub(super) fn count_global(counters: &mut MemoryCounters, found: Sectors) {
+pub(super) fn count_sectors(counters: &mut MemoryCounters, found: Sectors) {
     counters.requests += 1;
     counters.sectors += u64::from(found.sectors);
     counters.ideal_sectors += u64::from(found.bytes.div_ceil(SECTOR_BYTES));
@@ -123,7 +167,7 @@ pub(super) fn count_global(counters: &mut MemoryCounters, found: Sectors) {
 }
 
 #[inline(always)]
-pub(super) fn count_constant(counters: &mut InstructionCounters, addresses: u32) {
+fn count_constant(counters: &mut InstructionCounters, addresses: u32) {
     counters.constant.requests += 1;
     counters.constant.addresses += u64::from(addresses);
 }
@@ -133,17 +177,6 @@ pub(super) fn count_shared(counters: &mut InstructionCounters, found: Wavefronts
     counters.shared.requests += 1;
     counters.shared.wavefronts += u64::from(found.wavefronts);
     counters.shared.bank_conflicts += u64::from(found.conflicts);
-}
-
-/// Counts an access to the shared memory of another block.
-pub(super) fn count_distributed(counters: &mut InstructionCounters, access: &Access) {
-    counters.distributed.requests += 1;
-    counters.distributed.bytes += u64::from(access.mask.count_ones() * access.width);
-}
-
-#[inline(always)]
-pub(super) fn count_local(counters: &mut InstructionCounters, warp: &Warp, access: &Access) {
-    count_global(&mut counters.local, warp.local.sectors(access));
 }
 
 /// An access, and the worker and warp that make it. `CHECKED`: it is reported to the

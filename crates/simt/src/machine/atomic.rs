@@ -5,9 +5,8 @@ use std::cell::Cell;
 
 use ptx::{AtomicOp, Kind, Space, Type};
 
-use crate::coalesce;
 use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
-use crate::machine::access::{addresses, by_space, count_distributed, count_global, count_shared};
+use crate::machine::access::{addresses, by_space, count};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
@@ -86,12 +85,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
             };
             old[lane] = result.map_err(refused)?;
         }
-        let counters = &mut worker.counters[counter as usize];
-        match space {
-            Space::Shared => count_shared(counters, coalesce::store_wavefronts(&access)),
-            Space::ClusterShared => count_distributed(counters, &access),
-            _ => count_global(&mut counters.global, coalesce::atomic_sectors(&access)),
-        }
+        count(&mut worker.counters[counter as usize], warp, space, AccessAction::Atomic, &access);
         Ok(())
     };
     by_space(reach.space, rank, mask, &addresses, &mut each)?;
@@ -223,7 +217,7 @@ pub(super) fn vector(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
                 old[lane] = found.map_err(|kind| refused(AccessFault { lane: lane as u32, address, kind }))?;
             }
         }
-        count_global(&mut worker.counters[counter as usize].global, coalesce::atomic_sectors(&access));
+        count(&mut worker.counters[counter as usize], warp, space, AccessAction::Atomic, &access);
         Ok(())
     })?;
     for ((d, _), old) in operation.elements().zip(&old) {

@@ -3,13 +3,9 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
-use crate::coalesce;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow, lanes};
-use crate::machine::access::{
-    Work, addresses, by_space, count_constant, count_distributed, count_global, count_local, count_shared,
-    follow_shape, of_other,
-};
+use crate::machine::access::{Work, addresses, by_space, count, count_shape, follow_shape, of_other};
 use crate::machine::state::{At, Attempt, Refused, ReportsTo, RunningBlock, Warp, Worker};
 use crate::machine::{access, inspect, modelled, observe, watch};
 use crate::memory::{Access, AccessFault, Memory, Shape};
@@ -151,18 +147,12 @@ fn load_fast(
     (shape, space, lowest): (&mut Shape, Space, u64),
     rows: &mut [Row],
 ) -> bool {
-    if space == Space::Shared {
-        let done = block.shared.load(shape, lowest, rows);
-        if done {
-            count_shared(counters, shape.wavefronts(lowest, coalesce::load_wavefronts));
-        }
-        return done;
-    }
-    let done = memory.load(shape, lowest, rows);
-    if done && space == Space::Global {
-        count_global(&mut counters.global, shape.sectors(lowest));
-    } else if done {
-        count_constant(counters, shape.addresses());
+    let done = match space {
+        Space::Shared => block.shared.load(shape, lowest, rows),
+        _ => memory.load(shape, lowest, rows),
+    };
+    if done {
+        count_shape(counters, space, AccessAction::Read, shape, lowest);
     }
     done
 }
@@ -190,15 +180,7 @@ pub(super) fn load_per_lane(
         };
         worker.rows = rows;
         result.map_err(|fault| Refused::new(AccessAction::Read, space, width, fault))?;
-        let counters = &mut worker.counters[counter as usize];
-        match space {
-            Space::Global => count_global(&mut counters.global, coalesce::sectors(&access)),
-            Space::Constant => count_constant(counters, coalesce::addresses(&access)),
-            Space::Shared => count_shared(counters, coalesce::load_wavefronts(&access)),
-            Space::Local => count_local(counters, warp, &access),
-            Space::ClusterShared => count_distributed(counters, &access),
-            _ => {}
-        }
+        count(&mut worker.counters[counter as usize], warp, space, AccessAction::Read, &access);
         Ok(())
     })
 }

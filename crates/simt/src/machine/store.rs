@@ -3,12 +3,9 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
-use crate::coalesce;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow};
-use crate::machine::access::{
-    Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, follow_shape, of_other,
-};
+use crate::machine::access::{Work, addresses, by_space, count, count_shape, follow_shape, of_other};
 use crate::machine::state::{At, Attempt, Refused, ReportsTo, RunningBlock, Warp, Worker};
 use crate::machine::{modelled, observe, watch};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape};
@@ -131,16 +128,12 @@ fn store_fast(
     (shape, space, lowest): (&mut Shape, Space, u64),
     rows: &[Row],
 ) -> bool {
-    if space == Space::Shared {
-        let done = block.shared.store(shape, lowest, rows);
-        if done {
-            count_shared(counters, shape.wavefronts(lowest, coalesce::store_wavefronts));
-        }
-        return done;
-    }
-    let done = memory.store(shape, lowest, rows);
-    if done && space == Space::Global {
-        count_global(&mut counters.global, shape.sectors(lowest));
+    let done = match space {
+        Space::Shared => block.shared.store(shape, lowest, rows),
+        _ => memory.store(shape, lowest, rows),
+    };
+    if done {
+        count_shape(counters, space, AccessAction::Write, shape, lowest);
     }
     done
 }
@@ -167,14 +160,7 @@ pub(super) fn store_per_lane(
             _ => worker.launched.memory.store_each(&access, rows),
         };
         result.map_err(|fault| Refused::new(AccessAction::Write, space, width, fault))?;
-        let counters = &mut worker.counters[counter as usize];
-        match space {
-            Space::Global => count_global(&mut counters.global, coalesce::sectors(&access)),
-            Space::Shared => count_shared(counters, coalesce::store_wavefronts(&access)),
-            Space::Local => count_local(counters, warp, &access),
-            Space::ClusterShared => count_distributed(counters, &access),
-            _ => {}
-        }
+        count(&mut worker.counters[counter as usize], warp, space, AccessAction::Write, &access);
         Ok(())
     })
 }

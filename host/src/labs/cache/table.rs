@@ -43,13 +43,15 @@ pub struct Options {
     /// Threads
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u64 << 25))]
     pub(super) size: Option<u64>,
-    /// Patterns to read with, separated by commas
+    /// Patterns to read with, separated by commas; strided is every eighth element, scattered one of each line, stencil nine
+    /// neighbours, table eight neighbours anywhere in 32 KB
     #[arg(
         long,
         value_enum,
         value_name = "PATTERN,...",
         value_delimiter = ',',
-        default_value = "aligned,misaligned,strided,scattered,stencil,table"
+        default_value = "aligned,misaligned,strided,scattered,stencil,table",
+        hide_possible_values = true
     )]
     pub(super) pattern: Vec<Reads>,
 }

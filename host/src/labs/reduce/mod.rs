@@ -22,7 +22,7 @@ pub use table::Options;
 use table::{CONCLUSIONS, Operation, Step, Type};
 
 use super::compare::Shape;
-use super::inputs::{DefaultSize, Room, named};
+use super::inputs::{DefaultSize, MemoryNeeds, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::variants::VariantSpec;
@@ -33,7 +33,7 @@ use crate::report::{Conclusion, Subject};
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 17 };
 
 /// The input and two buffers for partial results, on the device; the input on the host.
-const ROOM: Room = Room { what: "the reduction of a vector", on_device: 3, on_host: 2 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "the reduction of a vector", on_device: 3, on_host: 2 };
 
 /// The values of one type: those to add up and compare, and those to multiply.
 struct Values<T> {
@@ -136,11 +136,11 @@ fn best_launch(size: usize, device: &Device) -> LaunchConfig {
 fn values<T: Number>(device: &Device, options: &Options, random: &mut Random) -> Result<Values<T>> {
     if let Some(path) = &options.input {
         let values = npy::read::<T>(path, 1)?.data;
-        ROOM.check::<T>(device, &[values.len() as u64])?;
+        NEEDS.check::<T>(device, &[values.len() as u64])?;
         return Ok(Values { factors: values.clone(), values });
     }
     let size = options.size.unwrap_or_else(|| SIZE.on(device));
-    ROOM.check::<T>(device, &[size])?;
+    NEEDS.check::<T>(device, &[size])?;
     let size = size as usize;
     let multiplies = options.operation.contains(&Operation::Product);
     let factors = T::factors(random, if multiplies { size } else { 0 });

@@ -40,11 +40,13 @@ impl Variants for Step {
 pub struct Options {
     #[command(flatten)]
     pub(super) variants: Chosen<Step>,
-    /// Operations, separated by commas
-    #[arg(long, value_enum, value_name = "OPERATION,...", value_delimiter = ',', default_values_t = [Operation::Sum])]
+    /// Operations, separated by commas: sum, product, min, max; sums and products of integers are modulo 2^32
+    #[arg(long, value_enum, value_name = "OPERATION,...", value_delimiter = ',', default_values_t = [Operation::Sum],
+          hide_possible_values = true)]
     pub(super) operation: Vec<Operation>,
-    /// Types of the values, separated by commas
-    #[arg(long = "type", value_enum, value_name = "TYPE,...", value_delimiter = ',', default_values_t = [Type::F32])]
+    /// Types of the values, separated by commas: f32, i32
+    #[arg(long = "type", value_enum, value_name = "TYPE,...", value_delimiter = ',', default_values_t = [Type::F32],
+          hide_possible_values = true)]
     pub(super) types: Vec<Type>,
     /// Values; 1000 is the lab sheet's size
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
@@ -81,7 +83,7 @@ pub enum Type {
 }
 
 impl Step {
-    /// How often a sum is rounded on the way of a value, at most, where `launch` is that of the best kernel.
+    /// The most roundings that a value goes through, where `launch` is that of the best kernel.
     pub(super) fn roundings(self, size: usize, block: u32, launch: &LaunchConfig) -> u64 {
         let tree = u64::from(block.ilog2()) + 1;
         match self {

@@ -19,7 +19,7 @@ pub use table::Options;
 use table::{CONCLUSIONS, Layout, Method, Statistic, Task};
 
 use super::best::slots;
-use super::inputs::{DefaultSize, HostMatrix, Room, named};
+use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
 use super::lab::{Lab, Plan, Variant};
 use super::launcher::Launcher;
 use super::settings::Settings;
@@ -31,7 +31,7 @@ const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
 
 /// The matrix, linear and pitched, and the results on the device; the matrix and results on the
 /// host.
-const ROOM: Room = Room { what: "the reduction of a matrix", on_device: 3, on_host: 2 };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "the reduction of a matrix", on_device: 3, on_host: 2 };
 
 /// The lab: a matrix.
 pub struct Rows {
@@ -64,7 +64,7 @@ impl Lab for Rows {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        let matrix = options.matrix.matrix(device, SIZE, ROOM, &mut Random::new(settings.seed))?;
+        let matrix = options.matrix.matrix(device, SIZE, NEEDS, &mut Random::new(settings.seed))?;
         Ok(Self { options, matrix })
     }
 

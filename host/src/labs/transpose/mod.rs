@@ -19,7 +19,7 @@ use table::{CONCLUSIONS, Step};
 
 use super::best::gpu;
 use super::compare::Shape;
-use super::inputs::{DefaultSize, HostMatrix, Room, named};
+use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::variants::VariantSpec;
@@ -29,8 +29,8 @@ use crate::report::{Conclusion, Subject};
 const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
 
 /// The input and the transpose on the device, and a third matrix for the copy; the input and one output on the host.
-const ROOM: Room = Room { what: "the transpose of a matrix", on_device: 2, on_host: 2 };
-const ROOM_WITH_COPY: Room = Room { on_device: 3, ..ROOM };
+const NEEDS: MemoryNeeds = MemoryNeeds { what: "the transpose of a matrix", on_device: 2, on_host: 2 };
+const NEEDS_WITH_COPY: MemoryNeeds = MemoryNeeds { on_device: 3, ..NEEDS };
 
 /// The best kernel for a matrix, and its launch.
 type Best = (&'static best::Transpose, Launch);
@@ -84,8 +84,8 @@ impl Lab for Transpose {
             ));
         }
         let copies = has(|step| matches!(step, Step::Copies(_))) || settings.peer.peer;
-        let room = if copies { ROOM_WITH_COPY } else { ROOM };
-        let matrix = options.matrix.matrix(device, SIZE, room, &mut Random::new(settings.seed))?;
+        let needs = if copies { NEEDS_WITH_COPY } else { NEEDS };
+        let matrix = options.matrix.matrix(device, SIZE, needs, &mut Random::new(settings.seed))?;
         Ok(Self { options, matrix, steps, copies })
     }
 

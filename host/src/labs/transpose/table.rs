@@ -38,10 +38,10 @@ impl Variants for Step {
         variant("naive-writes", "", Tiles(&kernel::transpose_naive_writes)).flag("naive"),
         variant("block16", "Blocks of 16 x 16 threads, one element each, without shared memory", Elements(&kernel::transpose_block16)),
         variant("tiled", "Tiles of 32 x 32 in shared memory, read with bank conflicts", Tiles(&kernel::transpose_tiled)),
-        variant("padded", "Tiles of 32 x 33: the padding ends the bank conflicts", Tiles(&kernel::transpose_padded)),
+        variant("padded", "Tiles of 32 x 33: the padding removes the bank conflicts", Tiles(&kernel::transpose_padded)),
         variant("batched", "The padded tile, with four loads in flight before the first value is used", Tiles(&kernel::transpose_batched)),
-        variant("best", "Words of 16 bytes outside of the tiles, which are of 64 x 65, or of 32 x 33 for small matrices", Best),
-        variant("copy", "No transpose but a plain copy: the ceiling", Copies(&kernel::transpose_copy)),
+        variant("best", "Words of 16 bytes in global memory; tiles of 64 x 65, or of 32 x 33 for small matrices", Best),
+        variant("copy", "A plain copy, without transposing: the upper bound", Copies(&kernel::transpose_copy)),
     ];
 }
 
@@ -54,7 +54,7 @@ pub struct Options {
     /// The matrix.
     #[command(flatten)]
     pub matrix: MatrixFlags,
-    /// Threads of a block of --block16; the other kernels' blocks are their own [default: 16,16]
+    /// Threads of a block of --block16; the other kernels' blocks are fixed [default: 16,16]
     #[arg(long, value_name = "X,Y", value_parser = block_shape)]
     pub block: Option<[u32; 2]>,
     /// Start each row at the device's preferred alignment

@@ -22,12 +22,12 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// Adds the sums before to `scale` times a thread's words, and hands them on: half of them at a
-    /// time, so that one load does not wait for the other.
+    /// Adds the sums before to `scale` times a thread's words, and passes them on: half of them at
+    /// a time, so that one load does not wait for the other.
     ///
-    /// `scale` is BLAS's `alpha`. What is stored in words of 16 bytes stands in four registers in a
-    /// row. The sums may stand anywhere, as long as they are multiplied with something on the way:
-    /// so the assembler can choose banks that suit the multiplications.
+    /// `scale` is BLAS's `alpha`. A word of 16 bytes is stored from four consecutive registers. The
+    /// sums may be anywhere, because the multiplication with `scale` copies them: so the assembler
+    /// can choose banks that suit the multiplications.
     #[inline(always)]
     pub fn add_to(
         self,
@@ -55,18 +55,18 @@ impl Before {
     /// They are there.
     #[inline(always)]
     pub unsafe fn word(self, n: usize) -> f32x4 {
-        // SAFETY: the room has a word of this number for each thread, and it has been written.
+        // SAFETY: `words` has a word of this number for each thread, and it has been written.
         unsafe { *self.words.add(n * THREADS as usize) }
     }
 
-    /// Four neighbours of a column, as [`turned_word`] numbers them.
+    /// Four neighbours of a column, as [`mirrored_word`] numbers them.
     ///
     /// # Safety
     /// They are there.
     #[inline(always)]
-    pub unsafe fn turned_word(self, n: usize) -> f32x4 {
-        let (rows, column) = turned(n);
-        // SAFETY: the room has all words of each thread, and they have been written.
+    pub unsafe fn mirrored_word(self, n: usize) -> f32x4 {
+        let (rows, column) = mirrored(n);
+        // SAFETY: `words` has all words of each thread, and they have been written.
         let [x, y, z, w] = rows.map(|row| unsafe {
             let word = self.words.add((row * WORDS + column / 4) * THREADS as usize);
             *word.cast::<f32>().add(column % 4)
@@ -84,15 +84,15 @@ pub(super) fn word(sums: &Sums, n: usize) -> f32x4 {
 
 /// Its word `n` of the mirrored tile: four neighbours of a column.
 #[inline(always)]
-pub(super) fn turned_word(sums: &Sums, n: usize) -> f32x4 {
-    let (rows, column) = turned(n);
+pub(super) fn mirrored_word(sums: &Sums, n: usize) -> f32x4 {
+    let (rows, column) = mirrored(n);
     let [x, y, z, w] = rows.map(|row| sums[row][column]);
     f32x4::new(x, y, z, w)
 }
 
 /// The rows and the column of a word of the mirrored tile.
 #[inline(always)]
-fn turned(n: usize) -> ([usize; 4], usize) {
+fn mirrored(n: usize) -> ([usize; 4], usize) {
     let (column, half) = (n / WORDS, n % WORDS);
     ([0, 1, 2, 3].map(|row| 4 * half + row), column)
 }

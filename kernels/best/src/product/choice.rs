@@ -9,9 +9,9 @@ use crate::{Gpu, Launch};
 /// us for 128 x 128 x 1024.
 pub(crate) const SMALL_TILE_COST: f64 = 1.18;
 
-/// How much longer a tile takes if both operands are turned on their way: on an H200, 10.92 ms
+/// How much longer a tile takes if both operands are transposed on the way: on an H200, 10.92 ms
 /// against 10.29 for the Gram matrix of 8192 rows (2026-11-24).
-pub(crate) const TURNING_COST: f64 = 1.06;
+pub(crate) const TRANSPOSING_COST: f64 = 1.06;
 
 /// What a transpose of this many elements costs before a product, in the time of a slab of a tile
 /// of 128 x 128 (1.28 us on an H200): its launch, and what DRAM moves in that time (2026-11-24).
@@ -28,15 +28,15 @@ const SHARING_COST: f64 = 5.0;
 /// end together, at five sizes (2026-11-23).
 const OLDER: f64 = 0.63;
 
-/// What the last tile of a multiprocessor costs in addition, in tiles: nobody works while its block
-/// waits. On an H200, the lab `gram` with 4096 rows took 14 slabs of 256 longer in two full rounds
-/// of tiles than with the second round split, and sharing has its own cost (2026-11-23).
+/// What the last tile of a multiprocessor costs in addition, in tiles: nothing hides the latency of
+/// its block. On an H200, the lab `gram` with 4096 rows took 14 slabs of 256 longer in two full
+/// rounds of tiles than with the second round split, and sharing has its own cost (2026-11-23).
 const LAST_TILE_COST: f64 = 0.08;
 
-/// The fewest slabs that a block shares: fewer would not be worth its beginning.
+/// The fewest slabs that a block shares: fewer do not pay.
 const FEWEST_SLABS: u64 = 16;
 
-/// The most blocks that share a tile: each adds to what the one before has left.
+/// The most blocks that share a tile: each adds to the sums of the one before.
 const MOST_SHARES: u64 = 4;
 
 /// A launch of a best kernel.
@@ -55,7 +55,7 @@ pub struct TileLaunch<K> {
 impl<K> TileLaunch<K> {
     /// How to launch it.
     pub fn launch(&self) -> Launch {
-        let grid = [self.shares.whole + self.sharing, 1, 1];
+        let grid = [self.shares.unsplit_tiles + self.sharing, 1, 1];
         Launch { grid, block: [THREADS, 1, 1], dynamic_shared: self.tile.shared_bytes }
     }
 }
@@ -97,10 +97,12 @@ pub(crate) fn fastest<K: Copy>(
         let split = splits.then(|| places.split(tiles(tile), slabs)).flatten();
         [Some(alone(tiles(tile))), split].into_iter().flatten().filter_map(move |way| {
             let time = cost_before + places.slabs_of_a_multiprocessor(way, slabs) * slab;
-            let shares =
-                Shares { whole: way.whole.try_into().ok()?, more: way.more.try_into().ok()? };
+            let shares = Shares {
+                unsplit_tiles: way.unsplit_tiles.try_into().ok()?,
+                head_start: way.head_start.try_into().ok()?,
+            };
             let sharing: u32 = way.sharing.try_into().ok()?;
-            shares.whole.checked_add(sharing)?;
+            shares.unsplit_tiles.checked_add(sharing)?;
             Some((time, TileLaunch { kernel, tile, shares, sharing }))
         })
     });
@@ -110,19 +112,19 @@ pub(crate) fn fastest<K: Copy>(
 /// A way to share out tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
-    /// Blocks with a tile of their own.
-    whole: u64,
+    /// Tiles that are not split: each has a block.
+    unsplit_tiles: u64,
     /// Blocks that share the others.
     sharing: u64,
     /// The slabs that they share.
     slabs: u64,
     /// Slabs that those of them that begin earlier take more than the average.
-    more: u64,
+    head_start: u64,
 }
 
 /// Each tile to a block of its own.
 fn alone(tiles: u64) -> Way {
-    Way { whole: tiles, sharing: 0, slabs: 0, more: 0 }
+    Way { unsplit_tiles: tiles, sharing: 0, slabs: 0, head_start: 0 }
 }
 
 /// What a GPU holds at a time.
@@ -141,33 +143,34 @@ impl Places {
     fn split(self, tiles: u64, slabs: u64) -> Option<Way> {
         let round = self.multiprocessors * self.resident;
         let (full, rest) = (tiles / round * round, tiles % round);
-        let whole = if 2 * rest < round { full.saturating_sub(round) } else { full };
-        let split =
-            (tiles - whole).checked_mul(slabs).filter(|&split| u32::try_from(split).is_ok())?;
+        let unsplit_tiles = if 2 * rest < round { full.saturating_sub(round) } else { full };
+        let split = (tiles - unsplit_tiles)
+            .checked_mul(slabs)
+            .filter(|&split| u32::try_from(split).is_ok())?;
         let fewest = slabs.div_ceil(MOST_SHARES).max(FEWEST_SLABS);
         let sharing = (split / fewest).min(round);
         // Whether the blocks that share begin one after the other, on a multiprocessor that holds
         // two.
-        let staggered = whole > 0 && self.resident > 1;
+        let staggered = unsplit_tiles > 0 && self.resident > 1;
         (sharing > 1 && (rest > 0 || staggered)).then(|| {
-            let more = if staggered { more(split / sharing, slabs) } else { 0 };
-            Way { whole, sharing, slabs: split, more }
+            let head_start = if staggered { head_start(split / sharing, slabs) } else { 0 };
+            Way { unsplit_tiles, sharing, slabs: split, head_start }
         })
     }
 
     /// What the multiprocessor with the most blocks takes, in the time of a slab.
     fn slabs_of_a_multiprocessor(self, way: Way, slabs: u64) -> f64 {
-        let whole = (way.whole.div_ceil(self.multiprocessors) * slabs) as f64;
+        let unsplit = (way.unsplit_tiles.div_ceil(self.multiprocessors) * slabs) as f64;
         if way.sharing == 0 {
-            let last = if way.whole > self.multiprocessors && self.resident > 1 {
+            let last = if way.unsplit_tiles > self.multiprocessors && self.resident > 1 {
                 LAST_TILE_COST
             } else {
                 0.0
             };
-            return whole + last * slabs as f64;
+            return unsplit + last * slabs as f64;
         }
         let each = way.slabs as f64 / way.sharing as f64 + SHARING_COST;
-        whole + way.sharing.div_ceil(self.multiprocessors) as f64 * each
+        unsplit + way.sharing.div_ceil(self.multiprocessors) as f64 * each
     }
 }
 
@@ -175,9 +178,9 @@ impl Places {
 /// multiprocessor, so that both end together.
 ///
 /// In the time of a slab, the older block computes [`OLDER`] slabs and the younger one the rest.
-/// While whole tiles are computed, a block becomes the older one when it has `1 - OLDER` of its
+/// While unsplit tiles are computed, a block becomes the older one when it has `1 - OLDER` of its
 /// tile; then the next one begins.
-fn more(each: u64, slabs: u64) -> u64 {
+fn head_start(each: u64, slabs: u64) -> u64 {
     let ahead = (1.0 - OLDER) * slabs as f64;
     let both = 2.0 * each as f64 - ahead;
     (ahead + OLDER * both - each as f64).max(0.0) as u64

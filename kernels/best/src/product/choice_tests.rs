@@ -6,11 +6,12 @@ use super::*;
 const H200: Places = Places { multiprocessors: 132, resident: 2 };
 
 #[test]
-fn full_rounds_have_blocks_of_their_own() {
+fn full_rounds_are_not_split() {
     let way = |tiles, slabs| {
-        let Way { whole, sharing, slabs: split, more } = H200.split(tiles, slabs).unwrap();
-        assert_eq!((sharing, split), (264, (tiles - whole) * slabs));
-        (whole, more)
+        let Way { unsplit_tiles, sharing, slabs: split, head_start } =
+            H200.split(tiles, slabs).unwrap();
+        assert_eq!((sharing, split), (264, (tiles - unsplit_tiles) * slabs));
+        (unsplit_tiles, head_start)
     };
     // 3072 x 3072: two rounds of 264, and 48 tiles, which are too few to share.
     assert_eq!(way(576, 192), (264, 85));
@@ -23,7 +24,7 @@ fn full_rounds_have_blocks_of_their_own() {
 }
 
 #[test]
-fn where_nobody_waits_for_others_nothing_is_split() {
+fn nothing_is_split_where_no_block_waits() {
     assert_eq!(H200.split(264, 256), None);
     assert_eq!(H200.split(0, 256), None);
     assert_eq!(Places { resident: 1, ..H200 }.split(264, 256), None);
@@ -41,7 +42,7 @@ fn a_share_is_not_too_small() {
             let Some(way) = H200.split(tiles, slabs) else { continue };
             let each = way.slabs / way.sharing;
             assert!(
-                way.sharing <= 264 && each >= FEWEST_SLABS && way.more < each,
+                way.sharing <= 264 && each >= FEWEST_SLABS && way.head_start < each,
                 "{tiles} {slabs} {way:?}"
             );
         }

@@ -1,18 +1,18 @@
-//! A tile of a matrix product, in shared memory and registers: what the best kernels of
-//! [`matmul`](crate::matmul) and [`gram`](crate::gram) are made of.
+//! A tile of a matrix product, in shared memory and registers: the building block of the best
+//! kernels of [`matmul`](crate::matmul) and [`gram`](crate::gram).
 //!
 //! A block computes a tile of the product. It walks along `k` in *slabs* of [`DEPTH`] steps: a slab
 //! of the left operand and one of the right lie in shared memory, and each thread multiplies 8
 //! numbers of the left with 8 of the right, in registers. Five things make it fast; the counters
 //! and stalls are those of Nsight Compute:
 //!
-//! - **Slabs are fetched by asynchronous copies**, [`STAGES`] - 1 ahead (`cuda_std::pipeline`).
-//!   Nobody waits for global memory, and no register holds what is on its way (*stall long
+//! - **Slabs are fetched by asynchronous copies**, [`STAGES`] - 1 ahead (`cuda_std::pipeline`). No
+//!   thread waits for global memory, and no register holds data in flight (*stall long
 //!   scoreboard*).
 //! - **Both slabs lie `k` by `k`.** A thread then takes its numbers in words of 16 bytes: 4 loads
 //!   for 64 multiplications (`smsp__inst_executed_pipe_lsu`, *stall MIO throttle*). An operand
-//!   whose rows run along `k` is turned on the way, by copies of 4 bytes, and again for each tile.
-//!   Where that costs more than one transpose before, the kernel takes the transposed matrix
+//!   whose rows run along `k` is transposed on the way, by copies of 4 bytes, and again for each
+//!   tile. Where that costs more than one transpose before, the kernel takes the transposed matrix
 //!   (`gram_best`).
 //! - **Each step's numbers are loaded during the step before** (*stall short scoreboard*).
 //! - **The order of the multiplications** (`numbers.rs`). A multiprocessor's quarter can start one
@@ -23,9 +23,9 @@
 //! - **The last tiles are shared out** among all blocks (`share.rs`), so that no multiprocessor
 //!   waits for others.
 //!
-//! `operand` brings the slabs, `numbers` multiplies them, and `tile` has the loop; `share` says
-//! which block takes which slabs, and `before` adds up what several blocks have; `store` brings the
-//! sums to global memory, through a `window`; and `choice`, on the host, says which kernel to
+//! `operand` fetches the slabs, `numbers` multiplies them, and `tile` has the loop; `share` says
+//! which block takes which slabs, and `before` adds up the sums of several blocks; `store` writes
+//! the sums to global memory, through a `window`; and `choice`, on the host, says which kernel to
 //! launch.
 
 use bytemuck::{Pod, Zeroable};
@@ -52,7 +52,7 @@ mod window;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use choice::TileLaunch;
 #[cfg(not(target_arch = "nvptx64"))]
-pub(crate) use choice::{Candidate, SMALL_TILE_COST, TURNING_COST, cost_of_transpose, fastest};
+pub(crate) use choice::{Candidate, SMALL_TILE_COST, TRANSPOSING_COST, cost_of_transpose, fastest};
 #[cfg(target_arch = "nvptx64")]
 pub(crate) use operand::{AcrossK, AlongK, Operand};
 #[cfg(target_arch = "nvptx64")]
@@ -66,14 +66,14 @@ pub(crate) const SIDE: usize = 8;
 /// Steps of `k` in a slab.
 pub const DEPTH: u32 = 16;
 
-/// Slabs of each operand in shared memory: one is multiplied, the others are on their way.
+/// Slabs of each operand in shared memory: one is multiplied, the others are in flight.
 pub const STAGES: u32 = 3;
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
 
-/// Numbers that a block may leave for the next one: its threads' sums.
-pub const ROOM: u32 = THREADS * (SIDE * SIDE) as u32;
+/// The sums that a block may leave for the next one: those of its threads.
+pub const SUMS_PER_BLOCK: u32 = THREADS * (SIDE * SIDE) as u32;
 
 /// The tile of a product that each block of a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,15 +94,15 @@ pub struct TileSize {
 pub struct Shares {
     /// Tiles with a block of their own: the first ones. The grid's other blocks share the slabs of
     /// the other tiles, which fit 32 bits.
-    pub whole: u32,
+    pub unsplit_tiles: u32,
     /// Slabs by which the shares of the first half of those blocks are larger than the average, and
     /// those of the second half smaller. A share in the middle is neither.
-    pub more: u32,
+    pub head_start: u32,
 }
 
 /// From one step to the next in a slab, in floats, of an operand whose rows run along `k`: so that
 /// words of 16 bytes keep their alignment, and neighbours in `k` are four banks apart.
-pub(crate) const fn turned_pitch(side: u32) -> u32 {
+pub(crate) const fn transposed_pitch(side: u32) -> u32 {
     side + 4
 }
 

@@ -65,7 +65,7 @@ impl Numbers {
     }
 
     /// Multiplies each row's number of a step with each column's, and loads those of the `next`
-    /// step meanwhile: a word before each quarter of the multiplications.
+    /// step meanwhile: one word before each quarter of the multiplications.
     ///
     /// Row by row, forth and back over four columns, then up again over the other four: so each
     /// multiplication has a number in common with the one before. Rows and columns are taken in the

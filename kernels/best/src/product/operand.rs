@@ -1,14 +1,14 @@
-//! Operands on their way from global to shared memory.
+//! Copies operands from global to shared memory.
 
 use cuda_std::{pipeline, shared::SharedAddress, thread, unroll};
 
-use super::{DEPTH, THREADS, turned_pitch};
+use super::{DEPTH, THREADS, transposed_pitch};
 use crate::matrix::Matrix;
 
-/// An operand's slabs on their way to shared memory, as one thread of the block sees them.
+/// Copies an operand's slabs to shared memory: the part of one thread of the block.
 ///
-/// The first slab may have fewer than [`DEPTH`] steps, so that all others are whole. A tile at the
-/// edge of the matrix is moved back until it is whole, too: its first rows are computed twice and
+/// The first slab may have fewer than [`DEPTH`] steps, so that all others are full. A tile at the
+/// edge of the matrix is moved back until it is full, too: its first rows are computed twice and
 /// stored once. So there is no guard in the loop.
 pub(crate) trait Operand: Sized {
     /// Rows, or columns, of the product's tile.
@@ -22,23 +22,23 @@ pub(crate) trait Operand: Sized {
     /// first stage at `to`.
     fn new(matrix: Matrix, start: u32, first_step: u32, to: SharedAddress<f32>) -> Self;
 
-    /// Fetches the next slab, which has this many `steps`, to a stage that is `stage` floats behind
+    /// Fetches the next slab, which has this many `steps`, to a stage that is `stage` floats after
     /// the first. The steps that are missing are zeros.
     ///
     /// # Safety
     /// The matrix has these steps and a whole tile from its start on, and shared memory the stage,
-    /// which nobody else uses.
+    /// which no other thread uses.
     unsafe fn fetch_part(&mut self, stage: u32, steps: u32);
 
-    /// Fetches the next slab, which is whole.
+    /// Fetches the next slab, which is full.
     ///
     /// # Safety
     /// As for [`Operand::fetch_part`], with [`DEPTH`] steps.
     unsafe fn fetch(&mut self, stage: u32);
 }
 
-/// An operand whose rows run along `k`: the left one of a product; both of `A A^T`. It is turned on
-/// its way, float by float.
+/// An operand whose rows run along `k`: the left one of a product; both of `A A^T`. It is
+/// transposed on the way, float by float.
 pub(crate) struct AlongK<const SIDE: u32> {
     from: *const f32,
     to: SharedAddress<f32>,
@@ -81,7 +81,7 @@ impl<const SIDE: u32> AlongK<SIDE> {
 
 impl<const SIDE: u32> Operand for AlongK<SIDE> {
     const SIDE: u32 = SIDE;
-    const PITCH: u32 = turned_pitch(SIDE);
+    const PITCH: u32 = transposed_pitch(SIDE);
     const WORD: u32 = 1;
 
     #[inline(always)]

@@ -8,24 +8,25 @@
 //! On an H200, in tiles of 128 x 128, a product of 3072 x 3072 takes 1.12 ms instead of 1.28, one
 //! of 1536 x 1536 153 us instead of 263 (2026-11-23).
 //!
-//! A tile is then the sum of two or more *pieces*. A block leaves its sums in a room of its own;
-//! the next block adds them to its own sums and leaves those, or, if its piece is the tile's last,
-//! stores them in the product. A block takes its pieces last tile first: so it has left long ago
-//! what the next block waits for. It waits only for a block with a lower number, which is right
-//! under the condition of `combine.rs`: GPUs start blocks in the order of their numbers. The sums
-//! are many words, so a flag says that they are there: it is stored with release and loaded with
-//! acquire, each by one thread, with a barrier between it and the others of its block.
+//! A tile is then the sum of two or more *pieces*. A block leaves its sums in its part of a
+//! workspace; the next block adds them to its own and leaves the result there, or, if its piece is
+//! the tile's last, stores it in the product. A block takes its pieces last tile first, so that
+//! what the next block waits for was finished long ago. A block waits only for one with a lower
+//! number, which is correct under the condition of `combine.rs`: GPUs start blocks in the order of
+//! their numbers. The sums are many words, so a flag says that they are complete: one thread stores
+//! it with release, another loads it with acquire, and barriers order it with the other threads of
+//! their blocks.
 //!
 //! The shares are not all equal. Of two blocks on a multiprocessor the older one gets nearly two
-//! thirds of it. If both have the same to do, it ends first, and the other goes on alone, with
-//! nobody to work while it waits. So the blocks that begin earlier take more ([`Shares::more`]),
+//! thirds of it. With equal shares it ends first, and the other one continues alone, with no other
+//! work to hide its latency. So the blocks that begin earlier take more ([`Shares::head_start`]),
 //! and both end together: another 1.0 % for 3072 x 3072 (H200, 2026-11-23).
 
 use cuda_std::{atomic, thread, vector::f32x4};
 
 use super::before::{Before, word};
 use super::numbers::Sums;
-use super::{DEPTH, Operand, ROOM, Shares, THREADS, Tile};
+use super::{DEPTH, Operand, SUMS_PER_BLOCK, Shares, THREADS, Tile};
 use crate::matrix::Matrix;
 
 /// A product: `scale` times `left` times `right`.
@@ -38,19 +39,19 @@ pub(crate) struct Product {
     pub scale: f32,
 }
 
-/// How a block finds its share, and meets the blocks that have others.
+/// How a block finds its share, and exchanges sums with other blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct Sharing {
     /// Which block takes what.
     pub shares: Shares,
-    /// For each block that shares, whether it has left sums: 0 before the launch, and after it.
+    /// For each block that shares, whether it has left sums: zero on entry, and left zero.
     pub ready: *mut u32,
-    /// For each block that shares, [`ROOM`] numbers.
-    pub room: *mut f32,
+    /// For each block that shares, [`SUMS_PER_BLOCK`] sums.
+    pub sums: *mut f32,
 }
 
 /// Slabs of a tile that a block computes: from `first` up to `end`, not included. The first slab of
-/// a tile may have fewer than [`DEPTH`] steps, so that all others are whole.
+/// a tile may have fewer than [`DEPTH`] steps, so that all others are full.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece {
     pub first: u32,
@@ -64,7 +65,7 @@ pub(crate) struct Piece {
 impl Piece {
     /// All slabs of a tile of `k` steps.
     #[inline(always)]
-    pub fn whole(k: u32) -> Self {
+    pub fn all(k: u32) -> Self {
         let end = k.div_ceil(DEPTH);
         Self { first: 0, end, first_step: 0, first_steps: k - (end - 1) * DEPTH }
     }
@@ -79,8 +80,8 @@ impl Piece {
 }
 
 impl Sharing {
-    /// Computes the pieces of this block: What is complete goes to `store`, with the number of
-    /// its tile. `tile` says where a tile lies; it is not computed if it lies nowhere.
+    /// Computes the pieces of this block, and passes complete sums to `store`, with the number of
+    /// their tile. `tile` says where a tile lies; one that lies nowhere is not computed.
     ///
     /// # Safety
     /// As for [`Tile::sums`]; all threads of the block are here, and it shares as the fields say.
@@ -94,29 +95,31 @@ impl Sharing {
     ) {
         let Product { k, scale, .. } = product;
         let slabs = k.div_ceil(DEPTH);
-        let (block, Shares { whole, more }) = (thread::block_idx_x(), self.shares);
+        let (block, Shares { unsplit_tiles, head_start }) = (thread::block_idx_x(), self.shares);
         // Slabs are counted tile by tile: from the block's own tile on, or from the first split
         // one.
-        let (first_tile, first, mut end) = if block < whole {
+        let (first_tile, first, mut end) = if block < unsplit_tiles {
             (block, 0, slabs)
         } else {
-            let (share, shares) = (block - whole, thread::grid_dim_x() - whole);
-            let all = (tiles - whole) * slabs;
+            let (share, shares) = (block - unsplit_tiles, thread::grid_dim_x() - unsplit_tiles);
+            let all = (tiles - unsplit_tiles) * slabs;
             let up_to = |share: u32| {
-                all / shares * share + share.min(all % shares) + more * share.min(shares - share)
+                all / shares * share
+                    + share.min(all % shares)
+                    + head_start * share.min(shares - share)
             };
-            (whole, up_to(share), up_to(share + 1))
+            (unsplit_tiles, up_to(share), up_to(share + 1))
         };
-        let share = block.wrapping_sub(whole);
+        let share = block.wrapping_sub(unsplit_tiles);
         while first < end {
             let number = (end - 1) / slabs;
             let start = number * slabs;
             let piece = Piece::new(first.max(start) - start, end - start, k);
             end = start.max(first);
             let Some(tile) = tile(first_tile + number) else { continue };
-            // SAFETY: the operands have whole tiles and all threads are here, by the promise of
-            // this function. Nobody else uses this block's room before it says that it has left its
-            // sums there.
+            // SAFETY: the operands have full tiles and all threads are here, by the promise of this
+            // function. No other block uses this block's sums before it says that they are
+            // complete.
             unsafe {
                 let sums = tile.sums(product, piece);
                 let before =
@@ -136,8 +139,8 @@ impl Sharing {
                         |n, word| *to.add(n * THREADS as usize) = word,
                     );
                 }
-                // The sums are there for all to see before somebody says so; and nobody fetches
-                // slabs while somebody reads some.
+                // All threads have written their sums before one says so; and none fetches slabs
+                // while another one still reads some.
                 thread::sync_threads();
                 if piece.end < slabs && thread::thread_idx_x() == 0 {
                     atomic::store_release(self.ready.add(share as usize), 1);
@@ -149,11 +152,11 @@ impl Sharing {
     /// Waits until a block has left its sums.
     ///
     /// # Safety
-    /// Nobody else waits for them.
+    /// No other block waits for them.
     #[inline(always)]
     unsafe fn wait_for(self, share: u32) {
         if thread::thread_idx_x() == 0 {
-            // SAFETY: the share has its word, and nobody else waits for it.
+            // SAFETY: the share has its word, and no other block waits for it.
             unsafe {
                 let ready = self.ready.add(share as usize);
                 while atomic::load_acquire(ready) == 0 {}
@@ -163,11 +166,11 @@ impl Sharing {
         thread::sync_threads();
     }
 
-    /// This thread's first word in a share's room. Words of a thread are [`THREADS`] words apart.
+    /// This thread's first word in a share's sums. Words of a thread are [`THREADS`] words apart.
     #[inline(always)]
     fn words(self, share: u32) -> *mut f32x4 {
-        self.room
-            .wrapping_add(share as usize * ROOM as usize)
+        self.sums
+            .wrapping_add(share as usize * SUMS_PER_BLOCK as usize)
             .cast::<f32x4>()
             .wrapping_add(thread::thread_idx_x() as usize)
     }

@@ -1,4 +1,4 @@
-//! The way of a tile's sums to global memory.
+//! Stores a tile's sums to global memory.
 
 use cuda_std::{unroll, vector::f32x4};
 
@@ -76,8 +76,8 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
         // SAFETY: `add_to` asks for the sums before only if they are there.
         before.add_to(
             scale,
-            |n| words_of::turned_word(sums, n),
-            |before, n| unsafe { before.turned_word(n) },
+            |n| words_of::mirrored_word(sums, n),
+            |before, n| unsafe { before.mirrored_word(n) },
             store,
         );
     }

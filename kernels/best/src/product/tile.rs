@@ -1,5 +1,4 @@
-//! A block's tile of the product: the loop over the slabs, and the way of the sums to global
-//! memory.
+//! A block's tile of the product: the loop over the slabs, and the sums.
 
 use core::marker::PhantomData;
 
@@ -13,8 +12,8 @@ use super::{DEPTH, Operand, SIDE, STAGES, THREADS};
 /// Rows of the tile that a warp computes: its lanes are 8 down and 4 across, and each has 8 rows.
 const WARP_ROWS: u32 = 64;
 
-/// How a block shares out the tile of `L` and `R` among its threads, of which each has
-/// [`SIDE`] rows and columns.
+/// How a block shares out the tile of `L` and `R` among its threads, of which each has [`SIDE`]
+/// rows and columns.
 pub(crate) struct Tile<L, R, const O: usize> {
     operands: PhantomData<(L, R)>,
     /// The first row that the block stores.
@@ -28,8 +27,8 @@ pub(crate) struct Tile<L, R, const O: usize> {
 }
 
 impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
-    /// Warps down the tile, across it, and in slices: where there are more warps than the tile has
-    /// room for, they share the steps of each slab.
+    /// Warps down the tile, across it, and in slices: where the tile has no room for all warps,
+    /// they share the steps of each slab.
     const DOWN: u32 = L::SIDE / WARP_ROWS;
     const ACROSS: u32 = R::SIDE / (4 * SIDE as u32);
     const SLICES: u32 = THREADS / 32 / (Self::DOWN * Self::ACROSS);
@@ -44,7 +43,7 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
     pub fn new(down: u32, across: u32, rows: u32, columns: u32) -> Self {
         let (stored_row, stored_column) = (down * L::SIDE, across * R::SIDE);
         // An operand that is copied in words of 16 bytes may be read up to its pitch, so its tile
-        // may reach into the padding. Nobody stores that.
+        // may reach into the padding, which is never stored.
         let computed_column = stored_column.min((columns - R::SIDE).next_multiple_of(R::WORD));
         let computed_row = stored_row.min((rows - L::SIDE).next_multiple_of(L::WORD));
         Self { operands: PhantomData, stored_row, stored_column, computed_row, computed_column }
@@ -72,7 +71,7 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
     /// The sums of this thread's elements, over the slabs of `piece`.
     ///
     /// # Safety
-    /// The operands have `k` steps and a whole tile each; nothing writes them meanwhile. The block
+    /// The operands have `k` steps and a full tile each; nothing writes them meanwhile. The block
     /// has [`THREADS`] threads and [`shared_bytes`](super::shared_bytes) of dynamic shared memory.
     #[inline(always)]
     pub unsafe fn sums(&self, product: Product, piece: Piece) -> Sums {
@@ -85,7 +84,7 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
         let mut right = R::new(right, self.computed_column, first_step, to.add(DEPTH * L::PITCH));
 
         // SAFETY: slabs below `slabs` are in the operands, and stages below `STAGES` in shared
-        // memory. A stage is filled again behind the barrier that follows its last use.
+        // memory. A stage is filled again after the barrier that follows its last use.
         unsafe {
             left.fetch_part(0, first_steps);
             right.fetch_part(0, first_steps);
@@ -121,7 +120,7 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
                     if next == Self::STEPS as usize {
                         pipeline::wait_prior::<{ STAGES - 2 }>();
                         thread::sync_threads();
-                        // After the last slab the numbers go to waste, but somebody wrote them.
+                        // After the last slab the numbers are not used, but they have been written.
                         if slab + 1 < slabs {
                             stage = if stage + 1 == STAGES { 0 } else { stage + 1 };
                         }
@@ -175,8 +174,8 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
         };
         pipeline::wait_prior::<0>();
         thread::sync_threads();
-        // SAFETY: each thread has places of its own until the barrier, and the first slice reads
-        // them behind it.
+        // SAFETY: each thread has its own places until the barrier, and the first slice reads them
+        // after it.
         unsafe {
             if slice == 1 {
                 unroll::<8>(|i| {
@@ -195,7 +194,7 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
         }
     }
 
-    /// Whether this thread's sums are of the whole slabs.
+    /// Whether this thread's sums are those of all steps.
     #[inline(always)]
     pub fn has_sums() -> bool {
         let (_, _, slice) = Self::warp();

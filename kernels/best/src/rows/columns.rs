@@ -5,7 +5,7 @@ use cuda_std::{address_space, dependent_launch, mem, shared::SharedCell, thread}
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
-use crate::combine::{Indices, Sum, leave, of_indices, wait_for};
+use crate::combine::{Indices, Sum, publish, reduce_indices, wait_for};
 #[gpu_only]
 use crate::matrix::at;
 
@@ -13,13 +13,13 @@ use crate::matrix::at;
 pub const COLUMN_THREADS: u32 = 8;
 
 /// The mean of each column, by several blocks for each 32 columns: there are enough of them for the
-/// GPU, eight loads of each thread are under way, and the last block adds up what they found.
+/// GPU, eight loads of each thread are in flight, and the last block adds up their sums.
 ///
 /// # Safety
 /// `matrix` holds `rows` rows of `pitch >= columns` elements, `output` `columns` elements, and
 /// nothing else uses it during the launch, in blocks of 32 x [`COLUMN_THREADS`] threads, for each
 /// 32 columns in x; the grid's y is the number of blocks for the same columns, and `slots` has a
-/// place for each column and each y, which is 0 and will be again.
+/// place for each column and each y, zero on entry, and left zero.
 #[kernel(launch_bounds((32, 8)))]
 pub unsafe fn rows_column_means_best(
     matrix: *const f32,
@@ -36,11 +36,12 @@ pub unsafe fn rows_column_means_best(
     let end = if column < columns { rows } else { 0 };
     let indices = Indices { first: first as usize, step: step as usize, end: end as usize };
     let load = |row: usize| mem::load_ca(matrix.add(at(row as u32, column, pitch)));
-    let mut sum = of_columns(of_indices::<f32, Sum, f32, 8>(indices, 0.0, load, |element| element));
+    let mut sum =
+        column_sums(reduce_indices::<f32, Sum, f32, 8>(indices, 0.0, load, |element| element));
     let slot_of = |part: u32| slots.add(at(part, column, columns));
     if part + 1 < parts {
         if y == 0 && column < columns {
-            leave(slot_of(part), sum);
+            publish(slot_of(part), sum);
         }
         return;
     }
@@ -53,7 +54,7 @@ pub unsafe fn rows_column_means_best(
         }
         // The stage is used again.
         thread::sync_threads();
-        sum = of_columns(sum);
+        sum = column_sums(sum);
     }
     if y == 0 && column < columns {
         *output.add(column as usize) = sum / rows as f32;
@@ -67,7 +68,7 @@ pub unsafe fn rows_column_means_best(
 /// All threads of the block are here. Between two calls there is a barrier.
 #[gpu_only]
 #[inline(always)]
-unsafe fn of_columns(value: f32) -> f32 {
+unsafe fn column_sums(value: f32) -> f32 {
     #[address_space(shared)]
     static SUMS: SharedCell<[f32; 32 * COLUMN_THREADS as usize]> = SharedCell::uninit();
     let sums = SUMS.as_mut_ptr().cast::<f32>();

@@ -1,14 +1,13 @@
-// fails: memory
+// fails: trap
 // Copies one float more than there are.
 
 use cuda_std::prelude::*;
 
-/// # Safety
-/// `input` and `output` hold `n` floats.
-#[kernel]
-pub unsafe fn copy(input: *const f32, output: *mut f32, n: u32) {
-    let i = thread::index_1d();
-    if i <= n {
-        *output.add(i as usize) = *input.add(i as usize);
+/// Copies `input` to `output`. Both have the same length.
+#[kernel(linear)]
+pub fn copy(input: &[f32], mut output: DisjointSlice<f32>) {
+    let i = thread::linear_index();
+    if i.get() <= input.len() {
+        *output.get_mut(i).unwrap() = input[i.get()];
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
-use crate::parser::operands::Raw;
+use crate::syntax::operands::Raw;
 use crate::typing::atomic;
 use crate::typing::context::Context;
 use crate::typing::memory::{SCOPES, map_bytes, operands_and_policy};

@@ -3,7 +3,7 @@
 
 use crate::Type::{B16, B32, F32, F64, S32};
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
-use crate::parser::operands::{Raw, RawOperand};
+use crate::syntax::operands::{Raw, RawOperand};
 use crate::typing::context::Context;
 use crate::typing::names::Width;
 use crate::{Destination, MatrixLayout, MatrixRole, MatrixShape, MatrixType, Op, Operand, Space, Type};

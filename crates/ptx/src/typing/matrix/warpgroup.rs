@@ -3,8 +3,8 @@
 
 use crate::Type::{B64, Pred};
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
-use crate::parser::Constant;
-use crate::parser::operands::Raw;
+use crate::syntax::constant::Constant;
+use crate::syntax::operands::Raw;
 use crate::typing::context::Context;
 use crate::typing::matrix::fragments::{aligned, element, read, registers, shape_that, written};
 use crate::typing::matrix::product::{no_such_product, sparsity};

@@ -49,7 +49,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     let (sectors, wavefronts) = (counted.sectors(), counted.wavefronts());
     let counters = &mut worker.counters[counter as usize];
     if mask & reading != 0 {
-        access::count_global(&mut counters.global, sectors);
+        access::count_sectors(&mut counters.global, sectors);
     }
     access::count_shared(counters, wavefronts);
     let hint = if copy.at_l2_only { CacheHint::Bypass } else { CacheHint::None };

@@ -1,11 +1,12 @@
-//! An instruction as it is written: guard, opcode, modifiers, operands. `body.rs` reads each
-//! instruction with it and passes it to `typing`. Moves the cursor and resolves no name.
+//! An instruction as it is written: guard, opcode, modifiers, operands. Reading it moves the cursor
+//! and resolves no name.
 
 use super::cursor::{Cursor, Word};
+use super::lexer::TokenKind;
 use super::operands::{Name, Raw, RawOperand};
-use crate::errors::{Parsed, fault};
-use crate::lexer::TokenKind;
-use crate::{Span, typing};
+use super::unsupported::refuse;
+use crate::Span;
+use crate::errors::{Parsed, SyntaxError, fault};
 
 /// An instruction as it is written.
 #[derive(Debug)]
@@ -30,6 +31,23 @@ pub(crate) struct RawCall<'t> {
     pub table: Option<Word<'t>>,
 }
 
+impl Statement<'_> {
+    /// Whether the instruction has the modifier.
+    pub fn has_modifier(&self, name: &str) -> bool {
+        self.modifiers.iter().any(|modifier| modifier.text == name)
+    }
+
+    /// Whether the instruction has one of these opcodes (empty: any), all of these modifiers, and
+    /// none of those with a `!`.
+    pub fn is_one_of(&self, opcodes: &[&str], modifiers: &[&str]) -> bool {
+        let fits = |modifier: &&str| match modifier.strip_prefix('!') {
+            Some(other) => !self.has_modifier(other),
+            None => self.has_modifier(modifier),
+        };
+        (opcodes.is_empty() || opcodes.contains(&self.opcode.text)) && modifiers.iter().all(fits)
+    }
+}
+
 impl<'t> Cursor<'t> {
     /// An instruction, including its `;`.
     pub fn statement(&mut self) -> Parsed<Statement<'t>> {
@@ -52,7 +70,7 @@ impl<'t> Cursor<'t> {
             let span = Span { start, end };
             modifiers.push(Word { text: &self.text_of(span)[1..], span });
         }
-        if let Some(error) = typing::refuse(opcode.text, &modifiers) {
+        if let Some(error) = refuse(opcode.text, &modifiers) {
             return fault(self.span_from(opcode.span.start), error);
         }
         let mut operands = Vec::with_capacity(4);
@@ -107,7 +125,7 @@ impl<'t> Cursor<'t> {
             ) {
                 let found = item.raw.describe().to_owned();
                 let expected = "a name or a constant";
-                return fault(item.span, crate::errors::SyntaxError::Unexpected { expected, found });
+                return fault(item.span, SyntaxError::Unexpected { expected, found });
             }
             items.push(item);
             if !self.accept(TokenKind::Comma) {

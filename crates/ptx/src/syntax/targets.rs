@@ -1,13 +1,11 @@
-//! Which `.target` an instruction or a special register needs, if `sm_75`, the oldest that NVIDIA's
-//! assembler still supports, does not have it. `typing/mod.rs` asks after each instruction,
-//! `names.rs` for each special register.
+//! Which `.target` an instruction's name needs, if `sm_75`, the oldest that NVIDIA's assembler
+//! still supports, does not have it. What depends on operands is in `typing/needs.rs`.
 //!
 //! What `ptxas` rejects for every target is an error too, even if the manual allows it:
 //! `[%rd1-16]`, `[16]` in spaces other than `.local`, and special registers as operands of anything
 //! but `mov` and `cvt` between integers.
 
-use super::context::Context;
-use crate::{Op, Special, TernaryOp, Type};
+use super::statement::Statement;
 
 /// Opcodes (empty: all), modifiers that the instruction has (`!`: lacks), and the number of the
 /// oldest target that supports it. Of several rows that match, the newest target counts. Each row
@@ -95,29 +93,8 @@ const NEEDS: &[(&[&str], &[&str], u32)] = &[
     (&[], &["f32x2"], 100),
 ];
 
-/// The number of the target that the instruction needs, if it is newer than the module's.
-pub(super) fn missing(c: &Context<'_, '_>, op: &Op) -> Option<u32> {
-    let fits = NEEDS.iter().filter(|(opcodes, modifiers, _)| c.is_one_of(opcodes, modifiers));
-    let rows = fits.map(|&(_, _, target)| target);
-    let by_operands = match *op {
-        Op::Ternary { op: TernaryOp::Minimum3 { .. } | TernaryOp::Maximum3 { .. }, .. } => Some(100),
-        Op::Convert { to: Type::F32, from: Type::Bf16, mode, .. } => mode.flush_subnormals.then_some(90),
-        Op::Convert { to: Type::Bf16, from: Type::F32, .. } => None,
-        Op::Convert { to: Type::Bf16, .. } | Op::Convert { from: Type::Bf16, .. } => Some(90),
-        _ => None,
-    };
-    let needed = rows.chain(by_operands).max()?;
-    (needed > c.environment.module.target).then_some(needed)
-}
-
-/// The same for a special register.
-pub(super) fn missing_register(special: Special, target: u32) -> Option<u32> {
-    use Special::*;
-    let needed = match special {
-        ClusterIndex(_) | ClusterCount(_) | BlockIndexInCluster(_) | ClusterSize(_) => 90,
-        BlockRankInCluster | ClusterBlocks | IsExplicitCluster | AggregateSharedSize => 90,
-        ReservedShared => 80,
-        _ => 0,
-    };
-    (needed > target).then_some(needed)
+/// The oldest target that has the instruction, by its name.
+pub(crate) fn of_statement(statement: &Statement<'_>) -> Option<u32> {
+    let fits = NEEDS.iter().filter(|(opcodes, modifiers, _)| statement.is_one_of(opcodes, modifiers));
+    fits.map(|&(_, _, target)| target).max()
 }

@@ -1,5 +1,5 @@
-//! Instructions of PTX that this crate does not represent. `parser/statement.rs` asks here before
-//! it reads operands, so that the error says "not supported" and not "unknown" or a complaint about
+//! Instructions of PTX that this crate does not represent. They are refused before their
+//! operands are read, so that the error says "not supported" and not "unknown" or a complaint about
 //! an operand.
 //!
 //! Other PTX is refused elsewhere, each with an error that names it:
@@ -12,8 +12,8 @@
 //!   tensor copies and maps, which need sm_100, as do most instructions below; `multimem` is memory
 //!   of several GPUs
 
+use super::cursor::Word;
 use crate::errors::InstructionError;
-use crate::parser::cursor::Word;
 
 /// Opcodes of PTX that have no operation here.
 const OPCODES: &[&str] = &["clusterlaunchcontrol", "multimem", "tcgen05"];

@@ -1,146 +1,41 @@
-//! `docs/PEERS.md`, from what was measured. [`super`] calls it with the measurements and the words of `peers.toml`. Pure:
-//! it returns the text.
+//! `docs/results/peers.md`: every comparison, with the words of `peers.toml`. [`super`] calls it. Pure: it returns the text.
 
 use std::fmt::Write;
 
 use wording::units::milliseconds;
 use wording::{WIDTH, paragraph, wrapped};
 
-use super::measurements::{Limit, Results, Run, Words};
+use super::measurements::{Limit, Results, Words};
 use super::plan::{self, Goal, Pair, Size};
+use super::rows::{Compared, rounded, rows};
 use crate::program::Machine;
-use crate::tables::{geometric_mean, head, line, listed};
+use crate::tables::{geometric_mean, head, line};
 
 /// The whole document; or what is wrong with the words.
 pub(super) fn of(results: &Results, words: &Words) -> Result<String, String> {
     for Limit { of, rows: wanted, .. } in &words.limits {
         let goal = plan::GOALS.iter().find(|goal| goal.title == *of);
-        let goal = goal.ok_or_else(|| format!("`{of}` is no title of docs/PEERS.md"))?;
+        let goal = goal.ok_or_else(|| format!("`{of}` is no title of {}", plan::PEERS))?;
         let rows = rows(goal, results);
         if let Some(unknown) = wanted.iter().find(|name| !rows.iter().any(|row| row.is_called(name))) {
             return Err(format!("`{of}` has no row `{unknown}`: give a first cell of its table, or a size"));
         }
     }
-    let mut text = introduction(results, words);
+    let Machine { device, .. } = &results.machine;
+    let mut text = format!(
+        "# Beside the libraries\n\n{}\n",
+        paragraph(&format!(
+            "Every comparison on one {device}. [PEERS.md](../PEERS.md) says what they show, and how they were made. \"Peer / ours\" is \
+             the library's time over ours: above 1, ours is faster. \"Cold\" has nothing of use in the level-2 cache; \"warm\" is \
+             launches back to back, where the data fits that cache. A row meets its target if each ratio that it has, rounded to two \
+             digits, reaches it. \"Of the limit\" is what ours reaches of the memory bus's bandwidth or of the f32 units' rate at the \
+             measured clock, whichever is closer."
+        ))
+    );
     for goal in plan::GOALS {
         section(&mut text, goal, results, words);
     }
     Ok(text)
-}
-
-/// One comparison: a pair at a size.
-struct Compared<'a> {
-    pair: &'a Pair,
-    size: &'a Size,
-    /// What was measured, if it was.
-    times: Option<Times>,
-}
-
-/// The times of a pair in milliseconds: of ours, and of the faster peer.
-#[derive(Clone, Copy)]
-struct Times {
-    cold: [f64; 2],
-    warm: Option<[f64; 2]>,
-    percent_of_limit: Option<f64>,
-}
-
-impl Compared<'_> {
-    /// Its first cell.
-    fn name(&self) -> String {
-        match self.pair.what {
-            "" => self.size.name.to_owned(),
-            what => format!("{what}, {}", self.size.name),
-        }
-    }
-
-    /// Whether the words mean this row.
-    fn is_called(&self, name: &str) -> bool {
-        name == self.name() || name == self.size.name
-    }
-
-    /// Whether it reaches its target, if it was measured.
-    fn met(&self) -> Option<bool> {
-        let times = self.times?;
-        Some(times.ratios().all(|ratio| rounded(ratio) >= self.size.least))
-    }
-}
-
-impl Times {
-    fn of(pair: &Pair, run: &Run) -> Option<Self> {
-        let ours = run.get(pair.ours)?;
-        let peers: Option<Vec<_>> = pair.peers.iter().map(|name| run.get(*name)).collect();
-        let peers = peers?;
-        let least = |times: Vec<f64>| times.into_iter().fold(f64::INFINITY, f64::min);
-        let warm: Option<Vec<f64>> = peers.iter().map(|peer| peer.warm_time_ms).collect();
-        Some(Self {
-            cold: [ours.time_ms, least(peers.iter().map(|peer| peer.time_ms).collect())],
-            warm: ours.warm_time_ms.zip(warm).map(|(ours, peers)| [ours, least(peers)]),
-            percent_of_limit: ours.percent_of_limit,
-        })
-    }
-
-    /// The peer's time over ours: cold, and warm where that was measured.
-    fn ratios(self) -> impl Iterator<Item = f64> {
-        std::iter::once(self.cold).chain(self.warm).map(|[ours, peer]| peer / ours)
-    }
-}
-
-/// Rounded to two digits: the medians allow no finer distinction.
-fn rounded(ratio: f64) -> f64 {
-    (ratio * 100.0).round() / 100.0
-}
-
-/// The rows of a goal: for each pair each size.
-fn rows<'a>(goal: &'a Goal, results: &Results) -> Vec<Compared<'a>> {
-    let row = |pair: &'a Pair, size: &'a Size| {
-        let run = results.runs.get(&goal.arguments(size));
-        Compared { pair, size, times: run.and_then(|run| Times::of(pair, run)) }
-    };
-    goal.pairs.iter().flat_map(|pair| goal.sizes.iter().map(move |size| row(pair, size))).collect()
-}
-
-fn introduction(results: &Results, words: &Words) -> String {
-    let Machine { device, driver, cuda, nvcc, date } = &results.machine;
-    let nvcc = if nvcc.is_empty() { String::new() } else { format!(", nvcc {nvcc}") };
-    let mut libraries: Vec<&str> =
-        results.runs.values().flat_map(|run| run.values()).filter_map(|row| row.library.as_deref()).collect();
-    libraries.retain(|library| !library.starts_with("driver") && !library.starts_with("nvcc"));
-    libraries.sort_unstable();
-    libraries.dedup();
-    let processes = match results.processes {
-        0 | 1 => String::new(),
-        processes => format!("; each lab ran in {processes} processes, and the middle time of each row is here"),
-    };
-    let all: Vec<Compared<'_>> = plan::GOALS.iter().flat_map(|goal| rows(goal, results)).collect();
-    let met = all.iter().filter(|row| row.met() == Some(true)).count();
-    let paragraphs = [
-        format!(
-            "Our best kernels beside the libraries of the field. Every number here is from one {device} (driver {driver}, CUDA \
-             {cuda}{nvcc}), with {}, measured on {date} by",
-            if libraries.is_empty() { "no library".to_owned() } else { listed(&libraries) }
-        ),
-        format!(
-            "The libraries are rows of the labs' own tables (`host LAB --peer`): called in the same process, on the same buffers, timed by \
-             the same stopwatch, their results checked against the same reference. Times are medians{processes}. \"Peer / ours\" is the \
-             library's time over ours: above 1, ours is faster. \"Cold\" has nothing of use in the level-2 cache; \"warm\" is launches \
-             back to back, where the data fits that cache. A row meets its target if each ratio that it has, rounded to two digits, \
-             reaches it. \"Of the limit\" is what ours reaches of the memory bus's bandwidth or of the f32 units' rate at the measured \
-             clock, whichever is closer."
-        ),
-        "Our kernels may begin before the previous one has ended, and wait for it themselves \
-         (programmatic dependent launch, `cuda_std::dependent_launch`). This hides a microsecond or more of each launch, but only \
-         where one kernel follows another: in the warm times, not in the cold ones. Copies and transposes ask the level-2 cache to \
-         keep their lines longest. Part of what they gain by it, cold, is due to the flush: it leaves lines that still have to be \
-         written, and these kernels wait less for them (`docs/TIMING.md`). The libraries launch their kernels, and treat the cache, as they see fit."
-            .to_owned(),
-        format!("{met} of {} rows meet their target.", all.len()),
-    ];
-    let [first, second, overlap, third] = paragraphs.map(|words| paragraph(&words));
-    let since = words.since.as_ref().map(|since| paragraph(&format!("Since the measurement: {since}")));
-    let third = [Some(third), since].into_iter().flatten().collect::<Vec<_>>().join("\n\n");
-    format!(
-        "# Peers\n\n{first}\n\n```text\ncargo build --release -p host && cargo xtask compare --measure\n```\n\n{second}\n\n{overlap}\n\n{third}\n"
-    )
 }
 
 fn section(text: &mut String, goal: &Goal, results: &Results, words: &Words) {
@@ -161,8 +56,7 @@ fn section(text: &mut String, goal: &Goal, results: &Results, words: &Words) {
 /// What limits the rows that are slower than the library, as far as there are words for them, and all that miss their target. Those that the same
 /// words are about stand together.
 fn limits(text: &mut String, goal: &Goal, rows: &[Compared<'_>], words: &Words) {
-    let slower = |row: &Compared<'_>| row.times.is_some_and(|times| times.ratios().any(|ratio| ratio < 1.0));
-    let mut left: Vec<&Compared<'_>> = rows.iter().filter(|row| slower(row) || row.met() == Some(false)).collect();
+    let mut left: Vec<&Compared<'_>> = rows.iter().filter(|row| row.is_slower() || row.met() == Some(false)).collect();
     let mut items = String::new();
     let mut item = |rows: &[&Compared<'_>], words: &str| {
         if !rows.is_empty() {
@@ -189,10 +83,9 @@ fn overview(text: &mut String, goal: &Goal, rows: &[Compared<'_>]) {
     let titles: Vec<&str> = goal.pairs.iter().map(|pair| pair.what).collect();
     text.push_str("Peer / ours, the smaller of cold and warm:\n\n");
     head(text, &std::iter::once("").chain(titles.iter().copied()).collect::<Vec<_>>());
-    let least = |row: &Compared<'_>| row.times.map(|times| times.ratios().fold(f64::INFINITY, f64::min));
     let of_size = |size: &Size| rows.iter().filter(|row| row.size.name == size.name).collect::<Vec<_>>();
     for size in goal.sizes {
-        let cells = of_size(size).into_iter().map(|row| match (least(row), row.met()) {
+        let cells = of_size(size).into_iter().map(|row| match (row.least(), row.met()) {
             (None, _) => "-".to_owned(),
             (Some(ratio), Some(false)) => format!("**{ratio:.2}**"),
             (Some(ratio), _) => format!("{ratio:.2}"),
@@ -201,10 +94,11 @@ fn overview(text: &mut String, goal: &Goal, rows: &[Compared<'_>]) {
     }
     let mean =
         |ratios: Vec<f64>| if ratios.is_empty() { "-".to_owned() } else { format!("{:.2}", geometric_mean(&ratios)) };
-    let of_pair = |pair: &Pair| rows.iter().filter(|row| row.pair.what == pair.what).filter_map(least).collect();
+    let of_pair =
+        |pair: &Pair| rows.iter().filter(|row| row.pair.what == pair.what).filter_map(|row| row.least()).collect();
     let means = goal.pairs.iter().map(|pair| mean(of_pair(pair)));
     line(text, std::iter::once("geometric mean".to_owned()).chain(means));
-    let all: Vec<f64> = rows.iter().filter_map(least).collect();
+    let all: Vec<f64> = rows.iter().filter_map(|row| row.least()).collect();
     if let (Some(target), false) = (goal.mean, all.is_empty()) {
         let found = geometric_mean(&all);
         let met = if rounded(found) >= target { "reaches" } else { "misses" };
@@ -250,6 +144,7 @@ mod tests {
     use serde_json::json;
 
     use super::super::measure::{middle, run_of};
+    use super::super::page;
     use super::*;
 
     /// A row of a report.
@@ -302,7 +197,6 @@ mod tests {
     fn rows_meet_their_targets_or_say_why_not() {
         let text = of(&results(), &words("Gram matrix and half of it by cuBLAS", "8192")).unwrap();
         for line in [
-            "Since the measurement: SINCE",
             "| 4096 | 1.00 ms | 1.50 ms | 1.50 | 1.25 | yes | 88.2 % |",
             "| 8192 | 8.00 ms | 7.90 ms | 0.99 | 1.00 | **no** | 88.2 % |",
             // 1.8951 is 1.90 in two digits.
@@ -318,10 +212,18 @@ mod tests {
         ] {
             assert!(text.lines().any(|found| found == line), "no `{line}` in\n{text}");
         }
-        let first = "(driver 580.1, CUDA 13.0, nvcc 13.0), with CUB 3.0.1 and cuBLAS 13.1.0, measured on 2026-11-22 by";
-        assert!(text.replace('\n', " ").contains(first), "{text}");
-        let rows: usize = plan::GOALS.iter().map(|goal| goal.pairs.len() * goal.sizes.len()).sum();
-        assert!(text.contains(&format!("\n3 of {rows} rows meet their target.\n")), "{text}");
+        let page = page::of(&results(), &words("Reduction", "2^10"));
+        let first = "(driver 580.1, CUDA 13.0, nvcc 13.0), with CUB 3.0.1 and cuBLAS 13.1.0. The date is 2026-11-22; the command:";
+        assert!(page.replace('\n', " ").contains(first), "{page}");
+        let count: usize = plan::GOALS.iter().map(|goal| goal.pairs.len() * goal.sizes.len()).sum();
+        assert!(page.contains(&format!("\n3 of {count} rows meet their target.")), "{page}");
+        for line in [
+            "Since the measurement: SINCE",
+            "| Gram matrix and half of it by cuBLAS | 2 | 1.22 | 0.99 | 1.50 | 1 of 2 |",
+            "| Matrix product | 0 | - | - | - | - |",
+        ] {
+            assert!(page.lines().any(|found| found == line), "no `{line}` in\n{page}");
+        }
         let long = text.lines().find(|line| line.chars().count() > WIDTH && !line.starts_with('|'));
         assert_eq!(long, None);
     }
@@ -329,7 +231,7 @@ mod tests {
     #[test]
     fn words_are_about_rows_that_there_are() {
         let error = |title: &str, row: &str| of(&results(), &words(title, row)).unwrap_err();
-        assert_eq!(error("Gram", "8192"), "`Gram` is no title of docs/PEERS.md");
+        assert_eq!(error("Gram", "8192"), "`Gram` is no title of docs/results/peers.md");
         let message = "`Reduction` has no row `17`: give a first cell of its table, or a size";
         assert_eq!(error("Reduction", "17"), message);
         // A size stands for its rows, and words about a row that meets its target wait.
@@ -373,7 +275,7 @@ mod tests {
         assert_eq!((middle["cublas"].time_ms, middle["cublas"].warm_time_ms), (4.0, None));
         assert_eq!(middle["cublas"].library.as_deref(), Some("cuBLAS"));
         let results = Results { processes: 3, ..results() };
-        let text = of(&results, &Words::default()).unwrap().replace('\n', " ");
+        let text = page::of(&results, &Words::default()).replace('\n', " ");
         assert!(text.contains("Times are medians; each lab ran in 3 processes, and the middle time"), "{text}");
     }
 

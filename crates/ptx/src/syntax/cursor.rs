@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
+use super::lexer::{Token, TokenKind, lex};
 use crate::errors::{Parsed, SyntaxError, fault};
-use crate::lexer::{Token, TokenKind, lex};
 use crate::{Span, Type};
 
 /// A piece of text and its position.

@@ -1,11 +1,11 @@
-//! Operands as they are written, before their meaning is known. `statement.rs` reads them, `typing`
-//! interprets them. Moves the cursor and resolves no name.
+//! Operands as they are written, before their meaning is known. Reading them moves the cursor
+//! and resolves no name.
 
 use super::constant::Constant;
 use super::cursor::{Cursor, Word};
+use super::lexer::TokenKind;
 use crate::Span;
 use crate::errors::{InstructionError, Parsed, fault};
-use crate::lexer::TokenKind;
 
 /// An operand as it is written.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,6 @@
-//! Numbers (PTX ISA, "Constants"), and the constants that declarations and operands may need.
-//! `expression.rs` computes with them. Moves the cursor and changes nothing else.
+//! Numbers (PTX ISA, "Constants"), from their text to their value.
 
-use super::cursor::Cursor;
-use crate::errors::{Parsed, SyntaxError, fault};
+use crate::errors::SyntaxError;
 
 /// The value of a constant expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,35 +11,6 @@ pub(crate) enum Constant {
     Single(u32),
     /// An f64, written `0d...` or as a decimal.
     Double(f64),
-}
-
-impl Cursor<'_> {
-    /// A constant expression that must be an integer.
-    pub fn integer(&mut self) -> Parsed<u64> {
-        if !self.at_constant() {
-            return self.unexpected("an integer");
-        }
-        let start = self.start();
-        match self.constant()? {
-            Constant::Integer(value) => Ok(value),
-            _ => {
-                let span = self.span_from(start);
-                let found = format!("`{}`", self.text_of(span));
-                fault(span, SyntaxError::Unexpected { expected: "an integer", found })
-            }
-        }
-    }
-
-    /// An integer that fits 32 bits.
-    pub fn integer32(&mut self) -> Parsed<u32> {
-        let start = self.start();
-        let value = self.integer()?;
-        u32::try_from(value).or_else(|_| {
-            let span = self.span_from(start);
-            let found = format!("`{}`", self.text_of(span));
-            fault(span, SyntaxError::Unexpected { expected: "an integer of at most 32 bits", found })
-        })
-    }
 }
 
 /// The value of one number.
@@ -86,7 +55,7 @@ pub(super) fn number(text: &str) -> Result<Constant, SyntaxError> {
 }
 
 /// The value of a number without sign.
-pub(super) fn natural(text: &str) -> Result<u64, SyntaxError> {
+pub(crate) fn natural(text: &str) -> Result<u64, SyntaxError> {
     match number(text)? {
         Constant::Integer(value) => Ok(value),
         _ => Err(SyntaxError::BadNumber(text.chars().take(40).collect())),
@@ -96,7 +65,8 @@ pub(super) fn natural(text: &str) -> Result<u64, SyntaxError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lexer::TokenKind;
+    use crate::syntax::cursor::Cursor;
+    use crate::syntax::lexer::TokenKind;
 
     fn value(text: &str) -> Option<Constant> {
         let mut cursor = Cursor::new(text, std::slice::from_ref(&(0..text.len())));

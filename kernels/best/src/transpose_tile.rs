@@ -1,13 +1,13 @@
-//! What the best transposes do with a tile: bring it to shared memory, and take it from there
-//! turned. [`crate::transpose`] says why.
+//! A tile of the best transposes: loads it into shared memory, and stores its columns as rows.
+//! [`crate::transpose`] says why.
 
 use cuda_std::{mem, thread, unroll, vector::f32x4};
 
 use crate::matrix::at;
 
-/// What a block moves from where to where, and through what: a tile of `SIDE` x `SIDE` floats, of
-/// which each thread moves eight.
-pub(crate) struct Turn<const SIDE: u32> {
+/// A block's tile of `SIDE` x `SIDE` floats, of which each thread moves eight: where it comes from,
+/// where it goes, and its place in shared memory.
+pub(crate) struct TransposeTile<const SIDE: u32> {
     input: *const f32,
     output: *mut f32,
     /// The pitches of the input and the output, in elements.
@@ -21,11 +21,10 @@ pub(crate) struct Turn<const SIDE: u32> {
     thread: u32,
 }
 
-impl<const SIDE: u32> Turn<SIDE> {
-    /// What this block has to do if its tile is in this row and this column of tiles. `stage` has
-    /// room for it.
+impl<const SIDE: u32> TransposeTile<SIDE> {
+    /// The tile in this row and this column of tiles. `stage` has room for it.
     #[inline(always)]
-    pub fn of_tile(
+    pub fn new(
         [row, col]: [u32; 2],
         input: *const f32,
         output: *mut f32,
@@ -47,9 +46,9 @@ impl<const SIDE: u32> Turn<SIDE> {
         unsafe { self.stage.add((row * (SIDE + 1) + column) as usize) }
     }
 
-    /// Brings the tile to shared memory in words, each thread two, half a tile apart. What is
-    /// beyond the matrix is read from its last row or word, so that no load has to be guarded;
-    /// nobody stores it.
+    /// Loads the tile into shared memory in words, each thread two, half a tile apart. What is
+    /// beyond the matrix is read from its last row or word, so that no load needs a guard; it is
+    /// not stored.
     ///
     /// # Safety
     /// The input holds the matrix, its pitch is a multiple of 4, and its rows may be read up to
@@ -70,11 +69,11 @@ impl<const SIDE: u32> Turn<SIDE> {
         });
     }
 
-    /// The same float by float: a warp brings eight pieces of 32 floats, those of a row one after
+    /// The same float by float: a warp loads eight pieces of 32 floats, those of a row one after
     /// the other.
     ///
     /// # Safety
-    /// As for [`Turn::load_words`], with any pitch.
+    /// As for [`TransposeTile::load_words`], with any pitch.
     #[inline(always)]
     pub unsafe fn load_floats(&self, load: impl Fn(*const f32) -> f32) {
         let (warp, lane) = (self.thread / 32, self.thread % 32);
@@ -95,8 +94,8 @@ impl<const SIDE: u32> Turn<SIDE> {
     /// Writes the tile's columns as rows, in words, each thread two.
     ///
     /// # Safety
-    /// The tile is complete, behind a barrier. The output has room for the transposed matrix, its
-    /// pitch is a multiple of 4, and nothing else uses it.
+    /// The tile is complete, and a barrier has followed. The output has room for the transposed
+    /// matrix, its pitch is a multiple of 4, and nothing else uses it.
     #[inline(always)]
     pub unsafe fn store_words(&self) {
         let (row, first) = (self.thread % (SIDE / 4) * 4, self.thread / (SIDE / 4));
@@ -131,7 +130,7 @@ impl<const SIDE: u32> Turn<SIDE> {
     /// The same float by float, each thread eight of a row of the tile.
     ///
     /// # Safety
-    /// As for [`Turn::store_words`], with any pitch.
+    /// As for [`TransposeTile::store_words`], with any pitch.
     #[inline(always)]
     pub unsafe fn store_floats(&self) {
         let (row, first) = (self.thread % SIDE, self.thread / SIDE);

@@ -1,12 +1,10 @@
-//! Which `.version` of PTX something needs, according to `ptxas`. `typing/mod.rs` asks after each
-//! instruction, `names.rs` for special registers, `parser` for directives, targets and types of
-//! variables.
+//! Which `.version` of PTX an instruction's name, a directive, a target or a variable's type needs,
+//! according to `ptxas`. What depends on operands is in `typing/needs.rs`.
 //!
 //! An instruction that came with the oldest target that has it is not listed here: [`TARGETS`]
 //! knows that target's version.
 
-use super::context::Context;
-use crate::{MbarrierAction, Op, Special, TernaryOp, Type};
+use super::statement::Statement;
 
 /// A version of PTX: major and minor.
 pub(crate) type Version = (u32, u32);
@@ -212,44 +210,13 @@ const DIRECTIVES: &[(Version, &[&str])] = &[
     ((9, 0), &["abi_preserve", "abi_preserve_control", "blocksareclusters"]),
 ];
 
-/// The version that the instruction needs, if it is newer than the module's.
-pub(super) fn missing(c: &Context<'_, '_>, op: &Op) -> Option<Version> {
-    let fits = NEEDS.iter().filter(|(_, opcodes, modifiers)| c.is_one_of(opcodes, modifiers));
-    let by_operands = match op {
-        Op::TextureFetch(fetch) if fetch.resident.is_some() => Some((7, 1)),
-        Op::Convert { to: Type::F32, from: Type::Bf16, .. } => Some((7, 1)),
-        Op::Ternary { op: TernaryOp::Minimum3 { .. } | TernaryOp::Maximum3 { .. }, .. } => Some((8, 8)),
-        Op::CopyAsync(copy) if copy.ignore_source.is_some() => Some((7, 5)),
-        Op::Mbarrier { action: MbarrierAction::Arrive(arrival), .. }
-            if arrival.count.is_some() && !arrival.never_completes =>
-        {
-            Some((7, 8))
-        }
-        Op::Mbarrier { action: MbarrierAction::Arrive(arrival), .. } if arrival.state.is_none() => Some((7, 1)),
-        _ => None,
-    };
-    newer(fits.map(|row| row.0).chain(by_operands).max(), c.environment.module.version)
+/// The version that an instruction came with, by its name.
+pub(crate) fn of_statement(statement: &Statement<'_>) -> Option<Version> {
+    let fits = NEEDS.iter().filter(|(_, opcodes, modifiers)| statement.is_one_of(opcodes, modifiers));
+    fits.map(|row| row.0).max()
 }
 
-/// The same for a special register.
-pub(super) fn missing_register(special: Special, version: Version) -> Option<Version> {
-    use Special::*;
-    let needed = match special {
-        WarpCount | MultiprocessorCount | Clock64 => (2, 0),
-        LaneMaskEqual | LaneMaskLess | LaneMaskLessEqual | LaneMaskGreater | LaneMaskGreaterEqual => (2, 0),
-        GlobalTimer | GlobalTimerLow | GlobalTimerHigh => (3, 1),
-        PerformanceCounter { wide: true, .. } => (4, 0),
-        TotalSharedSize => (4, 1),
-        ClockHigh => (5, 0),
-        ReservedShared => (7, 6),
-        CurrentGraph => (8, 0),
-        AggregateSharedSize => (8, 1),
-        _ => return None,
-    };
-    newer(Some(needed), version)
-}
-
-/// The same for a directive.
+/// The version that a directive needs, if it is newer than the module's.
 pub(crate) fn missing_directive(name: &str, version: Version) -> Option<Version> {
     let row = DIRECTIVES.iter().find(|(_, names)| names.contains(&name));
     newer(row.map(|row| row.0), version)
@@ -273,6 +240,6 @@ pub(crate) fn missing_target(number: u32, suffix: &str, version: Version) -> Opt
 
 /// The needed version, if it is newer than the module's. A module without a version has an error of
 /// its own.
-fn newer(needed: Option<Version>, version: Version) -> Option<Version> {
+pub(crate) fn newer(needed: Option<Version>, version: Version) -> Option<Version> {
     needed.filter(|&needed| version < needed && version != (0, 0))
 }

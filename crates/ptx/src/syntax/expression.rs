@@ -4,8 +4,8 @@
 
 use super::constant::{Constant, number};
 use super::cursor::Cursor;
+use super::lexer::TokenKind;
 use crate::errors::{Parsed, SyntaxError, fault};
-use crate::lexer::TokenKind;
 
 /// Expressions nested deeper than this are rejected.
 const DEPTH: usize = 64;
@@ -91,6 +91,33 @@ impl Cursor<'_> {
     /// A constant expression.
     pub fn constant(&mut self) -> Parsed<Constant> {
         self.choice(0).map(Value::constant)
+    }
+
+    /// A constant expression that must be an integer.
+    pub fn integer(&mut self) -> Parsed<u64> {
+        if !self.at_constant() {
+            return self.unexpected("an integer");
+        }
+        let start = self.start();
+        match self.constant()? {
+            Constant::Integer(value) => Ok(value),
+            _ => {
+                let span = self.span_from(start);
+                let found = format!("`{}`", self.text_of(span));
+                fault(span, SyntaxError::Unexpected { expected: "an integer", found })
+            }
+        }
+    }
+
+    /// An integer that fits 32 bits.
+    pub fn integer32(&mut self) -> Parsed<u32> {
+        let start = self.start();
+        let value = self.integer()?;
+        u32::try_from(value).or_else(|_| {
+            let span = self.span_from(start);
+            let found = format!("`{}`", self.text_of(span));
+            fault(span, SyntaxError::Unexpected { expected: "an integer of at most 32 bits", found })
+        })
     }
 
     /// `condition ? yes : no`, or an expression that binds more tightly.

@@ -1,0 +1,95 @@
+//! The table of the lab: its variants with their kernels, its flags, and what it concludes.
+
+use clap::Args;
+use cuda_std::launch::{self, SafeKernel};
+use kernels::{gram as kernel, gram_registers as registers};
+
+use crate::labs::inputs::MatrixFlags;
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{Of, Speedup};
+use crate::report::measures::SHARED_LOAD_WAVEFRONTS;
+use crate::report::{Conclusion, Holds, Row};
+
+/// A kernel of the course.
+pub(super) type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
+
+/// What a variant launches.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    /// The kernel; for the best one, that of matrices that are smaller than its tiles.
+    pub(super) kernel: &'static Plain,
+    /// Rows and columns of a block's tile, if these are not those of its threads.
+    pub(super) tile: Option<u32>,
+    pub(super) best: bool,
+}
+
+const fn step(kernel: &'static Plain) -> Step {
+    Step { kernel, tile: None, best: false }
+}
+
+impl Variants for Step {
+    const TITLE: &'static str = "Variants";
+    #[rustfmt::skip]
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("tiled16", "Tiles of 16 x 16: bank conflicts", step(&kernel::gram_tiled16)),
+        variant("padded16", "Tiles of 16 x 17", step(&kernel::gram_padded16)),
+        variant("tiled32", "Tiles of 32 x 32: more bank conflicts", step(&kernel::gram_tiled32)),
+        variant("padded32", "Tiles of 32 x 33", step(&kernel::gram_padded32)),
+        variant("mirrored", "Half of the tiles of 32 x 33, each written twice", step(&kernel::gram_mirrored)),
+        variant(
+            "registers",
+            "The same with 128 x 128 elements per block, in registers",
+            Step { tile: Some(registers::TILE), ..step(&registers::gram_registers) },
+        ),
+        variant(
+            "best",
+            "The same with asynchronous copies; a large matrix is transposed first",
+            Step { best: true, ..step(&kernel::gram_mirrored) },
+        ),
+    ];
+}
+
+/// The flags of `host gram`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) variants: Chosen<Step>,
+    // The matrix A.
+    #[command(flatten)]
+    pub(super) a: MatrixFlags,
+    /// Start each row at the device's preferred alignment
+    #[arg(long)]
+    pub(super) pitched: bool,
+}
+
+const TILED16: Row = Row::Named("tiled16");
+const PADDED16: Row = Row::Named("padded16");
+const TILED32: Row = Row::Named("tiled32");
+const PADDED32: Row = Row::Named("padded32");
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "The padding makes tiles of 16 x 16 {} times as fast (the lab sheet measured 4.6) and tiles of 32 x 32 {} times.",
+        &[Speedup(PADDED16, TILED16), Speedup(PADDED32, TILED32)],
+    ),
+    Conclusion::new(
+        "Register tiles are {} times as fast as mirrored tiles of 32 x 32.",
+        &[Speedup(Row::Named("registers"), Row::Named("mirrored"))],
+    ),
+    Conclusion::new(
+        "On average of the two tiles, a shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17; {} of 32 x 32 and {} of \
+         32 x 33.",
+        &[
+            Of(TILED16, &SHARED_LOAD_WAVEFRONTS),
+            Of(PADDED16, &SHARED_LOAD_WAVEFRONTS),
+            Of(TILED32, &SHARED_LOAD_WAVEFRONTS),
+            Of(PADDED32, &SHARED_LOAD_WAVEFRONTS),
+        ],
+    ),
+    // G80 and GT200 have no blocks of 32 x 32 threads.
+    Conclusion::new(
+        "On average of the two tiles, a shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17.",
+        &[Of(TILED16, &SHARED_LOAD_WAVEFRONTS), Of(PADDED16, &SHARED_LOAD_WAVEFRONTS)],
+    )
+    .holds(&[Holds::If(|report| TILED32.find(report).is_none() || PADDED32.find(report).is_none())]),
+];

@@ -1,0 +1,108 @@
+//! The kernels of the lab by the word and the number of loads, and how many of their threads are resident.
+
+use clap::ValueEnum;
+use cuda_std::launch::{DisjointSlice, Kernel, SafeKernel};
+use cuda_std::vector::{f32x2, f32x4};
+use device::{Buffer, Device, LaunchConfig, Model, Result};
+use kernels::launch as kernel;
+
+use crate::labs::launcher::Launcher;
+
+/// A word that a thread loads at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Word {
+    /// 4 bytes.
+    F32,
+    /// 8 bytes.
+    F32x2,
+    /// 16 bytes.
+    F32x4,
+}
+
+impl Word {
+    pub(super) fn name(self) -> &'static str {
+        ["f32", "f32x2", "f32x4"][self as usize]
+    }
+
+    pub(super) fn bytes(self) -> usize {
+        [4, 8, 16][self as usize]
+    }
+
+    /// The kernel with this many independent loads.
+    pub(super) fn kernel(self, loads: u32) -> Increment {
+        let which = loads.ilog2().min(3) as usize;
+        match self {
+            Self::F32 => {
+                let kernels: [&'static SafeKernel<_>; 4] =
+                    [&kernel::launch_f32_1, &kernel::launch_f32_2, &kernel::launch_f32_4, &kernel::launch_f32_8];
+                Increment::F32(kernels[which])
+            }
+            Self::F32x2 => {
+                let kernels: [&'static SafeKernel<_>; 4] = [
+                    &kernel::launch_f32x2_1,
+                    &kernel::launch_f32x2_2,
+                    &kernel::launch_f32x2_4,
+                    &kernel::launch_f32x2_8,
+                ];
+                Increment::F32x2(kernels[which])
+            }
+            Self::F32x4 => {
+                let kernels: [&'static SafeKernel<_>; 4] = [
+                    &kernel::launch_f32x4_1,
+                    &kernel::launch_f32x4_2,
+                    &kernel::launch_f32x4_4,
+                    &kernel::launch_f32x4_8,
+                ];
+                Increment::F32x4(kernels[which])
+            }
+        }
+    }
+}
+
+/// What increments words, and the floats that are left over after the last one.
+type Wide<W> = SafeKernel<(DisjointSlice<W>, DisjointSlice<f32>)>;
+
+/// A kernel, by the words that it takes.
+#[derive(Clone, Copy)]
+pub(super) enum Increment {
+    F32(&'static SafeKernel<(DisjointSlice<f32>,)>),
+    F32x2(&'static Wide<f32x2>),
+    F32x4(&'static Wide<f32x4>),
+}
+
+impl Increment {
+    pub fn launch(self, launcher: &mut Launcher, launch: &LaunchConfig, vector: &mut Buffer<f32>) -> Result<()> {
+        match self {
+            Self::F32(kernel) => launcher.launch(kernel, launch, (vector,)),
+            Self::F32x2(kernel) => launcher.launch(kernel, launch, vector.words_mut()),
+            Self::F32x4(kernel) => launcher.launch(kernel, launch, vector.words_mut()),
+        }
+    }
+
+    /// The threads that are resident on a multiprocessor at once: of a grid of `fixed` size its own, otherwise as many as fit, as
+    /// for a vector that keeps the GPU busy.
+    pub fn resident_threads(self, device: &Device, launch: &LaunchConfig, fixed: bool) -> Result<Option<u64>> {
+        match self {
+            Self::F32(kernel) => resident_threads(device, kernel, launch, fixed),
+            Self::F32x2(kernel) => resident_threads(device, kernel, launch, fixed),
+            Self::F32x4(kernel) => resident_threads(device, kernel, launch, fixed),
+        }
+    }
+}
+
+/// As [`Increment::resident_threads`].
+fn resident_threads<P>(device: &Device, kernel: &Kernel<P>, launch: &LaunchConfig, fixed: bool) -> Result<Option<u64>> {
+    let properties = device.properties();
+    // The simulator without a model launches for an H200.
+    let simulated = if properties.is_gpu() { None } else { Some(properties.simulates.unwrap_or("hopper")) };
+    let resident = match simulated.and_then(Model::named) {
+        Some(model) => {
+            let needs = simt::BlockNeeds { threads: launch.block[0], ..simt::BlockNeeds::default() };
+            Some(model.occupancy(&needs, None).blocks())
+        }
+        None => device.occupancy(kernel, launch)?.map(|occupancy| occupancy.blocks),
+    };
+    let Some(resident) = resident else { return Ok(None) };
+    let blocks = if fixed { resident.min(launch.grid[0].div_ceil(device.multiprocessors())) } else { resident };
+    Ok(Some(u64::from(blocks) * u64::from(launch.block[0])))
+}

@@ -1,0 +1,88 @@
+//! The table of the lab: what its variants read, its flags, and what it concludes.
+
+use clap::Args;
+use device::flag_values::whole_number;
+
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{AsFast, Of};
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, BEYOND_L1, LOADED_BYTES_USED, READ_ONLY_HITS};
+use crate::report::{Better, Cell, Conclusion, Holds, Measure, Row};
+use crate::units::percent;
+
+/// The data of a variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subjects {
+    Points,
+    Particles,
+    Sums,
+    Matrix,
+}
+
+impl Variants for Subjects {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant(
+            "points",
+            "Points of three f32: read directly, through the read-only cache, staged in shared memory, from three arrays",
+            Self::Points,
+        ),
+        variant("particles", "Particles of four f64: an array of structures, and four arrays", Self::Particles),
+        variant("sums", "32 numbers for each thread: in a row, and in a column", Self::Sums),
+        variant(
+            "matrix",
+            "A matrix whose rows are reached through a table of pointers, and one contiguous matrix with a pitch",
+            Self::Matrix,
+        ),
+    ];
+}
+
+/// The flags of `host layout`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) variants: Chosen<Subjects>,
+    /// Points, particles, sums; and about as many elements of the matrix
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::from(u32::MAX)))]
+    pub(super) size: Option<u64>,
+}
+
+const DIRECT: Row = Row::Named("points-direct");
+const READ_ONLY: Row = Row::Named("points-read-only");
+const STAGED: Row = Row::Named("points-staged");
+const ARRAYS: Row = Row::Named("points-arrays");
+const SUM_ROWS: Row = Row::Named("sums-rows");
+const SUM_COLUMNS: Row = Row::Named("sums-columns");
+
+/// Hits in the read-only cache, for a sentence.
+const HITS: Measure = Measure::new(READ_ONLY_HITS.section, "hits", &["hits"], Better::Higher, |variant| {
+    let hits = READ_ONLY_HITS.of(variant)?.value?;
+    Some(Cell::new(hits, percent(hits)))
+});
+
+/// How much of what L2 sends is points.
+const POINTS_OF_L2: Measure = Measure::new(BEYOND_L1.section, "points_of_l2", &["points"], Better::Higher, |variant| {
+    let points = variant.fact("points_bytes")?.as_f64()?;
+    let share = 100.0 * points / BEYOND_L1.of(variant)?.value?;
+    Some(Cell::new(share, percent(share)))
+});
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "Three arrays are {} as an array of points; one column per thread is {} as one row per thread.",
+        &[AsFast(ARRAYS, DIRECT), AsFast(SUM_COLUMNS, SUM_ROWS)],
+    ),
+    Conclusion::new(
+        "A load of a field takes {} in an array of points, of which {} is used, and {} in three arrays; staged in shared memory the points \
+         are as good as arrays, with {}.",
+        &[Of(DIRECT, &A_LOAD_IN_UNITS), Of(DIRECT, &LOADED_BYTES_USED), Of(ARRAYS, &A_LOAD), Of(STAGED, &A_LOAD)],
+    )
+    .holds(&[Holds::Same(2, 3)]),
+    Conclusion::new(
+        "Through the read-only cache, {} of the queries hit and L2 sends {}, of which {} is points; directly, {}.",
+        &[Of(READ_ONLY, &HITS), Of(READ_ONLY, &BEYOND_L1), Of(READ_ONLY, &POINTS_OF_L2), Of(DIRECT, &BEYOND_L1)],
+    ),
+    Conclusion::new(
+        "With one row per thread a load takes {}; with one column per thread, {}.",
+        &[Of(SUM_ROWS, &A_LOAD_IN_UNITS), Of(SUM_COLUMNS, &A_LOAD)],
+    ),
+];

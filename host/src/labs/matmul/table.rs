@@ -1,0 +1,106 @@
+//! The table of the lab: its variants with their kernels, its flags, and what it concludes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use cuda_std::launch::{self, SafeKernel};
+use device::flag_values::{block_shape, whole_number};
+use kernels::{matmul as kernel, register_tiles as climb};
+
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{Of, Speedup, Times};
+use crate::report::measures::LOAD_REQUESTS;
+use crate::report::{Conclusion, Holds, Row};
+
+/// A kernel of the course.
+pub(super) type Plain = SafeKernel<(launch::Matrix<f32>, launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
+
+/// What a variant launches.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    /// The kernel; for the best one, that of products that are smaller than its tiles.
+    pub(super) kernel: &'static Plain,
+    /// The side of the square of elements that a block computes, if it does not depend on the block.
+    pub(super) tile: Option<u32>,
+    /// The kernel's shared memory in bytes, if not every GPU has as much.
+    pub(super) shared: u64,
+    pub(super) best: bool,
+}
+
+const fn step(kernel: &'static Plain, tile: u32, shared: u64) -> Step {
+    Step { kernel, tile: Some(tile), shared, best: false }
+}
+
+const REGISTERS: u32 = kernel::REGISTER_TILE;
+const MOST: u64 = climb::MOST_SHARED;
+
+impl Variants for Step {
+    const TITLE: &'static str = "Variants";
+    #[rustfmt::skip]
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("naive", "One thread per element, from global memory", Step { tile: None, ..step(&kernel::matmul_naive, 0, 0) }),
+        variant("tiled16", "Tiles of 16 x 16 in shared memory", step(&kernel::matmul_tiled16, kernel::TILE16, 0)),
+        variant("tiled32", "Tiles of 32 x 32 in shared memory", step(&kernel::matmul_tiled32, kernel::TILE32, 0)),
+        variant("registers", "The same, and 8 x 8 elements in the registers of each thread", step(&kernel::matmul_registers, REGISTERS, 0)),
+        variant("wide", "The same with words of 16 bytes", step(&climb::matmul_wide, REGISTERS, 0)),
+        variant(
+            "async2",
+            "The same with asynchronous copies: the next tiles are loaded while these are multiplied",
+            step(&climb::matmul_async2, REGISTERS, MOST),
+        ),
+        variant("async3", "The same with three tiles of each matrix in place of two", step(&climb::matmul_async3, REGISTERS, MOST)),
+        variant(
+            "best",
+            "The same with multiplications in an order that suits the registers",
+            Step { best: true, ..step(&climb::matmul_wide, REGISTERS, MOST) },
+        ),
+    ];
+}
+
+/// The flags of `host matmul`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) variants: Chosen<Step>,
+    /// Rows of A and of the product; 1000 is the lab sheet's size
+    #[arg(long, alias = "rows", value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
+    pub(super) m: Option<u32>,
+    /// Columns of B and of the product [default: as --m]
+    #[arg(long, alias = "cols", value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
+    pub(super) n: Option<u32>,
+    /// Columns of A and rows of B [default: as --m]
+    #[arg(long, alias = "inner", value_name = "NUMBER", conflicts_with = "input", value_parser = whole_number(1, u32::MAX))]
+    pub(super) k: Option<u32>,
+    /// Take A from this NumPy file, a float32 matrix, instead of a random one
+    #[arg(long, value_name = "A.npy", conflicts_with_all = ["m", "n"])]
+    pub(super) input: Option<PathBuf>,
+    /// Take B from this NumPy file; otherwise B is random, and as wide as A is high
+    #[arg(long, value_name = "B.npy", requires = "input")]
+    pub(super) input_b: Option<PathBuf>,
+    /// Threads of a block of the naive kernel
+    #[arg(long, value_name = "X,Y", default_value = "16,16", value_parser = block_shape)]
+    pub(super) block: [u32; 2],
+    /// Start each row at the device's preferred alignment
+    #[arg(long)]
+    pub(super) pitched: bool,
+}
+
+const NAIVE: Row = Row::Named("naive");
+const TILED32: Row = Row::Named("tiled32");
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "Tiles of 16 x 16 are {} times as fast as global memory (the lab sheet measured 18.6), register tiles {} times, the best kernel \
+         {} times.",
+        &[
+            Speedup(Row::Named("tiled16"), NAIVE),
+            Speedup(Row::Named("registers"), NAIVE),
+            Speedup(Row::Named("best"), NAIVE),
+        ],
+    ),
+    Conclusion::new(
+        "The naive kernel makes {} load requests to global memory; with tiles of 32 x 32 it is {}, one in {}.",
+        &[Of(NAIVE, &LOAD_REQUESTS), Of(TILED32, &LOAD_REQUESTS), Times(NAIVE, TILED32, &LOAD_REQUESTS)],
+    )
+    .holds(&[Holds::More(0, 1)]),
+];

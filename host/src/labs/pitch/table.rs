@@ -1,0 +1,101 @@
+//! The table of the lab: its accesses and layouts, its flags, and what it concludes.
+
+use clap::Args;
+use device::flag_values::whole_number;
+
+use crate::labs::inputs::MatrixFlags;
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{self, AsFast, Of};
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS};
+use crate::report::{Cell, Conclusion, Holds, Measure, Row, of_fact};
+use crate::units::percent;
+
+/// How a variant reads the matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Rows,
+    Columns,
+    Transposed,
+    Copies,
+}
+
+impl Variants for Access {
+    const TITLE: &'static str = "Accesses";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("rows", "Read by rows", Self::Rows).flag("by-rows"),
+        variant("columns", "Read by columns", Self::Columns).flag("by-columns"),
+        variant("transposed", "Read the transposed copy by rows", Self::Transposed),
+        variant("copies", "Copy to and from the device", Self::Copies),
+    ];
+}
+
+/// How the matrix is stored: the index in [`OnDevice`](super::OnDevice).
+#[derive(Clone, Copy)]
+pub(super) struct Layout(pub(super) usize);
+
+impl Variants for Layout {
+    const TITLE: &'static str = "Layouts";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("linear", "Rows directly after each other", Self(0)),
+        variant("pitched", "Rows that each start at the device's preferred alignment", Self(1)),
+    ];
+}
+
+/// The flags of `host pitch`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) accesses: Chosen<Access>,
+    #[command(flatten)]
+    pub(super) layouts: Chosen<Layout>,
+    #[command(flatten)]
+    pub(super) matrix: MatrixFlags,
+    /// Threads of a block
+    #[arg(long, value_name = "NUMBER", default_value_t = 128, value_parser = whole_number(1, 1024u32))]
+    pub(super) block: u32,
+}
+
+const LINEAR: Row = Row::Named("rows-linear");
+const PITCHED: Row = Row::Named("rows-pitched");
+const COLUMNS_PITCHED: Row = Row::Named("columns-pitched");
+const TRANSPOSED: Row = Row::Named("transposed-pitched");
+const LINEAR_LINES: Gap = Of(Row::Named("rows-linear on fermi"), &LOADED_LINES);
+const PITCHED_LINES: Gap = Of(Row::Named("rows-pitched on fermi"), &LOADED_LINES);
+
+/// How much more memory the pitched matrix takes.
+const EXTRA_MEMORY: Measure = of_fact("extra_memory", |variant| {
+    let extra = variant.fact("extra_memory_%")?.as_f64()?;
+    Some(Cell::new(extra, if extra > 0.0 { percent(extra) } else { "no".to_owned() }))
+});
+
+/// The lines of 128 bytes that a load takes through the model's L1.
+const LOADED_LINES: Measure = of_fact("lines", |variant| {
+    let counters = variant.counters.as_ref()?;
+    Some(Cell::number(counters.model?.global_load.transactions as f64 / counters.global.load.requests as f64))
+});
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "By rows the pitched matrix is {} as the linear one; its transposed copy is {} as its columns.",
+        &[AsFast(PITCHED, LINEAR), AsFast(TRANSPOSED, COLUMNS_PITCHED)],
+    ),
+    Conclusion::new(
+        "By rows, a load takes {} of either matrix; the pitched matrix takes {} more memory.",
+        &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(PITCHED, &EXTRA_MEMORY), Of(PITCHED, &A_LOAD_IN_UNITS)],
+    )
+    .holds(&[Holds::Same(0, 2)]),
+    Conclusion::new(
+        "By rows, a load takes {} of the linear matrix and {} of the pitched one; the pitched matrix takes {} more memory.",
+        &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(PITCHED, &A_LOAD), Of(PITCHED, &EXTRA_MEMORY), Of(LINEAR, &A_LOAD)],
+    )
+    .holds(&[Holds::Differ(1, 3)]),
+    Conclusion::new("Through Fermi's L1 it takes {} lines of 128 bytes either way.", &[LINEAR_LINES, PITCHED_LINES])
+        .holds(&[Holds::Same(0, 1)]),
+    Conclusion::new("Through Fermi's L1 it takes {} and {} lines of 128 bytes.", &[LINEAR_LINES, PITCHED_LINES])
+        .holds(&[Holds::Differ(0, 1)]),
+    Conclusion::new(
+        "By columns it takes {} either way, and by rows of the transposed copy {}.",
+        &[Of(COLUMNS_PITCHED, &A_LOAD_IN_UNITS), Of(TRANSPOSED, &A_LOAD), Of(Row::Named("columns-linear"), &A_LOAD_IN_UNITS)],
+    )
+    .holds(&[Holds::Same(0, 2)]),
+];

@@ -1,0 +1,84 @@
+//! The table of the lab: what its variants read, its flags, and what it concludes.
+
+use clap::Args;
+
+use super::MOST_SIDE;
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{AsFast, Of, Whole};
+use crate::report::measures::A_LOAD;
+use crate::report::{Cell, Conclusion, Cost, LabReport, Row};
+use crate::units::three_digits;
+
+/// What is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Linear,
+    Sampling,
+    Walks,
+}
+
+impl Variants for Part {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("linear", "A texture in linear memory against plain loads", Self::Linear).extra(),
+        variant(
+            "sampling",
+            "Beyond the edges: clamp, wrap, mirror, border; between texels: nearest, linear; bytes as fractions",
+            Self::Sampling,
+        )
+        .extra(),
+        variant(
+            "walks",
+            "Walks along rows, columns, diagonals and in windows: texture, row order, Morton order",
+            Self::Walks,
+        ),
+    ];
+}
+
+/// The flags of `host texture`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) variants: Chosen<Part>,
+    /// All of these variants
+    #[arg(long)]
+    pub(super) all: bool,
+    /// The image's side in texels: a power of two from 32 to 32768
+    #[arg(long, value_name = "NUMBER", value_parser = device::flag_values::power_of_two(32, MOST_SIDE))]
+    pub(super) size: Option<u32>,
+    /// Take the image from this NumPy file: a float32 matrix, square, with a power of two as its side
+    #[arg(long, value_name = "A.npy", conflicts_with = "size")]
+    pub(super) input: Option<std::path::PathBuf>,
+}
+
+/// The sum of what a load takes over the four walks, in an order of the image, divided by four.
+fn mean_over_walks(report: &LabReport, order: &str) -> Option<f64> {
+    let of = |walk| Cost::of_loads(report.variant(&format!("{walk}-{order}"))?.counters.as_ref()?);
+    let each = ["rows", "columns", "diagonals", "windows"].map(|walk| Some(of(walk)?.per_request));
+    Some(each.into_iter().sum::<Option<f64>>()? / 4.0)
+}
+
+const COLUMNS: Row = Row::Named("columns-row-order");
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "Down the columns the texture is {} as row order; along the rows it is {}.",
+        &[
+            AsFast(Row::Named("columns-texture"), COLUMNS),
+            AsFast(Row::Named("rows-texture"), Row::Named("rows-row-order")),
+        ],
+    ),
+    Conclusion::new(
+        "Over the four walks, a load takes {} in row order and {} in Morton order; down the columns alone, {} and {}.",
+        &[
+            Whole(|report| {
+                let unit = Cost::of_loads(COLUMNS.find(report)?.counters.as_ref()?)?.unit;
+                let mean = mean_over_walks(report, "row-order")?;
+                Some(Cell::new(mean, format!("{} {unit}", three_digits(mean))))
+            }),
+            Whole(|report| mean_over_walks(report, "morton-order").map(Cell::number)),
+            Of(COLUMNS, &A_LOAD),
+            Of(Row::Named("columns-morton-order"), &A_LOAD),
+        ],
+    ),
+];

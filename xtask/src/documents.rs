@@ -1,0 +1,35 @@
+//! Documents that a chore makes from measurements: written, or compared with what is there.
+
+use std::fs;
+use std::path::Path;
+
+use crate::program::{Error, file};
+
+/// A document: its path in the repository, and its text as it should be.
+pub struct Document {
+    pub name: &'static str,
+    pub text: String,
+}
+
+/// Writes the documents of a chore, and prints their paths.
+pub fn write(root: &Path, documents: &[Document]) -> Result<(), Error> {
+    for Document { name, text } in documents {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(root)).map_err(|problem| file(&path, problem))?;
+        fs::write(&path, text).map_err(|problem| file(&path, problem))?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// Fails if one of them differs from what the chore would write.
+pub fn check(root: &Path, documents: &[Document], chore: &'static str) -> Result<(), Error> {
+    for Document { name, text } in documents {
+        let path = root.join(name);
+        let current = fs::read_to_string(&path).map_err(|problem| file(&path, problem))?;
+        if current != *text {
+            return Err(Error::Stale { document: name, chore });
+        }
+    }
+    Ok(())
+}
