@@ -25,6 +25,7 @@ mod names;
 mod peers;
 mod pictures;
 mod planted;
+mod predicted;
 mod printing;
 mod report;
 mod results;

@@ -35,7 +35,7 @@ pub fn explain(kernel: &str, prediction: &Prediction, hottest: Option<&Hottest>)
         None => String::new(),
     };
     let time = format!(
-        "{kernel} would take {} on a {}, of which an empty launch takes {}{warm}. Limited by: {}.",
+        "{kernel}, predicted for {1}: {0}, of which an empty launch takes {2}{warm}. Limited by: {3}.",
         microseconds(*cold_us),
         model.chip,
         microseconds(*empty_us),
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(lines.len(), 5);
         assert_eq!(
             lines[0],
-            "tiled would take 530 us on a H200 (GH100), of which an empty launch takes 2.66 us. Limited by: DRAM."
+            "tiled, predicted for H200 (GH100): 530 us, of which an empty launch takes 2.66 us. Limited by: DRAM."
         );
         assert_eq!(lines[1], "Used, in percent of the time: DRAM 92 %, issue 41 %.");
         assert_eq!(lines[2], "Warps wait for: loads from memory 70 %, barriers 30 %.");

@@ -128,7 +128,7 @@ pub(crate) fn on_simulator(device: &Properties, predicted: Option<&Model>) -> St
         Some(model) if device.simulates == Some(model.name) => {
             format!("on the {}: counts; times are predicted", device.name)
         }
-        Some(model) => format!("on the {}: counts; times are predicted, for a {}", device.name, model.chip),
+        Some(model) => format!("on the {}: counts; times are predicted for: {}", device.name, model.chip),
     }
 }
 
