@@ -13,6 +13,7 @@
 //! | [`labs`] | one file for each lab, and the flow that they share |
 //! | [`check`], [`run`] | PTX from any compiler: the command that validates it, and the one that runs its kernels |
 //! | [`peers`] | the libraries that are timed beside kernels |
+//! | [`predicted`] | the flags for predicted times, and what explains one |
 //! | [`timing`] | how often to launch, and which number to report |
 //! | `compare_times` | the command that compares the times of two runs: faster, slower, same, can't tell |
 //! | [`report`] | a lab's results, and the formats that they are written in |
@@ -47,6 +48,7 @@ mod manual;
 mod messages;
 pub mod npy;
 pub mod peers;
+pub mod predicted;
 pub mod progress;
 pub mod report;
 pub mod run;

@@ -27,6 +27,7 @@ mod peers;
 mod pictures;
 mod planted;
 mod plots;
+mod predicted;
 mod printing;
 mod report;
 mod results;

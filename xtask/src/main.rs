@@ -8,6 +8,7 @@
 //! - `browser` opens the reports in Chromium, and checks that they work there;
 //! - `results` times the labs on a GPU, beside the same kernels compiled by nvcc, and writes `docs/RESULTS.md` and its data;
 //! - `compare` times the best kernels beside cuBLAS and CUB, and writes `docs/PEERS.md` and its data;
+//! - `time` predicts the labs' times on the simulator, compares them with those on a GPU, and writes `docs/TIME.md`;
 //! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, as the reference for the simulator's counters;
 //! - `compute-sanitizer` runs the suite of planted bugs on a GPU under NVIDIA's tool.
 //!
@@ -32,6 +33,7 @@ mod shell;
 #[path = "../../tests/planted/suite.rs"]
 mod suite;
 mod tables;
+mod time;
 mod workspace;
 
 use std::process::ExitCode;
@@ -64,6 +66,8 @@ enum Chore {
     Results(results::Options),
     /// Time the labs' best kernels beside cuBLAS and CUB on a GPU, and write docs/PEERS.md.
     Compare(compare::Options),
+    /// Compare the simulator's predicted times with those on a GPU, and write docs/TIME.md.
+    Time(time::Options),
     /// Count the labs' kernels on a GPU with Nsight Compute, as the reference for the simulator.
     Count(count::Options),
     /// Run the suite of planted bugs on a GPU, under each tool of NVIDIA's compute-sanitizer.
@@ -81,6 +85,7 @@ fn main() -> ExitCode {
         Chore::Browser(options) => browser::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Results(options) => results::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Compare(options) => compare::run(&options).map_err(|error| (FAILED, error.to_string())),
+        Chore::Time(options) => time::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Count(options) => count::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::ComputeSanitizer(options) => {
             compute_sanitizer::run(&options).map_err(|error| (FAILED, error.to_string()))

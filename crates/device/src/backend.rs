@@ -142,6 +142,14 @@ pub trait Backend {
     /// What to call during long launches from now on. Only the simulator's are long.
     fn watch(&self, watch: Option<Watch>);
 
+    /// From now on, fills need not be made: nobody reads results.
+    fn predict_only(&self) {}
+
+    /// Whether that was called.
+    fn predicts_only(&self) -> bool {
+        false
+    }
+
     /// Waits for everything that was started.
     fn synchronize(&self) -> Result<()>;
 

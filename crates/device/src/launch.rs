@@ -42,6 +42,20 @@ pub struct GpuOccupancy {
     pub percent: f64,
 }
 
+/// Whether the simulator predicts how long a launch takes on a GPU: on its model's, or on an H200
+/// without a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Predict {
+    /// It does not.
+    #[default]
+    Nothing,
+    /// It does.
+    Time,
+    /// It does nothing else: only as much of the launch runs as its time needs, and its results and
+    /// counters mean nothing.
+    TimeOnly,
+}
+
 /// One launch's configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchConfig {
@@ -75,6 +89,8 @@ pub struct LaunchConfig {
     /// Whether the simulator's report keeps the first request of each memory instruction in the
     /// first block. Ignored on a GPU.
     pub watch: bool,
+    /// Whether the simulator's report has the predicted time. Ignored on a GPU.
+    pub predict: Predict,
 }
 
 impl From<best_kernels::Launch> for LaunchConfig {
@@ -99,6 +115,7 @@ impl LaunchConfig {
             checks: Checks::NONE,
             registers: None,
             watch: false,
+            predict: Predict::Nothing,
         }
     }
 

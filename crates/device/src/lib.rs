@@ -87,7 +87,7 @@ pub use choice::models as models_named;
 pub use clock::{ClockReading, Throttle};
 pub use error::{Error, Result};
 pub use image::built_in_kernels;
-pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig};
+pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig, Predict};
 pub use matrix::Matrix;
 pub use on_device::OnDevice;
 pub use properties::{ComputeCapability, Kind, Properties};
@@ -263,6 +263,26 @@ impl Device {
     /// This device, with launches shaped for so many multiprocessors; for its own if `None`.
     pub fn shaped_for(&self, multiprocessors: Option<u32>) -> Self {
         Self { shaped_for: multiprocessors, ..self.clone() }
+    }
+
+    /// The GPU whose times the simulator predicts: the model's, or an H200's without a model. `None`
+    /// on a GPU.
+    pub fn predicted_model(&self) -> Option<&'static Model> {
+        match self.properties().is_gpu() {
+            true => None,
+            false => Model::named(self.properties().simulates.unwrap_or(simulator::PREDICTED)),
+        }
+    }
+
+    /// From now on, nobody reads what kernels compute on the simulator, only how long they take: memory
+    /// is not filled with patterns. For all clones of this device.
+    pub fn predict_only(&self) {
+        self.backend.predict_only();
+    }
+
+    /// Whether [`Device::predict_only`] was called.
+    pub fn predicts_only(&self) -> bool {
+        self.backend.predicts_only()
     }
 
     /// Notes for the user: why the simulator was chosen, or that the kernels' PTX is stale. The

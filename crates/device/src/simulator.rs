@@ -15,11 +15,14 @@ use simt::{
 use super::array::{Array, TextureSource};
 use super::backend::{Backend, Watch};
 use super::image::{Checked, Image, Loaded, Part};
-use super::{CacheConfig, ComputeCapability, LaunchConfig, Options, Properties};
+use super::{CacheConfig, ComputeCapability, LaunchConfig, Options, Predict, Properties};
 use crate::error::{Error, Result};
 use crate::limits::{Limits, memory_note};
 use crate::names;
 use wording::one_line;
+
+/// The model whose times are predicted without a model: an H200.
+pub(super) const PREDICTED: &str = "hopper";
 
 /// The simulator's memory if the host's memory is unknown.
 const DEFAULT_MEMORY: u64 = 4 << 30;
@@ -91,6 +94,8 @@ pub(super) struct Simulator {
     cancel: Option<&'static AtomicBool>,
     /// All arrays so far, by their handles.
     arrays: RefCell<Vec<ArrayHandle>>,
+    /// Whether nobody reads results.
+    predicts_only: Cell<bool>,
 }
 
 /// The model, and how it caches loads without a cache operator.
@@ -163,6 +168,7 @@ impl Simulator {
             placed,
             properties,
             arrays: RefCell::default(),
+            predicts_only: Cell::new(false),
         })
     }
 
@@ -251,7 +257,18 @@ impl Backend for Simulator {
         self.memory.borrow().read(address, bytes).map_err(|error| self.memory_error("a copy from the device", error))
     }
 
+    fn predict_only(&self) {
+        self.predicts_only.set(true);
+    }
+
+    fn predicts_only(&self) -> bool {
+        self.predicts_only.get()
+    }
+
     fn fill(&self, address: u64, length: u64, value: u8) -> Result<()> {
+        if self.predicts_only.get() {
+            return Ok(());
+        }
         self.memory
             .borrow_mut()
             .fill(address, length, value)
@@ -310,6 +327,13 @@ impl Backend for Simulator {
             registers: config.registers,
             cancel: self.cancel,
             watch: config.watch.then_some(simt::Watch { blocks: 0..1, warps: 0..32, requests: 1 }),
+            predicts: match config.predict {
+                Predict::Nothing => None,
+                Predict::Time | Predict::TimeOnly => {
+                    self.placed.map(|(model, _)| model).or_else(|| Model::named(PREDICTED))
+                }
+            },
+            time_only: config.predict == Predict::TimeOnly,
             ..Launch::default()
         };
         if self.placed.is_some() && config.checks.any() {

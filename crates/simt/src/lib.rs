@@ -53,7 +53,7 @@
 //!
 //! Modules: `program` decodes, `machine` executes, with `lanes` for arithmetic, `memory`, `texture`
 //! and `output`; `coalesce` and `model` count, `request` lists what
-//! they count; `sanitizer` looks for faults. `tensor_core` rounds,
+//! they count; `timing` predicts how long a launch takes; `sanitizer` looks for faults. `tensor_core` rounds,
 //! and `tensor_map` describes boxes of tensors. The other files are what callers see: launches,
 //! counters, reports, errors, traps.
 //!
@@ -89,6 +89,7 @@ mod site;
 mod tensor_core;
 mod tensor_map;
 mod texture;
+mod timing;
 mod trap;
 
 pub use counters::{
@@ -104,7 +105,7 @@ pub use memory::{
 pub use metric::{Metric, MetricValue};
 pub use model::{
     BankRule, Banks, BlockNeeds, CacheCounters, L1, L1Size, L2, Limiter, Limits, LoadCaching, Model, ModelCounters,
-    Occupancy, RegisterAllocation, SectorCounters, Shared, StoreHit, TransactionCounters, TransactionRule,
+    Occupancy, RegisterAllocation, SectorCounters, Shared, StoreHit, Timing, TransactionCounters, TransactionRule,
 };
 pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
 pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime};
@@ -120,4 +121,5 @@ pub use texture::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
     TextureFault, TextureSource,
 };
+pub use timing::{Bound, Predicted, Prediction, Why};
 pub use trap::{Absence, MbarrierFault, Trap, TrapKind};

@@ -9,6 +9,7 @@ use crate::Finding;
 use crate::counters::{AccessKind, Counters, InstructionCounters};
 use crate::model::{LoadCaching, ModelCounters, Occupancy};
 use crate::request::{Request, Service};
+use crate::timing::Predicted;
 
 /// What reports show of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +74,7 @@ pub struct Report {
     pub(crate) requests: Vec<Request>,
     /// The launch's caching of loads.
     pub(crate) caching: LoadCaching,
+    pub(crate) prediction: Option<Predicted>,
 }
 
 impl Report {
@@ -113,6 +115,11 @@ impl Report {
     /// The occupancy of a multiprocessor of the launch's model; `None` without one.
     pub fn occupancy(&self) -> Option<&Occupancy> {
         self.modelled.as_ref().map(|(occupancy, _)| occupancy)
+    }
+
+    /// How long it would take on the model's GPU, if the launch asked for that.
+    pub fn predicted(&self) -> Option<&Predicted> {
+        self.prediction.as_ref()
     }
 
     /// The requests that the launch kept ([`Launch::watch`](crate::Launch::watch)): by instruction,

@@ -15,3 +15,4 @@ mod tensor;
 mod tensor_maps;
 mod textures;
 mod textures_h200;
+mod timing;

@@ -17,7 +17,8 @@ use super::launcher::{Launcher, Record};
 use super::settings::Settings;
 use crate::faults::{Fault, Findings};
 use crate::lines::Lines;
-use crate::report::{self, Comparison, CounterSource, LabReport, VariantReport};
+use crate::predicted::why;
+use crate::report::{self, Comparison, CounterSource, LabReport, RowPrediction, VariantReport};
 use crate::stopwatch::Stopwatch;
 use crate::timing::{Times, Timing};
 use crate::units::gigabytes_per_second;
@@ -44,7 +45,11 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         }
     }
     settings.peer.check(device, L::PEERS)?;
+    settings.predicted.check(device)?;
     let device = &device.shaped_for(settings.shape.multiprocessors);
+    if settings.predicted.predict && !device.properties().is_gpu() {
+        device.predict_only();
+    }
     progress.begin(|| format!("{name}: preparing the data"));
     device.watch(progress.of_launch());
     let lab = L::new(device, options, settings)?;
@@ -61,6 +66,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let simulated = alongside || !device.properties().is_gpu();
     settings.lines.check_counted(simulated)?;
     settings.checks.check_simulated(simulated)?;
+    check_predicted(&plan, settings)?;
     // Not earlier, so that a bad request prints only its one line.
     device.take_notes().iter().for_each(|note| progress.note(note));
     if let Some(peers) = &peers {
@@ -97,14 +103,40 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         settings.lines.check_pictured(lines)?;
     }
     save(saved, &report, settings)?;
-    if report.correct() {
+    if report.correct() && !device.predicts_only() {
         report.conclude(L::CONCLUSIONS);
+    }
+    if settings.predicted.why {
+        report.conclusions.extend(report.variants.iter().flat_map(why::of));
     }
     // A fault that stops a kernel is the program's error, and a page of half a run would look like a whole one.
     if let (Some(path), None) = (&settings.report, &report.stopped) {
         report::write_page(&report, L::ABOUT, path)?;
     }
     Ok(report)
+}
+
+/// Fails if `--predict` or `--why` cannot give what else is asked for.
+fn check_predicted<D>(plan: &Plan<'_, D>, settings: &Settings) -> Result<()> {
+    let predicted = &settings.predicted;
+    let needs_results = [
+        ("--output", settings.output.is_some()),
+        ("--report", settings.report.is_some()),
+        ("--check", settings.checks().any()),
+        ("--lines and --picture", settings.lines.wanted()),
+    ];
+    if let (true, Some((flag, _))) = (predicted.predict, needs_results.iter().find(|(_, given)| *given)) {
+        return Err(Error::flag(
+            "--predict",
+            format!("it runs a part of the blocks and computes nothing; leave out {flag}"),
+        ));
+    }
+    match (predicted.why, plan.variants.len()) {
+        (true, rows) if rows != 1 => {
+            Err(Error::flag("--why", format!("it explains one row; {rows} would run, choose one")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What all variants have in common.
@@ -174,11 +206,14 @@ fn run_variants<L: Lab>(
             }
             launched => launched?,
         }
-        let outcome = (variant.outcome)(&mut data)?;
-        result.comparison = outcome.comparison;
-        if variant.computes.is_some() {
-            saved = Some(outcome.values);
+        if !device.predicts_only() {
+            let outcome = (variant.outcome)(&mut data)?;
+            result.comparison = outcome.comparison;
+            if variant.computes.is_some() {
+                saved = Some(outcome.values);
+            }
         }
+        result.rate_predicted(&report.variants);
         if let Some(stopwatch) = &mut stopwatch {
             let mut launcher = Launcher::new(device, settings, variant.preferences, None)?;
             let work = &mut || (variant.launch)(&mut data, &mut launcher);
@@ -233,7 +268,9 @@ fn once<D>(
         }
         return Err(error);
     }
-    if !device.properties().is_gpu() {
+    result.predicted = RowPrediction::of(&record.predicted, result.useful_bytes);
+    result.hottest = record.waits.hottest();
+    if !device.properties().is_gpu() && !device.predicts_only() {
         result.counters = record.counters();
         if settings.has_page() {
             result.on_page = Some(Lines::all(record.lines.clone(), &ptx_name(device)));

@@ -63,7 +63,7 @@ impl DefaultSize {
 
     /// The size for `device`.
     pub fn on(self, device: &Device) -> u64 {
-        match device.properties().is_gpu() {
+        match device.properties().is_gpu() || device.predicts_only() {
             true => self.on_gpu,
             false => self.on_simulator,
         }

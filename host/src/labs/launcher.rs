@@ -3,12 +3,13 @@
 //! prefers.
 
 use cuda_std::launch::{ArgumentList, Kernel, SafeKernel};
-use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Result};
-use simt::{Checks, LoadCaching};
+use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Predict, Result};
+use simt::{Checks, LoadCaching, Predicted};
 
 use super::settings::Settings;
 use crate::faults::Findings;
 use crate::lines::LineCounts;
+use crate::predicted::waits::Waits;
 
 /// A variant's preferences, which flags override.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Launcher<'a> {
     checks: Checks,
     lines: bool,
     watches: bool,
+    predict: Predict,
+    registers: Option<u32>,
     /// `None` while launches are timed.
     record: Option<&'a mut Record>,
 }
@@ -47,6 +50,10 @@ pub(super) struct Record {
     pub findings: Findings,
     /// How many blocks of the first launch are resident on a multiprocessor of the GPU.
     pub occupancy: Option<GpuOccupancy>,
+    /// The predicted time of each launch, if asked for.
+    pub predicted: Vec<(&'static str, Predicted)>,
+    /// Where the warps of all launches would wait.
+    pub waits: Waits,
 }
 
 impl Record {
@@ -81,7 +88,8 @@ impl<'a> Launcher<'a> {
         // A page shows both.
         let page = settings.has_page();
         let (lines, watches) = (page || settings.lines.wanted(), page || settings.lines.watches());
-        Ok(Self { device, preferences, checks: settings.checks(), lines, watches, record })
+        let (predict, registers) = (settings.predicted.wish(device), settings.predicted.thread_registers);
+        Ok(Self { device, preferences, checks: settings.checks(), lines, watches, predict, registers, record })
     }
 
     /// The device that it launches on.
@@ -155,8 +163,16 @@ impl<'a> Launcher<'a> {
         has_occupancy: bool,
     ) -> Result<()> {
         let Preferences { cache, carveout, load_caching, .. } = self.preferences;
-        let config =
-            LaunchConfig { cache, carveout, load_caching, checks: self.checks, watch: self.watches, ..*config };
+        let config = LaunchConfig {
+            cache,
+            carveout,
+            load_caching,
+            checks: self.checks,
+            watch: self.watches,
+            predict: self.predict,
+            registers: self.registers.or(config.registers),
+            ..*config
+        };
         let Some(record) = &mut self.record else {
             // SAFETY: the caller's promise.
             return unsafe { self.device.launch_unchecked(kernel, &config, arguments) }.map(drop);
@@ -175,6 +191,8 @@ impl<'a> Launcher<'a> {
                 record.lines.add(&report);
             }
             record.findings.add(&Findings::of(&report));
+            record.waits.add(&report);
+            record.predicted.extend(report.predicted().map(|predicted| (name, predicted.clone())));
         }
         if has_occupancy && record.occupancy.is_none() {
             record.occupancy = self.device.occupancy(kernel, &config)?;

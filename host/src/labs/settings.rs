@@ -12,6 +12,7 @@ use simt::Checks;
 use crate::faults::SanitizerFlags;
 use crate::lines::LineFlags;
 use crate::peers::PeerFlags;
+use crate::predicted::PredictFlags;
 use crate::progress::Progress;
 use crate::report::{Fact, Format, Sweep};
 
@@ -61,6 +62,9 @@ pub struct Settings {
     /// The faults to look for on the simulator.
     #[command(flatten)]
     pub checks: SanitizerFlags,
+    /// The flags for predicted times.
+    #[command(flatten)]
+    pub predicted: PredictFlags,
     /// The flag for the shape of launches.
     #[arg(skip)]
     pub shape: ShapeFlags,

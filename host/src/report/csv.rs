@@ -39,6 +39,9 @@ pub(super) const TIMING: [&str; 9] = [
 /// The same for labs that count operations.
 const COMPUTE_RESULTS: [&str; 2] = ["operations", "gflops"];
 
+/// The same for predicted times, each `predicted_` and its name in the JSON report.
+const PREDICTED: [&str; 3] = ["time_ms", "warm_time_ms", "limiter"];
+
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
     let variants: Vec<Value> = report
@@ -54,6 +57,10 @@ pub(super) fn render(report: &LabReport) -> String {
     let computes = report.variants.iter().any(|variant| variant.operations > 0);
     let results: Vec<&str> = RESULTS.into_iter().chain(COMPUTE_RESULTS.into_iter().filter(|_| computes)).collect();
 
+    let predicts = report.variants.iter().any(|variant| variant.predicted.is_some());
+    let predicted: Vec<&str> = PREDICTED.into_iter().filter(|_| predicts).collect();
+    let predicted_names: Vec<String> = predicted.iter().map(|name| format!("predicted_{name}")).collect();
+
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut header = vec!["lab", "device", "name"];
     header.extend(report.parameters.keys().map(String::as_str));
@@ -61,6 +68,7 @@ pub(super) fn render(report: &LabReport) -> String {
     header.extend(&results);
     header.extend(TIMING);
     header.extend(warm_timing.iter().map(String::as_str));
+    header.extend(predicted_names.iter().map(String::as_str));
     header.extend(counters.iter().map(String::as_str));
     write(&mut writer, header.iter().map(|name| (*name).to_owned()));
 
@@ -71,6 +79,7 @@ pub(super) fn render(report: &LabReport) -> String {
         row.extend(results.iter().map(|name| cell(&variant[name])));
         row.extend(TIMING.iter().map(|name| cell(&variant["timing"][name])));
         row.extend(TIMING.iter().map(|name| cell(&variant["warm_timing"][name])));
+        row.extend(predicted.iter().map(|name| cell(&variant["predicted"][name])));
         row.extend(counters.iter().map(|name| cell(&variant["counters"][name])));
         write(&mut writer, row.into_iter());
     }

@@ -147,6 +147,30 @@ pub(super) fn read_only(shown: Shown<'_>) -> Vec<Explanation> {
     [queries, caches(shown)].concat()
 }
 
+/// What a predicted time is.
+pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
+    let times: Vec<_> = shown.variants.iter().filter_map(|variant| variant.predicted_time()).collect();
+    let mut models: Vec<_> = times.iter().map(|time| time.model).collect();
+    models.dedup_by_key(|model| model.name);
+    let doubtful = models.iter().filter_map(|model| Some((model, model.timing().filter(|timing| !timing.measured)?)));
+    let doubtful: Vec<_> = doubtful.map(|(model, timing)| format!("{}: {}", model.chip, timing.source)).collect();
+    let mut text =
+        "Predicted: what a launch would take by the simulator's model of that GPU, cold; nothing is measured."
+            .to_owned();
+    if !doubtful.is_empty() {
+        text += &format!(" ({}.)", doubtful.join("; "));
+    }
+    let launch = times.iter().filter_map(|time| Some(time.launches.first()?.1.empty_us / 1e3 / time.time_ms));
+    let mut all = one("predicted", text);
+    if launch.fold(0.0, f64::max) > 0.25 {
+        let most = times.iter().filter_map(|time| Some(time.launches.first()?.1.empty_us)).fold(0.0, f64::max);
+        let empty = units::milliseconds(most / 1e3);
+        let text = format!("An empty launch takes {empty}: larger data shows more; --predict takes a GPU's size.");
+        all.extend(one("predicted launch", text));
+    }
+    all
+}
+
 /// How the caches begin.
 pub(super) fn caches(_: Shown<'_>) -> Vec<Explanation> {
     one("caches", "All caches are empty at the start.")

@@ -5,6 +5,7 @@
 use device::{Counters, Properties};
 use serde::Serialize;
 
+use super::predicted::PredictedTime;
 use super::variant_report::VariantReport;
 use crate::units::three_digits;
 
@@ -32,6 +33,8 @@ pub enum Section {
     Comparison,
     /// How long it took.
     Time,
+    /// How long a GPU would take, as the simulator predicts.
+    Predicted,
     /// The counters.
     Counter,
     /// The caches and the occupancy of a model.
@@ -96,6 +99,7 @@ pub struct Explanation {
 enum Source {
     Variant(fn(&VariantReport) -> Option<Cell>),
     Counters(fn(&Counters) -> Option<Cell>),
+    Predicted(fn(&PredictedTime) -> Option<Cell>),
 }
 
 /// What a report shows of a row.
@@ -138,6 +142,17 @@ impl Measure {
         Self { key, title, unit: "", better, section, explain: None, source: Source::Counters(of) }
     }
 
+    /// A measure that the simulator predicts.
+    pub const fn predicted(
+        key: &'static str,
+        title: &'static [&'static str],
+        better: Better,
+        of: fn(&PredictedTime) -> Option<Cell>,
+    ) -> Self {
+        let (section, source) = (Section::Predicted, Source::Predicted(of));
+        Self { key, title, unit: "", better, section, explain: None, source }
+    }
+
     /// With another title.
     pub const fn titled(self, title: &'static [&'static str]) -> Self {
         Self { title, ..self }
@@ -158,6 +173,7 @@ impl Measure {
         match self.source {
             Source::Variant(of) => of(variant),
             Source::Counters(of) => of(variant.counters.as_ref()?),
+            Source::Predicted(of) => of(variant.predicted_time()?),
         }
     }
 

@@ -8,6 +8,7 @@ use super::cost::Cost;
 use super::explanations as explain;
 use super::measure::Better::{Higher, Lower, Neither};
 use super::measure::{Better, Cell, Measure, Section};
+use super::predicted::PredictedTime;
 use super::variant_report::VariantReport;
 use crate::timing::Timing;
 use crate::units::{self, three_digits};
@@ -133,6 +134,33 @@ pub const RATES: &[Measure] = &[
         variant.occupancy.map(|occupancy| Cell::number(occupancy.percent))
     })
     .unit("%"),
+];
+
+/// What the simulator predicts.
+const fn predicted(
+    key: &'static str,
+    title: &'static [&'static str],
+    better: Better,
+    of: fn(&PredictedTime) -> Option<Cell>,
+) -> Measure {
+    Measure::predicted(key, title, better, of).explained(explain::predicted)
+}
+
+/// The predicted bandwidth.
+pub const PREDICTED_GBPS: Measure =
+    predicted("predicted_gbps", &["predicted", "GB/s"], Higher, |time| time.gbps.map(Cell::number)).unit("GB/s");
+
+/// What a GPU would take, and why. Each title says that it is predicted.
+pub const PREDICTED: &[Measure] = &[
+    predicted("predicted_time_ms", &["predicted", "time"], Lower, |time| {
+        Some(Cell::new(time.time_ms, units::milliseconds(time.time_ms)))
+    })
+    .unit("ms"),
+    PREDICTED_GBPS,
+    predicted("predicted_speedup", &["predicted", "speed-up"], Higher, |time| {
+        time.speedup.map(|speedup| Cell::new(speedup, format!("{speedup:.2}")))
+    }),
+    predicted("predicted_limit", &["predicted", "limit"], Neither, |time| Some(Cell::text(time.limit.name()))),
 ];
 
 /// A number of things, unless it is 0.

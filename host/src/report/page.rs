@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use device::{Model, Properties};
+
 use super::explanations;
 use super::lab_report::LabReport;
 use super::measure::{Measure, Section, Shown};
@@ -70,7 +72,8 @@ pub(super) fn legend(measures: &[&Measure], shown: Shown<'_>) -> Vec<String> {
         Section::Counter => 0,
         Section::Model | Section::Name | Section::Axis => 1,
         Section::Comparison => 2,
-        Section::Time => 3,
+        Section::Predicted => 3,
+        Section::Time => 4,
     };
     let mut measures: Vec<_> = measures.iter().collect();
     measures.sort_by_key(order);
@@ -104,7 +107,8 @@ fn heading(report: &LabReport) -> Vec<String> {
         }
         lines.push(line);
     } else {
-        lines.push(format!("on the {}: counts, no times", device.name));
+        let predicted = report.variants.iter().find_map(|variant| variant.predicted_time());
+        lines.push(on_simulator(device, predicted.map(|time| time.model)));
     }
     if let Some(copy) = &report.device_copy {
         let (bytes, gbps) = (units::bytes(copy.bytes), units::three_digits(copy.gbps));
@@ -115,6 +119,17 @@ fn heading(report: &LabReport) -> Vec<String> {
         lines.push("counters: from the simulator, the same launches".to_owned());
     }
     lines
+}
+
+/// The line of a report that says what the simulator did.
+pub(crate) fn on_simulator(device: &Properties, predicted: Option<&Model>) -> String {
+    match predicted {
+        None => format!("on the {}: counts, no times", device.name),
+        Some(model) if device.simulates == Some(model.name) => {
+            format!("on the {}: counts; times are predicted", device.name)
+        }
+        Some(model) => format!("on the {}: counts; times are predicted for: {}", device.name, model.chip),
+    }
 }
 
 /// How launches were timed, in a line for each kind of these first series.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::grid::words;
 use super::measure::{Better, Cell, Measure, Section, Shown};
-use super::measures::{self, CHECKS, COLD_AND_WARM, MODEL, ONE_TIME, RATES};
+use super::measures::{self, CHECKS, COLD_AND_WARM, MODEL, ONE_TIME, PREDICTED, RATES};
 use super::subject::Subject;
 use super::variant_report::{VariantReport, plain};
 
@@ -92,7 +92,7 @@ pub(super) fn measures(variants: &[VariantReport], subjects: &[Subject]) -> Vec<
     // A single series of times needs no name.
     let both = variants.iter().any(|variant| variant.warm_timing.is_some());
     let times = if both { COLD_AND_WARM } else { ONE_TIME };
-    let all = CHECKS.iter().chain(times).chain(RATES).chain(counters).chain(MODEL);
+    let all = CHECKS.iter().chain(times).chain(RATES).chain(PREDICTED).chain(counters).chain(MODEL);
     all.filter(|measure| variants.iter().any(|variant| measure.of(variant).is_some())).collect()
 }
 

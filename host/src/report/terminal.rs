@@ -97,7 +97,7 @@ fn tables(table: &Table) -> Vec<Vec<&Column>> {
         let joins = |before: Section| match (before, column.section) {
             // Show once whether it was right, with the times if there are any.
             (Section::Axis, Section::Axis | Section::Comparison)
-            | (Section::Comparison, Section::Comparison | Section::Time) => true,
+            | (Section::Comparison, Section::Comparison | Section::Time | Section::Predicted) => true,
             (before, section) => before == section,
         };
         match groups.last_mut().filter(|group| group.last().is_some_and(|last| joins(last.section))) {
@@ -107,7 +107,7 @@ fn tables(table: &Table) -> Vec<Vec<&Column>> {
     }
     let apart = |table: &[&Column], group: &[&Column]| {
         let is_all = |section| group.iter().all(|column| column.section == section);
-        let timed = table.iter().any(|column| column.section == Section::Time);
+        let timed = table.iter().any(|column| matches!(column.section, Section::Time | Section::Predicted));
         timed && is_all(Section::Counter) || is_all(Section::Model)
     };
     fitting(&names, groups.into_iter(), apart)

@@ -5,8 +5,10 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
+use super::predicted::RowPrediction;
 use crate::faults::{Fault, Findings};
 use crate::lines::Lines;
+use crate::predicted::why::Hottest;
 use crate::timing::Timing;
 
 /// A parameter of a variant: its block, its offset, and so on.
@@ -55,6 +57,10 @@ pub struct VariantReport {
     pub percent_of_arithmetic_limit: Option<f64>,
     /// How many times as fast as the first variant of its group.
     pub speedup: Option<f64>,
+    /// How long a GPU would take, as the simulator predicts.
+    pub predicted: Option<RowPrediction>,
+    /// Where its warps would wait longest.
+    pub hottest: Option<Hottest>,
     /// The counters of all its launches together.
     pub counters: Option<Counters>,
     /// The counters of each launch, with the kernel's name.
@@ -200,6 +206,9 @@ impl Serialize for VariantReport {
         map.serialize_entry("warm_timing", &self.warm_timing)?;
         if let Some(occupancy) = &self.occupancy {
             map.serialize_entry("occupancy", occupancy)?;
+        }
+        if let Some(predicted) = &self.predicted {
+            map.serialize_entry("predicted", predicted)?;
         }
         map.serialize_entry("counters", &self.counters.as_ref().map(Metrics))?;
         if let Some(lines) = &self.lines {

@@ -4,11 +4,11 @@
 
 use ptx::Space;
 
-use crate::coalesce;
+use crate::coalesce::{self, Wavefronts};
 use crate::counters::AccessKind;
 use crate::lanes::WideRow;
-use crate::machine::access;
 use crate::machine::state::{At, Modelled, Residence, RunningBlock, Warp, Worker, backing_addresses};
+use crate::machine::{access, traced};
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheHint, Multiprocessor};
 use crate::program::{AddressOperand, Atomic, Load, Store};
@@ -73,7 +73,14 @@ pub(super) fn touch(
 }
 
 /// Texels are about to be fetched.
-pub(super) fn fetch(worker: &mut Worker, warp: &Warp, touched: &[Touched]) {
+pub(super) fn fetch(worker: &mut Worker, warp: &Warp, touched: &[Touched], place: u32) {
+    let multiprocessor_index = worker.block.residence.multiprocessor;
+    if let Some(modelled) = &mut worker.modelled
+        && traced::before(modelled, multiprocessor_index, place).is_some()
+    {
+        let sectors = touched.iter().map(|element| element.sector).collect();
+        traced::texture(modelled, sectors, place);
+    }
     let number = worker.block.residence.first_warp + u64::from(warp.index);
     if let Some(multiprocessor) = multiprocessor(worker).filter(|multiprocessor| multiprocessor.has_read_only_cache()) {
         multiprocessor.texture_fetch(number, touched.iter().map(|element| (element.lane, element.sector)));
@@ -133,6 +140,7 @@ fn pass_in_space(
     access: &Access,
     counter: u32,
 ) {
+    let before = traced::before(modelled, residence.multiprocessor, counter);
     let multiprocessor = &mut modelled.multiprocessors[residence.multiprocessor];
     let &Request { kind, hint, width, .. } = request;
     let number = residence.first_warp + u64::from(warp.index);
@@ -151,10 +159,7 @@ fn pass_in_space(
         }
         Space::Shared => {
             if let Some(found) = multiprocessor.wavefronts(kind, access) {
-                let plain = match kind {
-                    AccessKind::Load => coalesce::load_wavefronts(access),
-                    _ => coalesce::store_wavefronts(access),
-                };
+                let plain = plain_wavefronts(kind, access);
                 // The access itself counts the standard numbers.
                 let more = &mut modelled.wavefront_deltas[counter as usize];
                 more.wavefronts += i64::from(found.wavefronts) - i64::from(plain.wavefronts);
@@ -163,5 +168,29 @@ fn pass_in_space(
         }
         Space::ClusterShared => multiprocessor.distributed(kind, access),
         _ => {}
+    }
+    let Some(before) = before else { return };
+    match space {
+        Space::Global | Space::Local => traced::memory(modelled, before, kind, access, counter),
+        Space::Shared => {
+            let model = modelled.multiprocessors[0].wavefronts(kind, access);
+            traced::shared(
+                modelled,
+                kind,
+                access,
+                model.unwrap_or_else(|| plain_wavefronts(kind, access)).wavefronts,
+                counter,
+            );
+        }
+        Space::Constant => traced::constant(modelled, access, counter),
+        _ => {}
+    }
+}
+
+/// The passes over the banks that every launch counts.
+fn plain_wavefronts(kind: AccessKind, access: &Access) -> Wavefronts {
+    match kind {
+        AccessKind::Load => coalesce::load_wavefronts(access),
+        _ => coalesce::store_wavefronts(access),
     }
 }

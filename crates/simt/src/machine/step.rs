@@ -15,14 +15,15 @@ use crate::trap::TrapKind;
 
 /// Runs a warp until none of its splits can proceed, for at most `quantum` instructions.
 pub(super) fn run<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, quantum: u64) -> Result<(), Fault> {
-    match worker.inspects {
-        true => run_steps::<true>(worker, warp, quantum),
-        false => run_steps::<false>(worker, warp, quantum),
+    match (worker.inspects, worker.traces(warp)) {
+        (true, _) => run_steps::<true, false>(worker, warp, quantum),
+        (false, true) => run_steps::<false, true>(worker, warp, quantum),
+        (false, false) => run_steps::<false, false>(worker, warp, quantum),
     }
 }
 
-/// [`run`], with or without inspections by the sanitizer before steps.
-fn run_steps<'l, const INSPECTED: bool>(
+/// [`run`], with or without inspections by the sanitizer before steps, or recording them.
+fn run_steps<'l, const INSPECTED: bool, const TRACED: bool>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     quantum: u64,
@@ -69,6 +70,9 @@ fn run_steps<'l, const INSPECTED: bool>(
             {
                 inspect::before(worker, warp, &split, inspection, mask);
             }
+            if TRACED {
+                worker.trace(instruction.counter);
+            }
             let counter = &mut worker.counters[instruction.counter as usize];
             counter.executed += 1;
             // The usual case first: not all target processors have an instruction to count bits.
@@ -94,6 +98,9 @@ fn run_steps<'l, const INSPECTED: bool>(
                     (counter.executed, warp.executed) = (counter.executed - 1, warp.executed - 1);
                     counter.active_lanes -= u64::from(split.mask.count_ones());
                     counter.guarded_off_lanes -= u64::from((split.mask & !mask).count_ones());
+                    if TRACED {
+                        worker.untrace(instruction.counter);
+                    }
                     warp.ready.insert(0, split);
                     break;
                 }

@@ -191,7 +191,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         }
     }
     report(worker, warp, &reported, counter);
-    modelled::fetch(worker, warp, &touched);
+    modelled::fetch(worker, warp, &touched, counter);
     for (d, row) in fetch.rows.iter().zip(&results) {
         warp.registers.set_word(*d, mask, row);
     }

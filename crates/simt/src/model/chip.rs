@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::cache::Cache;
 use super::multiprocessor::{Multiprocessor, Upstream};
-use super::{L2, Model, ModelCounters, SectorCounters};
+use super::{L2, Model, ModelCounters, Note, SectorCounters, Traffic, WrittenBack};
 use crate::counters::AccessKind;
 
 const SECTOR_BYTES: u64 = 32;
@@ -25,6 +25,8 @@ pub(crate) struct Chip {
     /// sectors.
     asked: HashMap<(usize, u64), (u32, u8)>,
     counters: ModelCounters,
+    /// What a replay needs to know, if anyone asks.
+    pub traffic: Option<Box<Traffic>>,
 }
 
 impl Chip {
@@ -43,6 +45,7 @@ impl Chip {
             dirty_count: 0,
             asked: HashMap::new(),
             counters: ModelCounters::new(model),
+            traffic: None,
         }
     }
 
@@ -60,36 +63,43 @@ impl Chip {
         for index in 0..longest {
             for from in &all {
                 if let Some(&request) = from.upstream.get(index) {
-                    self.request(&l2, request, from);
+                    let note = from.notes.as_ref().and_then(|notes| notes.get(index).copied());
+                    self.request(&l2, request, from, note);
                 }
             }
         }
         self.asked.clear();
         for from in &mut all {
             from.upstream.clear();
+            from.notes.iter_mut().for_each(Vec::clear);
         }
     }
 
-    fn request(&mut self, l2: &L2, request: Upstream, from: &Multiprocessor) {
+    fn request(&mut self, l2: &L2, request: Upstream, from: &Multiprocessor, note: Option<Note>) {
         let near = from.position.near;
         let count = u64::from(request.sectors.count_ones());
         match request.kind {
             AccessKind::Load | AccessKind::Copy => {
                 let sectors = self.not_asked_for(l2, request, from);
+                let mut hits = count - u64::from(sectors.count_ones());
                 if sectors != 0 {
-                    let hits = self.read(l2, Upstream { sectors, ..request }, near);
+                    let found = self.read(l2, Upstream { sectors, ..request }, near);
                     let sectors = u64::from(sectors.count_ones());
-                    self.counters.caches.l2_read += SectorCounters { sectors, hits };
+                    self.counters.caches.l2_read += SectorCounters { sectors, hits: found };
+                    hits += found;
+                }
+                if let (Some(traffic), Some(note)) = (&mut self.traffic, note) {
+                    traffic.read(note, SectorCounters { sectors: count, hits });
                 }
             }
             AccessKind::Store => {
                 self.counters.caches.l2_write += count;
-                self.write(l2, request, near);
+                self.write(l2, request, near, note);
             }
             AccessKind::Atomic | AccessKind::Reduction => {
                 let home = self.home(request.line);
                 let hits = self.read(l2, request, home);
-                self.write(l2, request, home);
+                self.write(l2, request, home, note);
                 let counters = match request.kind {
                     AccessKind::Atomic => &mut self.counters.caches.l2_atomic,
                     _ => &mut self.counters.caches.l2_reduction,
@@ -131,6 +141,7 @@ impl Chip {
                 let present = if home == near { self.partitions[near].look_up(line) } else { at_home };
                 let new = fetched & !present;
                 self.counters.caches.dram_read_bytes += u64::from(new.count_ones()) * SECTOR_BYTES;
+                self.traffic.iter_mut().for_each(|traffic| traffic.fetch(line, new));
                 self.keep(home, line, fetched, 0);
             }
             if home != near {
@@ -141,13 +152,16 @@ impl Chip {
     }
 
     /// Writes sectors of a line through a partition.
-    fn write(&mut self, l2: &L2, request: Upstream, near: usize) {
+    fn write(&mut self, l2: &L2, request: Upstream, near: usize, note: Option<Note>) {
         let Upstream { line, sectors, .. } = request;
         let home = self.home(line);
         if near != home {
             self.keep(near, line, sectors, 0);
         }
         self.keep(home, line, sectors, sectors);
+        if let (Some(traffic), Some(note)) = (&mut self.traffic, note) {
+            traffic.write(line, sectors, note.bytes);
+        }
         let dirty = self.dirty_sectors.entry(line).or_insert_with(|| {
             self.dirty.push_back(line);
             0
@@ -179,7 +193,13 @@ impl Chip {
             let count = u64::from(sectors.count_ones());
             self.dirty_count -= count;
             self.counters.caches.dram_write_bytes += count * SECTOR_BYTES;
+            self.traffic.iter_mut().for_each(|traffic| traffic.write_back(line, sectors));
         }
+    }
+
+    /// The sectors that were written to DRAM, and those that are still dirty. Nothing without traffic.
+    pub fn writes(&self) -> [WrittenBack; 2] {
+        self.traffic.as_ref().map(|traffic| traffic.writes(&self.dirty_sectors)).unwrap_or_default()
     }
 }
 

@@ -12,7 +12,8 @@
 //!   are neighbours there;
 //! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it;
 //!   `read_only`: Kepler's read-only cache; `chip`: L2 and DRAM;
-//! - `counters`: what is counted.
+//! - `counters`: what is counted; `timing`: how fast each model is, and `traffic`: what more a launch
+//!   counts if it asks for its time.
 //!
 //! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls
 //! into this folder, and `machine/modelled.rs` passes the accesses. Nothing here reads the memory
@@ -27,15 +28,19 @@ mod multiprocessor;
 mod occupancy;
 mod read_only;
 mod seats;
+mod timing;
+mod traffic;
 mod transactions;
 
 pub use counters::{CacheCounters, ModelCounters, SectorCounters, TransactionCounters};
 pub use occupancy::{BlockNeeds, Limiter, Occupancy};
+pub use timing::Timing;
 
 pub(crate) use banks::list as list_wavefronts;
 pub(crate) use chip::Chip;
-pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, Position};
+pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, Position, TextureNeeds};
 pub(crate) use seats::Neighbourhood;
+pub(crate) use traffic::{Density, Note, Traffic, WrittenBack};
 pub(crate) use transactions::{bulk_lines, list as list_transactions};
 
 /// Bytes of a line, in every cache and in every request to L2.

@@ -2,11 +2,13 @@
 //! `machine/modelled.rs` passes each access of a warp; the chip takes the requests at the end of
 //! each round.
 
+use std::collections::HashSet;
+
 use super::cache::Cache;
 use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
 use super::{
-    BankRule, LINE_BYTES, LoadCaching, Model, ModelCounters, SectorCounters, StoreHit, TransactionCounters, banks,
-    transactions,
+    BankRule, LINE_BYTES, LoadCaching, Model, ModelCounters, Note, SectorCounters, StoreHit, TransactionCounters,
+    banks, transactions,
 };
 use crate::coalesce::{self, Wavefronts};
 use crate::counters::AccessKind;
@@ -84,6 +86,30 @@ pub(crate) struct Multiprocessor {
     pub counters: ModelCounters,
     /// Requests that L2 has not served yet, in order.
     pub upstream: Vec<Upstream>,
+    /// For each of them, what only the traffic cares about; `None` if nobody asks.
+    pub notes: Option<Vec<Note>>,
+    /// The access that is being made.
+    note: Note,
+    /// The textures' part of L1, for the replay alone: no counter knows it.
+    textures: Option<TextureCache>,
+}
+
+/// What texture fetches of a multiprocessor find, without counting it.
+struct TextureCache {
+    l1: Cache,
+    /// Sectors that were fetched before.
+    seen: HashSet<u64>,
+}
+
+/// What a texture fetch needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TextureNeeds {
+    /// Distinct sectors.
+    pub sectors: usize,
+    /// Those of them that L1 lacks.
+    pub missed: usize,
+    /// Those of them that this multiprocessor never fetched before.
+    pub fresh: usize,
 }
 
 /// The part of a request that is in one line.
@@ -93,6 +119,13 @@ struct Piece {
     sectors: u8,
     /// For each sector, the bytes accessed.
     bytes: [u32; 4],
+}
+
+impl Piece {
+    /// The bytes of the line that are accessed.
+    fn all_bytes(&self) -> u128 {
+        self.bytes.iter().rev().fold(0, |all, &bytes| all << 32 | u128::from(bytes))
+    }
 }
 
 impl Multiprocessor {
@@ -107,7 +140,39 @@ impl Multiprocessor {
             caches_global_loads: model.caches_global_loads(caching),
             counters: ModelCounters::new(model),
             upstream: Vec::new(),
+            notes: None,
+            note: Note { place: 0, bytes: 0 },
+            textures: None,
         }
+    }
+
+    /// From now on, keeps what a replay needs to know. `textures`: also of texture fetches.
+    pub fn keep_notes(&mut self, carveout: u32, textures: bool) {
+        self.notes = Some(Vec::new());
+        let lines = (self.model.l1_bytes(carveout).max(8 << 10) / 128) as usize;
+        self.textures = textures.then(|| TextureCache { l1: Cache::new(lines, 4), seen: HashSet::new() });
+    }
+
+    /// What a texture fetch of these sectors needs.
+    pub fn texture_needs(&mut self, mut sectors: Vec<u64>) -> TextureNeeds {
+        sectors.sort_unstable();
+        sectors.dedup();
+        let mut needs = TextureNeeds { sectors: sectors.len(), ..TextureNeeds::default() };
+        let Some(TextureCache { l1, seen }) = &mut self.textures else { return needs };
+        for sector in sectors {
+            let (line, bit) = (sector / 4, 1 << (sector % 4));
+            if l1.look_up(line) & bit == 0 {
+                l1.insert(line, bit, 0);
+                needs.missed += 1;
+                needs.fresh += usize::from(seen.insert(sector));
+            }
+        }
+        needs
+    }
+
+    /// The instruction whose accesses follow.
+    pub fn begin(&mut self, place: u32) {
+        self.note = Note { place, bytes: u128::MAX };
     }
 
     /// The passes over the banks of an access to shared memory; `None` if the model's rule is the
@@ -135,6 +200,9 @@ impl Multiprocessor {
             let group = access.mask & (u32::MAX >> (32 - lanes_together) << start);
             let (pieces, count) = pieces(access, group);
             for piece in &pieces[..count] {
+                if self.notes.is_some() {
+                    self.note.bytes = piece.all_bytes();
+                }
                 match kind {
                     AccessKind::Load | AccessKind::Copy => self.load(piece, origin, through),
                     AccessKind::Store => self.store(piece, origin),
@@ -184,6 +252,9 @@ impl Multiprocessor {
             kind: AccessKind::Load,
         };
         self.upstream.extend(missed.iter().map(fetch));
+        let notes = self.upstream.len();
+        let note = self.note;
+        self.notes.iter_mut().for_each(|all| all.resize(notes, note));
         queries
     }
 
@@ -329,6 +400,8 @@ impl Multiprocessor {
             }
         }
         self.upstream.push(Upstream { line, sectors, kind });
+        let note = self.note;
+        self.notes.iter_mut().for_each(|notes| notes.push(note));
     }
 }
 

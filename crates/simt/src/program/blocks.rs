@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 /// The basic blocks of a body, in order.
-pub(super) struct BasicBlocks {
+pub(crate) struct BasicBlocks {
     /// The first position of each, then the end of the body.
     starts: Vec<usize>,
     /// The predecessors of each.

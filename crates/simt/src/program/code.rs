@@ -15,6 +15,7 @@ use super::access::{Atomic, Fence, Load, Store};
 use super::asynchronous::Asynchronous;
 use super::inspection::Inspections;
 use super::matrix::Matrix;
+use super::registers::PlaceRegisters;
 use super::texture::{Fetch, Query, SurfaceAccess};
 use crate::InstructionInfo;
 use crate::lanes::{ALWAYS, Handler, Operands};
@@ -33,6 +34,8 @@ pub(crate) struct Code {
     pub places: Arc<[InstructionInfo]>,
     /// The position of each of `places` in the module.
     pub positions: Vec<(Handle<Function>, u32)>,
+    /// What each of `places` reads and writes.
+    pub registers: PlaceRegisters,
     /// The functions, with the kernel first.
     pub functions: Vec<FunctionCode>,
     /// The index in `functions` of a function's handle.

@@ -9,7 +9,7 @@ use super::facts::{Next, facts};
 
 /// The successors of each position of a body; the position after the last stands for the function's
 /// end.
-pub(super) fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
+pub(crate) fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
     let end = body.len() as u32;
     let mut all: Vec<Vec<u32>> = Vec::with_capacity(body.len());
     for (position, instruction) in body.iter().enumerate() {

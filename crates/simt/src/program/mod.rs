@@ -23,6 +23,7 @@ mod layout;
 mod listing;
 mod matrix;
 mod order;
+mod registers;
 mod request;
 mod system;
 mod text;
@@ -31,7 +32,9 @@ mod variables;
 
 pub(crate) use access::*;
 pub(crate) use asynchronous::*;
+pub(crate) use blocks::BasicBlocks;
 pub(crate) use code::*;
+pub(crate) use control_flow::successors;
 pub(crate) use effects::{NextStep, OnMemory, Proxy};
 pub(crate) use fragment::Fragment;
 pub use inspection::RegisterUse;
@@ -48,7 +51,8 @@ use std::sync::Arc;
 
 use ptx::{Function, Handle, Kind, Module, Space};
 
-use crate::machine::{RunningLaunch, checked_on_model, run_launch};
+use crate::machine::{RunningLaunch, checked_on_model, predicted_beside, run_launch};
+use crate::timing::estimate_registers;
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, LoadErrorReason, Memory, Report};
 
 use request::{check, cooperative, placement};
@@ -208,7 +212,9 @@ impl Program {
         let cluster = check(launch, &kernel.info)?;
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
         let (offsets, bytes) = &kernel.parameters;
-        let placement = placement(launch, &kernel.info, cluster)?;
+        let estimate = || estimate_registers(code, &self.module);
+        let place = |launch: &Launch| placement(launch, &kernel.info, cluster, estimate);
+        let placement = place(launch)?;
         cooperative(launch, &kernel.info, cluster, placement.as_ref())?;
         let workspace = self.workspace.filter(|_| launch.cooperative).unwrap_or(0);
         if workspace != 0 {
@@ -221,6 +227,9 @@ impl Program {
             run_launch(launched, launch.threads, placement)
         };
         let result = match placement {
+            None if launch.predicts.is_some() => {
+                predicted_beside(memory, launch, |launch| run(launch, None), |launch| run(launch, place(launch)?))
+            }
             Some(placement) if launch.checks.any() => {
                 checked_on_model(memory, launch, |launch| run(launch, None), |launch| run(launch, Some(placement)))
             }

@@ -1,8 +1,8 @@
 //! Validates a launch: compares what it requests with what the kernel and the model allow.
 
 use super::KernelInfo;
-use crate::machine::{Placement, most_blocks};
-use crate::model::{BlockNeeds, Limiter};
+use crate::machine::{Placement, Timed, most_blocks};
+use crate::model::{BlockNeeds, Limiter, Model};
 use crate::sanitizer::MOST_RACING;
 use crate::{InvalidLaunch, Launch};
 
@@ -149,11 +149,13 @@ pub(super) fn cooperative(
     Ok(())
 }
 
-/// How the launch runs on its model, if it has one. Rejects launches that do not fit.
+/// How the launch runs on its model, if it has one. `estimate`: registers of a thread, for its time.
+/// Rejects launches that do not fit.
 pub(super) fn placement(
     launch: &Launch,
     info: &KernelInfo,
     cluster: Option<[u32; 3]>,
+    estimate: impl Fn() -> u32,
 ) -> Result<Option<Placement>, InvalidLaunch> {
     let Some(model) = launch.model else { return Ok(None) };
     let kernel = || launch.kernel.to_string();
@@ -182,5 +184,11 @@ pub(super) fn placement(
         let limiter = occupancy.limiters().next().map_or("its limits", Limiter::name);
         return Err(InvalidLaunch::DoesNotFit { kernel: kernel(), model: model.name, limiter });
     }
-    Ok(Some(Placement { model, occupancy, caching: launch.load_caching }))
+    let timed = launch.predicts.and_then(Model::timing).map(|timing| {
+        let registers = registers.unwrap_or_else(estimate).min(model.limits.registers_per_thread);
+        let needs = BlockNeeds { registers: Some(registers), ..needs };
+        let resident = model.occupancy(&needs, launch.carveout).blocks().clamp(1, occupancy.blocks());
+        Timed { timing, only: launch.time_only, registers, resident }
+    });
+    Ok(Some(Placement { model, occupancy, caching: launch.load_caching, timed }))
 }

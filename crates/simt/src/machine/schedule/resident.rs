@@ -10,9 +10,13 @@
 use rayon::prelude::*;
 
 use crate::counters::InstructionCounters;
+use crate::machine::schedule::sample::{Phase, Sample};
 use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::state::{Modelled, Residence, RunningLaunch, Stop, WavefrontDelta};
-use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy};
+use crate::model::{
+    Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy, Timing, Traffic,
+};
+use crate::timing::{Recording, Tracer};
 
 /// Instructions of each warp in a round.
 const INSTRUCTIONS: u64 = 4;
@@ -23,6 +27,20 @@ pub(crate) struct Placement {
     pub model: &'static Model,
     pub occupancy: Occupancy,
     pub caching: LoadCaching,
+    /// Records what a replay needs, if the launch asks for its time.
+    pub timed: Option<Timed>,
+}
+
+/// A launch whose time is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Timed {
+    pub timing: &'static Timing,
+    /// Whether only the time is asked for, so that some of the blocks suffice.
+    pub only: bool,
+    /// Registers of a thread, as given or estimated.
+    pub registers: u32,
+    /// Blocks that they let be resident on a multiprocessor.
+    pub resident: u32,
 }
 
 /// A neighbourhood of multiprocessors with the clusters that are resident there.
@@ -38,17 +56,40 @@ pub(crate) fn run(
     launched: &RunningLaunch,
     placement: &Placement,
     workers: usize,
-) -> (Vec<InstructionCounters>, ModelCounters) {
+) -> (Vec<InstructionCounters>, ModelCounters, Option<Recording>) {
     let mut chip = Chip::new(placement.model);
     let mut residents = residents(launched, placement);
-    let clusters = launched.clusters();
+    let seats: u64 = residents.iter().map(|resident| resident.slots.len() as u64).sum();
+    let mut sample = match placement.timed {
+        // Blocks that wait for each other have to run to the end.
+        Some(Timed { only: true, .. }) if !launched.cooperative => {
+            Sample::some(launched.clusters(), seats, u64::from(launched.grid[0] / launched.cluster[0]))
+        }
+        _ => Sample::whole(launched.clusters()),
+    };
+    let mut recording =
+        placement.timed.map(|timed| begin(launched, placement, timed, &sample, &mut chip, &mut residents));
+    let clusters = sample.count();
+    let turn = u64::from(launched.threads.div_ceil(32) * launched.blocks_per_cluster) * INSTRUCTIONS;
     let (mut next, mut done) = (0, 0);
     loop {
-        next = take_clusters(&mut residents, next, clusters);
-        let one = |resident: &mut Resident| resident.round();
+        let (running, most) = match sample.phase() {
+            Phase::All => {
+                next = take_clusters(&mut residents, next, &sample);
+                (&mut residents[..], usize::MAX)
+            }
+            Phase::Alone => (&mut residents[..1], usize::MAX),
+            Phase::One => (&mut residents[..1], 1),
+        };
+        let slots = running.iter().flat_map(|resident| resident.slots.iter().take(most));
+        let turns = slots.filter(|slot| slot.runs).count() as u64;
+        if turns == 0 {
+            break;
+        }
+        let one = |resident: &mut Resident| resident.round(most);
         let outcome: Vec<Result<u64, Stop>> = match launched.code.ordered || workers == 1 {
-            true => residents.iter_mut().map(one).collect(),
-            false => residents.par_iter_mut().map(one).collect(),
+            true => running.iter_mut().map(one).collect(),
+            false => running.par_iter_mut().map(one).collect(),
         };
         chip.serve(
             residents
@@ -67,11 +108,29 @@ pub(crate) fn run(
         if done == clusters {
             break;
         }
+        let whole_chip = sample.phase() == Phase::All;
+        if sample.executed(turns * turn)
+            && whole_chip
+            && let Some(recording) = &mut recording
+        {
+            // From here on, L2 serves one multiprocessor alone: what it finds is not typical.
+            recording.take_traffic(
+                &chip,
+                &residents_counters(&residents),
+                next * u64::from(launched.blocks_per_cluster),
+            );
+        }
     }
     let mut counted = vec![InstructionCounters::default(); launched.code.places.len()];
     let mut total = *chip.counters();
+    if let Some(recording) = recording.as_mut().filter(|_| sample.phase() == Phase::All) {
+        recording.take_traffic(&chip, &residents_counters(&residents), next * u64::from(launched.blocks_per_cluster));
+    }
     for mut resident in residents {
-        let Some(modelled) = resident.shared.modelled.take() else { continue };
+        let Some(mut modelled) = resident.shared.modelled.take() else { continue };
+        if let (Some(recording), Some(tracer)) = (&mut recording, modelled.tracer.take()) {
+            recording.blocks = tracer.blocks;
+        }
         modelled.multiprocessors.iter().for_each(|multiprocessor| total.add(&multiprocessor.counters));
         let parts = resident.shared.counters.iter_mut().zip(modelled.wavefront_deltas);
         for (sum, (part, more)) in counted.iter_mut().zip(parts) {
@@ -82,12 +141,49 @@ pub(crate) fn run(
             slot.worker.finish();
         }
     }
-    (counted, total)
+    (counted, total, recording)
+}
+
+/// Begins to record.
+fn begin(
+    launched: &RunningLaunch,
+    placement: &Placement,
+    timed: Timed,
+    sample: &Sample,
+    chip: &mut Chip,
+    residents: &mut [Resident],
+) -> Recording {
+    let Placement { model, occupancy, .. } = *placement;
+    chip.traffic = Some(Box::new(Traffic::default()));
+    let multiprocessors = u64::from(model.multiprocessors);
+    for (index, resident) in residents.iter_mut().enumerate() {
+        let Some(modelled) = &mut resident.shared.modelled else { continue };
+        for (number, multiprocessor) in modelled.multiprocessors.iter_mut().enumerate() {
+            multiprocessor.keep_notes(occupancy.carveout, index == 0 && number == 0);
+        }
+        if index == 0 {
+            let blocks = sample.count() * u64::from(launched.blocks_per_cluster);
+            let warps = launched.threads.div_ceil(32);
+            let of_first = blocks.div_ceil(multiprocessors);
+            modelled.tracer = Some(Box::new(Tracer::new(of_first, occupancy.blocks(), warps)));
+        }
+    }
+    Recording::new(model, timed, launched.blocks(), launched.threads.div_ceil(32), launched.memory.used())
+}
+
+/// What the instructions have done so far.
+fn residents_counters(residents: &[Resident]) -> Vec<InstructionCounters> {
+    let mut all = Vec::new();
+    for resident in residents {
+        all.resize(resident.shared.counters.len(), InstructionCounters::default());
+        all.iter_mut().zip(&resident.shared.counters).for_each(|(sum, part)| *sum += *part);
+    }
+    all
 }
 
 /// The multiprocessors that blocks will run on, by neighbourhood, all empty.
 fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<Resident<'l>> {
-    let Placement { model, occupancy, caching } = *placement;
+    let Placement { model, occupancy, caching, .. } = *placement;
     let blocks = launched.blocks_per_cluster;
     let neighbourhoods = model.neighbourhoods(occupancy.blocks(), blocks, launched.clusters());
     let layers = neighbourhoods.iter().map(Neighbourhood::layers).max().unwrap_or(0) as u64;
@@ -110,6 +206,7 @@ fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<
                 multiprocessors: multiprocessors.iter().map(multiprocessor).collect(),
                 local_bytes_per_warp: local * 32,
                 wavefront_deltas: vec![WavefrontDelta::default(); launched.code.places.len() + 1],
+                tracer: None,
             })),
             checker: None,
         };
@@ -120,12 +217,12 @@ fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<
 
 /// Assigns the next clusters to neighbourhoods with room, one each in turn. Returns the cluster
 /// after them.
-fn take_clusters(residents: &mut [Resident], mut next: u64, clusters: u64) -> u64 {
+fn take_clusters(residents: &mut [Resident], mut next: u64, sample: &Sample) -> u64 {
     let slots = residents.iter().map(|resident| resident.slots.len()).max().unwrap_or(0);
     for index in 0..slots {
         for Resident { shared, slots } in residents.iter_mut() {
-            if let Some(slot) = slots.get_mut(index).filter(|slot| next < clusters && !slot.runs) {
-                slot.begin(shared, next);
+            if let Some(slot) = slots.get_mut(index).filter(|slot| next < sample.count() && !slot.runs) {
+                slot.begin(shared, sample.cluster(next));
                 next += 1;
             }
         }
@@ -134,11 +231,17 @@ fn take_clusters(residents: &mut [Resident], mut next: u64, clusters: u64) -> u6
 }
 
 impl Resident<'_> {
-    /// Runs its clusters for a round. Returns how many have ended.
-    fn round(&mut self) -> Result<u64, Stop> {
+    /// Runs its clusters, `most` of them, for a round. Returns how many have ended.
+    fn round(&mut self, most: usize) -> Result<u64, Stop> {
         let mut ended = 0;
-        for slot in self.slots.iter_mut().filter(|slot| slot.runs) {
-            ended += u64::from(slot.turn(&mut self.shared, INSTRUCTIONS)?);
+        for slot in self.slots.iter_mut().take(most).filter(|slot| slot.runs) {
+            let done = slot.turn(&mut self.shared, INSTRUCTIONS)?;
+            ended += u64::from(done);
+            let tracer = self.shared.modelled.as_mut().and_then(|modelled| modelled.tracer.as_mut());
+            if let (true, Some(tracer)) = (done, tracer) {
+                let blocks = u64::from(slot.worker.launched.blocks_per_cluster);
+                (0..blocks).for_each(|rank| tracer.ended(slot.worker.cluster * blocks + rank));
+            }
         }
         Ok(ended)
     }

@@ -12,7 +12,7 @@ use crate::machine::state::{RunningLaunch, Stop, Worker};
 use crate::memory::Caller;
 use crate::request::Recorder;
 use crate::sanitizer::Party;
-use crate::{LaunchError, Report};
+use crate::{LaunchError, Report, timing};
 
 /// Runs all blocks.
 pub(crate) fn run(
@@ -24,13 +24,13 @@ pub(crate) fn run(
     let ordered = launched.code.ordered || launched.checks.any() && placement.is_none();
     let wanted = if ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
     let workers = wanted.clamp(1, usize::try_from(launched.clusters()).unwrap_or(usize::MAX));
-    let mut modelled = None;
+    let (mut modelled, mut prediction) = (None, None);
     let counted = match placement {
         None if ordered || launched.cooperative => together::run(&launched),
         None => run_in_parallel(&launched, threads, workers),
         Some(placement) => {
             let on_model = |workers| resident::run(&launched, &placement, workers);
-            let (counted, counters) = match threads {
+            let (counted, counters, recording) = match threads {
                 Some(_) if workers > 1 => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
                     Ok(pool) => pool.install(|| on_model(workers)),
                     // The host cannot create threads: the result is the same.
@@ -39,6 +39,10 @@ pub(crate) fn run(
                 _ => on_model(workers),
             };
             modelled = Some((placement.occupancy, counters));
+            let failed = launched.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).is_some();
+            prediction = recording
+                .filter(|_| !failed)
+                .map(|recording| timing::predict(&recording, launched.code, launched.module));
             counted
         }
     };
@@ -64,7 +68,7 @@ pub(crate) fn run(
     }
     let (requests, caching) = launched.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
     let instructions = launched.code.places.clone();
-    Ok(Report { instructions, counted, findings, findings_beyond, modelled, requests, caching })
+    Ok(Report { instructions, counted, findings, findings_beyond, modelled, requests, caching, prediction })
 }
 
 /// Runs all blocks in parallel, in any order.

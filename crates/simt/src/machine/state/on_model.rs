@@ -3,6 +3,7 @@
 
 use crate::counters::SharedCounters;
 use crate::model::Multiprocessor;
+use crate::timing::Tracer;
 
 /// The multiprocessors that a worker's blocks can run on.
 pub(crate) struct Modelled {
@@ -12,6 +13,8 @@ pub(crate) struct Modelled {
     pub local_bytes_per_warp: u64,
     /// For each instruction, the model's wavefronts beyond those that every launch counts.
     pub wavefront_deltas: Vec<WavefrontDelta>,
+    /// Records what the first multiprocessor does, if the launch asks for its time.
+    pub tracer: Option<Box<Tracer>>,
 }
 
 /// Where a block runs on the model.

@@ -106,6 +106,30 @@ impl<'l> Worker<'l> {
         }
     }
 
+    /// Whether the steps of a warp that runs now are recorded.
+    #[inline(always)]
+    pub fn traces(&mut self, warp: &Warp) -> bool {
+        let Some(modelled) = &mut self.modelled else { return false };
+        let Some(tracer) = &mut modelled.tracer else { return false };
+        self.block.residence.multiprocessor == 0 && tracer.enter(self.block.number, warp.index)
+    }
+
+    /// Records that the running warp executes an instruction.
+    pub fn trace(&mut self, counter: u32) {
+        if let Some(tracer) = self.modelled.as_mut().and_then(|modelled| modelled.tracer.as_mut())
+            && (counter as usize) < self.launched.code.places.len()
+        {
+            tracer.step(counter);
+        }
+    }
+
+    /// Takes it back: the warp will execute it later.
+    pub fn untrace(&mut self, counter: u32) {
+        if let Some(tracer) = self.modelled.as_mut().and_then(|modelled| modelled.tracer.as_mut()) {
+            tracer.undo(counter);
+        }
+    }
+
     /// The warps of a cluster, block by block, for [`Worker::run`].
     pub fn warps(&self) -> Vec<Warp<'l>> {
         let launched = self.launched;

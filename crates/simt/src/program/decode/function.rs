@@ -13,6 +13,7 @@ use crate::program::code::{Action, Constant, FunctionCode, Instruction, NEVER_JO
 use crate::program::inspection::{Inspections, Rule};
 use crate::program::layout;
 use crate::program::order::RegisterOf;
+use crate::program::registers::PlaceRegisters;
 
 /// A result of decoding, or why the machine cannot run the instruction.
 pub(super) type Decoded<T> = Result<T, LoadErrorReason>;
@@ -56,6 +57,7 @@ pub(super) struct Builder<'m> {
     pub instructions: Vec<Instruction>,
     pub origins: Vec<u32>,
     pub positions: Vec<(Handle<Function>, u32)>,
+    pub registers: PlaceRegisters,
     pub functions: Vec<FunctionCode>,
     pub words: Pool,
     pub doubles: Pool,

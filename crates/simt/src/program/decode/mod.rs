@@ -27,6 +27,7 @@ use ptx::{Callee, Function, Handle, Module, Op, Span};
 
 use super::code::{Action, Code, NEVER_JOINS, RETURN};
 use super::inspection::Inspections;
+use super::registers::PlaceRegisters;
 use super::{control_flow, layout, listing, order, system};
 use crate::lanes::ALWAYS;
 use crate::{LoadError, LoadErrorReason};
@@ -66,6 +67,7 @@ pub(super) fn kernel(
         instructions: Vec::new(),
         origins: Vec::new(),
         positions: Vec::new(),
+        registers: PlaceRegisters::default(),
         functions: Vec::new(),
         words: Pool::default(),
         doubles: Pool::default(),
@@ -83,6 +85,7 @@ pub(super) fn kernel(
         mut instructions,
         origins,
         positions,
+        registers,
         functions: decoded,
         words,
         doubles,
@@ -100,6 +103,7 @@ pub(super) fn kernel(
         origins,
         places: listing::places(module, &positions),
         positions,
+        registers,
         functions: decoded,
         by_handle,
         constant_words: words.list,
@@ -145,6 +149,12 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
                     decoded
                 })
                 .map_err(|reason| fail(instruction.span, reason))?;
+        }
+        for (index, instruction) in body.iter().enumerate() {
+            let guard = instruction.guard.map(|guard| guard.register);
+            let reads = guard.iter().chain(self.uses.reads(index)).map(|register| register.index());
+            let writes = self.uses.writes(index).iter().map(|register| register.index());
+            self.builder.registers.push(reads, writes);
         }
         held::track(&mut self, body, &starts);
         self.uses.mark_loads(&mut self.builder.instructions);

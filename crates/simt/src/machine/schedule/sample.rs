@@ -1,0 +1,148 @@
+//! Which clusters of a grid run when only its time is wanted, and for how long.
+//!
+//! A small grid runs as a whole. Of a larger one, stretches spread over the whole grid run, or tiles
+//! if it has rows enough: L2 keeps lines for many rows, so neighbours on all sides share them as they
+//! do in the whole run. If even that is too long, the launch
+//! goes on with the recorded multiprocessor alone, whose traces are to be complete; and if that is
+//! too long as well, with one cluster, which shows how long a block is.
+
+/// Rounds of resident clusters that run.
+const ROUNDS: u64 = 4;
+/// Stretches in each round.
+const STRETCHES: u64 = 4;
+/// Warp instructions, at most, that the whole chip executes, and then the first neighbourhood alone.
+const ALL: u64 = 3 << 20;
+const ALONE: u64 = 6 << 20;
+
+/// The clusters of a launch that run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    total: u64,
+    /// Stretches, and the clusters of each.
+    stretches: u64,
+    length: u64,
+    /// Clusters in a row of the grid; and if stretches are tiles, their columns and rows.
+    columns: u64,
+    tile: Option<(u64, u64)>,
+    /// Warp instructions so far, at most.
+    executed: u64,
+    phase: Phase,
+    limited: bool,
+}
+
+/// Who runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub(super) enum Phase {
+    /// All clusters.
+    All,
+    /// Those of the first neighbourhood that run already.
+    Alone,
+    /// The first of them.
+    One,
+}
+
+impl Sample {
+    /// All clusters of a grid.
+    pub fn whole(total: u64) -> Self {
+        let (columns, tile) = (total, None);
+        Self { total, stretches: 1, length: total, columns, tile, executed: 0, phase: Phase::All, limited: false }
+    }
+
+    /// Some of them, if `seats` run at a time and the grid has so many in a row.
+    pub fn some(total: u64, seats: u64, columns: u64) -> Self {
+        let (length, stretches) = (seats.div_ceil(STRETCHES).max(1), ROUNDS * STRETCHES);
+        if total <= length * stretches {
+            return Self { limited: true, ..Self::whole(total) };
+        }
+        let power = |most: u64| 1 << most.max(1).ilog2();
+        let across: u64 = power(length.isqrt().min(columns));
+        let down: u64 = power(length / across);
+        // Each tile has rows to itself.
+        match total / columns >= down * stretches && down > 1 {
+            true => {
+                let (length, tile) = (across * down, Some((across, down)));
+                Self { stretches, length, columns, tile, limited: true, ..Self::whole(total) }
+            }
+            false => Self { stretches, length, limited: true, ..Self::whole(total) },
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.stretches * self.length
+    }
+
+    /// The number in the grid of one of them.
+    pub fn cluster(&self, index: u64) -> u64 {
+        let (stretch, within) = (index / self.length.max(1), index % self.length.max(1));
+        match (self.stretches, self.tile) {
+            (1, _) => index,
+            (stretches, Some((across, down))) => {
+                // At multiples of their size, as the data of whole rows of DRAM is.
+                let spread = |room: u64, step: u64, size: u64| {
+                    (u128::from(room - size) * u128::from(step) / u128::from(stretches - 1)) as u64 / size * size
+                };
+                let row = spread(self.total / self.columns, stretch, down) + within / across;
+                // A permutation of the stretches: rows and columns vary apart.
+                let column = spread(self.columns, stretch * 7 % stretches, across) + within % across;
+                row * self.columns + column
+            }
+            (stretches, None) => {
+                let room = u128::from(self.total - self.length);
+                (room * u128::from(stretch) / u128::from(stretches - 1)) as u64 + within
+            }
+        }
+    }
+
+    /// Who runs now.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// At most this many warp instructions were executed. Returns whether fewer run from now on.
+    pub fn executed(&mut self, instructions: u64) -> bool {
+        self.executed += instructions;
+        let phase = match self.phase {
+            _ if !self.limited => Phase::All,
+            Phase::All if self.executed > ALL => Phase::Alone,
+            Phase::Alone if self.executed > ALL + ALONE => Phase::One,
+            phase => phase,
+        };
+        std::mem::replace(&mut self.phase, phase) != phase
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_in_order_distinct_and_reach_the_end() {
+        for (total, seats) in [(1, 1), (5, 1000), (4096, 264), (1 << 20, 1056), (1 << 31, 132), (17, 1), (100, 6)] {
+            let sample = Sample::some(total, seats, total);
+            let all: Vec<u64> = (0..sample.count()).map(|index| sample.cluster(index)).collect();
+            assert!(all.is_sorted_by(|one, other| one < other), "{total} {seats}");
+            assert_eq!((all[0], all[all.len() - 1]), (0, total - 1), "{total} {seats}");
+        }
+    }
+
+    #[test]
+    fn tiles_are_in_order_distinct_and_within_the_grid() {
+        for (columns, rows, seats) in [(512, 512, 264), (256, 256, 1056), (1, 1 << 20, 264), (1 << 16, 1024, 132)] {
+            let sample = Sample::some(columns * rows, seats, columns);
+            assert!(sample.tile.is_some());
+            let all: Vec<u64> = (0..sample.count()).map(|index| sample.cluster(index)).collect();
+            assert!(all.is_sorted_by(|one, other| one < other), "{columns} {rows} {seats}");
+            assert!(all[0] < columns && all[all.len() - 1] / columns == rows - 1, "{columns} {rows} {seats}");
+        }
+    }
+
+    #[test]
+    fn a_long_launch_goes_on_alone() {
+        let mut sample = Sample::some(1 << 20, 1056, 1 << 20);
+        assert!(!sample.executed(ALL) && sample.executed(1) && sample.phase() == Phase::Alone);
+        assert!(!sample.executed(1) && sample.executed(ALONE) && sample.phase() == Phase::One);
+        let mut whole = Sample::whole(1 << 20);
+        assert!(!whole.executed(u64::MAX / 2) && whole.phase() == Phase::All);
+    }
+}

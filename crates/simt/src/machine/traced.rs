@@ -1,0 +1,101 @@
+//! What an access of a recorded warp needs, for the replay of a launch's time. `modelled.rs` calls
+//! this around an access that it passes to the model.
+
+use crate::coalesce;
+use crate::counters::AccessKind;
+use crate::lanes::lanes;
+use crate::machine::state::Modelled;
+use crate::memory::Access;
+use crate::model::{Multiprocessor, TextureNeeds};
+use crate::timing::{Event, Target};
+
+/// What a multiprocessor had sent before an access.
+#[derive(Clone, Copy)]
+pub(super) struct Before {
+    requests: usize,
+    bytes: u64,
+}
+
+/// Bytes that went to DRAM on models without L2.
+fn bytes(multiprocessor: &Multiprocessor) -> u64 {
+    let caches = &multiprocessor.counters.caches;
+    caches.dram_read_bytes + caches.dram_write_bytes
+}
+
+/// An instruction is about to access memory. `None` if nobody asks.
+pub(super) fn before(modelled: &mut Modelled, multiprocessor: usize, place: u32) -> Option<Before> {
+    let multiprocessor = &mut modelled.multiprocessors[multiprocessor];
+    multiprocessor.notes.as_ref()?;
+    multiprocessor.begin(place);
+    modelled.tracer.as_ref()?.current()?;
+    Some(Before { requests: multiprocessor.upstream.len(), bytes: bytes(multiprocessor) })
+}
+
+/// It has accessed global or local memory.
+pub(super) fn memory(modelled: &mut Modelled, before: Before, kind: AccessKind, access: &Access, place: u32) {
+    let multiprocessor = &modelled.multiprocessors[0];
+    let sent = multiprocessor.upstream.get(before.requests..).unwrap_or_default();
+    let sectors: u32 = sent.iter().map(|request| request.sectors.count_ones()).sum();
+    let past_caches = (bytes(multiprocessor) - before.bytes) / 32;
+    let mut lines: Vec<u64> = lanes(access.mask).map(|lane| access.addresses[lane] / 128).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let turns = || coalesce::turns_of_sectors(access).map(|(_, most)| most).max().unwrap_or(1);
+    let (wavefronts, turns) = match kind {
+        AccessKind::Load | AccessKind::Copy => (coalesce::load_wavefronts(access).wavefronts, 1),
+        AccessKind::Store => (coalesce::store_wavefronts(access).wavefronts, 1),
+        AccessKind::Atomic | AccessKind::Reduction => (coalesce::store_wavefronts(access).wavefronts, turns()),
+    };
+    let needed = Event {
+        lines: lines.len() as u8,
+        sectors: coalesce::sectors(access).sectors.min(255) as u8,
+        missed: (u64::from(sectors) + past_caches).min(255) as u8,
+        wavefronts: wavefronts as u16,
+        turns: turns as u8,
+        ..Event::default()
+    };
+    record(modelled, place, Target::Memory, needed);
+}
+
+/// It has accessed shared memory, in this many passes.
+pub(super) fn shared(modelled: &mut Modelled, kind: AccessKind, access: &Access, wavefronts: u32, place: u32) {
+    let turns = match kind {
+        AccessKind::Atomic | AccessKind::Reduction => lanes_of_a_bank(access),
+        _ => 1,
+    };
+    let needed = Event { wavefronts: wavefronts.max(turns) as u16, turns: turns as u8, ..Event::default() };
+    record(modelled, place, Target::Shared, needed);
+}
+
+/// It has read constants at this many addresses.
+pub(super) fn constant(modelled: &mut Modelled, access: &Access, place: u32) {
+    let needed = Event { lines: coalesce::addresses(access).min(255) as u8, ..Event::default() };
+    record(modelled, place, Target::Constant, needed);
+}
+
+/// It has fetched texels from these sectors.
+pub(super) fn texture(modelled: &mut Modelled, sectors: Vec<u64>, place: u32) {
+    let TextureNeeds { sectors, missed, fresh } = modelled.multiprocessors[0].texture_needs(sectors);
+    let needed = Event {
+        lines: sectors.div_ceil(4).min(255) as u8,
+        sectors: sectors.min(255) as u8,
+        missed: missed.min(255) as u8,
+        wavefronts: 1,
+        turns: fresh.min(255) as u8,
+        ..Event::default()
+    };
+    record(modelled, place, Target::Texture, needed);
+}
+
+fn record(modelled: &mut Modelled, place: u32, target: Target, needed: Event) {
+    if let Some(tracer) = &mut modelled.tracer {
+        tracer.access(place, target, needed);
+    }
+}
+
+/// The most lanes that update words of one bank: these take turns.
+fn lanes_of_a_bank(access: &Access) -> u32 {
+    let mut banks = [0; 32];
+    lanes(access.mask).for_each(|lane| banks[(access.addresses[lane] / 4 % 32) as usize] += 1);
+    banks.into_iter().max().unwrap_or(1).max(1)
+}

@@ -1,0 +1,70 @@
+//! How long a launch would take on a model's GPU, and what limits it.
+//!
+//! ```text
+//! trace       what a launch on a model records: some blocks of one multiprocessor, warp by warp
+//! record      that, with what L2 and DRAM did
+//! plan        what each instruction costs; order: where the compiler puts it
+//! replay      one multiprocessor, cycle by cycle: machine has its warps and blocks, servers its
+//!             path to memory, delay the random part of that
+//! registers   how many registers ptxas would give a thread
+//! prediction  the time of the whole launch, and what the numbers say
+//! ```
+//!
+//! A launch that asks for its time ([`Launch::predicts`](crate::Launch::predicts)) runs on the model
+//! as ever, and its counters are the same; then what it recorded is replayed once with a cold L2, and
+//! once more with a warm one if its data fits. The rest of the grid is extrapolated: the steady time
+//! between the ends of blocks. All of it is a pure function of the launch and the model's table
+//! (`model/timing.rs`): host threads, clocks and platforms do not matter.
+//!
+//! What it leaves out: tensor cores, bulk copies, clusters of blocks and surfaces, for which a report
+//! says "not predicted"; instruction caches, page tables, and what `ptxas` unrolls. `docs/TIME.md`
+//! compares predictions with measurements.
+
+mod delay;
+mod machine;
+mod order;
+mod plan;
+mod prediction;
+mod record;
+mod registers;
+mod replay;
+mod servers;
+mod trace;
+
+pub use machine::Why;
+pub use prediction::{Bound, Predicted, Prediction};
+pub(crate) use record::Recording;
+pub(crate) use registers::estimate as estimate_registers;
+pub(crate) use trace::{Event, Target, Tracer};
+
+use ptx::{Module, Op};
+
+use crate::program::Code;
+use plan::Plan;
+use servers::Kind;
+
+/// The time of a launch that left this recording.
+pub(crate) fn predict(recording: &Recording, code: &Code, module: &Module) -> Predicted {
+    let op = |place: usize| {
+        let (handle, index) = code.positions[place];
+        module.functions[handle].body.as_deref().map(|body| &body[index as usize].op)
+    };
+    let ran = (0..code.positions.len()).filter(|&place| recording.counted[place].executed > 0);
+    if let Some(what) = ran.filter_map(op).find_map(plan::unpredictable) {
+        return Predicted::Not(what);
+    }
+    if recording.blocks.is_empty() {
+        return Predicted::Not("launches that record nothing");
+    }
+    let kind = |place| match op(place) {
+        Some(Op::Store { .. }) => Kind::Store,
+        Some(Op::Atomic { is_reduction, .. } | Op::AtomicVector { is_reduction, .. }) => match is_reduction {
+            true => Kind::Reduction,
+            false => Kind::Atomic,
+        },
+        _ => Kind::Load,
+    };
+    let kinds: Vec<Kind> = (0..code.positions.len()).map(kind).collect();
+    let plan = Plan::new(code, module, recording.timing);
+    Predicted::Time(Box::new(prediction::of(recording, &plan, &kinds)))
+}

@@ -1,0 +1,254 @@
+//! What the replay needs to know of each instruction: its unit and how long it occupies it, when its
+//! result is ready, which registers it waits for, and where the compiler would put it.
+//!
+//! PTX is not what a GPU executes. Two things bring it close enough. A few instructions become long
+//! sequences (divisions, roots, 64-bit products), which count as many; all others count as one.
+//! And `ptxas` moves loads ahead of what does not need them, so each basic block is put in the order
+//! of its longest paths (`order.rs`).
+
+use ptx::{BinaryOp, Kind, Module, Op, Operand, Precision, Space, Special, TernaryOp, Type, UnaryOp};
+
+use super::order;
+use crate::model::Timing;
+use crate::program::{BasicBlocks, Code, successors};
+
+/// A unit of a multiprocessor, of which each scheduler has its part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Unit {
+    #[default]
+    Fp32,
+    Add,
+    Integer,
+    Multiply,
+    Special,
+    Double,
+    Memory,
+    Shuffle,
+    Texture,
+    Branch,
+    Barrier,
+    Other,
+}
+
+/// The number of [`Unit`]s.
+pub(super) const UNITS: usize = Unit::Other as usize + 1;
+
+/// What an instruction costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cost {
+    pub unit: Unit,
+    /// How many instructions the hardware executes for it.
+    pub slots: u32,
+    /// Cycles for which it occupies its scheduler's unit.
+    pub cycles: u32,
+    /// Cycles until its result is ready. Accesses to memory add theirs when they are replayed.
+    pub latency: u32,
+}
+
+/// An instruction of a kernel.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub cost: Cost,
+    /// The registers that it waits for, as indices in the scoreboard.
+    pub reads: Box<[u32]>,
+    pub writes: Box<[u32]>,
+    /// Its basic block: the places from the first to one past the last.
+    pub block: (u32, u32),
+    /// Which place of its basic block the compiler would put here.
+    pub order: u32,
+    /// Whether a warp waits for others of its block here.
+    pub is_barrier: bool,
+}
+
+/// A kernel with the functions that it may call.
+pub(crate) struct Plan {
+    pub(super) steps: Vec<Step>,
+    /// Registers in the scoreboard.
+    pub(super) registers: usize,
+}
+
+/// Why a kernel with this instruction has no predicted time.
+pub(super) fn unpredictable(op: &Op) -> Option<&'static str> {
+    match op {
+        Op::MatrixMultiply(_) | Op::WarpgroupMultiply(_) | Op::LoadFragment { .. } | Op::StoreFragment { .. } => {
+            Some("tensor cores")
+        }
+        Op::BulkCopy(_) | Op::TensorCopy(_) | Op::StoreAsync(_) => Some("bulk copies"),
+        Op::ClusterBarrier { .. } => Some("clusters of blocks"),
+        Op::NanoSleep { .. } => Some("sleeping warps"),
+        _ => None,
+    }
+}
+
+impl Plan {
+    pub fn new(code: &Code, module: &Module, timing: &Timing) -> Self {
+        let mut steps: Vec<Step> = Vec::with_capacity(code.places.len());
+        let mut registers = 0;
+        while steps.len() < code.positions.len() {
+            let first = steps.len();
+            let (handle, _) = code.positions[first];
+            let function = &module.functions[handle];
+            let body = function.body.as_deref().unwrap_or_default();
+            let numbered = |all: &[u32]| all.iter().map(|register| register + registers).collect();
+            for (index, instruction) in body.iter().enumerate() {
+                let place = first + index;
+                steps.push(Step {
+                    cost: cost(&instruction.op, timing),
+                    reads: numbered(code.registers.reads(place)),
+                    writes: numbered(code.registers.writes(place)),
+                    block: (place as u32, place as u32 + 1),
+                    order: place as u32,
+                    is_barrier: matches!(instruction.op, Op::Barrier { .. }),
+                });
+            }
+            let blocks = BasicBlocks::new(body.len(), &successors(body));
+            for block in 0..blocks.count() {
+                let range = blocks.positions(block);
+                let order = order::of_block(&body[range.clone()], &steps[first + range.start..first + range.end]);
+                let (start, end) = ((first + range.start) as u32, (first + range.end) as u32);
+                for (step, order) in steps[start as usize..end as usize].iter_mut().zip(order) {
+                    (step.block, step.order) = ((start, end), start + order);
+                }
+            }
+            registers += function.registers.len() as u32;
+            if body.is_empty() {
+                break;
+            }
+        }
+        Self { steps, registers: registers as usize }
+    }
+}
+
+/// What an instruction costs on a GPU.
+fn cost(op: &Op, timing: &Timing) -> Cost {
+    let Timing { issue, latency, .. } = timing;
+    let arithmetic = latency.arithmetic;
+    let new = |unit, slots, cycles, latency| Cost { unit, slots, cycles, latency };
+    let integer = new(Unit::Integer, 1, issue.integer, arithmetic);
+    let special = |slots| new(Unit::Special, slots, issue.special, latency.special);
+    let float = new(Unit::Fp32, 1, issue.fp32, arithmetic);
+    let double = |slots: u32| match slots {
+        1 => new(Unit::Double, 1, issue.double, latency.double),
+        _ => new(Unit::Double, slots, issue.double * slots, 15 * latency.double),
+    };
+    let sequence = |slots, result| new(Unit::Fp32, slots, slots * issue.fp32, result);
+    match op {
+        Op::Load { space: Space::Parameter, .. } => new(Unit::Other, 1, 1, 10),
+        Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Atomic { .. }
+        | Op::AtomicVector { .. }
+        | Op::CopyAsync(_)
+        | Op::LoadMatrix { .. }
+        | Op::StoreMatrix { .. }
+        | Op::LoadFragment { .. }
+        | Op::StoreFragment { .. } => new(Unit::Memory, 1, 0, 1),
+        Op::TextureFetch(_) | Op::SurfaceLoad { .. } | Op::SurfaceStore { .. } | Op::SurfaceReduce { .. } => {
+            new(Unit::Texture, 1, 4 * issue.any, 1)
+        }
+        Op::Shuffle { .. } => new(Unit::Shuffle, 1, 2 * issue.any, latency.shuffle),
+        Op::Vote { .. } | Op::Match { .. } | Op::ActiveMask { .. } | Op::Elect { .. } => {
+            new(Unit::Integer, 1, issue.integer, 3 * arithmetic)
+        }
+        Op::WarpReduce { .. } => new(Unit::Special, 1, issue.special, latency.special),
+        Op::Barrier { .. } | Op::WarpBarrier { .. } | Op::ClusterBarrier { .. } => new(Unit::Barrier, 1, 1, 1),
+        Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Call { .. } => new(Unit::Branch, 1, 2, latency.branch),
+        Op::Return | Op::Exit => new(Unit::Branch, 1, 1, 1),
+        Op::Fence { .. } => new(Unit::Other, 1, 1, 300),
+        Op::Move { src: Operand::Special(Special::ThreadIndex(_) | Special::LaneId | Special::WarpId), .. } => {
+            new(Unit::Other, 1, 4, 25)
+        }
+        Op::Convert { to, from, .. } | Op::ConvertPair { to, from, .. } => match (to.kind(), from.kind()) {
+            (Kind::Float, Kind::Float) if to.bits().max(from.bits()) < 64 => integer,
+            (Kind::Float, _) | (_, Kind::Float) => new(Unit::Special, 1, issue.convert, latency.convert),
+            _ => integer,
+        },
+        Op::Unary { op, ty: Type::F64, .. } => match op {
+            UnaryOp::Absolute | UnaryOp::Negate => double(1),
+            _ => double(10),
+        },
+        Op::Unary { op, mode, .. } => match (op, mode.precision) {
+            (UnaryOp::Reciprocal, Precision::Exact) => sequence(8, 10 * arithmetic),
+            (UnaryOp::SquareRoot, Precision::Exact) => sequence(11, 11 * arithmetic),
+            // Results that may be subnormal are scaled before and after.
+            (UnaryOp::Reciprocal | UnaryOp::SquareRoot | UnaryOp::ReciprocalSquareRoot | UnaryOp::Log2, _)
+                if !mode.flush_subnormals =>
+            {
+                special(4)
+            }
+            (
+                UnaryOp::Reciprocal
+                | UnaryOp::SquareRoot
+                | UnaryOp::ReciprocalSquareRoot
+                | UnaryOp::Sine
+                | UnaryOp::Cosine
+                | UnaryOp::Log2
+                | UnaryOp::Exp2
+                | UnaryOp::Tanh
+                | UnaryOp::PopulationCount
+                | UnaryOp::FindLeadingBit { .. }
+                | UnaryOp::CountLeadingZeros
+                | UnaryOp::BitReverse,
+                _,
+            ) => special(1),
+            (UnaryOp::Absolute | UnaryOp::Negate | UnaryOp::Not | UnaryOp::LogicalNot, _) => integer,
+        },
+        Op::Binary { op, ty, mode, .. } => binary(*op, *ty, mode.precision, timing, integer, float, &double),
+        Op::Ternary { op, ty, .. } => match op {
+            TernaryOp::FusedMultiplyAdd if *ty == Type::F64 => double(1),
+            TernaryOp::FusedMultiplyAdd => float,
+            TernaryOp::MultiplyAdd if ty.bits() == 64 => new(Unit::Multiply, 4, 4 * issue.multiply, 3 * arithmetic),
+            TernaryOp::MultiplyAddWide | TernaryOp::MultiplyAddHigh => {
+                new(Unit::Multiply, 1, issue.wide, arithmetic + 1)
+            }
+            TernaryOp::MultiplyAdd | TernaryOp::MultiplyAdd24Low | TernaryOp::MultiplyAdd24High => {
+                new(Unit::Multiply, 1, issue.multiply, arithmetic)
+            }
+            _ => integer,
+        },
+        Op::SetPredicate { ty: Type::F64, .. } => double(1),
+        Op::SetPredicate { .. } => Cost { latency: arithmetic + 2, ..integer },
+        Op::Set { .. } | Op::Select { .. } | Op::SelectBySign { .. } | Op::TestProperty { .. } => integer,
+        Op::LogicAndTest { .. } | Op::BitFieldInsert { .. } | Op::ConvertPack { .. } | Op::Carry { .. } => integer,
+        Op::ScalarVideo(_) | Op::SimdVideo(_) => new(Unit::Integer, 4, 4 * issue.integer, 4 * arithmetic),
+        // Moves, conversions of addresses and the like are renamed or folded, but often take a slot.
+        _ => new(Unit::Fp32, 1, 1, 1),
+    }
+}
+
+fn binary(
+    op: BinaryOp,
+    ty: Type,
+    precision: Precision,
+    timing: &Timing,
+    integer: Cost,
+    float: Cost,
+    double: &dyn Fn(u32) -> Cost,
+) -> Cost {
+    let Timing { issue, latency, .. } = timing;
+    let arithmetic = latency.arithmetic;
+    let new = |unit, slots, cycles, latency| Cost { unit, slots, cycles, latency };
+    let wide = ty.bits() == 64;
+    match (op, ty.kind()) {
+        (BinaryOp::Divide, Kind::Float) => match (ty, precision) {
+            (Type::F64, _) => double(12),
+            (_, Precision::Exact) => new(Unit::Fp32, 9, 9 * issue.fp32, 11 * arithmetic),
+            (_, Precision::Full) => new(Unit::Special, 4, issue.special, 10 * arithmetic),
+            (_, Precision::Approximate) => new(Unit::Special, 1, issue.special, latency.special + 8),
+        },
+        (_, Kind::Float) if ty == Type::F64 => double(1),
+        (BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, Kind::Float) => float,
+        (_, Kind::Float) => integer,
+        (BinaryOp::Divide | BinaryOp::Remainder, _) if wide => new(Unit::Integer, 70, 70, 450),
+        (BinaryOp::Divide | BinaryOp::Remainder, _) => new(Unit::Integer, 18, 20, 120),
+        (BinaryOp::MultiplyWide | BinaryOp::MultiplyHigh, _) => new(Unit::Multiply, 1, issue.wide, arithmetic + 1),
+        (BinaryOp::Multiply, _) if wide => new(Unit::Multiply, 3, 3 * issue.multiply, 3 * arithmetic),
+        (BinaryOp::Multiply | BinaryOp::Multiply24Low | BinaryOp::Multiply24High, _) => {
+            new(Unit::Multiply, 1, issue.multiply, arithmetic)
+        }
+        (BinaryOp::Add | BinaryOp::Subtract, _) if wide => new(Unit::Add, 1, 2 * issue.add, arithmetic + 2),
+        (BinaryOp::Add | BinaryOp::Subtract, _) => new(Unit::Add, 1, issue.add, arithmetic),
+        _ if wide => Cost { cycles: 2 * integer.cycles, ..integer },
+        _ => integer,
+    }
+}

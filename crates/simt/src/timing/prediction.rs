@@ -1,0 +1,269 @@
+//! From the replay of one multiprocessor to the time of a launch.
+
+use super::machine::Why;
+use super::plan::{Plan, Unit};
+use super::record::{FITS, Recording};
+use super::replay::{Replay, Replayed};
+use super::servers::{Kind, Servers};
+use super::trace::{BlockTrace, Event};
+use crate::model::{Model, Timing};
+
+/// A unit that is used for at least this part of the time limits the launch.
+const LIMITS: f64 = 0.6;
+/// The most cycles that a launch waits for its last stores.
+const MOST_DRAINING: f64 = 2000.0;
+
+/// What limits a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bound {
+    /// DRAM's bandwidth.
+    Dram,
+    /// L2's bandwidth, or that of the port to it.
+    L2,
+    /// The load-store unit, by accesses to global and local memory.
+    Lsu,
+    /// Shared memory.
+    SharedMemory,
+    /// The schedulers.
+    Issue,
+    /// f32 arithmetic.
+    Fp32,
+    /// Integer arithmetic.
+    Integer,
+    /// f64 arithmetic.
+    Fp64,
+    /// Special functions and conversions.
+    SpecialFunctions,
+    /// The constant cache.
+    Constants,
+    /// Texture units.
+    Textures,
+    /// Waiting for memory, with no unit busy.
+    Latency,
+    /// Waiting at barriers.
+    Barriers,
+    /// Waiting for arithmetic: chains of instructions that each need the one before.
+    Dependences,
+    /// Starting the launch and its blocks.
+    Launch,
+}
+
+impl Bound {
+    /// Its name, in tables and in data.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dram => "DRAM",
+            Self::L2 => "L2",
+            Self::Lsu => "LSU",
+            Self::SharedMemory => "shared memory",
+            Self::Issue => "issue",
+            Self::Fp32 => "FP32",
+            Self::Integer => "integer",
+            Self::Fp64 => "FP64",
+            Self::SpecialFunctions => "special functions",
+            Self::Constants => "constants",
+            Self::Textures => "textures",
+            Self::Latency => "latency",
+            Self::Barriers => "barriers",
+            Self::Dependences => "dependences",
+            Self::Launch => "launch",
+        }
+    }
+}
+
+/// What a launch's report says of its time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Predicted {
+    /// Its time.
+    Time(Box<Prediction>),
+    /// It uses something that is not modelled: this.
+    Not(&'static str),
+}
+
+/// The predicted time of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// The model.
+    pub model: &'static Model,
+    /// Microseconds with nothing useful in L2.
+    pub cold_us: f64,
+    /// Microseconds with the data that the launch before it left in L2, if that fits.
+    pub warm_us: Option<f64>,
+    /// What of them an empty launch takes.
+    pub empty_us: f64,
+    /// What each further launch adds that is queued behind another.
+    pub next_us: f64,
+    /// What limits it, cold.
+    pub bound: Bound,
+    /// Units, and the part of the time for which each is used, the busiest first.
+    pub uses: Vec<(Bound, f64)>,
+    /// Why warps wait, and the part of their waiting, the longest first.
+    pub waits: Vec<(Why, f64)>,
+    /// For each instruction of the program, its part of all waiting.
+    pub waits_by_instruction: Vec<f64>,
+    /// Registers of a thread, as given or estimated.
+    pub registers: u32,
+    /// Blocks resident on a multiprocessor.
+    pub resident: u32,
+    /// Warps resident on a multiprocessor, and the most that it can hold.
+    pub warps: (u32, u32),
+    /// The part of the grid's blocks that ran.
+    pub part_run: f64,
+}
+
+/// The time of a launch.
+pub(super) fn of(recording: &Recording, plan: &Plan, kinds: &[Kind]) -> Prediction {
+    let (timing, model) = (recording.timing, recording.model);
+    let traces: Vec<Vec<Vec<Event>>> = recording.blocks.iter().map(|block| in_order(block, plan)).collect();
+    let cold = replay(recording, plan, (&traces, kinds), false);
+    let l2 = model.l2.map_or(0, |l2| l2.bytes) as f64;
+    let fits = recording.whole_footprint() <= FITS * l2;
+    let microseconds = |replayed: &Replayed| cycles(recording, replayed, &traces) / timing.clock_mhz;
+    let empty_us = timing.launch.empty_us;
+    let cold_us = empty_us + microseconds(&cold);
+    let warm_us = fits.then(|| empty_us + microseconds(&replay(recording, plan, (&traces, kinds), true)));
+    let uses = uses(&cold, timing, recording);
+    let waits = shares(Why::ALL.iter().zip(cold.waits).map(|(&why, cycles)| (why, cycles)).collect());
+    let waiting: f64 = cold.by_place.iter().sum();
+    Prediction {
+        model,
+        cold_us,
+        warm_us: warm_us.map(|warm| warm.min(cold_us)),
+        empty_us,
+        next_us: timing.launch.next_us,
+        bound: bound(&uses, &waits, empty_us / cold_us),
+        uses,
+        waits,
+        waits_by_instruction: cold.by_place.iter().map(|cycles| cycles / waiting.max(1.0)).collect(),
+        registers: recording.registers,
+        resident: recording.resident,
+        warps: (recording.resident * recording.warps_per_block, model.warps()),
+        part_run: recording.run_blocks as f64 / recording.total_blocks.max(1) as f64,
+    }
+}
+
+fn replay(recording: &Recording, plan: &Plan, traces: (&[Vec<Vec<Event>>], &[Kind]), warm: bool) -> Replayed {
+    let multiprocessors = u64::from(recording.model.multiprocessors);
+    let active = recording.total_blocks.min(multiprocessors) as f64;
+    let blocks = recording.total_blocks.div_ceil(multiprocessors);
+    let resident = (recording.resident.max(1) as usize).min(usize::try_from(blocks).unwrap_or(usize::MAX));
+    let servers = Servers::new(recording.model, recording.timing, active, recording.dram_work(), warm);
+    Replay::new(plan, recording, traces, servers, (active, blocks, resident)).run()
+}
+
+/// What a block's warps executed, each basic block in the compiler's order.
+fn in_order(block: &BlockTrace, plan: &Plan) -> Vec<Vec<Event>> {
+    let of_warp = |events: &[Event]| {
+        let mut ordered = Vec::with_capacity(events.len());
+        let mut rest = events;
+        while let Some(first) = rest.first() {
+            let (start, end) = plan.steps[first.place as usize].block;
+            let length = (end - start) as usize;
+            let whole = rest.len() >= length && rest[..length].iter().map(|event| event.place).eq(start..end);
+            let taken = if whole { length } else { 1 };
+            match whole {
+                true => {
+                    let order = plan.steps[start as usize..end as usize].iter().map(|step| step.order - start);
+                    ordered.extend(order.map(|from| rest[from as usize]));
+                }
+                false => ordered.push(*first),
+            }
+            rest = &rest[taken..];
+        }
+        ordered
+    };
+    block.warps.iter().map(|warp| of_warp(&warp.events)).collect()
+}
+
+/// The cycles of the whole launch.
+fn cycles(recording: &Recording, replayed: &Replayed, traces: &[Vec<Vec<Event>>]) -> f64 {
+    let share = recording.total_blocks as f64 / f64::from(recording.model.multiprocessors);
+    let Replayed { end, ends, wanted, part, .. } = replayed;
+    let drain = (replayed.drained - end).clamp(0.0, MOST_DRAINING);
+    let resident = (recording.resident as usize).max(1);
+    let done = ends.len();
+    let total = match done < *wanted {
+        // Too long to replay to its end.
+        true => end / part.max(1e-9) * (share / *wanted as f64).max(1.0),
+        false => {
+            let first = resident.min(done.saturating_sub(1)).max(1);
+            let last = if done > 3 * resident { done - resident } else { done };
+            let each = match last > first {
+                true => (ends[last - 1] - ends[first - 1]) / (last - first) as f64,
+                false => end / done.max(1) as f64,
+            };
+            end + (share - done as f64).max(0.0) * each
+        }
+    };
+    (total + drain) * unrecorded(&recording.blocks, traces)
+}
+
+/// How much longer the blocks are than what was recorded of them.
+fn unrecorded(blocks: &[BlockTrace], traces: &[Vec<Vec<Event>>]) -> f64 {
+    let executed = |block: &BlockTrace| block.warps.iter().map(|warp| warp.executed).sum::<u64>();
+    let ended: Vec<u64> = blocks.iter().filter(|block| block.ended).map(executed).collect();
+    let average = ended.iter().sum::<u64>() as f64 / ended.len().max(1) as f64;
+    let whole = |block: &BlockTrace| match block.ended {
+        true => executed(block) as f64,
+        false => average.max(executed(block) as f64),
+    };
+    let all: f64 = blocks.iter().map(whole).sum();
+    let recorded: usize = traces.iter().flatten().map(Vec::len).sum();
+    all / recorded.max(1) as f64
+}
+
+/// How much each unit is used.
+fn uses(replayed: &Replayed, timing: &Timing, recording: &Recording) -> Vec<(Bound, f64)> {
+    let cycles = replayed.end.max(1.0);
+    let slots = cycles * timing.issue.schedulers as f64;
+    let unit = |units: &[Unit]| units.iter().map(|&unit| replayed.units[unit as usize]).sum::<u64>() as f64 / slots;
+    let busy = &replayed.busy;
+    let active = recording.total_blocks.min(recording.model.multiprocessors.into()) as f64;
+    let starts = replayed.ends.len() as f64 * timing.launch.block * active;
+    let mut all = vec![
+        (Bound::Dram, busy.dram / cycles),
+        (Bound::L2, busy.l2.max(busy.port) / cycles),
+        (Bound::Lsu, (busy.lsu - busy.shared) / cycles),
+        (Bound::SharedMemory, busy.shared / cycles),
+        (Bound::Issue, replayed.issued as f64 * f64::from(timing.issue.any) / slots),
+        (Bound::Fp32, unit(&[Unit::Fp32])),
+        (Bound::Integer, unit(&[Unit::Integer, Unit::Multiply])),
+        (Bound::Fp64, unit(&[Unit::Double])),
+        (Bound::SpecialFunctions, unit(&[Unit::Special])),
+        (Bound::Constants, busy.constant / cycles),
+        (Bound::Textures, unit(&[Unit::Texture])),
+        (Bound::Launch, starts / cycles),
+    ];
+    all.iter_mut().for_each(|(_, part)| *part = part.clamp(0.0, 1.0));
+    all.retain(|&(_, part)| part > 0.0);
+    sorted(all)
+}
+
+fn shares(all: Vec<(Why, f64)>) -> Vec<(Why, f64)> {
+    let sum: f64 = all.iter().map(|(_, cycles)| cycles).sum();
+    sorted(all.into_iter().filter(|&(_, cycles)| cycles > 0.0).map(|(why, cycles)| (why, cycles / sum)).collect())
+}
+
+fn sorted<T>(mut all: Vec<(T, f64)>) -> Vec<(T, f64)> {
+    all.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    all
+}
+
+/// What limits a launch: the busiest unit, or else what warps wait for longest.
+fn bound(uses: &[(Bound, f64)], waits: &[(Why, f64)], empty: f64) -> Bound {
+    if empty > 0.5 {
+        return Bound::Launch;
+    }
+    if let Some(&(unit, part)) = uses.first()
+        && part >= LIMITS
+    {
+        return unit;
+    }
+    match waits.first().map(|&(why, _)| why) {
+        Some(Why::Barrier) => Bound::Barriers,
+        Some(Why::Arithmetic | Why::Branch) => Bound::Dependences,
+        Some(Why::Turn) => Bound::Issue,
+        Some(Why::Queue) => Bound::Lsu,
+        Some(Why::Memory | Why::Shared | Why::Constant) | None => Bound::Latency,
+    }
+}

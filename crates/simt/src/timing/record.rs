@@ -1,0 +1,169 @@
+//! All that a launch on a model leaves for the replay.
+
+use super::servers::DramWork;
+use super::trace::BlockTrace;
+use crate::counters::InstructionCounters;
+use crate::machine::Timed;
+use crate::model::{CacheCounters, Chip, Density, Model, SectorCounters, Timing, WrittenBack};
+
+/// What a launch left.
+pub(crate) struct Recording {
+    pub model: &'static Model,
+    pub timing: &'static Timing,
+    pub blocks: Vec<BlockTrace>,
+    /// Blocks of the grid, and those of them that ran.
+    pub total_blocks: u64,
+    pub run_blocks: u64,
+    /// Blocks resident on a multiprocessor.
+    pub resident: u32,
+    pub warps_per_block: u32,
+    /// The reads of each instruction from L2.
+    pub reads: Vec<SectorCounters>,
+    /// What each instruction did in the blocks that ran.
+    pub counted: Vec<InstructionCounters>,
+    pub caches: CacheCounters,
+    pub density: Density,
+    /// What was written back, and what is left dirty in L2.
+    pub writes: [WrittenBack; 2],
+    /// Distinct bytes that the blocks that ran accessed.
+    pub footprint: u64,
+    /// Registers of a thread, as given or estimated.
+    pub registers: u32,
+    /// Bytes of all allocations.
+    pub memory: u64,
+}
+
+/// What L2 does with the accesses of an instruction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PlaceTraffic {
+    /// The part of its sectors that L2 has not.
+    misses: f64,
+    /// Misses that are not whole sectors yet.
+    carried: f64,
+    /// Whether its stores write whole sectors, mostly.
+    pub writes_whole_sectors: bool,
+}
+
+impl PlaceTraffic {
+    /// Of sectors that L1 lacks, those that L2 lacks, too: evenly spread over the launch.
+    pub fn misses(&mut self, sectors: u8) -> u8 {
+        self.carried += f64::from(sectors) * self.misses;
+        let whole = self.carried.floor();
+        self.carried -= whole;
+        whole as u8
+    }
+}
+
+/// Data up to this part of L2 stays there.
+pub(super) const FITS: f64 = 0.8;
+/// Stores that write more than this part of their sectors write them as a whole.
+const WHOLE: f64 = 0.7;
+/// What gaps in the use of DRAM cost, as fitted on an H200: `1 + SPARSE * (1 / density - 1)^power`.
+const SPARSE_READS: f64 = 0.30;
+const SPARSE_WRITES: f64 = 0.45;
+/// The most that gaps between written sectors cost.
+const MOST_FOR_GAPS: f64 = 4.0;
+
+impl Recording {
+    /// Nothing so far.
+    pub fn new(model: &'static Model, timed: Timed, total_blocks: u64, warps_per_block: u32, memory: u64) -> Self {
+        let Timed { timing, registers, resident, .. } = timed;
+        Self {
+            model,
+            timing,
+            blocks: Vec::new(),
+            total_blocks,
+            run_blocks: 0,
+            resident,
+            warps_per_block,
+            reads: Vec::new(),
+            counted: Vec::new(),
+            caches: CacheCounters::default(),
+            density: Density { read: 1.0, written: 1.0 },
+            writes: <[WrittenBack; 2]>::default(),
+            footprint: 0,
+            registers,
+            memory,
+        }
+    }
+
+    /// Takes what the chip and its instructions have done so far, in `blocks` blocks.
+    pub fn take_traffic(&mut self, chip: &Chip, counted: &[InstructionCounters], blocks: u64) {
+        self.run_blocks = blocks;
+        self.counted = counted.to_vec();
+        self.caches = chip.counters().caches;
+        self.writes = chip.writes();
+        if let Some(traffic) = &chip.traffic {
+            self.reads.clone_from(&traffic.reads);
+            self.density = traffic.density();
+            self.footprint = traffic.footprint();
+        }
+    }
+
+    /// What L2 does with each instruction's accesses.
+    pub(super) fn places(&self) -> Vec<PlaceTraffic> {
+        let all = self.reads.iter().copied().chain(std::iter::repeat(SectorCounters::default()));
+        // What fits is read from DRAM once, though blocks that did not run share it.
+        let missed = self.caches.l2_read.misses() as f64 * 32.0 * self.grown();
+        let fits = self.model.l2.is_some_and(|l2| self.memory as f64 <= FITS * l2.bytes as f64);
+        let once = if fits && missed > self.memory as f64 { self.memory as f64 / missed } else { 1.0 };
+        let of = |(counters, reads): (&InstructionCounters, SectorCounters)| {
+            let global = &counters.global;
+            PlaceTraffic {
+                misses: match reads.sectors {
+                    0 => 1.0,
+                    sectors => reads.misses() as f64 / sectors as f64 * once,
+                },
+                carried: 0.0,
+                writes_whole_sectors: global.bytes as f64 >= WHOLE * 32.0 * global.sectors as f64,
+            }
+        };
+        self.counted.iter().zip(all).map(of).collect()
+    }
+
+    /// DRAM's work, relative to what the instructions ask for.
+    pub(super) fn dram_work(&self) -> DramWork {
+        if self.model.l2.is_none() {
+            return DramWork { read: 1.0, written: 1.0 };
+        }
+        let missed = self.caches.l2_read.misses() * 32;
+        let fetched = match missed {
+            0..32_000 => 1.0,
+            missed => (self.caches.dram_read_bytes as f64 / missed as f64).clamp(1.0, 2.0),
+        };
+        let read = fetched * (1.0 + SPARSE_READS * power(1.0 / self.density.read - 1.0, 0.6));
+        let [back, left] = self.writes;
+        let all = back.sectors + left.sectors;
+        let asked = self.caches.l2_write + self.caches.l2_reduction.sectors + self.caches.l2_atomic.sectors;
+        let written = match (all, asked) {
+            (0, _) | (_, 0) => 1.0,
+            (all, asked) => {
+                // Sectors that are still dirty may yet be completed.
+                let settled = if back.sectors * 10 > all * 3 { back } else { sum(back, left) };
+                let partial = settled.partial as f64 / settled.sectors.max(1) as f64;
+                let gaps = 1.0 + SPARSE_WRITES * power(1.0 / self.density.written - 1.0, 0.9);
+                all as f64 / asked as f64 * (1.0 + partial) * gaps.min(MOST_FOR_GAPS)
+            }
+        };
+        DramWork { read, written }
+    }
+
+    /// Distinct bytes that the whole grid accesses, if its other blocks do as these.
+    pub(super) fn whole_footprint(&self) -> f64 {
+        (self.footprint as f64 * self.grown()).min(self.memory as f64)
+    }
+
+    /// How many times as many blocks the grid has as ran.
+    fn grown(&self) -> f64 {
+        self.total_blocks as f64 / self.run_blocks.max(1) as f64
+    }
+}
+
+fn sum(one: WrittenBack, other: WrittenBack) -> WrittenBack {
+    WrittenBack { sectors: one.sectors + other.sectors, partial: one.partial + other.partial }
+}
+
+/// A power, rounded, so that it is the same on every machine.
+fn power(base: f64, exponent: f64) -> f64 {
+    (base.max(0.0).powf(exponent) * 1024.0).round() / 1024.0
+}

@@ -1,0 +1,94 @@
+//! An estimate of the registers that `ptxas` gives a thread, from the values that are live at once.
+//!
+//! PTX has as many registers as it likes. The most that are live at one instruction is what a
+//! thread cannot do without; `ptxas` adds some for addresses and for loads that it moves up. On an
+//! H200, the estimate is compared with Nsight Compute's `launch__registers_per_thread` in
+//! `docs/TIME.md`.
+
+use ptx::{Function, Module, Type};
+
+use crate::program::{BasicBlocks, Code, successors};
+
+/// Added to the live registers.
+const OVERHEAD: u32 = 6;
+/// The fewest that a thread has.
+const FEWEST: u32 = 16;
+
+/// The estimate for a kernel and the functions that it may call.
+pub(crate) fn estimate(code: &Code, module: &Module) -> u32 {
+    let mut most = 0;
+    let mut place = 0;
+    while let Some(&(handle, _)) = code.positions.get(place) {
+        let function = &module.functions[handle];
+        let length = function.body.as_ref().map_or(0, Vec::len);
+        if length == 0 {
+            break;
+        }
+        most = most.max(live(code, function, place));
+        place += length;
+    }
+    (most + OVERHEAD).max(FEWEST).next_multiple_of(2)
+}
+
+/// 32-bit registers for a PTX register. Predicates have a file of their own.
+fn words(ty: Type) -> u32 {
+    match ty {
+        Type::Pred => 0,
+        ty => ty.bits().div_ceil(32),
+    }
+}
+
+/// The most words that are live at once in a function, whose first place this is.
+fn live(code: &Code, function: &Function, first: usize) -> u32 {
+    let body = function.body.as_deref().unwrap_or_default();
+    let sizes: Vec<u32> = function.registers.iter().map(|(_, register)| words(register.ty)).collect();
+    let ways = successors(body);
+    let blocks = BasicBlocks::new(body.len(), &ways);
+    let words = sizes.len().div_ceil(64);
+    let mut at_start = vec![vec![0u64; words]; blocks.count()];
+    let mut waiting: Vec<usize> = (0..blocks.count()).collect();
+    let mut is_waiting = vec![true; blocks.count()];
+    let mut most = 0;
+    // Blocks are visited until nothing changes, so the last visit of each sees all that is live.
+    while let Some(block) = waiting.pop() {
+        is_waiting[block] = false;
+        let range = blocks.positions(block);
+        let mut now = vec![0u64; words];
+        for &next in &ways[range.end - 1] {
+            let next = (0..blocks.count()).find(|&other| blocks.positions(other).start == next as usize);
+            for (now, next) in now.iter_mut().zip(next.map(|next| &at_start[next]).into_iter().flatten()) {
+                *now |= next;
+            }
+        }
+        let mut size: u32 = sizes.iter().enumerate().filter(|&(index, _)| has(&now, index)).map(|(_, size)| size).sum();
+        most = most.max(size);
+        for position in range.rev() {
+            for &written in code.registers.writes(first + position) {
+                if has(&now, written as usize) {
+                    now[written as usize / 64] &= !(1 << (written % 64));
+                    size -= sizes[written as usize];
+                }
+            }
+            for &read in code.registers.reads(first + position) {
+                if !has(&now, read as usize) {
+                    now[read as usize / 64] |= 1 << (read % 64);
+                    size += sizes[read as usize];
+                }
+            }
+            most = most.max(size);
+        }
+        if now != at_start[block] {
+            at_start[block] = now;
+            for &before in &blocks.before[block] {
+                if !std::mem::replace(&mut is_waiting[before], true) {
+                    waiting.push(before);
+                }
+            }
+        }
+    }
+    most
+}
+
+fn has(set: &[u64], index: usize) -> bool {
+    set[index / 64] >> (index % 64) & 1 == 1
+}

@@ -1,0 +1,334 @@
+//! Replays one multiprocessor: warps issue in order, each instruction once its registers are ready
+//! and its unit is free.
+//!
+//! Each scheduler goes on with the warp that it issued last, or else takes the oldest that can. Warps
+//! wait at barriers for the rest of their block. When a block has ended, the next one starts in its
+//! place, no sooner than the chip starts blocks. The multiprocessor runs as many blocks as the
+//! busiest one of the launch, or enough of them to see how long each further one takes.
+//!
+//! Time is in cycles. Nothing depends on the host: all queues are in order of number.
+
+use super::machine::{Block, Warp, Why};
+use super::plan::{Plan, UNITS, Unit};
+use super::record::{PlaceTraffic, Recording};
+use super::servers::{Busy, Kind, Servers};
+use super::trace::{Event, Target};
+use crate::model::Timing;
+
+/// Rounds of resident blocks that are replayed; beyond them, time is extrapolated.
+const ROUNDS: usize = 12;
+/// Instructions after which the replay stops, and the rest is extrapolated.
+const MOST_ISSUED: u64 = 3_000_000;
+
+/// What the replay found.
+pub(super) struct Replayed {
+    /// Cycles until the last replayed block ended.
+    pub end: f64,
+    /// When each block ended, in order.
+    pub ends: Vec<f64>,
+    /// Blocks that were to be replayed.
+    pub wanted: usize,
+    /// The part of the recorded instructions of those blocks that was replayed.
+    pub part: f64,
+    /// Cycles until the last stores are done.
+    pub drained: f64,
+    pub busy: Busy,
+    /// Instructions that the hardware issued.
+    pub issued: u64,
+    /// Cycles for which each unit was occupied, over all schedulers.
+    pub units: [u64; UNITS],
+    /// Cycles for which warps waited, by reason.
+    pub waits: [f64; Why::ALL.len()],
+    /// Cycles for which warps waited at each instruction.
+    pub by_place: Vec<f64>,
+}
+
+/// A scheduler.
+#[derive(Default)]
+struct Scheduler {
+    /// Its warps, the oldest first.
+    warps: Vec<usize>,
+    /// The index in `warps` of the one that issued last.
+    last: usize,
+    /// Nothing can issue before this.
+    next: u64,
+    /// When each unit is free.
+    units: [u64; UNITS],
+}
+
+/// A multiprocessor.
+pub(super) struct Replay<'r> {
+    plan: &'r Plan,
+    timing: &'r Timing,
+    /// What each block's warps execute, in the compiler's order.
+    traces: &'r [Vec<Vec<Event>>],
+    places: Vec<PlaceTraffic>,
+    kinds: &'r [Kind],
+    servers: Servers<'r>,
+    schedulers: Vec<Scheduler>,
+    warps: Vec<Warp>,
+    blocks: Vec<Block>,
+    /// When each place for a block is free; `None` while it is taken.
+    seats: Vec<Option<u64>>,
+    /// When the next block can start.
+    next_start: u64,
+    interval: u64,
+    started: usize,
+    done: Replayed,
+}
+
+impl<'r> Replay<'r> {
+    /// `active` multiprocessors work, and this one has `blocks` blocks to do, `resident` at a time.
+    pub fn new(
+        plan: &'r Plan,
+        recording: &'r Recording,
+        (traces, kinds): (&'r [Vec<Vec<Event>>], &'r [Kind]),
+        servers: Servers<'r>,
+        (active, blocks, resident): (f64, u64, usize),
+    ) -> Self {
+        let timing = recording.timing;
+        let wanted = usize::try_from(blocks).unwrap_or(usize::MAX).min(resident * ROUNDS);
+        let interval = (timing.launch.block * active).max(timing.launch.warp * f64::from(recording.warps_per_block));
+        Self {
+            plan,
+            timing,
+            traces,
+            places: recording.places(),
+            kinds,
+            servers,
+            schedulers: (0..timing.issue.schedulers).map(|_| Scheduler::default()).collect(),
+            warps: Vec::new(),
+            blocks: Vec::new(),
+            seats: vec![Some(0); resident],
+            next_start: 0,
+            interval: interval as u64,
+            started: 0,
+            done: Replayed {
+                end: 0.0,
+                ends: Vec::new(),
+                wanted,
+                part: 1.0,
+                drained: 0.0,
+                busy: Busy::default(),
+                issued: 0,
+                units: [0; UNITS],
+                waits: [0.0; Why::ALL.len()],
+                by_place: vec![0.0; plan.steps.len()],
+            },
+        }
+    }
+
+    /// Runs to the end.
+    pub fn run(mut self) -> Replayed {
+        let mut now = 0;
+        let mut events: u64 = 0;
+        while self.done.ends.len() < self.done.wanted && events < MOST_ISSUED {
+            self.start_blocks(now);
+            let mut next = self.next_block();
+            for index in 0..self.schedulers.len() {
+                if self.schedulers[index].next <= now {
+                    match self.choose(index, now) {
+                        Ok(warp) => {
+                            self.issue(index, warp, now);
+                            events += 1;
+                        }
+                        Err(until) => self.schedulers[index].next = until.max(now + 1),
+                    }
+                }
+            }
+            next = self.schedulers.iter().map(|scheduler| scheduler.next).min().unwrap_or(u64::MAX).min(next);
+            if next == u64::MAX {
+                break;
+            }
+            now = next.max(now + 1);
+        }
+        let all: u64 = (0..self.done.wanted).map(|block| self.length(block)).sum();
+        self.done.part = if self.done.ends.len() < self.done.wanted { events as f64 / all.max(1) as f64 } else { 1.0 };
+        self.done.end = now as f64;
+        self.done.drained = self.servers.drained();
+        self.done.busy = self.servers.busy;
+        self.done
+    }
+
+    /// Instructions of a block.
+    fn length(&self, block: usize) -> u64 {
+        self.traces[block % self.traces.len()].iter().map(|warp| warp.len() as u64).sum()
+    }
+
+    /// When the next block can start.
+    fn next_block(&self) -> u64 {
+        match self.started < self.done.wanted {
+            true => self.seats.iter().flatten().min().map_or(u64::MAX, |&free| free.max(self.next_start)),
+            false => u64::MAX,
+        }
+    }
+
+    fn start_blocks(&mut self, now: u64) {
+        while self.next_block() <= now {
+            let Some(seat) = self.seats.iter().position(|seat| seat.is_some_and(|free| free <= now)) else { return };
+            self.seats[seat] = None;
+            self.next_start = now + self.interval;
+            let trace = self.started % self.traces.len();
+            self.started += 1;
+            let block = self.blocks.len();
+            let warps = &self.traces[trace];
+            self.blocks.push(Block { seat, warps: warps.len(), left: 0, waiting: 0 });
+            for (index, events) in warps.iter().enumerate() {
+                if events.is_empty() {
+                    continue;
+                }
+                self.blocks[block].left += 1;
+                let parts = self.schedulers.len();
+                let scheduler = match warps.len() >= parts {
+                    true => index % parts,
+                    false => (0..parts).min_by_key(|&part| self.schedulers[part].warps.len()).unwrap_or(0),
+                };
+                let start = now + (index as f64 * self.timing.launch.warp) as u64;
+                let id = self.warps.len();
+                self.warps.push(Warp::new(block, trace, index, start, self.plan.registers));
+                self.schedulers[scheduler].warps.push(id);
+                self.schedulers[scheduler].next = self.schedulers[scheduler].next.min(start);
+                self.look_ahead(id);
+            }
+            if self.blocks[block].left == 0 {
+                self.end_block(block, now);
+            }
+        }
+    }
+
+    /// The event that a warp executes next.
+    fn event(&self, warp: &Warp) -> Event {
+        self.traces[warp.trace][warp.index][warp.at]
+    }
+
+    /// Finds out when a warp's next instruction has its registers.
+    fn look_ahead(&mut self, id: usize) {
+        let event = self.event(&self.warps[id]);
+        let step = &self.plan.steps[event.place as usize];
+        self.warps[id].wait_for(step);
+    }
+
+    /// The warp that a scheduler issues from, as an index in its list; or the time until which none
+    /// can.
+    fn choose(&self, index: usize, now: u64) -> Result<usize, u64> {
+        let scheduler = &self.schedulers[index];
+        let mut until = u64::MAX;
+        let last = scheduler.last.min(scheduler.warps.len().saturating_sub(1));
+        let others = (0..scheduler.warps.len()).filter(|&at| at != last);
+        for at in [last].into_iter().chain(others).take(scheduler.warps.len()) {
+            let warp = &self.warps[scheduler.warps[at]];
+            if warp.at_barrier {
+                continue;
+            }
+            if warp.ready > now {
+                until = until.min(warp.ready);
+                continue;
+            }
+            let event = self.event(warp);
+            let unit = self.plan.steps[event.place as usize].cost.unit;
+            let free = scheduler.units[unit as usize];
+            if free > now {
+                until = until.min(free);
+                continue;
+            }
+            if matches!(unit, Unit::Memory | Unit::Shuffle | Unit::Texture) {
+                let stores = event.target == Target::Memory && self.kinds[event.place as usize] != Kind::Load;
+                let room = self.servers.room(now as f64, stores);
+                if room > now as f64 {
+                    until = until.min(room.ceil() as u64);
+                    continue;
+                }
+            }
+            return Ok(at);
+        }
+        Err(until)
+    }
+
+    fn issue(&mut self, index: usize, at: usize, now: u64) {
+        let id = self.schedulers[index].warps[at];
+        let event = self.event(&self.warps[id]);
+        let place = event.place as usize;
+        let step = &self.plan.steps[place];
+        let cost = step.cost;
+        let slots = u64::from(cost.slots * self.timing.issue.any);
+        let (waited, why) = self.warps[id].waited(now, matches!(cost.unit, Unit::Memory | Unit::Texture));
+        for (reason, cycles) in why.into_iter().zip(waited) {
+            self.done.waits[reason as usize] += cycles;
+            self.done.by_place[place] += cycles;
+        }
+        self.done.issued += u64::from(cost.slots);
+        self.done.units[cost.unit as usize] += u64::from(cost.cycles);
+        let scheduler = &mut self.schedulers[index];
+        scheduler.last = at;
+        scheduler.next = now + slots;
+        scheduler.units[cost.unit as usize] = now + u64::from(cost.cycles.max(1));
+        let ready = match (event.target, cost.unit) {
+            (Target::Nothing, Unit::Shuffle) => self.servers.shuffle(now as f64) + f64::from(cost.latency),
+            (Target::Nothing, _) => now as f64 + f64::from(cost.latency),
+            _ => {
+                let traffic = &mut self.places[place];
+                self.servers.access(now as f64, &event, self.kinds[place], traffic)
+            }
+        };
+        if event.target == Target::Constant {
+            let backlog = self.servers.constant_backlog();
+            scheduler.next = scheduler.next.max(backlog.max(0.0) as u64);
+        }
+        let warp = &mut self.warps[id];
+        let why = Why::of(event.target, cost.unit);
+        step.writes.iter().for_each(|&register| warp.set(register, ready as u64, why));
+        let branch = cost.unit == Unit::Branch;
+        warp.go_on(now + if branch { u64::from(cost.latency).max(slots) } else { slots });
+        let block = warp.block;
+        if warp.at == self.traces[warp.trace][warp.index].len() {
+            self.end_warp(index, at, now);
+        } else {
+            if step.is_barrier {
+                warp.at_barrier = true;
+                self.blocks[block].waiting += 1;
+            }
+            self.look_ahead(id);
+        }
+        self.release(block, now);
+    }
+
+    fn end_warp(&mut self, index: usize, at: usize, now: u64) {
+        let scheduler = &mut self.schedulers[index];
+        let id = scheduler.warps.remove(at);
+        scheduler.last = at.min(scheduler.warps.len().saturating_sub(1));
+        let warp = &mut self.warps[id];
+        warp.end();
+        let block = warp.block;
+        self.blocks[block].left -= 1;
+        if self.blocks[block].left == 0 {
+            self.end_block(block, now);
+        }
+    }
+
+    fn end_block(&mut self, block: usize, now: u64) {
+        self.done.ends.push(now as f64 + 1.0);
+        self.seats[self.blocks[block].seat] = Some(now + self.timing.launch.turnaround as u64);
+    }
+
+    /// Lets the warps of a block go on, if all that are left wait at the barrier.
+    fn release(&mut self, block: usize, now: u64) {
+        let Block { left, waiting, warps, .. } = self.blocks[block];
+        if left == 0 || waiting < left {
+            return;
+        }
+        self.blocks[block].waiting = 0;
+        let latency = &self.timing.latency;
+        let go = now + (latency.barrier + latency.barrier_per_warp * warps as f64) as u64;
+        for scheduler in &mut self.schedulers {
+            for &id in &scheduler.warps {
+                let warp = &mut self.warps[id];
+                if warp.block == block && warp.at_barrier {
+                    warp.leave_barrier(go);
+                    if warp.ready < scheduler.next {
+                        scheduler.next = warp.ready.max(now + 1);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! The path of an access: the load-store unit, the port of L1, L2 and DRAM, each a server with a
+//! queue. A request begins at the later of its arrival and the end of the one before, and occupies
+//! the server for its work. The replayed multiprocessor owns the first two; of L2 and DRAM it has the
+//! share that is left if all active multiprocessors do alike.
+
+use super::delay::Delays;
+use super::record::PlaceTraffic;
+use super::trace::{Event, Target};
+use crate::model::{Model, Timing};
+
+/// Cycles of work that the load-store unit queues before warps have to wait.
+const LSU_QUEUE: f64 = 24.0;
+/// Cycles of stores that wait for the port.
+const STORE_QUEUE: f64 = 64.0;
+/// How far DRAM may lag behind before stores wait for it, in cycles; L2 a quarter of that.
+const WRITE_SLACK: f64 = 2000.0;
+/// Cycles of the load-store unit for a line that L1 has, and for one that it lacks, if the lines are
+/// in different banks: `l1_stride33` and `cg_1sm_stride33` on an H200.
+const LINE: f64 = 0.275;
+const MISSED_LINE: f64 = 1.03;
+/// What a sector that is written in part costs in L2, in whole ones.
+const PARTIAL: f64 = 2.0;
+/// Mean delays of a line at L2 and at DRAM, in cycles, as fitted on an H200.
+const L2_JITTER: f64 = 15.0;
+const DRAM_JITTER: f64 = 60.0;
+/// Waiting for a busy DRAM: `QUEUEING * use^2 / (1 + ROOM - use)` cycles.
+const QUEUEING: f64 = 260.0;
+const ROOM: f64 = 0.12;
+/// Cycles over which the use of DRAM is averaged.
+const WINDOW: f64 = 3000.0;
+/// Cycles of the constant cache for each address beyond the first.
+const CONSTANT_ADDRESS: f64 = 2.3;
+/// How far the constant cache may lag behind before its scheduler waits.
+const CONSTANT_QUEUE: f64 = 200.0;
+
+/// Cycles for which each server has worked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Busy {
+    pub lsu: f64,
+    pub shared: f64,
+    pub port: f64,
+    pub l2: f64,
+    pub dram: f64,
+    pub constant: f64,
+}
+
+/// The rates of a launch, in bytes a cycle for the replayed multiprocessor.
+#[derive(Clone, Copy, Debug)]
+struct Rates {
+    port_in: f64,
+    port_out: f64,
+    l2_read: f64,
+    l2_write: f64,
+    l2_lines: f64,
+    dram: f64,
+    /// What a byte costs that a store makes DRAM write.
+    dram_write: f64,
+    /// How many bytes DRAM reads for one that is asked for.
+    dram_read: f64,
+}
+
+/// The servers, each with the time from which it is free.
+pub(super) struct Servers<'t> {
+    timing: &'t Timing,
+    rates: Rates,
+    /// The part of the chip's multiprocessors that share L2.
+    active_share: f64,
+    warm: bool,
+    lsu: f64,
+    port_in: f64,
+    stores: f64,
+    l2_read: f64,
+    l2_write: f64,
+    dram: f64,
+    constant: f64,
+    /// The recent use of DRAM, when it was looked at, and how long it had worked.
+    recent: (f64, f64, f64),
+    pub busy: Busy,
+    delays: Delays,
+}
+
+/// How an instruction that accesses memory is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Load,
+    Store,
+    /// It returns the old value.
+    Atomic,
+    Reduction,
+}
+
+/// DRAM's work for the launch, relative to what its instructions ask for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DramWork {
+    pub read: f64,
+    pub written: f64,
+}
+
+impl<'t> Servers<'t> {
+    /// `active` of the chip's multiprocessors share it. `warm`: all that is read is in L2, and nothing
+    /// is written back.
+    pub fn new(model: &Model, timing: &'t Timing, active: f64, work: DramWork, warm: bool) -> Self {
+        let multiprocessors = model.multiprocessors;
+        let share = |gbps: f64| gbps * 1e3 / timing.clock_mhz / active;
+        let memory = &timing.memory;
+        let rates = Rates {
+            port_in: memory.port_in,
+            port_out: memory.port_out,
+            l2_read: share(memory.l2_read),
+            l2_write: share(memory.l2_write),
+            l2_lines: memory.l2_lines / active,
+            dram: share(memory.dram),
+            dram_write: work.written * memory.dram_write,
+            dram_read: work.read,
+        };
+        Self {
+            timing,
+            rates,
+            active_share: active / f64::from(multiprocessors),
+            warm,
+            lsu: 0.0,
+            port_in: 0.0,
+            stores: 0.0,
+            l2_read: 0.0,
+            l2_write: 0.0,
+            dram: 0.0,
+            constant: 0.0,
+            recent: (0.0, 0.0, 0.0),
+            busy: Busy::default(),
+            delays: Delays::default(),
+        }
+    }
+
+    /// When the queues have room for an access; at most `now` if they have.
+    pub fn room(&self, now: f64, stores: bool) -> f64 {
+        let lsu = self.lsu - LSU_QUEUE;
+        let stores = if stores { self.stores - STORE_QUEUE } else { now };
+        lsu.max(stores).max(now)
+    }
+
+    /// When the last store is done.
+    pub fn drained(&self) -> f64 {
+        self.l2_write.max(self.lsu)
+    }
+
+    /// Until when the scheduler waits for the constant cache.
+    pub fn constant_backlog(&self) -> f64 {
+        self.constant - CONSTANT_QUEUE
+    }
+
+    /// An access begins. Returns when its result is there.
+    pub fn access(&mut self, now: f64, event: &Event, kind: Kind, place: &mut PlaceTraffic) -> f64 {
+        self.look(now);
+        match event.target {
+            Target::Nothing => now,
+            Target::Shared => self.shared(now, event),
+            Target::Constant => self.constant(now, event),
+            Target::Texture => self.texture(now, event),
+            Target::Memory => match kind {
+                Kind::Load => self.load(now, event, place),
+                Kind::Store => self.store(now, event, place),
+                Kind::Atomic | Kind::Reduction => self.atomic(now, event, place),
+            },
+        }
+    }
+
+    /// A shuffle, which the load-store unit does.
+    pub fn shuffle(&mut self, now: f64) -> f64 {
+        self.enter(now, self.timing.memory.lsu)
+    }
+
+    /// Averages the use of DRAM.
+    fn look(&mut self, now: f64) {
+        let (recent, last, worked) = self.recent;
+        let since = now - last;
+        if since > 400.0 {
+            let weight = (since / WINDOW).min(1.0);
+            let part = (self.busy.dram - worked) / since;
+            self.recent = (recent + (part - recent) * weight, now, self.busy.dram);
+        }
+    }
+
+    /// Work for the load-store unit. Returns when it begins.
+    fn enter(&mut self, now: f64, cycles: f64) -> f64 {
+        let begin = self.lsu.max(now);
+        self.lsu = begin + cycles;
+        self.busy.lsu += cycles;
+        begin
+    }
+
+    fn shared(&mut self, now: f64, event: &Event) -> f64 {
+        let cycles = f64::from(event.wavefronts.max(1)) * self.timing.memory.lsu;
+        let begin = self.enter(now, cycles);
+        self.busy.shared += cycles;
+        begin + cycles + self.timing.latency.shared - 1.0
+    }
+
+    fn constant(&mut self, now: f64, event: &Event) -> f64 {
+        let cycles = 1.0 + f64::from(event.lines.saturating_sub(1)) * CONSTANT_ADDRESS;
+        self.constant = self.constant.max(now) + cycles;
+        self.busy.constant += cycles;
+        self.constant + 30.0
+    }
+
+    fn load(&mut self, now: f64, event: &Event, place: &mut PlaceTraffic) -> f64 {
+        let missed_lines = missed_lines(event);
+        let lines = f64::from(event.lines) * LINE;
+        let cycles = f64::from(event.wavefronts).max(lines).max(missed_lines * MISSED_LINE);
+        let cycles = cycles.max(1.0) * self.timing.memory.lsu;
+        let begin = self.enter(now, cycles);
+        let hit = begin + cycles + self.timing.latency.l1;
+        match event.missed {
+            0 => hit,
+            missed => self.fetch(begin, begin + cycles, missed, missed_lines, place.misses(missed)),
+        }
+    }
+
+    fn texture(&mut self, now: f64, event: &Event) -> f64 {
+        let begin = self.enter(now, self.timing.memory.lsu);
+        let hit = begin + self.timing.latency.texture;
+        match event.missed {
+            0 => hit,
+            missed => self.fetch(begin, hit, missed, missed_lines(event).max(1.0), event.turns),
+        }
+    }
+
+    /// L1 fetches sectors of some lines; DRAM has to deliver `from_dram` of them. `hit`: when L1's
+    /// part is done.
+    fn fetch(&mut self, begin: f64, hit: f64, missed: u8, lines: f64, from_dram: u8) -> f64 {
+        let (rates, latency) = (self.rates, &self.timing.latency);
+        let bytes = f64::from(missed) * 32.0;
+        self.port_in = self.port_in.max(begin) + bytes / rates.port_in;
+        self.busy.port += bytes / rates.port_in;
+        let work = (bytes / rates.l2_read).max(lines / rates.l2_lines);
+        self.l2_read = self.l2_read.max(self.port_in) + work;
+        self.busy.l2 += work;
+        let delay = self.delays.largest_of(lines.max(1.0) as u32);
+        let from_l2 = self.l2_read.max(hit) + latency.l2 + L2_JITTER * delay;
+        if from_dram == 0 || self.warm {
+            return from_l2;
+        }
+        let work = f64::from(from_dram) * 32.0 * rates.dram_read / rates.dram;
+        self.dram = self.dram.max(self.l2_read) + work;
+        self.busy.dram += work;
+        let used = self.recent.0.min(1.0);
+        let queue = QUEUEING * used * used / (1.0 + ROOM - used);
+        from_l2.max(self.dram + latency.dram + DRAM_JITTER * delay + queue)
+    }
+
+    fn store(&mut self, now: f64, event: &Event, place: &PlaceTraffic) -> f64 {
+        let lines = f64::from(event.lines) * LINE;
+        let cycles = f64::from(event.wavefronts).max(lines).max(1.0) * self.timing.memory.lsu;
+        let begin = self.enter(now, cycles);
+        let written = self.send(begin, event.missed, place);
+        if !self.warm {
+            let work = f64::from(event.missed) * 32.0 * self.rates.dram_write / self.rates.dram;
+            self.dram = self.dram.max(written) + work;
+            self.busy.dram += work;
+            self.stores = self.stores.max(self.dram - WRITE_SLACK);
+        }
+        self.stores = self.stores.max(self.l2_write - WRITE_SLACK / 4.0);
+        begin + cycles
+    }
+
+    fn atomic(&mut self, now: f64, event: &Event, place: &PlaceTraffic) -> f64 {
+        let cycles = f64::from(event.wavefronts).max(1.0) * self.timing.memory.lsu;
+        let begin = self.enter(now, cycles);
+        self.send(begin, event.missed, place);
+        // L2 does one at a time for each multiprocessor of the chip.
+        self.l2_write += f64::from(event.missed) * self.active_share;
+        self.stores = self.stores.max(self.l2_write - WRITE_SLACK / 2.0);
+        self.l2_write.max(begin) + self.timing.latency.atomic
+    }
+
+    /// Sectors go through the port to L2. Returns when they are there.
+    fn send(&mut self, begin: f64, sectors: u8, place: &PlaceTraffic) -> f64 {
+        let bytes = f64::from(sectors) * 32.0;
+        let at_port = self.stores.max(begin);
+        self.stores = at_port + bytes / self.rates.port_out;
+        let cost = if place.writes_whole_sectors { 1.0 } else { PARTIAL };
+        let work = bytes * cost / self.rates.l2_write;
+        self.l2_write = self.l2_write.max(at_port) + work;
+        self.busy.l2 += work;
+        self.l2_write
+    }
+}
+
+/// Of the lines of an access, those that L1 lacks, if its misses are spread evenly.
+fn missed_lines(event: &Event) -> f64 {
+    f64::from(event.lines) * f64::from(event.missed) / f64::from(event.sectors.max(event.missed).max(1))
+}

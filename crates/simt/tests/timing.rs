@@ -1,0 +1,217 @@
+//! Predicted times: the same on any number of threads, never less for more work, and finite whatever
+//! is launched.
+
+use simt::{Launch, Memory, Model, Predicted, Prediction, Program, Report};
+
+const MODULE: &str = r"
+.version 7.8
+.target sm_75
+.address_size 64
+
+// out[i * stride] = in[i * stride], then so many dependent additions.
+.visible .entry copy(.param .u64 in, .param .u64 out, .param .u32 stride, .param .u32 steps)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<8>;
+	.reg .f32 %f<3>;
+	.reg .b64 %rd<5>;
+	ld.param.u64 %rd1, [in];
+	ld.param.u64 %rd2, [out];
+	ld.param.u32 %r5, [stride];
+	ld.param.u32 %r6, [steps];
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %ntid.x;
+	mov.u32 %r3, %tid.x;
+	mad.lo.u32 %r4, %r1, %r2, %r3;
+	mul.lo.u32 %r4, %r4, %r5;
+	and.b32 %r4, %r4, 1048575;
+	mad.wide.u32 %rd3, %r4, 4, %rd1;
+	mad.wide.u32 %rd4, %r4, 4, %rd2;
+	ld.global.f32 %f1, [%rd3];
+	setp.eq.u32 %p1, %r6, 0;
+	@%p1 bra $store;
+$again:
+	add.f32 %f1, %f1, 0f3F800000;
+	sub.u32 %r6, %r6, 1;
+	setp.ne.u32 %p1, %r6, 0;
+	@%p1 bra $again;
+$store:
+	st.global.f32 [%rd4], %f1;
+	ret;
+}
+
+// Writes shared memory so many times, at a stride.
+.visible .entry banks(.param .u32 stride, .param .u32 steps)
+{
+	.shared .align 4 .b8 cells[4096];
+	.reg .pred %p<2>;
+	.reg .b32 %r<6>;
+	ld.param.u32 %r1, [stride];
+	ld.param.u32 %r2, [steps];
+	mov.u32 %r3, %tid.x;
+	mul.lo.u32 %r4, %r3, %r1;
+	and.b32 %r4, %r4, 1023;
+	shl.b32 %r4, %r4, 2;
+	mov.u32 %r5, cells;
+	add.u32 %r4, %r4, %r5;
+$again:
+	st.shared.u32 [%r4], %r2;
+	sub.u32 %r2, %r2, 1;
+	setp.ne.u32 %p1, %r2, 0;
+	@%p1 bra $again;
+	ret;
+}
+
+.visible .entry endless()
+{
+$again:
+	bra $again;
+}
+
+.visible .entry empty()
+{
+	ret;
+}
+";
+
+struct Bench {
+    memory: Memory,
+    program: Program,
+    data: [u64; 2],
+}
+
+impl Bench {
+    fn new() -> Self {
+        let module = ptx::parse("timing.ptx", MODULE).unwrap();
+        let mut memory = Memory::new(1 << 26);
+        let program = Program::load(&module, &mut memory).unwrap();
+        let data = std::array::from_fn(|_| memory.allocate(4 << 20).unwrap());
+        data.iter().for_each(|&address| memory.fill(address, 4 << 20, 1).unwrap());
+        Self { memory, program, data }
+    }
+
+    fn launch(&self, launch: &Launch) -> Report {
+        self.program.launch(&self.memory, launch).unwrap()
+    }
+
+    fn time(&self, launch: &Launch) -> Prediction {
+        match self.launch(launch).predicted() {
+            Some(Predicted::Time(time)) => (**time).clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A copy on a model.
+    fn copy(&self, blocks: u32, stride: u32, steps: u32, change: impl Fn(&mut Launch)) -> Prediction {
+        let [from, to] = self.data.map(u64::to_le_bytes);
+        let (stride, steps) = (stride.to_le_bytes(), steps.to_le_bytes());
+        let arguments: [&[u8]; 4] = [&from, &to, &stride, &steps];
+        let model = Model::named("hopper");
+        let (grid, block) = ([blocks, 1, 1], [256, 1, 1]);
+        let mut launch =
+            Launch { kernel: "copy", grid, block, arguments: &arguments, model, predicts: model, ..Launch::default() };
+        change(&mut launch);
+        self.time(&launch)
+    }
+}
+
+#[test]
+fn host_threads_do_not_matter() {
+    let bench = Bench::new();
+    for only in [false, true] {
+        let one = bench.copy(700, 3, 5, |launch| (launch.threads, launch.time_only) = (Some(1), only));
+        let four = bench.copy(700, 3, 5, |launch| (launch.threads, launch.time_only) = (Some(4), only));
+        assert_eq!(one, four);
+    }
+}
+
+#[test]
+fn counters_are_the_same_with_a_prediction() {
+    let bench = Bench::new();
+    let run = |predicts| {
+        let [from, to] = bench.data.map(u64::to_le_bytes);
+        let (stride, steps) = (3u32.to_le_bytes(), 2u32.to_le_bytes());
+        let arguments: [&[u8]; 4] = [&from, &to, &stride, &steps];
+        let model = Model::named("hopper");
+        let (grid, block) = ([300, 1, 1], [256, 1, 1]);
+        let launch =
+            Launch { kernel: "copy", grid, block, arguments: &arguments, model, predicts, ..Launch::default() };
+        bench.launch(&launch).counters()
+    };
+    assert_eq!(format!("{:?}", run(None)), format!("{:?}", run(Model::named("hopper"))));
+}
+
+#[test]
+fn more_work_takes_no_less_time_and_no_unit_is_used_above_100_percent() {
+    let bench = Bench::new();
+    let rising = |times: Vec<Prediction>| {
+        for pair in times.windows(2) {
+            assert!(pair[1].cold_us >= pair[0].cold_us * 0.999, "{} after {}", pair[1].cold_us, pair[0].cold_us);
+        }
+        for time in &times {
+            assert!(time.uses.iter().all(|(_, part)| (0.0..=1.0).contains(part)), "{:?}", time.uses);
+            let waits: f64 = time.waits.iter().map(|(_, part)| part).sum();
+            assert!((waits - 1.0).abs() < 1e-9, "{:?}", time.waits);
+            assert!(time.warm_us.is_none_or(|warm| warm <= time.cold_us));
+        }
+    };
+    rising([1, 2, 4, 8].map(|stride| bench.copy(512, stride, 0, |_| {})).into());
+    rising([0, 16, 64, 256].map(|steps| bench.copy(512, 1, steps, |_| {})).into());
+    rising([64, 512, 2048, 4096].map(|blocks| bench.copy(blocks, 1, 0, |_| {})).into());
+    let banks = |stride: u32| {
+        let (stride, steps) = (stride.to_le_bytes(), 200u32.to_le_bytes());
+        let model = Model::named("hopper");
+        let (grid, block, arguments): (_, _, [&[u8]; 2]) = ([132, 1, 1], [256, 1, 1], [&stride, &steps]);
+        let (kernel, predicts) = ("banks", model);
+        bench.time(&Launch { kernel, grid, block, arguments: &arguments, model, predicts, ..Launch::default() })
+    };
+    rising([1, 2, 4, 8, 16, 32].map(banks).into());
+}
+
+#[test]
+fn twice_a_large_grid_takes_twice_as_long() {
+    let bench = Bench::new();
+    let time = |blocks| {
+        let time = bench.copy(blocks, 1, 64, |launch| launch.time_only = true);
+        time.cold_us - time.empty_us
+    };
+    let ratio = time(1 << 17) / time(1 << 16);
+    assert!((ratio - 2.0).abs() < 0.04, "{ratio}");
+}
+
+#[test]
+fn odd_launches_have_finite_times_on_every_model() {
+    let bench = Bench::new();
+    for model in Model::all() {
+        for (grid, block) in [([1, 1, 1], [1, 1, 1]), ([3, 2, 1], [33, 1, 1]), ([1, 1, 1], [256, 2, 1])] {
+            for (kernel, only) in [("empty", false), ("empty", true)] {
+                let (model, predicts, time_only) = (Some(model), Some(model), only);
+                let launch = Launch { kernel, grid, block, model, predicts, time_only, ..Launch::default() };
+                let Ok(report) = bench.program.launch(&bench.memory, &launch) else { continue };
+                if let Some(Predicted::Time(time)) = report.predicted() {
+                    assert!(time.cold_us.is_finite() && time.cold_us > 0.0, "{time:?}");
+                    assert!(time.waits_by_instruction.iter().all(|part| part.is_finite()), "{time:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_endless_kernel_is_stopped_by_its_limit() {
+    let bench = Bench::new();
+    let model = Model::named("hopper");
+    for time_only in [false, true] {
+        let launch = Launch {
+            kernel: "endless",
+            grid: [1, 1, 1],
+            block: [32, 1, 1],
+            model,
+            predicts: model,
+            time_only,
+            step_limit: 10_000,
+            ..Launch::default()
+        };
+        assert!(bench.program.launch(&bench.memory, &launch).is_err() || time_only);
+    }
+}

@@ -1,0 +1,117 @@
+//! A row's predicted time: what the simulator says a GPU would take, beside what limits it. It is never shown as if it were
+//! measured: its columns, its fields in data and its sentences say "predicted". Pure.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use simt::{Bound, Model, Predicted, Prediction};
+
+use super::variant_report::VariantReport;
+use crate::units::gigabytes_per_second;
+
+/// The predicted time of all launches of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PredictedTime {
+    /// The GPU.
+    pub model: &'static Model,
+    /// Milliseconds with nothing useful in the level-2 cache.
+    pub time_ms: f64,
+    /// Milliseconds with what the launch before left there, if that is useful.
+    pub warm_time_ms: Option<f64>,
+    /// What limits its longest launch.
+    pub limit: Bound,
+    /// Useful bytes in GB/s.
+    pub gbps: Option<f64>,
+    /// How many times as fast as the first row of its group.
+    pub speedup: Option<f64>,
+    /// Each launch, with the kernel's name.
+    pub launches: Vec<(&'static str, Prediction)>,
+}
+
+/// A row's predicted time, or why there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RowPrediction {
+    /// Its time.
+    Time(PredictedTime),
+    /// It uses something that is not modelled.
+    Not(&'static str),
+}
+
+impl RowPrediction {
+    /// The prediction for a row of these launches, which are queued one behind the other. `None` without any.
+    pub(crate) fn of(launches: &[(&'static str, Predicted)], useful_bytes: u64) -> Option<Self> {
+        let mut times = Vec::new();
+        for (name, predicted) in launches {
+            match predicted {
+                Predicted::Time(time) => times.push((*name, (**time).clone())),
+                Predicted::Not(what) => return Some(Self::Not(what)),
+            }
+        }
+        let (_, first) = times.first()?;
+        let (model, empty, next) = (first.model, first.empty_us, first.next_us);
+        let more = next * (times.len() - 1) as f64;
+        let sum = |of: fn(&Prediction) -> Option<f64>| -> Option<f64> {
+            times.iter().map(|(_, time)| of(time).map(|time| time - empty)).sum::<Option<f64>>()
+        };
+        let time_ms = (empty + more + sum(|time| Some(time.cold_us))?) / 1e3;
+        let longest = times.iter().max_by(|(_, one), (_, other)| one.cold_us.total_cmp(&other.cold_us))?;
+        Some(Self::Time(PredictedTime {
+            model,
+            time_ms,
+            warm_time_ms: sum(|time| time.warm_us).map(|warm| (empty + more + warm) / 1e3),
+            limit: longest.1.bound,
+            gbps: (useful_bytes > 0).then(|| gigabytes_per_second(useful_bytes, time_ms)),
+            speedup: None,
+            launches: times,
+        }))
+    }
+}
+
+impl VariantReport {
+    /// Its predicted time, if it has one.
+    pub fn predicted_time(&self) -> Option<&PredictedTime> {
+        match self.predicted.as_ref()? {
+            RowPrediction::Time(time) => Some(time),
+            RowPrediction::Not(_) => None,
+        }
+    }
+
+    /// Compares its predicted time with that of the first row of its group, which is among the earlier ones unless it is this.
+    pub(crate) fn rate_predicted(&mut self, earlier: &[VariantReport]) {
+        let first = earlier.iter().find(|variant| variant.group == self.group);
+        let baseline = match first {
+            Some(first) => first.predicted_time().map(|time| time.time_ms),
+            None => self.predicted_time().map(|time| time.time_ms),
+        };
+        if let Some(RowPrediction::Time(time)) = &mut self.predicted {
+            time.speedup = baseline.map(|baseline| baseline / time.time_ms);
+        }
+    }
+}
+
+impl Serialize for RowPrediction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Self::Time(time) => {
+                map.serialize_entry("model", time.model.name)?;
+                map.serialize_entry("time_ms", &time.time_ms)?;
+                map.serialize_entry("warm_time_ms", &time.warm_time_ms)?;
+                map.serialize_entry("limiter", time.limit.name())?;
+                map.serialize_entry("gbps", &time.gbps)?;
+                map.serialize_entry("speedup", &time.speedup)?;
+                if let [(_, launch)] = time.launches.as_slice() {
+                    map.serialize_entry("registers", &launch.registers)?;
+                    map.serialize_entry(
+                        "occupancy_percent",
+                        &(100.0 * f64::from(launch.warps.0) / f64::from(launch.warps.1)),
+                    )?;
+                }
+            }
+            Self::Not(what) => {
+                map.serialize_entry("time_ms", &None::<f64>)?;
+                map.serialize_entry("not_predicted", what)?;
+            }
+        }
+        map.end()
+    }
+}
