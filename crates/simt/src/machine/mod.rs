@@ -15,8 +15,8 @@
 //! uninitialised values. If a launch has a model of a GPU, they report to it through [`modelled`];
 //! if it keeps requests, through [`watch`].
 //!
-//! [`matrix`] has tensor cores. [`asynchronous`] dispatches copies, to [`copy`], and mbarriers, to
-//! [`mbarrier`]. [`cluster`] is the barrier of a cluster.
+//! [`matrix`] has tensor cores, [`copy`] `cp.async`. [`asynchronous`] has all that is behind one
+//! boundary because most readers need none of it: bulk copies, mbarriers, the barriers of clusters.
 //!
 //! A program creates a [`state::RunningLaunch`], and `schedule` runs it. The schedule's functions
 //! take a worker; the worker has none of them as methods, so that no instruction can call one.
@@ -27,13 +27,11 @@ mod asynchronous;
 mod atomic;
 mod barriers;
 mod calls;
-mod cluster;
 mod copy;
 mod heap;
 mod inspect;
 mod load;
 mod matrix;
-mod mbarrier;
 mod meeting;
 mod modelled;
 mod observe;
@@ -48,8 +46,8 @@ mod traced;
 mod watch;
 mod written;
 
+pub(crate) use asynchronous::mbarrier::value::pending_count;
 pub(crate) use atomic::has_atomic;
-pub(crate) use mbarrier::value::pending_count;
 pub(crate) use schedule::beside::predicted_beside;
 pub(crate) use schedule::rehearsal::checked_on_model;
 pub(crate) use schedule::resident::{Placement, Timed};

@@ -7,8 +7,7 @@ use crate::lanes::{FULL, WideRow};
 use crate::machine::matrix::tiles;
 use crate::machine::state::{At, Fault, Next, Split, Warp, Worker};
 use crate::machine::{
-    asynchronous, atomic, barriers, calls, cluster, inspect, load, meeting, observe, store, surface, system, texture,
-    written,
+    asynchronous, atomic, barriers, calls, inspect, load, meeting, observe, store, surface, system, texture, written,
 };
 use crate::program::{Action, RETURN};
 use crate::trap::TrapKind;
@@ -239,7 +238,7 @@ fn control<'l>(
         Action::Breakpoint => return Err(fault(TrapKind::Breakpoint, mask)),
         Action::Barrier(barrier) => return barriers::wait(worker, warp, split, barrier, mask),
         &Action::ClusterBarrier { waits, relaxed, aligned } => {
-            if !cluster::execute(worker, warp, split, mask, (waits, relaxed, aligned))? {
+            if !asynchronous::cluster::execute(worker, warp, split, mask, (waits, relaxed, aligned))? {
                 return Ok(Next::Gone);
             }
         }

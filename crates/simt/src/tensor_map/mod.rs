@@ -20,7 +20,7 @@
 //! ```
 //!
 //! `rules` validates maps, `walk` finds the bytes of a box and where they are in shared memory,
-//! `text` parses maps, and `machine/copy/tensor.rs` executes the instructions.
+//! `text` parses maps, and `machine/asynchronous/bulk/tensor.rs` executes the instructions.
 //!
 //! A copy traps if its bytes are not a map or the map is invalid.
 

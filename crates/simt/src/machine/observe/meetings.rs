@@ -4,9 +4,10 @@
 use super::races;
 use crate::FindingKind;
 use crate::lanes::{Row, lanes};
-use crate::machine::state::{CLUSTER, Split, Wait, Warp, Worker};
+use crate::machine::state::{Split, Wait, Warp, Worker};
 use crate::machine::{across, inspect};
 use crate::program::{Action, Fence};
+use crate::trap::CLUSTER_BARRIER;
 
 /// Some lanes execute a fence.
 pub(in crate::machine) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, fence: &Fence) {
@@ -41,7 +42,7 @@ pub(in crate::machine) fn wait_late(worker: &mut Worker) {
 pub(in crate::machine) fn complete_in_cluster(worker: &mut Worker, warps: &[Warp]) {
     if let Some(races) = races(worker) {
         let waits = |warp: &Warp| {
-            let waiting = warp.waiting.iter().filter(|(_, wait)| matches!(wait, Wait::Barrier(CLUSTER)));
+            let waiting = warp.waiting.iter().filter(|(_, wait)| matches!(wait, Wait::Barrier(CLUSTER_BARRIER)));
             waiting.fold(0, |mask, (split, _)| mask | split.mask)
         };
         races.complete_in_cluster(warps.iter().all(|warp| warp.alive & !waits(warp) == 0));

@@ -1,9 +1,9 @@
 //! Deadlocks: finds who waits for whom, for the trap that stops the launch.
 
 use crate::lanes::lanes;
-use crate::machine::mbarrier::phases;
-use crate::machine::state::{Barriers, CLUSTER, Fault, Stop, Wait, Warp, Worker};
-use crate::trap::{Absence, TrapKind};
+use crate::machine::asynchronous;
+use crate::machine::state::{Barriers, Fault, Stop, Wait, Warp, Worker};
+use crate::trap::{Absence, CLUSTER_BARRIER as CLUSTER, TrapKind};
 
 /// Finds a block that waits for something other than the cluster's barrier, to report a deadlock.
 /// (The cluster's barrier is complete when all threads wait there.)
@@ -22,12 +22,11 @@ pub(crate) fn report<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> Sto
 fn in_block<'l>(worker: &Worker<'l>, warps: &[Warp<'l>]) -> Stop {
     let waiting = || warps.iter().flat_map(|warp| warp.waiting.iter().map(move |entry| (warp, entry)));
     let at_barrier = waiting().find_map(|(warp, (split, wait))| match wait {
-        Wait::Barrier(CLUSTER) | Wait::Lanes { .. } | Wait::Phase => None,
+        Wait::Barrier(CLUSTER) | Wait::Lanes { .. } | Wait::Asynchronous => None,
         Wait::Barrier(barrier) => Some((warp, split, *barrier)),
     });
-    if let Some((warp, (split, _))) = waiting().find(|(_, (_, wait))| matches!(wait, Wait::Phase)) {
-        let kind = phases::never_complete(worker, warp, split);
-        return worker.stop(Fault { kind, lane: split.mask.trailing_zeros(), pc: split.pc }, warp);
+    if let Some(stop) = asynchronous::turns::deadlock(worker, warps) {
+        return stop;
     }
     if let Some((warp, split, barrier)) = at_barrier {
         let parties = Barriers::parties(barrier);
@@ -44,7 +43,7 @@ fn in_block<'l>(worker: &Worker<'l>, warps: &[Warp<'l>]) -> Stop {
     }
     let in_warp = waiting().find_map(|(warp, (split, wait))| match wait {
         Wait::Lanes { members } => Some((warp, split, *members)),
-        Wait::Barrier(_) | Wait::Phase => None,
+        Wait::Barrier(_) | Wait::Asynchronous => None,
     });
     match in_warp {
         Some((warp, split, members)) => {

@@ -1,31 +1,24 @@
-//! Runs a cluster, usually a single block: its blocks take turns, and the warps of each block take
-//! turns, until all threads have exited.
+//! Runs blocks: their warps take turns until all threads have exited.
+//!
+//! A worker runs one block, or, in a launch with clusters, the blocks of one cluster, which take
+//! turns too: only the loops over `by_block` tell the difference. Workers run in parallel; traps
+//! and output are ordered by the number of the cluster, which without clusters is the block's.
 //!
 //! When no split of any warp can proceed, this decides what happens: lanes that only wait to
-//! reconverge proceed separately, waits for phases fail, and if none of this helps, the launch
-//! stops with a deadlock.
-//!
-//! A cluster runs on one thread of the host, and a launch without clusters has clusters of one
-//! block, so there is only one code path. Clusters run in parallel; traps and output are ordered by
-//! cluster. Accesses to the shared memory of a block that has not started or has exited are
-//! refused: the manual leaves them undefined.
+//! reconverge proceed separately, waits for what is asynchronous fail, and if none of this helps,
+//! the launch stops with a deadlock.
 
 use crate::FindingKind;
 use crate::lanes::lanes;
-use crate::machine::copy::transit;
-use crate::machine::mbarrier::phases;
 use crate::machine::schedule::{deadlock, patience};
 use crate::machine::state::copies::Copies;
 use crate::machine::state::{Fault, NUMBERED_BARRIERS, Split, Stage, Stop, Wait, Warp, Worker};
-use crate::machine::{barriers, cluster, meeting, observe, step, written};
+use crate::machine::{asynchronous, barriers, meeting, observe, step, written};
 use crate::program::{Action, Code};
 use crate::trap::TrapKind;
 
 /// Instructions in one turn of a warp.
 pub(crate) const QUANTUM: u64 = 1 << 13;
-/// How many phase waits in a row may fail in a block that does nothing else, before the launch is
-/// stopped.
-const PHASE_PATIENCE: u32 = 1 << 14;
 /// A worker adds its count of instructions to the launch's total after this many.
 const TALLY: u64 = 1 << 16;
 
@@ -37,7 +30,7 @@ struct Turn {
     done: bool,
 }
 
-/// Runs a cluster until all its threads have exited.
+/// Runs the blocks of a cluster until all threads have exited.
 pub fn run<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) -> Result<(), Stop> {
     begin(worker, warps, cluster);
     while !turn(worker, warps, QUANTUM)? {}
@@ -48,8 +41,7 @@ pub fn run<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) ->
 pub fn begin<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) {
     let launched = worker.launched;
     worker.cluster = cluster;
-    (worker.cluster_arrivals, worker.failed_phase_waits) = (false, 0);
-    worker.arrivals.clear();
+    asynchronous::turns::begin(worker);
     let first = cluster * u64::from(launched.blocks_per_cluster);
     for (number, block) in (first..).zip(worker.block.all_mut()) {
         block.number = number;
@@ -57,7 +49,6 @@ pub fn begin<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) 
         block.shared.reset(launched.shared_bytes);
         block.barriers.reset();
         block.copies.iter_mut().for_each(Copies::clear);
-        block.departures.clear();
         block.stage = Stage::Waits;
     }
     if let Some(checker) = &mut worker.checker
@@ -93,7 +84,7 @@ fn turn_of_blocks<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: 
             warps.iter_mut().for_each(|warp| written::settle(worker, warp));
         }
         let finished = match worker.block.stage {
-            Stage::Ended => transit::finish(worker).map_err(|fault| worker.stop(fault, &warps[0])),
+            Stage::Ended => asynchronous::turns::end(worker).map_err(|fault| worker.stop(fault, &warps[0])),
             _ => Ok(()),
         };
         let turn = turn?;
@@ -101,12 +92,11 @@ fn turn_of_blocks<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: 
         progress |= turn.progress;
         done &= turn.done;
     }
-    progress |= worker.cluster_arrivals && cluster::complete(worker, warps);
-    progress |= !progress && worker.cluster_arrivals && cluster::release_joins(warps);
+    progress |= asynchronous::turns::meet(worker, warps, progress);
     progress |= !progress && !done && go_on_past_lanes(worker, warps);
     progress |= !progress && !done && end_past_barriers(worker, warps);
-    if !progress && !done {
-        wake_or_stop(worker, warps)?;
+    if !progress && !done && !asynchronous::turns::fail_waits(worker, warps)? {
+        return Err(deadlock::report(worker, warps));
     }
     Ok(done)
 }
@@ -114,7 +104,7 @@ fn turn_of_blocks<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: 
 fn turn_of_each<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: u64) -> Result<Turn, Stop> {
     let (mut progress, mut done) = (false, true);
     for index in 0..warps.len() {
-        release_phases(worker, &mut warps[index], false)?;
+        asynchronous::turns::resume(worker, &mut warps[index])?;
         let warp = &mut warps[index];
         if warp.ready.is_empty() && !release_lanes(worker, warp) {
             done &= warp.waiting.is_empty();
@@ -270,44 +260,6 @@ fn end_past_barriers<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> boo
     any
 }
 
-/// Called when no split can proceed: lets waits for phases fail, up to a limit, then stops the
-/// launch.
-fn wake_or_stop<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> Result<(), Stop> {
-    if worker.failed_phase_waits >= PHASE_PATIENCE || !warps.iter().any(waits_for_phase) {
-        return Err(deadlock::report(worker, warps));
-    }
-    worker.failed_phase_waits += 1;
-    for (rank, warps) in worker.by_block(warps) {
-        worker.select(rank);
-        warps.iter_mut().try_for_each(|warp| release_phases(worker, warp, true))?;
-    }
-    Ok(())
-}
-
-/// Resumes splits whose phase is complete; if this is the `last` attempt, all that wait for a
-/// phase.
-fn release_phases<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, last: bool) -> Result<(), Stop> {
-    if !waits_for_phase(warp) {
-        return Ok(());
-    }
-    let all = std::mem::take(&mut warp.waiting);
-    for (mut split, wait) in all {
-        if !matches!(wait, Wait::Phase) {
-            warp.waiting.push((split, wait));
-            continue;
-        }
-        match phases::test(worker, warp, &split, split.mask, last) {
-            Ok(true) => {
-                split.pc += 1;
-                warp.ready.push(split);
-            }
-            Ok(false) => {}
-            Err(fault) => return Err(worker.stop(fault, warp)),
-        }
-    }
-    Ok(())
-}
-
 /// Whether an entry waits for the same lanes as a split, at the same instruction.
 fn meets(code: &Code, split: &Split, members: u32, (other, wait): &(Split, Wait)) -> bool {
     matches!(wait, Wait::Lanes { members: others } if *others == members) && meeting::may_meet(code, split, other)
@@ -317,10 +269,6 @@ fn meets(code: &Code, split: &Split, members: u32, (other, wait): &(Split, Wait)
 fn lanes_there(code: &Code, warp: &Warp, split: &Split, members: u32) -> u32 {
     let there = warp.waiting.iter().filter(|entry| meets(code, split, members, entry));
     there.fold(0, |mask, (split, _)| mask | split.mask)
-}
-
-fn waits_for_phase(warp: &Warp) -> bool {
-    warp.waiting.iter().any(|(_, wait)| matches!(wait, Wait::Phase))
 }
 
 #[cfg(test)]
@@ -448,7 +396,7 @@ again:
             };
             let Stop::Trap(trap) = stop else { panic!("a deadlock is a trap") };
             assert_eq!(trap.kind, TrapKind::PhaseNeverComplete { address: 0, arrivals: 1, bytes: 0 });
-            assert!(turns >= super::PHASE_PATIENCE, "{turns}");
+            assert!(turns >= crate::machine::asynchronous::turns::PATIENCE, "{turns}");
         });
     }
 }

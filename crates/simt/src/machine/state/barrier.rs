@@ -9,12 +9,10 @@
 use std::ops::Range;
 
 use crate::lanes::lanes;
-use crate::trap::{BARRIER_NUMBERS, CLUSTER_BARRIER, WARPGROUP_BARRIER};
+use crate::trap::{BARRIER_NUMBERS, WARPGROUP_BARRIER};
 
 /// The numbered barriers of a block.
 pub(crate) const NUMBERED_BARRIERS: u32 = 16;
-/// The number for the barrier of the cluster.
-pub(crate) const CLUSTER: u32 = CLUSTER_BARRIER;
 /// The first number of the barriers at which warpgroups wait for their products, one for each
 /// warpgroup.
 pub(crate) const WARPGROUP: u32 = WARPGROUP_BARRIER;

@@ -4,8 +4,8 @@
 
 use std::ops::{Deref, DerefMut};
 
+use crate::machine::state::asynchronous::Departures;
 use crate::machine::state::copies::Copies;
-use crate::machine::state::underway::Departures;
 use crate::machine::state::{Barriers, Residence};
 use crate::memory::SharedMemory;
 use crate::output::BlockOutput;
@@ -36,7 +36,7 @@ pub(crate) struct Block {
     pub barriers: Barriers,
     /// The `cp.async` copies of each warp.
     pub copies: Vec<Copies>,
-    /// The bulk copies under way to global memory.
+    /// For `machine/asynchronous` alone.
     pub departures: Departures,
     pub stage: Stage,
     /// What it has printed.

@@ -8,10 +8,11 @@
 //! - `on_model`: where a block runs on a model.
 //! - `tracked`, `unwritten`: what the sanitizer knows of unwritten registers and unwritten local
 //!   memory.
-//! - `copies`, `underway`: copies that run beside the threads; `held`: registers that products
-//!   hold.
+//! - `copies`: copies that lanes have begun; `held`: registers that products hold; `asynchronous`:
+//!   what that folder keeps.
 //! - `limits`: how many blocks can run side by side.
 
+pub(crate) mod asynchronous;
 mod at;
 mod barrier;
 mod block;
@@ -23,13 +24,12 @@ mod on_model;
 mod outcome;
 mod running_launch;
 mod tracked;
-pub(crate) mod underway;
 mod unwritten;
 mod warp;
 mod worker;
 
 pub(crate) use at::At;
-pub(crate) use barrier::{Arrival, Barriers, CLUSTER, NUMBERED_BARRIERS, Outcome, WARPGROUP, WARPS_OF_GROUP};
+pub(crate) use barrier::{Arrival, Barriers, NUMBERED_BARRIERS, Outcome, WARPGROUP, WARPS_OF_GROUP};
 pub(crate) use block::{Block, RunningBlock, Stage};
 pub(crate) use limits::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
 pub(crate) use local::{LocalMemory, backing_addresses};

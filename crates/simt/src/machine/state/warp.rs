@@ -22,6 +22,7 @@ use split::{ALONE, JOIN_PATIENCE, Join};
 pub(crate) use split::{Split, Wait};
 
 use crate::lanes::{Base, Constants, Registers, Row, WideRow};
+use crate::machine::state::asynchronous::AtCluster;
 use crate::machine::state::held::HeldByProducts;
 use crate::machine::state::tracked::new_registers;
 use crate::machine::state::{Incomplete, LocalMemory, TrackedRegister, UnwrittenLoads};
@@ -45,12 +46,8 @@ pub(crate) struct Warp<'c> {
     pub exists: u32,
     /// Those of them that have not exited.
     pub alive: u32,
-    /// Lanes that have arrived at the cluster's barrier, while it is not complete.
-    pub arrived: u32,
-    /// The value of `executed` at the last of these arrivals.
-    pub arrived_at: u64,
-    /// Lanes that had arrived when it completed but have not waited yet.
-    pub passed: u32,
+    /// For `machine/asynchronous` alone.
+    pub cluster: AtCluster,
     /// `%tid` of each lane: x, y, z.
     pub threads: [Row; 3],
     pub ready: Vec<Split>,
@@ -97,9 +94,7 @@ impl<'c> Warp<'c> {
             index,
             exists: u32::MAX >> (32 - lanes),
             alive: 0,
-            arrived: 0,
-            arrived_at: 0,
-            passed: 0,
+            cluster: AtCluster::default(),
             threads,
             ready: Vec::new(),
             waiting: Vec::new(),
@@ -131,7 +126,7 @@ impl<'c> Warp<'c> {
         self.unwritten.clear();
         self.held.reset(kernel.held.len());
         self.alive = self.exists;
-        (self.arrived, self.passed) = (0, 0);
+        self.cluster = AtCluster::default();
         self.waiting.clear();
         self.joins.clear();
         self.free_joins.clear();
@@ -181,7 +176,7 @@ impl<'c> Warp<'c> {
         match self.waits_for(lane & 31) {
             Some(Wait::Barrier(number)) => Absence::AtBarrier(number),
             Some(Wait::Lanes { .. }) => Absence::InWarp,
-            Some(Wait::Phase) => Absence::AtPhase,
+            Some(Wait::Asynchronous) => Absence::AtPhase,
             None => Absence::Diverged,
         }
     }

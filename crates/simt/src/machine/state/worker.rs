@@ -1,5 +1,5 @@
-//! A worker: what one thread of the host runs at a time, a cluster of blocks, usually one, whose
-//! warps take turns.
+//! A worker: what one thread of the host runs at a time, a block whose warps take turns, or the
+//! blocks of a cluster.
 //!
 //! Instructions get the worker whose block and warp they execute for, and may change all of its
 //! state. They know nothing of the [schedule](crate::machine::schedule) that calls them.
@@ -8,8 +8,8 @@ use ptx::Special;
 
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
+use crate::machine::state::asynchronous::Asynchronous;
 use crate::machine::state::copies::Copies;
-use crate::machine::state::underway::Arrivals;
 use crate::machine::state::{
     Barriers, Block, Fault, Modelled, Residence, RunningBlock, RunningLaunch, Stage, Stop, Warp,
 };
@@ -32,18 +32,14 @@ pub(crate) struct Worker<'l> {
     pub counters: Vec<InstructionCounters>,
     /// The running block, and the others of its cluster.
     pub block: RunningBlock,
-    /// The number of the running cluster.
+    /// The number of the running cluster; without clusters, of the block.
     pub cluster: u64,
     /// Its number among those that share a checker.
     pub seat: u32,
     /// Whether an atomic operation has changed device memory since the last check.
     pub changed: bool,
-    /// Whether any thread has reached the cluster's barrier since it was last complete.
-    pub cluster_arrivals: bool,
-    /// The bulk copies under way to the cluster's shared memory.
-    pub arrivals: Arrivals,
-    /// How many phase waits in a row have failed.
-    pub failed_phase_waits: u32,
+    /// For `machine/asynchronous` alone.
+    pub asynchronous: Asynchronous,
     /// The sanitizer, if any check is on.
     pub checker: Option<Box<Checker<'l>>>,
     /// To whom accesses are reported.
@@ -80,9 +76,7 @@ impl<'l> Worker<'l> {
             cluster: 0,
             seat: 0,
             changed: false,
-            cluster_arrivals: false,
-            arrivals: Arrivals::default(),
-            failed_phase_waits: 0,
+            asynchronous: Asynchronous::default(),
             reports_to: match (&launched.recorder, launched.checks.any() || checker.is_some()) {
                 (Some(_), _) => ReportsTo::Recorder,
                 (None, true) => ReportsTo::Sanitizer,

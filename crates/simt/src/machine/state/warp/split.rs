@@ -34,10 +34,10 @@ pub(super) struct Join {
 /// What a split waits for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wait {
-    /// A barrier of the block, or the cluster's.
+    /// A barrier, by its number.
     Barrier(u32),
     /// Other lanes of the warp.
     Lanes { members: u32 },
-    /// A phase of a barrier in shared memory.
-    Phase,
+    /// What `machine/asynchronous` will resume it for.
+    Asynchronous,
 }

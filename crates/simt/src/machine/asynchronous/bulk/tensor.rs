@@ -8,13 +8,13 @@ use ptx::{AtomicOp, Space, TensorField, Type};
 use crate::FindingKind;
 use crate::counters::AccessKind;
 use crate::lanes::{WideRow, lanes};
-use crate::machine::copy::reports::{
+use crate::machine::asynchronous::bulk::reports::{
     Reported, begins, report, report_part, report_pieces, run_of_shared, runs_of_global,
 };
-use crate::machine::copy::transit;
-use crate::machine::copy::transit::{Delivery, check_pieces, refused};
-use crate::machine::mbarrier::access::barrier_addresses;
-use crate::machine::state::underway::{Arriving, Departing, Reduction, UNIT};
+use crate::machine::asynchronous::bulk::transit;
+use crate::machine::asynchronous::bulk::transit::{Delivery, check_pieces, refused};
+use crate::machine::asynchronous::mbarrier::access::barrier_addresses;
+use crate::machine::state::asynchronous::{Arriving, Departing, Reduction, UNIT};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe, watch};
 use crate::memory::space_name;

@@ -5,7 +5,7 @@ use ptx::Space;
 
 use crate::lanes::{WideRow, lanes};
 use crate::machine::access;
-use crate::machine::mbarrier::value::Mbarrier;
+use crate::machine::asynchronous::mbarrier::value::Mbarrier;
 use crate::machine::state::{Refused, Split, Warp, Worker};
 use crate::memory::{AccessFault, AccessFaultKind};
 use crate::program::AddressOperand;

@@ -4,6 +4,6 @@
 //! - `access`: reading and changing one in memory.
 //! - `phases`: arrivals, and waits for phases.
 
-pub(super) mod access;
+pub(in crate::machine) mod access;
 pub(super) mod phases;
-pub(super) mod value;
+pub(in crate::machine) mod value;

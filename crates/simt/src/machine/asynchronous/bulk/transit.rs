@@ -16,9 +16,11 @@ use ptx::{AtomicOp, Space, Type};
 
 use crate::counters::AccessKind;
 use crate::lanes::lanes;
-use crate::machine::copy::reports::{Reported, begins, little_endian, report, report_part, run_of_shared};
-use crate::machine::mbarrier::access::update;
-use crate::machine::state::underway::{Arriving, Departing, LIMIT, Leaving, UNIT};
+use crate::machine::asynchronous::bulk::reports::{
+    Reported, begins, little_endian, report, report_part, run_of_shared,
+};
+use crate::machine::asynchronous::mbarrier::access::update;
+use crate::machine::state::asynchronous::{Arriving, Departing, LIMIT, Leaving, UNIT};
 use crate::machine::state::{Attempt, Fault, Refused, Warp, Worker};
 use crate::machine::{atomic, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
@@ -148,10 +150,10 @@ pub(crate) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Atte
     }
     // The mbarrier must exist now; its count changes when the bytes arrive.
     update(worker, arriving.barrier, lane, |_| Ok(()))?;
-    worker.arrivals.bytes += arriving.bytes.len();
-    worker.arrivals.list.push_back(arriving);
-    while worker.arrivals.bytes > LIMIT {
-        let Some(oldest) = worker.arrivals.list.pop_front() else { break };
+    worker.asynchronous.arrivals.bytes += arriving.bytes.len();
+    worker.asynchronous.arrivals.list.push_back(arriving);
+    while worker.asynchronous.arrivals.bytes > LIMIT {
+        let Some(oldest) = worker.asynchronous.arrivals.list.pop_front() else { break };
         arrive(worker, &oldest, lane)?;
     }
     Ok(())
@@ -160,9 +162,9 @@ pub(crate) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Atte
 /// A thread looks at an mbarrier: what is under way to it arrives.
 pub(crate) fn arrive_at(worker: &mut Worker, barrier: u64, lane: usize) -> Attempt {
     let mut index = 0;
-    while index < worker.arrivals.list.len() {
-        if worker.arrivals.list[index].barrier == barrier
-            && let Some(arriving) = worker.arrivals.list.remove(index)
+    while index < worker.asynchronous.arrivals.list.len() {
+        if worker.asynchronous.arrivals.list[index].barrier == barrier
+            && let Some(arriving) = worker.asynchronous.arrivals.list.remove(index)
         {
             arrive(worker, &arriving, lane)?;
         } else {
@@ -175,7 +177,7 @@ pub(crate) fn arrive_at(worker: &mut Worker, barrier: u64, lane: usize) -> Attem
 fn arrive(worker: &mut Worker, arriving: &Arriving, lane: usize) -> Attempt {
     let Arriving { to, barrier, ref bytes, layout, reduction, number } = *arriving;
     observe::ends(worker, number);
-    worker.arrivals.bytes -= bytes.len();
+    worker.asynchronous.arrivals.bytes -= bytes.len();
     let memory = shared(worker, AccessAction::Write, to, 4, lane)?;
     let failed = |fault: AccessFault| {
         refused(AccessAction::Write, Space::ClusterShared, UNIT as u32, fault.address, lane, fault.kind)

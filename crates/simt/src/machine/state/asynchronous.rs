@@ -1,5 +1,6 @@
-//! Bulk copies under way: bytes to shared memory, which mbarriers count, and bytes to global
-//! memory, for which threads wait.
+//! What `machine/asynchronous` keeps: bulk copies under way, as bytes to shared memory, which
+//! mbarriers count, and bytes to global memory, for which threads wait; and who has arrived at the
+//! barrier of a cluster. Nobody else reads or changes it.
 
 use std::collections::VecDeque;
 
@@ -66,11 +67,32 @@ pub(crate) struct Departures {
     pub list: Vec<(u32, Leaving)>,
 }
 
-impl Arrivals {
+/// What the blocks of a worker have under way.
+#[derive(Default)]
+pub(crate) struct Asynchronous {
+    pub arrivals: Arrivals,
+    /// Whether any thread has reached the cluster's barrier since it was last complete.
+    pub cluster_arrivals: bool,
+    /// How many waits for a phase have failed in a row.
+    pub failed_waits: u32,
+}
+
+impl Asynchronous {
     pub fn clear(&mut self) {
-        self.list.clear();
-        self.bytes = 0;
+        self.arrivals.list.clear();
+        (self.arrivals.bytes, self.cluster_arrivals, self.failed_waits) = (0, false, 0);
     }
+}
+
+/// The lanes of a warp at the barrier of its cluster.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct AtCluster {
+    /// Those that have arrived, while it is not complete.
+    pub arrived: u32,
+    /// The warp's clock at the last of these arrivals.
+    pub arrived_at: u64,
+    /// Those that had arrived when it completed but have not waited yet.
+    pub passed: u32,
 }
 
 impl Departures {

@@ -8,9 +8,9 @@
 //! Threads that have exited are not waited for. Lanes that only wait to reconverge do not delay the
 //! barrier.
 
-use crate::machine::state::{CLUSTER, Fault, Split, Wait, Warp, Worker};
+use crate::machine::state::{Fault, Split, Wait, Warp, Worker};
 use crate::machine::{modelled, observe};
-use crate::trap::TrapKind;
+use crate::trap::{CLUSTER_BARRIER as CLUSTER, TrapKind};
 
 /// Some lanes of a split arrive, or wait. Returns whether they continue at once.
 pub(crate) fn execute(
@@ -28,23 +28,23 @@ pub(crate) fn execute(
         return Err(fault(TrapKind::BarrierDivergence { barrier: CLUSTER, missing, absence }, mask));
     }
     // Each thread waits once for each arrival.
-    let on_their_way = warp.arrived | warp.passed;
+    let on_their_way = warp.cluster.arrived | warp.cluster.passed;
     let wrong = mask & if waits { !on_their_way } else { on_their_way };
     if wrong != 0 {
         return Err(fault(TrapKind::ClusterBarrierOrder { waits }, wrong));
     }
     if !waits {
-        warp.arrived |= mask;
-        warp.arrived_at = warp.executed;
-        worker.cluster_arrivals = true;
+        warp.cluster.arrived |= mask;
+        warp.cluster.arrived_at = warp.executed;
+        worker.asynchronous.cluster_arrivals = true;
         observe::arrive_in_cluster(worker, warp, mask, relaxed);
         return Ok(true);
     }
-    if warp.executed != warp.arrived_at + 1 {
+    if warp.executed != warp.cluster.arrived_at + 1 {
         observe::wait_late(worker);
     }
-    let waiting = mask & !warp.passed;
-    warp.passed &= !mask;
+    let waiting = mask & !warp.cluster.passed;
+    warp.cluster.passed &= !mask;
     if waiting == 0 {
         modelled::acquire(worker);
         return Ok(true);
@@ -58,10 +58,10 @@ pub(crate) fn execute(
 /// If all threads of the cluster have arrived or exited, resumes those that wait. Returns whether
 /// they have.
 pub(crate) fn complete<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> bool {
-    if warps.iter().any(|warp| warp.alive & !warp.arrived != 0) {
+    if warps.iter().any(|warp| warp.alive & !warp.cluster.arrived != 0) {
         return false;
     }
-    worker.cluster_arrivals = false;
+    worker.asynchronous.cluster_arrivals = false;
     observe::complete_in_cluster(worker, warps);
     for (rank, warps) in worker.by_block(warps) {
         let mut waited = false;
@@ -79,10 +79,10 @@ pub(crate) fn complete<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> b
 /// Resumes the splits of a warp that wait. Returns whether there were any.
 fn pass(warp: &mut Warp) -> bool {
     let mut waited = false;
-    warp.passed |= std::mem::take(&mut warp.arrived) & warp.alive;
+    warp.cluster.passed |= std::mem::take(&mut warp.cluster.arrived) & warp.alive;
     for (mut split, wait) in std::mem::take(&mut warp.waiting) {
         if matches!(wait, Wait::Barrier(CLUSTER)) {
-            warp.passed &= !split.mask;
+            warp.cluster.passed &= !split.mask;
             split.pc += 1;
             warp.ready.push(split);
             waited = true;
@@ -98,7 +98,7 @@ fn pass(warp: &mut Warp) -> bool {
 /// there were any.
 pub(crate) fn release_joins(warps: &mut [Warp]) -> bool {
     let mut any = false;
-    for warp in warps.iter_mut().filter(|warp| warp.alive & !warp.arrived != 0) {
+    for warp in warps.iter_mut().filter(|warp| warp.alive & !warp.cluster.arrived != 0) {
         any |= warp.release_joins(|_| true);
     }
     any

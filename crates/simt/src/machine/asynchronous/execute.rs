@@ -1,13 +1,13 @@
 //! Dispatches asynchronous copies and `mbarrier` instructions to the files that execute them.
 
 use crate::lanes::lanes;
-use crate::machine::copy::{bulk, by_threads, tensor, transit};
-use crate::machine::mbarrier::access::{barrier_addresses, update};
-use crate::machine::mbarrier::phases;
-use crate::machine::mbarrier::value::Mbarrier;
+use crate::machine::asynchronous::bulk::{rows, tensor, transit};
+use crate::machine::asynchronous::mbarrier::access::{barrier_addresses, update};
+use crate::machine::asynchronous::mbarrier::phases;
+use crate::machine::asynchronous::mbarrier::value::Mbarrier;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Fault, Refused, Warp, Worker};
-use crate::machine::{access, observe};
+use crate::machine::{access, copy, observe};
 use crate::program::{Asynchronous, Fence, MbarrierAction};
 
 /// Executes an instruction. Returns whether the split continues; otherwise it waits.
@@ -20,9 +20,9 @@ pub(crate) fn execute<'l>(
     let At { split, mask, .. } = at;
     let fault = |refused: Box<Refused>| refused.at(split.pc);
     match action {
-        Asynchronous::Copy(copy) => by_threads::begin(worker, warp, copy, at).map_err(fault)?,
-        Asynchronous::Bulk(copy) => bulk::begin(worker, warp, copy, at).map_err(fault)?,
-        Asynchronous::RemoteStore(store) => bulk::store(worker, warp, store, at).map_err(fault)?,
+        Asynchronous::Copy(what) => copy::begin(worker, warp, what, at).map_err(fault)?,
+        Asynchronous::Bulk(copy) => rows::begin(worker, warp, copy, at).map_err(fault)?,
+        Asynchronous::RemoteStore(store) => rows::store(worker, warp, store, at).map_err(fault)?,
         Asynchronous::Tensor(copy) => tensor::begin(worker, warp, copy, at).map_err(fault)?,
         Asynchronous::ReplaceTensorField { reach, field, wide, value } => {
             let value = match wide {
@@ -46,7 +46,7 @@ pub(crate) fn execute<'l>(
         Asynchronous::Commit => worker.block.copies[warp.index as usize].commit(mask),
         Asynchronous::Wait { groups_left } => {
             let ends = worker.block.copies[warp.index as usize].awaited(mask, *groups_left);
-            by_threads::complete(worker, warp.index, &ends, by_threads::Waits::ItsThread).map_err(fault)?;
+            copy::complete(worker, warp.index, &ends, copy::Waits::ItsThread).map_err(fault)?;
         }
         Asynchronous::ArriveAfterCopies { reach, counted_before } => {
             let pending = worker.block.copies[warp.index as usize].pending(mask);

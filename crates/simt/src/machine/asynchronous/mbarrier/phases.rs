@@ -7,10 +7,10 @@
 use ptx::Space;
 
 use crate::lanes::lanes;
-use crate::machine::copy::by_threads::{Waits, complete};
-use crate::machine::copy::transit;
-use crate::machine::mbarrier::access::{barrier_addresses, exchange, invalid, update};
-use crate::machine::mbarrier::value::{Mbarrier, parity_of};
+use crate::machine::asynchronous::bulk::transit;
+use crate::machine::asynchronous::mbarrier::access::{barrier_addresses, exchange, invalid, update};
+use crate::machine::asynchronous::mbarrier::value::{Mbarrier, parity_of};
+use crate::machine::copy::{Waits, complete};
 use crate::machine::observe;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{Attempt, Fault, Refused, Split, Wait, Warp, Worker};
@@ -119,11 +119,11 @@ pub(crate) fn test<'l>(
         complete |= u32::from(is_complete(worker)?) << lane;
     }
     if complete == mask {
-        worker.failed_phase_waits = 0;
+        worker.asynchronous.failed_waits = 0;
     } else if !last {
         let rest = split.mask & !mask;
         let waits = if rest == 0 { *split } else { warp.part(*split, mask, &[(split.pc + 1, rest)], split.pc + 1) };
-        warp.waiting.push((waits, Wait::Phase));
+        warp.waiting.push((waits, Wait::Asynchronous));
         return Ok(false);
     }
     // A thread that has seen the completed phase has seen what came before the arrivals.

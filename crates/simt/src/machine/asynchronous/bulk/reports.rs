@@ -5,7 +5,7 @@ use ptx::Space;
 
 use crate::machine::observe;
 use crate::machine::observe::SideAccess;
-use crate::machine::state::underway::{Reduction, UNIT};
+use crate::machine::state::asynchronous::{Reduction, UNIT};
 use crate::machine::state::{Warp, Worker};
 use crate::sanitizer::{Operation, Run};
 use crate::tensor_map::{Piece, RowLayout};

@@ -6,14 +6,14 @@ use ptx::{Space, Type};
 
 use crate::counters::AccessKind;
 use crate::lanes::{Registers, lanes};
-use crate::machine::copy::reports::{
+use crate::machine::asynchronous::bulk::reports::{
     Reported, begins, little_endian, report, report_pieces, run_of_shared, runs_of_global,
 };
-use crate::machine::copy::transit;
-use crate::machine::copy::transit::{Delivery, check_pieces, send};
-use crate::machine::mbarrier::access::barrier_addresses;
+use crate::machine::asynchronous::bulk::transit;
+use crate::machine::asynchronous::bulk::transit::{Delivery, check_pieces, send};
+use crate::machine::asynchronous::mbarrier::access::barrier_addresses;
 use crate::machine::observe::SideAccess;
-use crate::machine::state::underway::{Arriving, Departing, UNIT};
+use crate::machine::state::asynchronous::{Arriving, Departing, UNIT};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe, watch};
 use crate::program::{BulkCopy, RemoteStore};
