@@ -74,6 +74,7 @@
 mod coalesce;
 mod counters;
 mod error;
+mod instruction;
 mod lanes;
 mod launch;
 mod machine;
@@ -97,6 +98,7 @@ pub use counters::{
     SharedCounters,
 };
 pub use error::{LoadError, LoadErrorReason};
+pub use instruction::{InstructionClass, InstructionInfo, SourceLine};
 pub use launch::{DEFAULT_FAULT_LIMIT, DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
 pub use memory::{
     AccessFaultKind, AllocationSpan, DEFAULT_HEAP_LIMIT, FreeFault, GLOBAL_BASE, HeapAllocation, LOCAL_WINDOW, Memory,
@@ -109,7 +111,7 @@ pub use model::{
 };
 pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
 pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime};
-pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
+pub use report::{InstructionReport, Report};
 pub use request::{Ask, Piece, Request, RequestedMemory, Service, Unit, Watch};
 pub use sanitizer::{Checks, Conflict, Finding, FindingKind, MapFence, ProductPart, RaceScope};
 pub use site::{AccessAction, Site, SourcePosition};

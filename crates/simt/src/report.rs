@@ -6,51 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::Finding;
-use crate::counters::{AccessKind, Counters, InstructionCounters};
+use crate::counters::{Counters, InstructionCounters};
+use crate::instruction::{InstructionClass, InstructionInfo, SourceLine};
 use crate::model::{LoadCaching, ModelCounters, Occupancy};
 use crate::request::{Request, Service};
 use crate::timing::Predicted;
-
-/// What reports show of an instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InstructionInfo {
-    /// The function that it is in.
-    pub function: Arc<str>,
-    /// Its text.
-    pub text: Arc<str>,
-    /// Its line in the PTX, from 1.
-    pub ptx_line: u32,
-    /// Where it comes from in the source program, if the PTX says so.
-    pub source: Option<SourceLine>,
-    /// What it does.
-    pub class: InstructionClass,
-}
-
-/// A line of the source program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SourceLine {
-    /// The file as the compiler named it.
-    pub file: Arc<str>,
-    /// The line, from 1.
-    pub line: u32,
-}
-
-/// What distinguishes instructions in reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum InstructionClass {
-    /// Accesses global, local or shared memory.
-    Access(AccessKind),
-    /// Reads a texture.
-    Texture,
-    /// Accesses a surface.
-    Surface(AccessKind),
-    /// A branch with two or more targets.
-    Branch,
-    /// A barrier for the block.
-    Barrier,
-    /// Anything else.
-    Other,
-}
 
 /// One row of a report.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use simt::{Predicted, Report};
 
-use super::why::Hottest;
+use crate::report::Hottest;
 
 /// Cycles of waiting, by file and line, weighted by the launches' times.
 #[derive(Clone, Debug, Default)]

@@ -3,17 +3,8 @@
 
 use simt::{Bound, Prediction, Why};
 
-use crate::report::{RowPrediction, VariantReport};
+use crate::report::{Hottest, RowPrediction, VariantReport};
 use crate::units;
-
-/// The line of the program that waits longest: where it is, and its part of all waiting.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hottest {
-    /// File and line.
-    pub place: String,
-    /// Its part of the waiting.
-    pub part: f64,
-}
 
 /// Explains a row's longest launch, or says why its time is not predicted.
 pub fn of(variant: &VariantReport) -> Vec<String> {

@@ -50,7 +50,7 @@ pub use lab_report::{CounterSource, DeviceCopy, LabReport};
 pub(crate) use launch_times::LaunchTimes;
 pub use measure::{Better, Cell, Explanation, Measure, Section, Shown};
 pub use page::Page;
-pub use predicted::{PredictedTime, RowPrediction};
+pub use predicted::{Hottest, PredictedTime, RowPrediction};
 pub use subject::Subject;
 pub use sweep::{Rows, Sweep};
 pub use table::{Column, Table};

@@ -27,6 +27,15 @@ pub struct PredictedTime {
     pub launches: Vec<(&'static str, Prediction)>,
 }
 
+/// The line of the program that waits longest: where it is, and its part of all waiting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hottest {
+    /// File and line.
+    pub place: String,
+    /// Its part of the waiting.
+    pub part: f64,
+}
+
 /// A row's predicted time, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowPrediction {

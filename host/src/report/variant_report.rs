@@ -5,10 +5,9 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use super::predicted::RowPrediction;
+use super::predicted::{Hottest, RowPrediction};
 use crate::faults::{Fault, Findings};
 use crate::lines::Lines;
-use crate::predicted::why::Hottest;
 use crate::timing::Timing;
 
 /// A parameter of a variant: its block, its offset, and so on.

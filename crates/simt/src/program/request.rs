@@ -1,9 +1,10 @@
 //! Validates a launch: compares what it requests with what the kernel and the model allow.
 
 use super::KernelInfo;
-use crate::machine::{Placement, Timed, most_blocks};
+use crate::machine::{Placement, most_blocks};
 use crate::model::{BlockNeeds, Limiter, Model};
 use crate::sanitizer::MOST_RACING;
+use crate::timing::Timed;
 use crate::{InvalidLaunch, Launch};
 
 /// The most blocks of a grid in y and z.

@@ -33,7 +33,7 @@ mod trace;
 
 pub use machine::Why;
 pub use prediction::{Bound, Predicted, Prediction};
-pub(crate) use record::Recording;
+pub(crate) use record::{Recording, Timed};
 pub(crate) use registers::estimate as estimate_registers;
 pub(crate) use trace::{Event, Target, Tracer};
 

@@ -3,8 +3,19 @@
 use super::servers::DramWork;
 use super::trace::BlockTrace;
 use crate::counters::InstructionCounters;
-use crate::machine::Timed;
 use crate::model::{CacheCounters, Chip, Density, Model, SectorCounters, Timing, WrittenBack};
+
+/// A launch whose time is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Timed {
+    pub timing: &'static Timing,
+    /// Whether only the time is asked for, so that some of the blocks suffice.
+    pub only: bool,
+    /// Registers of a thread, as given or estimated.
+    pub registers: u32,
+    /// Blocks that they let be resident on a multiprocessor.
+    pub resident: u32,
+}
 
 /// What a launch left.
 pub(crate) struct Recording {

@@ -13,10 +13,8 @@ use crate::counters::InstructionCounters;
 use crate::machine::schedule::sample::{Phase, Sample};
 use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::state::{Modelled, Residence, RunningLaunch, Stop, WavefrontDelta};
-use crate::model::{
-    Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy, Timing, Traffic,
-};
-use crate::timing::{Recording, Tracer};
+use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy, Traffic};
+use crate::timing::{Recording, Timed, Tracer};
 
 /// Instructions of each warp in a round.
 const INSTRUCTIONS: u64 = 4;
@@ -29,18 +27,6 @@ pub(crate) struct Placement {
     pub caching: LoadCaching,
     /// Records what a replay needs, if the launch asks for its time.
     pub timed: Option<Timed>,
-}
-
-/// A launch whose time is asked for.
-#[derive(Clone, Copy)]
-pub(crate) struct Timed {
-    pub timing: &'static Timing,
-    /// Whether only the time is asked for, so that some of the blocks suffice.
-    pub only: bool,
-    /// Registers of a thread, as given or estimated.
-    pub registers: u32,
-    /// Blocks that they let be resident on a multiprocessor.
-    pub resident: u32,
 }
 
 /// A neighbourhood of multiprocessors with the clusters that are resident there.
