@@ -7,6 +7,7 @@ use simt::{BankRule, TransactionRule};
 
 use super::cost::{self, Cost};
 use super::measure::{Explanation, Shown};
+use super::predicted::RowPrediction;
 use super::variant_report::{Limit, Tolerance, VariantReport};
 use crate::timing::Timing;
 use crate::units;
@@ -167,6 +168,17 @@ pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
         let empty = units::milliseconds(most / 1e3);
         let text = format!("An empty launch takes {empty}: larger data shows more; --predict takes a GPU's size.");
         all.extend(one("predicted launch", text));
+    }
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for variant in shown.variants {
+        let Some(RowPrediction::Not(what)) = variant.predicted else { continue };
+        match reasons.iter_mut().find(|(reason, _)| *reason == what) {
+            Some((_, names)) => names.push(&variant.name),
+            None => reasons.push((what, vec![&variant.name])),
+        }
+    }
+    for (reason, names) in reasons {
+        all.extend(one("not predicted", format!("Not predicted: {} ({reason}).", names.join(", "))));
     }
     all
 }

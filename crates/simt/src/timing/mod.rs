@@ -56,6 +56,10 @@ pub(crate) fn predict(recording: &Recording, code: &Code, module: &Module) -> Pr
     if recording.blocks.is_empty() {
         return Predicted::Not("launches that record nothing");
     }
+    if recording.unfinished {
+        // Level 2 was seen at their beginning only, where it holds nothing yet: the time would be far too long.
+        return Predicted::Not("blocks that are too long to sample");
+    }
     let kind = |place| match op(place) {
         Some(Op::Store { .. }) => Kind::Store,
         Some(Op::Atomic { is_reduction, .. } | Op::AtomicVector { is_reduction, .. }) => match is_reduction {

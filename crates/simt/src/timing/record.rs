@@ -25,6 +25,8 @@ pub(crate) struct Recording {
     /// Blocks of the grid, and those of them that ran.
     pub total_blocks: u64,
     pub run_blocks: u64,
+    /// Whether even a multiprocessor's blocks were too long to run to their end.
+    pub unfinished: bool,
     /// Blocks resident on a multiprocessor.
     pub resident: u32,
     pub warps_per_block: u32,
@@ -85,6 +87,7 @@ impl Recording {
             blocks: Vec::new(),
             total_blocks,
             run_blocks: 0,
+            unfinished: false,
             resident,
             warps_per_block,
             reads: Vec::new(),

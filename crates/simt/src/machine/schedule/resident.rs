@@ -116,6 +116,7 @@ pub(crate) fn run(
         let Some(mut modelled) = resident.shared.modelled.take() else { continue };
         if let (Some(recording), Some(tracer)) = (&mut recording, modelled.tracer.take()) {
             recording.blocks = tracer.blocks;
+            recording.unfinished = sample.phase() == Phase::One;
         }
         modelled.multiprocessors.iter().for_each(|multiprocessor| total.add(&multiprocessor.counters));
         let parts = resident.shared.counters.iter_mut().zip(modelled.wavefront_deltas);
