@@ -22,9 +22,9 @@
 //!
 //! # What the clock says
 //!
-//! On an H200 (2^25 elements) the model solution takes as long as this kernel, within 5 %: today's
-//! L1 cache holds the 17 neighbours, too. On GPUs before Fermi (2010), which had no such cache for
-//! global memory, this made the difference.
+//! On an H200 (2^25 elements) the model solution takes half as long as this kernel, 170 us against
+//! 331, although today's L1 cache holds the 17 neighbours, too. On GPUs before Fermi (2010), which
+//! had no such cache for global memory, each of the 17 loads went to DRAM.
 
 use cuda_std::prelude::*;
 

@@ -37,8 +37,8 @@ const LIMITS: &str = "\
 ## Known to be wrong
 
 - Long blocks, as in `matmul`, `gram` and `rows`: a sample ends before their first blocks do, so it
-  sees L2 as it is at the beginning, with few hits. The predicted time is too long, up to 60 times
-  for column means.
+  sees L2 as it is at the beginning, with few hits. The predicted time is too long, twice as long
+  for naive products. Where not even one multiprocessor's blocks end, none is shown.
 - The numbers in the tables are of the model after its last changes were chosen on `transpose`,
   `access` and `banks`: tiles as samples, and 6 registers beyond the live ones, not 8.
 
