@@ -1,5 +1,5 @@
-//! What each line of a student's kernels did, for a page: its counts, its PTX, and what its accesses look like. `judge` counts,
-//! [`crate::page`] shows it. Pure.
+//! What each line of a student's kernels did, for a page: its counts, its PTX, and what its
+//! accesses look like. `judge` counts, [`crate::page`] shows it. Pure.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! `--report`: the verdict on a student's file as one web page: the goals, the accesses that miss them beside the solution's,
-//! and the source with the counts of each line. [`crate::student`] calls it; it writes the page and nothing else.
+//! `--report`: the verdict on a student's file as one web page: the goals, the accesses that miss
+//! them beside the solution's, and the source with the counts of each line. [`crate::student`]
+//! calls it; it writes the page and nothing else.
 
 use std::fs;
 use std::path::Path;
@@ -43,7 +44,7 @@ pub fn check(exercise: &Exercise, path: &Path) -> Result<()> {
 /// [`Error::Device`] if it cannot be written.
 pub fn write(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, path: &Path) -> Result<()> {
     let place = Place::alone();
-    // What is to be predicted is not told before.
+    // Until it is solved, the page must not show the counts that the exercise asks for.
     let lines = verdict.lines.as_ref().filter(|_| !exercise.is_predicted() || verdict.passed());
     let source = if exercise.is_predicted() { exercise.given_file() } else { report.file.to_owned() };
     let details = [strip_str(heading(exercise).trim_end()).to_string(), format!("seed {}", verdict.seed)];

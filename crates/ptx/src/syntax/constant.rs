@@ -63,12 +63,13 @@ pub(crate) fn natural(text: &str) -> Result<u64, SyntaxError> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::syntax::cursor::Cursor;
     use crate::syntax::lexer::TokenKind;
 
-    fn value(text: &str) -> Option<Constant> {
+    /// The constant that is all of a text.
+    pub fn value(text: &str) -> Option<Constant> {
         let mut cursor = Cursor::new(text, std::slice::from_ref(&(0..text.len())));
         let value = cursor.constant().ok()?;
         (cursor.kind() == TokenKind::End).then_some(value)

@@ -305,12 +305,7 @@ fn of_floats(operator: Operator, a: f64, b: f64) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn value(text: &str) -> Option<Constant> {
-        let mut cursor = Cursor::new(text, std::slice::from_ref(&(0..text.len())));
-        let value = cursor.constant().ok()?;
-        (cursor.kind() == TokenKind::End).then_some(value)
-    }
+    use crate::syntax::constant::tests::value;
 
     fn integer(text: &str) -> Option<i64> {
         match value(text)? {

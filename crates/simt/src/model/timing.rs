@@ -5,7 +5,7 @@
 //! throughput table of the CUDA C++ programming guide ("Arithmetic Instructions"; 1.x: edition 4.2,
 //! 2.x and 3.x: 6.5, later: 12.x). Clocks and memory bandwidths are those of data sheets. What else a
 //! table is made of, its `source` says; an entry that is not `measured` has been compared with no
-//! measurement. In an entry, "guide" is that guide, "assumed" a guess that nothing supports.
+//! measurement. In an entry, "guide" is that guide, and "assumed" is a guess without a source.
 
 use super::Model;
 

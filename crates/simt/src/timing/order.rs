@@ -16,11 +16,11 @@ const COVER: u32 = 60;
 /// How an instruction is ordered among accesses to memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
-    /// It is none, or reads what nobody writes.
+    /// No access, or a read of memory that nothing writes.
     Free,
-    /// It stays behind the last write.
+    /// Stays behind the last write.
     Read,
-    /// It stays behind all accesses before it.
+    /// Stays behind all earlier accesses.
     Write,
 }
 

@@ -1,7 +1,7 @@
 //! Replays one multiprocessor: warps issue in order, each instruction once its registers are ready
 //! and its unit is free.
 //!
-//! Each scheduler goes on with the warp that it issued last, or else takes the oldest that can. Warps
+//! Each scheduler issues from the warp that it issued last, or else from the oldest ready one. Warps
 //! wait at barriers for the rest of their block. When a block has ended, the next one starts in its
 //! place, no sooner than the chip starts blocks. The multiprocessor runs as many blocks as the
 //! busiest one of the launch, or enough of them to see how long each further one takes.

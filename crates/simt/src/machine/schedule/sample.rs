@@ -2,9 +2,8 @@
 //!
 //! A small grid runs as a whole. Of a larger one, stretches spread over the whole grid run, or tiles
 //! if it has rows enough: L2 keeps lines for many rows, so neighbours on all sides share them as they
-//! do in the whole run. If even that is too long, the launch
-//! goes on with the recorded multiprocessor alone, whose traces are to be complete; and if that is
-//! too long as well, with one cluster, which shows how long a block is.
+//! do in the whole run. If that takes too long, only the recorded multiprocessor continues, because
+//! its traces should be complete. If that takes too long as well, only one cluster continues.
 
 /// Rounds of resident clusters that run.
 const ROUNDS: u64 = 4;
