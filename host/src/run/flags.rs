@@ -150,6 +150,9 @@ pub(super) struct Flags {
     pub(super) lines: LineFlags,
     #[command(flatten)]
     pub(super) checks: SanitizerFlags,
+    /// How many requests of each access a page steps through.
+    #[arg(skip)]
+    pub(super) steps: u32,
 }
 
 /// The flags of one launch.
@@ -169,6 +172,11 @@ pub(super) struct LaunchFlags {
 }
 
 impl Flags {
+    /// Whether there will be a page, which shows each line and access.
+    pub(super) fn has_page(&self) -> bool {
+        self.report.is_some() || self.steps > 0
+    }
+
     /// The flags of each launch. `matches` has their positions relative to each `--then`.
     ///
     /// # Errors

@@ -141,8 +141,8 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
                 findings: report.as_ref().map(Findings::of).unwrap_or_default(),
                 on_page: report
                     .as_ref()
-                    .filter(|_| plan.flags.report.is_some())
-                    .map(|report| on_page(report, plan.file)),
+                    .filter(|_| plan.flags.has_page())
+                    .map(|report| on_page(report, plan)),
                 lines: report.and_then(|report| plan.flags.lines.of_launch(&report, plan.file)),
                 printed: device.take_printed(),
             }),
@@ -185,10 +185,10 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
 }
 
 /// The lines of a launch with all accesses.
-fn on_page(report: &Report, file: &str) -> Lines {
-    let mut counts = LineCounts::default();
+fn on_page(report: &Report, plan: &Plan<'_>) -> Lines {
+    let mut counts = LineCounts::stepping(plan.flags.steps);
     counts.add(report);
-    Lines::all(counts, file)
+    Lines::all(counts, plan.file)
 }
 
 /// Makes and fills the arguments' memory.
