@@ -45,10 +45,8 @@ const SOURCES: [&str; 2] = [env!("COALESCE_KERNEL_SOURCES"), env!("COALESCE_BEST
 /// The crates of built-in kernels. No two kernels have the same name.
 #[cfg(not(target_family = "wasm"))]
 pub(super) fn built_in() -> &'static [BuiltIn] {
-    const BUILT_IN: [BuiltIn; 2] = [
-        BuiltIn { ptx: kernels::PTX, sources: SOURCES[0] },
-        BuiltIn { ptx: best_kernels::PTX, sources: SOURCES[1] },
-    ];
+    const BUILT_IN: [BuiltIn; 2] =
+        [BuiltIn { ptx: kernels::PTX, sources: SOURCES[0] }, BuiltIn { ptx: best_kernels::PTX, sources: SOURCES[1] }];
     &BUILT_IN
 }
 
@@ -89,7 +87,10 @@ impl Images {
             |image: &PtxImage| Image::new(format!("built-in kernels for {}", image.arch), Cow::Borrowed(image.text));
         let built_in = built_in();
         let Some(first) = built_in.first() else {
-            return Err(Error::Ptx { name: "built-in kernels".into(), problem: "are not there; the page has to give them".into() });
+            return Err(Error::Ptx {
+                name: "built-in kernels".into(),
+                problem: "are not there; the page has to give them".into(),
+            });
         };
         let set = |index: usize| built_in.iter().map(|built_in| image(&built_in.ptx[index])).collect();
         Ok(Self { sets: (0..first.ptx.len()).map(set).collect::<Result<_>>()? })

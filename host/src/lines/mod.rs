@@ -31,8 +31,8 @@ pub(crate) use counts::Counted;
 pub use counts::LineCounts;
 use counts::{Access, Kind, Memory};
 pub(crate) use listing::{Listed, ListedLine};
-pub(crate) use seen::Stepped;
 use seen::Pictured;
+pub(crate) use seen::Stepped;
 
 use crate::report::Format;
 use crate::sources::Sources;

@@ -139,10 +139,7 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
                 counters: report.as_ref().map(Report::counters),
                 times: None,
                 findings: report.as_ref().map(Findings::of).unwrap_or_default(),
-                on_page: report
-                    .as_ref()
-                    .filter(|_| plan.flags.has_page())
-                    .map(|report| on_page(report, plan)),
+                on_page: report.as_ref().filter(|_| plan.flags.has_page()).map(|report| on_page(report, plan)),
                 lines: report.and_then(|report| plan.flags.lines.of_launch(&report, plan.file)),
                 printed: device.take_printed(),
             }),

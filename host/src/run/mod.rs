@@ -62,12 +62,7 @@ pub(crate) enum Results<'r> {
 /// # Errors
 ///
 /// Those of devices and files; [`Error::Fault`] if a kernel had a fault, after the report with the fault is written.
-pub(crate) fn main(
-    matches: &ArgMatches,
-    choice: DeviceChoice,
-    limits: Limits,
-    results: Results<'_>,
-) -> Result<()> {
+pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, results: Results<'_>) -> Result<()> {
     let mut flags =
         Flags::from_arg_matches(matches).map_err(|error| Error::flag("run", one_line(&error.to_string())))?;
     match results {

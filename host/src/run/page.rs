@@ -25,11 +25,7 @@ pub(super) fn check(flags: &Flags) -> Result<()> {
 }
 
 /// What a page shows of the launches. `on_page` has the lines of each, `findings` what checks found in it.
-pub(super) fn exhibit(
-    reports: &[Report<'_>],
-    on_page: Vec<Option<Lines>>,
-    findings: &[Findings],
-) -> Option<Exhibit> {
+pub(super) fn exhibit(reports: &[Report<'_>], on_page: Vec<Option<Lines>>, findings: &[Findings]) -> Option<Exhibit> {
     let device = reports.first()?.device;
     let launched =
         reports.iter().zip(on_page).zip(findings).enumerate().map(|(index, ((report, on_page), findings))| {

@@ -10,9 +10,9 @@ use webpage::Place;
 use super::{part, results, source};
 use crate::faults::Fault;
 use crate::lines::{Listed, ListedLine, Stepped};
+use crate::report::LabReport;
 use crate::report::page::Page;
 use crate::report::variant_report::VariantReport;
-use crate::report::LabReport;
 
 /// A run, to be shown part by part.
 pub struct Exhibit {
@@ -64,8 +64,8 @@ pub struct AccessOverview {
 pub struct Picture {
     /// The drawing.
     pub svg: String,
-    /// What it costs.
-    pub sentence: String,
+    /// HTML: what it costs.
+    pub says: String,
     /// Who made it: its block, its warp.
     pub made_by: String,
 }
@@ -117,7 +117,7 @@ impl Exhibit {
         Some(Picture {
             svg: picture::access_svg(&scene),
             made_by: format!("block {x}, {y}, {z}, warp {}", request.warp),
-            sentence: scene.sentence,
+            says: html! { p { (webpage::numbers(&scene.sentence)) } }.into_string(),
         })
     }
 
