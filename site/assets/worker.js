@@ -6,7 +6,9 @@ let program;
 
 function answer(request) {
   const bytes = encoder.encode(JSON.stringify(request));
-  new Uint8Array(program.memory.buffer, program.room(bytes.length), bytes.length).set(bytes);
+  // Making room may grow the memory, which replaces the buffer.
+  const room = program.room(bytes.length);
+  new Uint8Array(program.memory.buffer, room, bytes.length).set(bytes);
   program.call();
   return JSON.parse(decoder.decode(new Uint8Array(program.memory.buffer, program.reply(), program.reply_bytes())));
 }

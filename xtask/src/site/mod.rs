@@ -23,9 +23,6 @@ pub struct Options {
     /// The port to serve it at
     #[arg(long, value_name = "PORT", default_value_t = 8000, requires = "serve")]
     port: u16,
-    /// Build the program without optimisation across crates: a minute less, and a larger file
-    #[arg(long)]
-    quick: bool,
 }
 
 /// Why there is no site.
@@ -51,7 +48,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 ///
 /// What is missing, or what failed.
 pub fn run(options: &Options) -> Result<(), Error> {
-    let folder = build(options.quick)?;
+    let folder = build()?;
     println!("{}", folder.display());
     if options.serve {
         let (port, failed) = (options.port, |problem| Error::Port { port: options.port, problem });
@@ -67,10 +64,10 @@ pub fn run(options: &Options) -> Result<(), Error> {
 /// # Errors
 ///
 /// What is missing, or what failed.
-pub fn build(quick: bool) -> Result<PathBuf, Error> {
+pub fn build() -> Result<PathBuf, Error> {
     let root = workspace::root()?;
     let folder = root.join("target/site");
-    let program = program(&root, quick)?;
+    let program = program(&root)?;
     let pages = sibling("site")?;
     match fs::remove_dir_all(&folder) {
         Err(problem) if problem.kind() != std::io::ErrorKind::NotFound => {
@@ -85,7 +82,7 @@ pub fn build(quick: bool) -> Result<PathBuf, Error> {
 }
 
 /// Compiles the program for WebAssembly; returns its file.
-fn program(root: &Path, quick: bool) -> Result<PathBuf, Error> {
+fn program(root: &Path) -> Result<PathBuf, Error> {
     let libraries =
         succeed(Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).current_dir(root))?;
     if !Path::new(libraries.trim()).is_dir() {
@@ -95,9 +92,6 @@ fn program(root: &Path, quick: bool) -> Result<PathBuf, Error> {
     build.args(["build", "--quiet", "-p", "web", "--lib", "--profile", "wasm", "--target", TARGET]);
     // All browsers of today have these instructions: Chromium since 91, Firefox since 89, Safari since 16.4.
     build.env("RUSTFLAGS", "-C target-feature=+simd128").current_dir(root);
-    if quick {
-        build.args(["--config", "profile.wasm.lto=false"]);
-    }
     succeed(&mut build)?;
     Ok(root.join("target").join(TARGET).join("wasm/web.wasm"))
 }
