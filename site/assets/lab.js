@@ -109,11 +109,12 @@ async function compare(mine, overview, flags) {
   if (second) await panes[1].show(1, second.overview, [panes[0].row.value], panes[0].access.value.split(",")[0]);
 }
 
-/// The sweep: of this run's rows, or of another run over the values that the lab chooses.
+/// The sweep: of this run's rows, or, where a slider or the setting leaves few of them, of another run over the values that the lab
+/// chooses.
 async function sweep(mine, overview, device) {
   let { plots } = overview;
   if (mine !== turn) return;
-  if (page.dataset.plots !== undefined && !plots.includes("<svg")) {
+  if (page.dataset.plots !== undefined && (slider || !plots.includes("<svg"))) {
     const reply = await simulator.ask({ do: "run", slot: 2, arguments: [lab, ...form.flags(slider), "--plot", "--device", device] });
     plots = reply.overview?.plots ?? "";
   }
