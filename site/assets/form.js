@@ -4,9 +4,10 @@ const isSwitch = (control) => control.type === "checkbox";
 const value = (control) => (isSwitch(control) ? (control.checked ? "1" : "0") : control.value);
 
 export class Form {
-  /// `form` is the form; `others` are selects that belong to the setting, too, but not to the command line.
-  constructor(form, others) {
-    this.controls = [...form.elements, ...others].filter((control) => control.name);
+  /// `form` is the form; `choices` are selects beside pictures, which belong to the setting where a reader has chosen.
+  constructor(form, choices) {
+    this.choices = choices;
+    this.controls = [...form.elements].filter((control) => control.name);
     this.first = new Map(this.controls.map((control) => [control.name, value(control)]));
     this.read();
   }
@@ -21,8 +22,10 @@ export class Form {
     for (const control of this.controls) {
       const given = address.get(control.name) ?? this.first.get(control.name);
       if (isSwitch(control)) control.checked = given === "1";
-      else if (control.tagName !== "SELECT" || [...control.options].some((option) => option.value === given)) control.value = given;
-      else control.dataset.wanted = given;
+      else control.value = given;
+    }
+    for (const choice of this.choices) {
+      if (address.has(choice.name)) choice.dataset.chosen = address.get(choice.name);
     }
     this.slid();
   }
@@ -32,6 +35,9 @@ export class Form {
     const address = new URLSearchParams();
     for (const control of this.controls) {
       if (value(control) !== this.first.get(control.name)) address.set(control.name, value(control));
+    }
+    for (const { name, dataset } of this.choices) {
+      if (dataset.chosen) address.set(name, dataset.chosen);
     }
     const query = address.toString().replaceAll("%2C", ",").replaceAll("%3A", ":");
     history.replaceState(null, "", query ? `?${query}` : location.pathname);

@@ -1,12 +1,10 @@
 // A picture with the choice of its row, its access and its request. The program draws.
 
-/// Fills a select, and keeps its choice or the one that is wanted.
-function fill(select, options, preferred) {
-  const { wanted = select.value } = select.dataset;
-  delete select.dataset.wanted;
-  select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
-  const chosen = [wanted, ...preferred].find((value) => options.some(([other]) => other === value));
-  if (chosen !== undefined) select.value = chosen;
+/// Fills a select with these names, and chooses what the reader has chosen, or the first that there is of the preferred ones.
+function fill(select, names, preferred) {
+  select.replaceChildren(...names.map((name) => new Option(name)));
+  const value = [select.dataset.chosen, ...preferred].find((name) => names.includes(name));
+  if (value !== undefined) select.value = value;
 }
 
 export class Pane {
@@ -20,6 +18,7 @@ export class Pane {
     for (const select of [this.row, this.access]) {
       select.addEventListener("change", async () => {
         this.#step = 0;
+        select.dataset.chosen = select.value;
         if (select === this.row) this.#offer();
         await this.draw();
         changed(this);
@@ -37,8 +36,7 @@ export class Pane {
   show(slot, overview, rows, access) {
     Object.assign(this, { slot, overview, wanted: access });
     const offered = overview.rows.filter((row) => row.accesses.length > 0);
-    const names = offered.map((row) => [row.name, row.name]);
-    fill(this.row, names, rows);
+    fill(this.row, offered.map((row) => row.name), rows);
     this.#offer();
     return this.draw();
   }
@@ -51,7 +49,7 @@ export class Pane {
   #offer() {
     const accesses = this.overview.rows[this.index]?.accesses ?? [];
     const options = accesses.map(({ what, line }, index) => [line ? `${what}, line ${line}` : `${what} ${index}`, what]);
-    const named = options.map(([name]) => [name, name]);
+    const named = options.map(([name]) => name);
     // Of several of a kind, the last: the first may be a kernel's set-up.
     const preferred = options.filter(([, what]) => what === this.wanted).map(([name]) => name).reverse();
     fill(this.access, named, preferred);

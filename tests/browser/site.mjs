@@ -172,7 +172,7 @@ async function speed() {
       if (!output) return messages;
       const counters = JSON.parse(output).variants[0].counters;
       const small = await simulator.ask({ do: "text", arguments: line("32") });
-      best = Math.max(best, counters["smsp__inst_executed.sum"] / (took - small.took) / 1e3);
+      best = Math.max(best, counters["ptx__inst_executed.sum"] / (took - small.took) / 1e3);
     }
     return best.toFixed(1);
   });
