@@ -26,7 +26,7 @@ pub fn of(entry: &Entry) -> Markup {
         flags.iter().filter(|flag| !slides(flag)).partition(|flag| !flag.get_action().takes_values());
     html! {
         form #setting autocomplete="off" {
-            (models())
+            (gpus())
             @if let Some(slider) = slider { (range(slider)) }
             @for flag in values { (value(flag, start(entry, flag))) }
             @for heading in headings(&switches) {
@@ -46,7 +46,7 @@ pub fn of(entry: &Entry) -> Markup {
 }
 
 /// The choice of a GPU, and of another variant or GPU to draw beside it.
-fn models() -> Markup {
+fn gpus() -> Markup {
     let models = || {
         html! {
             @for model in Model::all() { option value={ "sim:" (model.name) } { (model.name) ": " (model.chip) } }
@@ -68,6 +68,13 @@ fn models() -> Markup {
                 (models())
             }
         }
+    }
+}
+
+/// The models, to choose from.
+pub fn models() -> Markup {
+    html! {
+        @for model in Model::all() { option value={ "sim:" (model.name) } { (model.name) ": " (model.chip) } }
     }
 }
 

@@ -56,7 +56,7 @@ pub fn page(entry: &Entry) -> String {
 }
 
 /// A picture with the choice of its row, its access and its request.
-fn pane(index: usize, heading: &str) -> Markup {
+pub fn pane(index: usize, heading: &str) -> Markup {
     let id = |part: &str| format!("{part}{index}");
     html! {
         section.card.pane aria-label=(heading) hidden[index > 0] {

@@ -16,6 +16,7 @@ mod controls;
 mod frame;
 mod index;
 mod lab;
+mod own;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ use std::process::ExitCode;
 use host::labs::ALL;
 
 /// The scripts: each is a module with one subject.
-const SCRIPTS: [(&str, &str); 7] = [
+const SCRIPTS: [(&str, &str); 8] = [
+    ("own.js", include_str!("../assets/own.js")),
     ("lab.js", include_str!("../assets/lab.js")),
     ("form.js", include_str!("../assets/form.js")),
     ("pane.js", include_str!("../assets/pane.js")),
@@ -56,6 +58,7 @@ fn write(folder: &Path) -> Result<(), String> {
         put(folder, name, script)?;
     }
     put(folder, "index.html", &index::page())?;
+    put(folder, "own.html", &own::page())?;
     for entry in ALL {
         put(folder, &format!("{}.html", entry.name), &lab::page(entry))?;
         put(folder, &format!("labs/{}.json", entry.name), &bundle::of(entry)?)?;
