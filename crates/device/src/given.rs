@@ -8,13 +8,11 @@ use std::sync::OnceLock;
 
 use cuda_std::launch::PtxImage;
 
-use crate::image::BuiltIn;
-
 thread_local! {
     static TEXTS: RefCell<HashMap<String, Rc<str>>> = RefCell::default();
 }
 
-static BUILT_IN: OnceLock<Vec<BuiltIn>> = OnceLock::new();
+static BUILT_IN: OnceLock<[[PtxImage; 1]; 2]> = OnceLock::new();
 
 /// The names of the built-in PTX of each crate of kernels.
 const PTX: [&str; 2] = ["kernels.ptx", "best_kernels.ptx"];
@@ -33,18 +31,14 @@ pub fn text(name: &str) -> Option<Rc<str>> {
     TEXTS.with_borrow(|texts| texts.get(name).cloned())
 }
 
-/// The built-in PTX; none unless that of each crate was given.
-pub(crate) fn built_in(sources: [&'static str; 2]) -> &'static [BuiltIn] {
+/// The built-in PTX of each crate of kernels; `None` unless that of each was given.
+pub(crate) fn built_in() -> Option<&'static [[PtxImage; 1]; 2]> {
     if let Some(known) = BUILT_IN.get() {
-        return known;
+        return Some(known);
     }
-    let of_crate = |(name, sources): (&str, &'static str)| {
-        // Kernels stay loaded as long as the program does, so this leaks nothing.
-        let text: &'static str = Box::leak(text(name)?.as_ref().into());
-        Some(BuiltIn { ptx: Box::leak(Box::new([PtxImage { arch: ARCH, text }])), sources })
-    };
-    match PTX.into_iter().zip(sources).map(of_crate).collect() {
-        Some(all) => BUILT_IN.get_or_init(|| all),
-        None => &[],
-    }
+    // Kernels stay loaded as long as the program does, so this leaks nothing.
+    let of_crate = |name| Some([PtxImage { arch: ARCH, text: Box::leak(text(name)?.as_ref().into()) }]);
+    let [kernels, best] = PTX.map(of_crate);
+    let both = [kernels?, best?];
+    Some(BUILT_IN.get_or_init(|| both))
 }

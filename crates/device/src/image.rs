@@ -54,7 +54,9 @@ pub(super) fn built_in() -> &'static [BuiltIn] {
 /// and all of them are far larger than the program.
 #[cfg(target_family = "wasm")]
 pub(super) fn built_in() -> &'static [BuiltIn] {
-    crate::given::built_in(SOURCES)
+    static BUILT_IN: std::sync::OnceLock<[BuiltIn; 2]> = std::sync::OnceLock::new();
+    let Some([kernels, best]) = crate::given::built_in() else { return &[] };
+    BUILT_IN.get_or_init(|| [BuiltIn { ptx: kernels, sources: SOURCES[0] }, BuiltIn { ptx: best, sources: SOURCES[1] }])
 }
 
 /// The names of all built-in kernels.

@@ -14,19 +14,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use exercise::Exercise;
+use exercise::run::LaunchLimits;
+use wording::several;
 
 use crate::compile::{Compiler, JOB_VARIABLE};
 use crate::course::Course;
 use crate::error::{Error, Result};
-use crate::exercise::Exercise;
 use crate::judge::{Judging, judge};
 use crate::marks::{Mark, Status};
 use crate::process::{self, in_group};
 use crate::report::{Report, shown_path};
-use crate::run::LaunchLimits;
 use crate::sandbox::Sandbox;
 use crate::terminal::show_line;
-use crate::words::several;
 
 /// The maximum length of a report: rustc's messages may be long.
 const LONGEST_REPORT: usize = 1 << 16;

@@ -11,19 +11,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
-use wording::WIDTH;
+use exercise::Exercise;
+use exercise::goals_file::Task;
+use wording::{WIDTH, several};
 
 use crate::arguments::{Where, device};
-use crate::compile::Compiler;
+use crate::compile::{Compiled, Compiler};
 use crate::course::Course;
 use crate::error::{Error, Result};
-use crate::exercise::Exercise;
-use crate::goals_file::Task;
+use crate::given;
 use crate::judge::{Judging, judge};
 use crate::report::Report;
 use crate::terminal::show_line;
 use crate::verdict::Verdict;
-use crate::words::several;
 
 /// Seeds with which a solution must pass.
 const SEEDS: [u64; 3] = [1, 20, 300];
@@ -39,6 +39,9 @@ pub struct Options {
     /// sim, or gpu to also run the solutions on a GPU and time them beside the starters
     #[arg(long, value_name = "DEVICE", default_value = "sim", value_parser = device)]
     device: Where,
+    /// Write the PTX of given kernels, given.ptx, instead of checking it
+    #[arg(long)]
+    write_ptx: bool,
 }
 
 /// Runs the check. Returns whether all exercises are good.
@@ -60,6 +63,9 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
                     let compiler = Compiler::new(&course.root, job, false)?;
                     while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let Examined { problems, times } = match course.exercise(name) {
+                            Ok(exercise) if options.write_ptx => {
+                                Examined { problems: written(&exercise, &compiler)?, times: None }
+                            }
                             Ok(exercise) => examined(&exercise, &compiler, gpu)?,
                             Err(error) => Examined { problems: vec![error.to_string()], times: None },
                         };
@@ -81,10 +87,28 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
     }
     let bad = bad.into_inner();
     match bad {
+        0 if options.write_ptx => show_line!("\ngiven.ptx is written where kernels are given.")?,
         0 => show_line!("\n{} checked: all can be solved, and none by accident.", several(names.len(), "exercise"))?,
         _ => show_line!("\n{bad} of {} must be corrected.", several(names.len(), "exercise"))?,
     }
     Ok(bad == 0)
+}
+
+/// Compiles the given kernels, if there are, and writes their PTX.
+fn written(exercise: &Exercise, compiler: &Compiler) -> Result<Vec<String>> {
+    if !exercise.is_predicted() {
+        return Ok(Vec::new());
+    }
+    let file = exercise.given_file();
+    let source = fs::read_to_string(&file).map_err(Error::reading(&file))?;
+    match compiler.compile(&source)? {
+        Compiled::Ptx(ptx) => {
+            let text = fs::read_to_string(&ptx).map_err(Error::reading(&ptx))?;
+            given::write(exercise, &text)?;
+            Ok(Vec::new())
+        }
+        Compiled::Rejected(messages) => Ok(vec![messages]),
+    }
 }
 
 /// The result for one exercise.
@@ -118,7 +142,7 @@ fn examined(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>) -> Resul
     let mut found = Examined::default();
     match examine(exercise, compiler, gpu, &mut found) {
         Ok(()) => {}
-        Err(error @ (Error::Exercise { .. } | Error::File { .. })) => found.problems.push(error.to_string()),
+        Err(error @ (Error::Exercise(_) | Error::File { .. })) => found.problems.push(error.to_string()),
         Err(other) => return Err(other),
     }
     Ok(found)
@@ -126,6 +150,9 @@ fn examined(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>) -> Resul
 
 fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &mut Examined) -> Result<()> {
     let Examined { problems, times } = found;
+    if exercise.is_predicted() && given::ptx(exercise)?.is_none() {
+        problems.push("given.ptx is not of this given.rs: run `cargo learn check --write-ptx`".to_owned());
+    }
     let hints = exercise.hints()?;
     if !(2..=5).contains(&hints.len()) {
         problems.push(format!("hints.md has {}, and should have 2 to 5", several(hints.len(), "hint")));

@@ -2,11 +2,11 @@
 //! [`crate::judge`] calls it after each run. Pure.
 
 use approx::relative_eq;
+use exercise::Exercise;
+use exercise::data::{self, Buffers, Sizes};
+use exercise::goals_file::Element;
+use exercise::run::Outcome;
 
-use crate::data::{self, Buffers, Sizes};
-use crate::exercise::Exercise;
-use crate::goals_file::Element;
-use crate::run::Outcome;
 use crate::verdict::{Failure, Position, Wrong};
 
 /// The first difference between a student's results and the right ones, or a change of data that is only input.

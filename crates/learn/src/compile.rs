@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use cuda_builder::{CudaBuilder, CudaBuilderError, Prepared, SourceDigest};
+use exercise::SOURCE;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics;
@@ -25,9 +26,6 @@ use crate::error::{Error, Result};
 use crate::process::{INTERVAL, Runner};
 use crate::sandbox::{self, Sandbox};
 use crate::terminal::note;
-
-/// The file's name in the crate, as in rustc's messages and the PTX's line information.
-pub const SOURCE: &str = "src/kernel.rs";
 
 /// The environment variable that keeps the jobs of one process apart from those of another.
 pub const JOB_VARIABLE: &str = "LEARN_JOB";

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use exercise::Exercise;
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::exercise::Exercise;
 
 /// A course.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl Course {
             let closest = closest.filter(|(distance, _)| *distance <= 3).map(|(_, known)| known.to_owned());
             return Err(Error::NoSuchExercise { name: name.to_owned(), closest });
         }
-        Exercise::read(&self.folder.join(name))
+        Ok(Exercise::read(&self.folder.join(name))?)
     }
 }
 

@@ -5,9 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use exercise::SOURCE;
 use serde_json::Value;
-
-use crate::compile::SOURCE;
 
 /// Folders whose files may be named, as rustc calls them: see `cuda_builder`'s remapped paths.
 const LIBRARIES: [&str; 4] = ["cuda_std/", "cuda_std_macros/", "rust/core/", "/rustc/"];

@@ -18,14 +18,9 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The exercise itself is wrong.
-    #[error("{}: {problem}", file.display())]
-    Exercise {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong, and what to do.
-        problem: String,
-    },
+    /// The exercise itself is wrong, or one of its files cannot be read.
+    #[error(transparent)]
+    Exercise(#[from] exercise::Error),
     /// There is no such exercise.
     #[error("there is no exercise '{name}'{}; `cargo learn list` shows them all", closest.as_ref().map(|name| format!("; did you mean '{name}'?")).unwrap_or_default())]
     NoSuchExercise {
@@ -72,6 +67,6 @@ impl Error {
 
     /// The error of a wrong file of an exercise.
     pub fn exercise(file: &Path, problem: impl ToString) -> Self {
-        Self::Exercise { file: file.to_owned(), problem: problem.to_string().trim_end().to_owned() }
+        exercise::Error::wrong(file, problem).into()
     }
 }

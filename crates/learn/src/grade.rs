@@ -14,14 +14,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use clap::Args;
 use device::{output_file, signals};
+use exercise::Exercise;
+use exercise::data::some_seed;
+use wording::several;
 
 use crate::apart::{Judges, Limits};
 use crate::compile::Compiler;
 use crate::course::Course;
-use crate::data::some_seed;
 use crate::digest;
 use crate::error::{Error, Result};
-use crate::exercise::Exercise;
 use crate::judge::{Judging, judge};
 use crate::junit;
 use crate::marks::{Mark, Marks, Status, Student};
@@ -29,7 +30,6 @@ use crate::process;
 use crate::sandbox;
 use crate::submission::{self, Submission};
 use crate::terminal::{note, plain, show};
-use crate::words::several;
 
 /// Options of `grade`.
 #[derive(Args, Debug)]

@@ -6,10 +6,9 @@
 //!
 //! *Invariant:* a text that does not consist of Rust's tokens, with brackets in pairs, is never compiled.
 
+use exercise::SOURCE;
 use ra_ap_rustc_lexer::{FrontmatterAllowed, LiteralKind, TokenKind, strip_shebang, tokenize};
 use rustc_literal_escaper::{Mode, check_for_errors};
-
-use crate::compile::SOURCE;
 
 /// Names that only reach the machine or a linker, and why they are refused.
 const REFUSED: &[(&[&str], &str)] = &[

@@ -10,21 +10,25 @@ use std::sync::atomic::AtomicBool;
 
 use device::DeviceChoice;
 use device::random::Random;
+use exercise::Exercise;
+use exercise::SOURCE;
+use exercise::data::{self, Buffers, Sizes};
+use exercise::fault::{Fault, Problem};
+use exercise::goal::SOLUTION;
+use exercise::goals_file::{GoalPlan, Task};
+use exercise::metric::{Launched, Metric};
+use exercise::questions::{Given, PredictionResult, of_kernel};
+use exercise::run::{Kernels, LaunchLimits, Module, Outcome, draw_values};
+use exercise::seen::Seen;
 use simt::{Checks, Model};
 
 use crate::comparison::compare;
-use crate::compile::{Compiled, Compiler, SOURCE};
-use crate::data::{self, Buffers, Sizes};
+use crate::compile::{Compiled, Compiler};
 use crate::error::{Error, Result};
-use crate::exercise::Exercise;
-use crate::goal::{Counted, SOLUTION, model_named};
-use crate::goals_file::{GoalPlan, Task};
+use crate::given;
 use crate::guard::{self, Objection};
 use crate::lines::Lines;
-use crate::metric::{Launched, Metric};
-use crate::run::{Kernels, LaunchLimits, Module, Outcome, draw_values};
-use crate::seen::Seen;
-use crate::verdict::{Failure, Fault, GoalResult, PredictionResult, Problem, Times, Verdict};
+use crate::verdict::{Failure, GoalResult, Times, Verdict};
 
 /// The limit of warp instructions for a launch: a hundred times what an exercise's kernel takes.
 pub const STEPS: u64 = 200_000_000;
@@ -241,6 +245,10 @@ impl Judge<'_> {
         })
     }
 
+    fn of_given<T>(&self, ran: std::result::Result<T, Problem>) -> Result<T> {
+        self.of_exercise("given.rs", ran.map_err(|problem| self.stopped_by(problem, &Sizes::new())))
+    }
+
     fn wrong_exercise(&self, problem: String) -> Error {
         Error::exercise(&self.exercise.folder.join("goals.toml"), problem)
     }
@@ -347,32 +355,15 @@ impl Judge<'_> {
 
     fn predictions(&self, text: &str, verdict: &mut Verdict) -> Judged {
         let predicted = read_predictions(text, self.exercise).map_err(Failure::Unreadable)?;
-        let ptx = self.own(&self.exercise.given_file())?;
-        let mut random = Random::new(self.judging.seed);
-        let sizes = data::measured(&self.exercise.goals, &mut random);
-        let values = self.values(&sizes, &mut random)?;
-        let mut measured = Measured { ptx, sizes: &sizes, values: &values, right: None, by_model: HashMap::new() };
+        let ptx = self.given()?;
+        let given = Given::new(self.exercise, &ptx, self.judging.seed, self.judging.limits);
+        let mut given = self.of_given(given)?;
         for question in &self.exercise.goals.question {
-            let model = question.on.as_deref().map(model_named).transpose();
-            let model = model.map_err(|problem| self.wrong_exercise(problem))?;
-            let launches = self.launches(&mut measured, model);
-            let launches = self.of_exercise("given.rs", launches)?;
-            let relevant = of_kernel(&question.count, launches);
-            let counted = question.count.metric.value(&relevant);
-            let seen = Seen::worst(question.count.metric, &relevant, SOURCE, None);
-            let nothing = || self.wrong_exercise(format!("question '{}': there is nothing to count", question.name));
-            verdict.predictions.push(PredictionResult {
-                name: question.name.clone(),
-                ask: question.ask.clone(),
-                predicted: predicted[&question.name],
-                counted: counted.ok_or_else(nothing)?,
-                seen,
-                why: question.why.clone(),
-            });
+            let result = self.of_given(given.judge(question, predicted[&question.name]))?;
+            verdict.predictions.push(result);
         }
         if self.judging.lines {
-            let launches = self.launches(&mut measured, None);
-            verdict.lines = Some(Lines::of(self.of_exercise("given.rs", launches)?, SOURCE));
+            verdict.lines = Some(Lines::of(self.of_given(given.launches(None))?, SOURCE));
         }
         match verdict.predictions.iter().all(PredictionResult::right) {
             true => Ok(()),
@@ -382,6 +373,14 @@ impl Judge<'_> {
 
     fn simulated(&self, ptx: &Path, model: Option<&'static Model>) -> Result<Module> {
         Ok(Module::simulated(ptx, model, self.judging.limits)?)
+    }
+
+    /// The PTX of the given kernels: the exercise's own, unless `given.rs` is newer, as while an author writes it.
+    fn given(&self) -> Result<PathBuf> {
+        match given::ptx(self.exercise)? {
+            Some(ptx) => Ok(ptx),
+            None => self.own(&self.exercise.given_file()),
+        }
     }
 
     /// PTX of one of the exercise's own files.
@@ -457,12 +456,6 @@ fn read_predictions(text: &str, exercise: &Exercise) -> std::result::Result<Hash
         None => Err(format!("the line `{name} = ...` is missing")),
     };
     names.into_iter().map(|name| Ok((name.to_owned(), prediction(name)?))).collect()
-}
-
-/// The launches that are counted.
-fn of_kernel<'a>(counted: &Counted, launches: &'a [Launched]) -> Vec<&'a Launched> {
-    let is_meant = |launched: &&Launched| counted.kernel.as_ref().is_none_or(|kernel| *kernel == launched.kernel);
-    launches.iter().filter(is_meant).collect()
 }
 
 /// Merges the faults of several launches: one that occurs in several counts once.

@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use exercise::metric::Launched;
 use picture::Scene;
 use simt::{AccessKind, InstructionClass};
 use webpage::{Counts, Ptx};
-
-use crate::metric::Launched;
 
 /// The lines of one file.
 #[derive(Clone, Debug, Default)]

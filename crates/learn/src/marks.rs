@@ -5,15 +5,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use exercise::Exercise;
 use serde::{Deserialize, Serialize};
-use wording::WIDTH;
+use wording::{WIDTH, several};
 
 use crate::error::{Error, Result};
-use crate::exercise::Exercise;
 use crate::report::cut;
 use crate::terminal::{REPLACED, plain};
 use crate::verdict::{Failure, Verdict};
-use crate::words::several;
 
 /// The result for one file.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]

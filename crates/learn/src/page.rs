@@ -6,16 +6,18 @@ use std::fs;
 use std::path::Path;
 
 use anstream::adapter::strip_str;
+use exercise::Exercise;
+use exercise::fault::Fault;
+use exercise::questions::PredictionResult;
+use exercise::seen::Seen;
 use maud::{Markup, PreEscaped, html};
 use picture::Scene;
 use webpage::{Entry, Line, Listing, Page, Place};
 
 use crate::error::{Error, Result};
-use crate::exercise::Exercise;
 use crate::lines::Lines;
 use crate::report::{Report, heading, number, shown_path};
-use crate::seen::Seen;
-use crate::verdict::{Failure, Fault, GoalResult, PredictionResult, Verdict};
+use crate::verdict::{Failure, GoalResult, Verdict};
 
 /// Pictures of all accesses have at most this many bytes.
 const MOST: usize = 150_000;

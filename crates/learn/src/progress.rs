@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use exercise::Exercise;
 use serde::{Deserialize, Serialize};
 
 use crate::course::Course;
 use crate::error::{Error, Result};
-use crate::exercise::Exercise;
 
 /// A student's progress.
 #[derive(Debug, Default, Deserialize, Serialize)]

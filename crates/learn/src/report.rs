@@ -6,16 +6,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
+use exercise::Exercise;
+use exercise::SOURCE;
+use exercise::fault::Fault;
+use exercise::goals_file::Task;
+use exercise::questions::PredictionResult;
+use exercise::seen::Seen;
 use picture::{Paint, access_text};
-use wording::WIDTH;
+use wording::{WIDTH, several};
 
-use crate::compile::SOURCE;
-use crate::exercise::Exercise;
-use crate::goals_file::Task;
 use crate::judge::shown;
-use crate::seen::Seen;
-use crate::verdict::{Failure, Fault, GoalResult, PredictionResult, Times, Verdict, Wrong};
-use crate::words::several;
+use crate::verdict::{Failure, GoalResult, Times, Verdict, Wrong};
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();

@@ -6,19 +6,20 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use exercise::Exercise;
+use exercise::data::some_seed;
+use wording::several;
+
 use crate::arguments::RunArguments;
 use crate::compile::Compiler;
 use crate::course::Course;
-use crate::data::some_seed;
 use crate::error::{Error, Result};
-use crate::exercise::Exercise;
 use crate::judge::{Judging, judge};
 use crate::page;
 use crate::progress::Progress;
 use crate::report::{Report, heading, shown_path};
 use crate::terminal::{show, show_line};
 use crate::verdict::{Failure, Verdict};
-use crate::words::several;
 
 /// Wrong predictions are explained after this many runs with a number for each question.
 const EXPLAINED_AFTER: usize = 2;

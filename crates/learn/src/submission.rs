@@ -7,8 +7,9 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
+use exercise::Exercise;
+
 use crate::error::{Error, Result};
-use crate::exercise::Exercise;
 use crate::guard;
 
 /// What a student handed in for an exercise.

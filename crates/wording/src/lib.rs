@@ -8,6 +8,11 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 /// Columns of everything that people read, unless the terminal has another width.
 pub const WIDTH: usize = 100;
 
+/// `1 size`, `2 sizes`.
+pub fn several(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// A paragraph in lines of at most [`WIDTH`] columns.
 pub fn paragraph(words: &str) -> String {
     wrapped(words, WIDTH, "", "")
@@ -65,6 +70,11 @@ pub fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_has_no_s() {
+        assert_eq!((several(1, "size"), several(2, "size")), ("1 size".to_owned(), "2 sizes".to_owned()));
+    }
 
     #[test]
     fn paragraphs_stay_within_the_width() {

@@ -124,6 +124,8 @@ fn the_author_can_check_it() {
         return;
     }
     let course = course();
+    course.learn(&["check", "--jobs", "1"]).reports(&["wrong  predict", "run `cargo learn check --write-ptx`"]);
+    course.learn(&["check", "--jobs", "1", "--write-ptx"]).succeeds();
     course.learn(&["check", "--jobs", "1"]).succeeds();
     course.write("predict/solution.toml", "hopper = 5\nfermi = 1\n");
     course.learn(&["check", "--jobs", "1"]).reports(&["wrong  predict", "the solution fails"]);

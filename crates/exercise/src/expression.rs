@@ -1,4 +1,4 @@
-//! Parses and evaluates the arithmetic in `goals.toml`: `ceil(rows / 32)`, `1.2 * solution`, `i * 7 % n`. `exercise`,
+//! Parses and evaluates the arithmetic in `goals.toml`: `ceil(rows / 32)`, `1.2 * solution`, `i * 7 % n`. `files`,
 //! `goal`, `data` and `run` use it. Pure.
 //!
 //! Numbers are `f64`, which represents every size of an exercise exactly. Division is not rounded: a number of blocks needs

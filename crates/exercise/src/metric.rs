@@ -1,5 +1,5 @@
 //! The metrics of goals and questions, named as in the reports: `loads.sectors_per_request`, `shared.bank_conflicts`,
-//! `occupancy`. `judge` computes them from the reports of a run. Pure.
+//! `occupancy`. Judges compute them from the reports of a run. Pure.
 //!
 //! Most are a sum over the instructions of the launches, or a ratio of two sums. So each line of a kernel has its own share, and a
 //! missed goal can name the line to blame.
@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 
 use simt::{AccessKind, Counters, InstructionClass, InstructionCounters, MemoryCounters, Report, SharedCounters};
-
-use crate::words::several;
+use wording::several;
 
 /// A metric.
 #[derive(Clone, Copy, Debug)]

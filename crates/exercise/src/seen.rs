@@ -1,4 +1,4 @@
-//! The access that misses a goal, as a picture. `judge` chooses it, `report` draws it. Pure.
+//! The access that misses a goal, as a picture. Judges choose it, reports draw it. Pure.
 
 use picture::Scene;
 use simt::{AccessKind, Request, RequestedMemory};

@@ -1,5 +1,5 @@
 //! Runs an exercise's kernels once on a device: copies the data there ([`crate::device_data`]), launches, and reads the buffers.
-//! [`crate::judge`] calls it. A run leaves nothing on the device.
+//! Judges call it. A run leaves nothing on the device.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -13,10 +13,10 @@ use simt::{Checks, LoadCaching, Model};
 
 use crate::data::{self, Buffers, Sizes};
 use crate::device_data::DeviceData;
-use crate::exercise::Exercise;
+use crate::fault::{Fault, Problem};
+use crate::files::Exercise;
 use crate::goals_file::{Argument, Data, Extents, Launch, ReferenceLaunch};
 use crate::metric::Launched;
-use crate::verdict::{Fault, Problem};
 
 /// Memory of the simulated device: enough for every exercise, and a limit for a kernel's own allocations.
 const DEVICE_MEMORY: u64 = 1 << 30;

@@ -1,5 +1,5 @@
 //! Draws the sizes and values of a run from a seed, so that a run can be repeated. Also says where an element is, in
-//! words. `run` fills buffers with it, `verdict` and `student` use its words. Pure.
+//! words. `run` fills buffers with it, verdicts use its words. Pure.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

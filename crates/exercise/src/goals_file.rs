@@ -1,5 +1,5 @@
-//! The contents of `goals.toml` as data, parsed with `serde`. [`crate::exercise`] reads the file and checks its parts against each
-//! other; `data`, `run` and `judge` carry out what it says. Keys and values are described in `docs/WRITING_EXERCISES.md`.
+//! The contents of `goals.toml` as data, parsed with `serde`. [`crate::files`] reads the file and checks its parts against each
+//! other; `data`, `run` and judges carry out what it says. Keys and values are described in `docs/WRITING_EXERCISES.md`.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer};

@@ -1,5 +1,4 @@
-//! An exercise: the files of its folder, and the check of `goals.toml`, whose contents are in [`crate::goals_file`]. Every
-//! command reads exercises with it. It writes nothing.
+//! An exercise: the files of its folder, and the check of `goals.toml`, whose contents are in [`crate::goals_file`].
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -11,8 +10,8 @@
 //! | `hints.md` | hints, from a nudge to nearly the answer, between lines of `---` |
 //! | `wrong/*.rs` | plausible wrong solutions, each with words that its report must contain |
 //!
-//! In an exercise to *explain*, the kernels are given (`given.rs`), and the student's file is `predict.toml`, a copy of
-//! `starter.toml`; the solution is `solution.toml`, and wrong ones are `wrong/*.toml`.
+//! In an exercise to *explain*, the kernels are given (`given.rs`, and their PTX, `given.ptx`), and the student's file is
+//! `predict.toml`, a copy of `starter.toml`; the solution is `solution.toml`, and wrong ones are `wrong/*.toml`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,14 +35,24 @@ impl Exercise {
     ///
     /// # Errors
     ///
-    /// [`Error::Exercise`] with file and reason.
+    /// [`Error`] with file and reason.
     pub fn read(folder: &Path) -> Result<Self> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let file = folder.join("goals.toml");
         let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
-        let goals: Goals = toml::from_str(&text).map_err(|error| Error::exercise(&file, error))?;
+        Self::parse(name, folder, &text)
+    }
+
+    /// The exercise of this name in a folder, from the text of its `goals.toml`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Wrong`].
+    pub fn parse(name: String, folder: &Path, text: &str) -> Result<Self> {
+        let wrong = |problem: String| Error::wrong(&folder.join("goals.toml"), problem);
+        let goals: Goals = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let exercise = Self { name, folder: folder.to_owned(), goals };
-        exercise.check().map_err(|problem| Error::exercise(&file, problem))?;
+        exercise.check().map_err(wrong)?;
         Ok(exercise)
     }
 
@@ -122,14 +131,25 @@ impl Exercise {
         self.folder.join("given.rs")
     }
 
+    /// The PTX of the given kernels.
+    pub fn given_ptx_file(&self) -> PathBuf {
+        self.folder.join("given.ptx")
+    }
+
     /// The reference.
     pub fn reference_file(&self) -> PathBuf {
         self.folder.join("reference.rs")
     }
 
     /// The files that decide on a mark: hints and wrong solutions do not.
-    pub fn deciding_files(&self) -> [PathBuf; 4] {
-        [self.folder.join("goals.toml"), self.given_file(), self.reference_file(), self.solution_file()]
+    pub fn deciding_files(&self) -> [PathBuf; 5] {
+        [
+            self.folder.join("goals.toml"),
+            self.given_file(),
+            self.given_ptx_file(),
+            self.reference_file(),
+            self.solution_file(),
+        ]
     }
 
     /// The wrong solutions, sorted by name.

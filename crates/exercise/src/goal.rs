@@ -1,5 +1,5 @@
 //! Parses goals, `[MODEL:] METRIC [of KERNEL] OPERATOR EXPRESSION`, as in `loads.sectors_per_request <= 4.1` or `fermi:
-//! transactions of copy == 32`. `exercise` parses with it, `judge` measures what the goal names. Pure.
+//! transactions of copy == 32`. `goals_file` parses with it, judges measure what the goal names. Pure.
 
 use std::fmt;
 use std::str::FromStr;

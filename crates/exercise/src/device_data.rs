@@ -10,13 +10,13 @@ use device::{
     TexelFormat,
 };
 use indexmap::IndexMap;
+use wording::several;
 
 use crate::data::{self, Buffers, Sizes};
-use crate::exercise::Exercise;
 use crate::expression::Expression;
+use crate::fault::{Fault, Problem};
+use crate::files::Exercise;
 use crate::goals_file::{Address, Filter as FilterName, Texture};
-use crate::verdict::{Fault, Problem};
-use crate::words::several;
 
 /// A buffer on the device.
 pub enum DeviceBuffer {

@@ -1,0 +1,37 @@
+//! The exercises, without a compiler: what their files say, runs of their kernels' PTX, and what is counted there. `cargo learn`
+//! judges with it, and so does the site in a browser, where there are no files and no compiler: exercises to explain come with the
+//! PTX of their kernels.
+//!
+//! ```text
+//! files ─ goals_file ─┬─ data, device_data ── run ─┬─ metric, seen ── questions
+//!   expression, goal ─┘                      fault ┘
+//! ```
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | [`files`], [`goals_file`], [`goal`], [`expression`] | the authors' files, as data |
+//! | [`data`], `device_data` | sizes and values, drawn from a seed; the same on a device |
+//! | [`run`], [`fault`] | a run of PTX, and what goes wrong in it |
+//! | [`metric`], [`seen`] | what a run counted, and the access to draw |
+//! | [`questions`] | the answers to what a student predicts |
+//!
+//! *Invariant:* nothing here compiles, prints or writes.
+
+pub mod data;
+mod device_data;
+mod error;
+pub mod expression;
+pub mod fault;
+pub mod files;
+pub mod goal;
+pub mod goals_file;
+pub mod metric;
+pub mod questions;
+pub mod run;
+pub mod seen;
+
+pub use error::{Error, Result};
+pub use files::Exercise;
+
+/// The name of a file of kernels in rustc's messages and in the line information of its PTX.
+pub const SOURCE: &str = "src/kernel.rs";
