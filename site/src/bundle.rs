@@ -7,7 +7,8 @@ use std::path::Path;
 use host::labs::Entry;
 use ptx::Pieces;
 
-const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+/// The root of the clone.
+pub const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// The texts by name: `device::given` says which names there are.
 pub fn of(entry: &Entry) -> Result<String, String> {

@@ -25,6 +25,10 @@ pub fn page() -> String {
                     (maud::PreEscaped(picture::access_svg(&shape.scene())))
                 }
             }
+            p {
+                "Then " a href="predict.html" { "predict" } " what an access costs, before you count it; or run "
+                a href="own.html" { "your own PTX" } "."
+            }
             ol.labs {
                 @for lab in ALL {
                     li { a.card href={ (lab.name) ".html" } { strong { (lab.name) } span { (lab.about) } } }

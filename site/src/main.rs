@@ -4,7 +4,8 @@
 //! ```text
 //! bundle      what a page gives to the program: the PTX of its lab, and the sources that it names
 //! controls    a lab's flags as a form
-//! frame       what all pages share            index, lab, own     the pages
+//! frame       what all pages share            index, lab, own, predict     the pages
+//! prose       Markdown as HTML
 //! assets/     the look, and the scripts of the pages, a subject each
 //! ```
 //!
@@ -17,6 +18,8 @@ mod frame;
 mod index;
 mod lab;
 mod own;
+mod predict;
+mod prose;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +28,8 @@ use std::process::ExitCode;
 use host::labs::ALL;
 
 /// The scripts: each is a module with one subject.
-const SCRIPTS: [(&str, &str); 8] = [
+const SCRIPTS: [(&str, &str); 9] = [
+    ("predict.js", include_str!("../assets/predict.js")),
     ("own.js", include_str!("../assets/own.js")),
     ("lab.js", include_str!("../assets/lab.js")),
     ("form.js", include_str!("../assets/form.js")),
@@ -59,6 +63,12 @@ fn write(folder: &Path) -> Result<(), String> {
     }
     put(folder, "index.html", &index::page())?;
     put(folder, "own.html", &own::page())?;
+    let exercises = predict::exercises()?;
+    put(folder, "predict.html", &predict::list(&exercises))?;
+    for exercise in &exercises {
+        put(folder, &predict::file(exercise), &predict::page(exercise)?)?;
+        put(folder, &format!("exercises/{}.json", exercise.name), &predict::bundle(exercise)?)?;
+    }
     for entry in ALL {
         put(folder, &format!("{}.html", entry.name), &lab::page(entry))?;
         put(folder, &format!("labs/{}.json", entry.name), &bundle::of(entry)?)?;

@@ -153,6 +153,10 @@ impl<'de> Deserialize<'de> for Expression {
                 number.to_string().parse().map_err(E::custom)
             }
 
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Expression, E> {
+                number.to_string().parse().map_err(E::custom)
+            }
+
             fn visit_f64<E: de::Error>(self, number: f64) -> Result<Expression, E> {
                 number.to_string().parse().map_err(E::custom)
             }

@@ -16,8 +16,40 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
 use crate::error::{Error, Result};
 use crate::goals_file::{Data, Element, Goals, Task};
+
+/// A chapter of a course: a title and the names of its exercises.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chapter {
+    /// Its title.
+    pub title: String,
+    /// Its exercises.
+    pub exercises: Vec<String>,
+}
+
+/// The chapters of a course, from its `course.toml`. No exercise is in two of them.
+///
+/// # Errors
+///
+/// [`Error`] with file and reason.
+pub fn chapters(file: &Path) -> Result<Vec<Chapter>> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Contents {
+        chapter: Vec<Chapter>,
+    }
+    let text = fs::read_to_string(file).map_err(Error::reading(file))?;
+    let Contents { chapter } = toml::from_str(&text).map_err(|error| Error::wrong(file, error))?;
+    let names: Vec<&String> = chapter.iter().flat_map(|chapter| &chapter.exercises).collect();
+    if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
+        return Err(Error::wrong(file, format!("exercise '{name}' is listed twice")));
+    }
+    Ok(chapter)
+}
 
 /// An exercise.
 #[derive(Clone, Debug)]
@@ -40,19 +72,9 @@ impl Exercise {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let file = folder.join("goals.toml");
         let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
-        Self::parse(name, folder, &text)
-    }
-
-    /// The exercise of this name in a folder, from the text of its `goals.toml`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Wrong`].
-    pub fn parse(name: String, folder: &Path, text: &str) -> Result<Self> {
-        let wrong = |problem: String| Error::wrong(&folder.join("goals.toml"), problem);
-        let goals: Goals = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let goals: Goals = toml::from_str(&text).map_err(|error| Error::wrong(&file, error))?;
         let exercise = Self { name, folder: folder.to_owned(), goals };
-        exercise.check().map_err(wrong)?;
+        exercise.check().map_err(|problem| Error::wrong(&file, problem))?;
         Ok(exercise)
     }
 

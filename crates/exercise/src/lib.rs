@@ -14,6 +14,7 @@
 //! | [`run`], [`fault`] | a run of PTX, and what goes wrong in it |
 //! | [`metric`], [`seen`] | what a run counted, and the access to draw |
 //! | [`questions`] | the answers to what a student predicts |
+//! | [`veil`] | texts that are not to be read in passing |
 //!
 //! *Invariant:* nothing here compiles, prints or writes.
 
@@ -29,6 +30,7 @@ pub mod metric;
 pub mod questions;
 pub mod run;
 pub mod seen;
+pub mod veil;
 
 pub use error::{Error, Result};
 pub use files::Exercise;

@@ -1,11 +1,10 @@
 //! Reads `course.toml`: the chapters and exercises in order. Also finds an exercise by name. Every command starts with it.
 //! Only reads.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use exercise::Exercise;
-use serde::Deserialize;
+use exercise::files::{Chapter, chapters};
 
 use crate::error::{Error, Result};
 
@@ -18,22 +17,6 @@ pub struct Course {
     pub folder: PathBuf,
     /// Its chapters.
     pub chapters: Vec<Chapter>,
-}
-
-/// A chapter: a title and the names of its exercises.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Chapter {
-    /// Its title.
-    pub title: String,
-    /// Its exercises.
-    pub exercises: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Contents {
-    chapter: Vec<Chapter>,
 }
 
 impl Course {
@@ -52,14 +35,8 @@ impl Course {
         if !file.is_file() {
             return Err(Error::NoCourse(folder));
         }
-        let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
-        let Contents { chapter } = toml::from_str(&text).map_err(|error| Error::exercise(&file, error))?;
-        let course = Self { root, folder, chapters: chapter };
-        let names: Vec<&str> = course.names().collect();
-        if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
-            return Err(Error::exercise(&file, format!("exercise '{name}' is listed twice")));
-        }
-        Ok(course)
+        let chapters = chapters(&file)?;
+        Ok(Self { root, folder, chapters })
     }
 
     /// The names of the exercises, in order.

@@ -13,10 +13,11 @@ use exercise::seen::Seen;
 use maud::{Markup, PreEscaped, html};
 use picture::Scene;
 use webpage::{Entry, Line, Listing, Page, Place};
+use wording::number;
 
 use crate::error::{Error, Result};
 use crate::lines::Lines;
-use crate::report::{Report, heading, number, shown_path};
+use crate::report::{Report, heading, shown_path};
 use crate::verdict::{Failure, GoalResult, Verdict};
 
 /// Pictures of all accesses have at most this many bytes.

@@ -13,7 +13,7 @@ use exercise::goals_file::Task;
 use exercise::questions::PredictionResult;
 use exercise::seen::Seen;
 use picture::{Paint, access_text};
-use wording::{WIDTH, several};
+use wording::{WIDTH, number, several};
 
 use crate::judge::shown;
 use crate::verdict::{Failure, GoalResult, Times, Verdict, Wrong};
@@ -267,14 +267,6 @@ pub fn cut(line: &str, width: usize) -> String {
     format!("{}{REST}", begin.trim_end())
 }
 
-/// A number without unnecessary digits.
-pub fn number(value: f64) -> String {
-    match value.fract() == 0.0 && value.abs() < 1e15 {
-        true => format!("{value}"),
-        false => format!("{value:.2}"),
-    }
-}
-
 /// A paragraph whose first line begins with `start`; the others are indented by seven.
 fn paragraph(text: &mut String, start: &str, words: &str) {
     *text += &wording::wrapped(words, WIDTH, start, "       ");
@@ -293,10 +285,5 @@ mod tests {
         assert_eq!(cut("a 345678901", 10), "a 3456 ...");
         assert_eq!(cut("01234 67 9a", 10), "01234 ...");
         assert_eq!(cut("012345 78 a", 10), "012345 ...");
-    }
-
-    #[test]
-    fn numbers_have_no_needless_digits() {
-        assert_eq!((number(4.0), number(4.256), number(-0.5)), ("4".to_owned(), "4.26".to_owned(), "-0.50".to_owned()));
     }
 }

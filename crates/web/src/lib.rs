@@ -12,12 +12,14 @@
 //! | `{"do": "run", "slot": N, "arguments": [...]}` | the run's `overview`; it stays in the slot |
 //! | `{"do": "source", "slot": N, "row": N}` | the source of a row beside its PTX, as HTML |
 //! | `{"do": "picture", "slot": N, "row": N, "access": N, "request": N}` | one request of an access |
+//! | `{"do": "predict", "question": NAME, "predicted": X, "explain": B}` | whether it is `right`, what it `says`, its `picture` |
 //!
 //! *Invariant:* `exports` alone is unsafe; it passes bytes in and out. *Invariant:* each run has a limit
 //! of memory and of steps, whatever the command line says.
 
 #[cfg(target_family = "wasm")]
 mod exports;
+pub mod predict;
 mod session;
 
 pub use session::Session;

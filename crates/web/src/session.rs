@@ -8,6 +8,10 @@ use host::report::Exhibit;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+#[cfg(target_family = "wasm")]
+use crate::predict;
+use crate::predict::Asked;
+
 /// How many requests of each access are kept to step through.
 const STEPS: u32 = 32;
 
@@ -31,6 +35,7 @@ enum Request {
     Run { slot: usize, arguments: Vec<String> },
     Source { slot: usize, row: usize },
     Picture { slot: usize, row: usize, access: usize, request: usize },
+    Predict(Asked),
 }
 
 impl Session {
@@ -55,6 +60,7 @@ impl Session {
             Request::Picture { slot, row, access, request } => {
                 json!({"picture": self.shown(slot).and_then(|run| run.picture(row, access, request))})
             }
+            Request::Predict(asked) => predict(&asked).unwrap_or_else(|error| json!({"error": error})),
         }
     }
 
@@ -76,6 +82,21 @@ fn give(texts: &BTreeMap<String, String>) -> Value {
 #[cfg(not(target_family = "wasm"))]
 fn give(_: &BTreeMap<String, String>) -> Value {
     json!({"error": "here the program reads its files itself"})
+}
+
+/// Judges a prediction for the exercise whose files were given.
+#[cfg(target_family = "wasm")]
+fn predict(asked: &Asked) -> Result<Value, String> {
+    let goals = device::given::text("goals").and_then(|text| exercise::veil::off(&text));
+    let goals = goals.ok_or("there is no exercise on this page")?;
+    let goals = serde_json::from_str(&goals).map_err(|error| error.to_string())?;
+    let exercise = exercise::Exercise { name: String::new(), folder: std::path::PathBuf::new(), goals };
+    predict::reply(&exercise, &exercise.given_ptx_file(), asked)
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn predict(_: &Asked) -> Result<Value, String> {
+    Err("here the exercises are judged by `cargo learn`".to_owned())
 }
 
 fn text(arguments: Vec<OsString>) -> Value {

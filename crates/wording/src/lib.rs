@@ -13,6 +13,14 @@ pub fn several(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
+/// A number without unnecessary digits: `4`, `4.26`.
+pub fn number(value: f64) -> String {
+    match value.fract() == 0.0 && value.abs() < 1e15 {
+        true => format!("{value}"),
+        false => format!("{value:.2}"),
+    }
+}
+
 /// A paragraph in lines of at most [`WIDTH`] columns.
 pub fn paragraph(words: &str) -> String {
     wrapped(words, WIDTH, "", "")
@@ -70,6 +78,11 @@ pub fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_no_needless_digits() {
+        assert_eq!([4.0, 4.256, -0.5].map(number), ["4", "4.26", "-0.50"]);
+    }
 
     #[test]
     fn one_has_no_s() {

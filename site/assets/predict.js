@@ -1,0 +1,55 @@
+// A page of questions: the reader gives a number, the simulator says whether it is right. What an access costs is drawn once that
+// is known, before that only what the lanes ask for.
+import { Simulator } from "./simulator.js";
+
+const page = document.querySelector("main.predict");
+const status = document.getElementById("status");
+const simulator = new Simulator(`exercises/${page.dataset.exercise}.json`);
+const forms = [...page.querySelectorAll("form.question")];
+
+function count() {
+  const right = forms.filter((form) => form.dataset.state === "right").length;
+  status.textContent = right === forms.length ? "Solved: all are right." : `${right} of ${forms.length} are right.`;
+}
+
+/// Draws a question's access beside its kernel.
+function draw(form, picture) {
+  form.closest(".kernel").querySelector(".drawing").innerHTML = picture ?? "";
+}
+
+/// Asks about what stands in a form, and shows the reply.
+async function ask(form, explain) {
+  const text = form.querySelector("input").value.trim().replace(",", ".");
+  const predicted = text === "" ? null : Number(text);
+  const said = form.querySelector(".said");
+  if (Number.isNaN(predicted)) {
+    said.textContent = "Give a number.";
+    return;
+  }
+  const reply = await simulator.ask({ do: "predict", question: form.dataset.question, predicted, explain });
+  if (reply.error) {
+    status.textContent = reply.error;
+    return;
+  }
+  form.dataset.state = reply.right ? "right" : explain ? "told" : predicted === null ? "open" : "wrong";
+  if (reply.says) said.innerHTML = reply.says;
+  else said.textContent = predicted === null ? "" : `Not ${text}. Look at the picture, take a hint, and try again.`;
+  form.querySelector(".tell").hidden = reply.right || predicted === null || explain;
+  draw(form, reply.picture);
+  count();
+}
+
+for (const form of forms) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask(form, false);
+  });
+  form.querySelector(".tell").addEventListener("click", () => ask(form, true));
+  form.querySelector("input").addEventListener("focus", () => ["open", undefined].includes(form.dataset.state) && ask(form, false));
+}
+// Of each kernel, the access of its first question.
+for (const kernel of page.querySelectorAll(".kernel")) {
+  const first = kernel.querySelector("form.question");
+  if (first) await ask(first, false);
+}
+document.getElementById("results").setAttribute("aria-busy", "false");

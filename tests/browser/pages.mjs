@@ -1,0 +1,84 @@
+// Pages of the site in a browser: open one, set a control, look at it in all ways. `site.mjs` and its parts use it.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const [executablePath, site, screenshots] = process.argv.slice(2);
+/// The site's address.
+export const address = site;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const LOOKS = [[1280, "light"], [1280, "dark"], [400, "light"], [400, "dark"]];
+/// The browser, which `site.mjs` closes.
+export const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+
+/// Waits until the page shows what its setting says.
+export const settled = (page) => page.waitForSelector('#results[aria-busy="false"]', { timeout: 60_000 });
+export const status = (page) => page.locator("#status").textContent();
+
+/// Sets a control, as a reader does, and waits for what the page says.
+export async function set(page, name, value) {
+  await page.evaluate(
+    ([name, value]) => {
+      const control = document.getElementById("setting").elements[name];
+      control[control.type === "checkbox" ? "checked" : "value"] = value;
+      control.dispatchEvent(new Event("input", { bubbles: true }));
+    },
+    [name, value],
+  );
+  await page.waitForTimeout(450);
+  await settled(page);
+}
+
+/// A page of its own, which reports what goes wrong on it.
+export async function open(path, wrong, width = 1280, colorScheme = "light") {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+  const page = await context.newPage();
+  page.on("console", (message) => wrong.push(`on the console: ${message.text()}`));
+  page.on("pageerror", (error) => wrong.push(`an error: ${error.message}`));
+  page.on("request", (request) => {
+    if (!/^(data:|blob:)/.test(request.url()) && !request.url().startsWith(address)) wrong.push(`it asks for ${request.url()}`);
+  });
+  await page.goto(address + path);
+  return page;
+}
+
+/// What sticks out of the page.
+const wide = (page) =>
+  page.evaluate(() => {
+    const wrong = [];
+    if (document.documentElement.scrollWidth > innerWidth) wrong.push(`the page is ${document.documentElement.scrollWidth} pixels wide`);
+    for (const element of document.querySelectorAll("main *")) {
+      const box = element.getBoundingClientRect();
+      if (box.width === 0 || element.closest("svg, .scroll")) continue;
+      if (box.right > innerWidth + 1 || box.left < -1) wrong.push(`<${element.tagName}> sticks out: "${element.textContent.trim().slice(0, 60)}"`);
+    }
+    return wrong;
+  });
+
+async function accessible(page) {
+  await page.evaluate(() => {
+    for (const row of document.querySelectorAll(".source tbody tr:nth-child(n + 30)")) row.remove();
+    for (const drawing of document.querySelectorAll("svg")) drawing.replaceChildren();
+  });
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], preload: false }));
+  return violations.map(({ id, help, nodes }) => `axe: ${id}: ${help}: ${nodes[0].html.slice(0, 160)}`);
+}
+
+/// A page at every width and in every scheme.
+export async function looks(path, ready) {
+  const wrong = [];
+  for (const [width, colorScheme] of LOOKS) {
+    const page = await open(path, wrong, width, colorScheme);
+    await ready(page, wrong);
+    if (screenshots) {
+      const file = join(screenshots, `${path.replace(".html", "")}-${width}-${colorScheme}.png`);
+      await page.screenshot({ path: file, fullPage: true });
+    }
+    const found = [...(await wide(page)), ...(await accessible(page))];
+    wrong.push(...found.map((problem) => `at ${width} pixels, ${colorScheme}: ${problem}`));
+    await page.context().close();
+  }
+  return [...new Set(wrong)];
+}

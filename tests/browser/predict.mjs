@@ -1,0 +1,33 @@
+// An exercise to explain, in a browser.
+import { readFileSync } from "node:fs";
+import { open, status } from "./pages.mjs";
+
+/// A wrong answer is not explained before it is asked for; right ones solve the exercise.
+export async function predicted(path) {
+  const wrong = [];
+  const page = await open(path, wrong);
+  const said = (form) => form.locator(".said").textContent();
+  const name = path.replace(".html", "");
+  const solution = readFileSync(new URL(`../../exercises/${name}/solution.toml`, import.meta.url), "utf8");
+  const right = [...solution.matchAll(/^(\w+) = (\S+)$/gm)].map(([, question, value]) => [question, value]);
+  const answer = async (question, value) => {
+    const form = page.locator(`[data-question="${question}"]`);
+    await form.locator("input").fill(value);
+    await form.locator("input").press("Enter");
+    await form.locator(".said:not(:empty)").waitFor();
+    return form;
+  };
+  const [[first, value]] = right;
+  const form = await answer(first, String(Number(value) + 1));
+  if (!(await said(form)).startsWith("Not ")) wrong.push(`a wrong answer: ${await said(form)}`);
+  await form.locator(".tell").click();
+  await page.waitForSelector('[data-state="told"]');
+  if (!(await said(form)).startsWith(`The simulator counts ${value}.`)) wrong.push(`the answer: ${await said(form)}`);
+  for (const [question, value] of right) {
+    await answer(question, value);
+    await page.waitForSelector(`[data-question="${question}"][data-state="right"]`, { timeout: 5000 });
+  }
+  if (!(await status(page)).startsWith("Solved")) wrong.push(`not solved: ${await status(page)}`);
+  await page.context().close();
+  return wrong;
+}
