@@ -13,7 +13,8 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
                     fill='%23e69f00'/%3E%3C/svg%3E";
 
 /// The pages beside the labs: file, and title in the list of pages.
-const OTHERS: [(&str, &str); 2] = [("predict.html", "predict"), ("own.html", "your own PTX")];
+const OTHERS: [(&str, &str); 3] =
+    [("book.html", "the book"), ("predict.html", "predict"), ("own.html", "your own PTX")];
 
 /// A page.
 pub struct Page<'p> {

@@ -2,6 +2,7 @@
 //! `cargo xtask site` calls it, and puts the program, compiled for WebAssembly, beside the pages.
 //!
 //! ```text
+//! book        the labs' notes, pictures and findings, a chapter a lab
 //! bundle      what a page gives to the program: the PTX of its lab, and the sources that it names
 //! controls    a lab's flags as a form
 //! frame       what all pages share            index, lab, own, predict     the pages
@@ -12,6 +13,7 @@
 //! *Invariant:* pages say nothing about memory that the program has not computed. *Invariant:* they load nothing from
 //! elsewhere, and their policy forbids it.
 
+mod book;
 mod bundle;
 mod controls;
 mod frame;
@@ -63,6 +65,9 @@ fn write(folder: &Path) -> Result<(), String> {
     }
     put(folder, "index.html", &index::page())?;
     put(folder, "own.html", &own::page())?;
+    for (name, page) in book::pages()? {
+        put(folder, &name, &page)?;
+    }
     let exercises = predict::exercises()?;
     put(folder, "predict.html", &predict::list(&exercises))?;
     for exercise in &exercises {

@@ -9,8 +9,8 @@ pub fn document(source: &str) -> String {
     lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
 }
 
-/// A text as HTML. Its headings stand `deeper` levels below where they are; `link` changes an address, or takes the link away. What
-/// looks like a link to a Rust item, `[name]`, is code.
+/// A text as HTML. Its headings stand `deeper` levels below where they are; `link` changes an address, or takes the link away; that
+/// of a Rust item, ``[`name`]``, is ``item:`name` ``.
 pub fn markup(text: &str, deeper: usize, link: &dyn Fn(&str) -> Option<String>) -> Markup {
     let item = |broken: BrokenLink<'_>| Some((format!("item:{}", broken.reference).into(), CowStr::from("")));
     let parser = Parser::new_with_broken_link_callback(text, Options::ENABLE_TABLES, Some(item));
@@ -21,17 +21,17 @@ pub fn markup(text: &str, deeper: usize, link: &dyn Fn(&str) -> Option<String>) 
         }
         Event::End(TagEnd::Heading(level)) => Some(Event::End(TagEnd::Heading(lower(level, deeper)))),
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-            let target = if dest_url.starts_with("item:") { None } else { link(&dest_url) };
+            let target = link(&dest_url);
             kept.push(target.is_some());
             target.map(|target| Event::Start(Tag::Link { link_type, dest_url: target.into(), title, id }))
         }
         Event::End(TagEnd::Link) => kept.pop().unwrap_or(false).then_some(Event::End(TagEnd::Link)),
-        // Tables scroll where they are too wide.
-        Event::Start(Tag::Table(alignment)) => Some(Event::Start(Tag::Table(alignment))),
         other => Some(other),
     });
     let mut out = String::new();
     html::push_html(&mut out, events);
+    // Tables scroll where they are too wide. The corner above the names of rows heads nothing.
+    let out = out.replace("<th></th>", "<td></td>");
     PreEscaped(
         out.replace("<table>", "<div class=\"scroll\" tabindex=\"0\"><table>").replace("</table>", "</table></div>"),
     )
