@@ -12,6 +12,8 @@ const section = document.querySelector(".pane");
 const pane = new Pane(section, simulator, showSource);
 const form = new Form(setting, []);
 const { ptx, kernel, file, values } = setting.elements;
+const sources = new Map();
+let name = "kernel.ptx";
 
 function say(text, wrong) {
   part("status").textContent = text;
@@ -33,9 +35,16 @@ function offer() {
   kernel.replaceChildren(...names.map((name) => new Option(name)));
 }
 
+/// Gives the program the sources that the text names, as far as the reader has given files of these names.
+async function giveSources() {
+  for (const [, path] of ptx.value.matchAll(/^\s*\.file\s+\d+\s+"([^"]+)"/gm)) {
+    const source = sources.get(path.split(/[\\/]/).pop());
+    if (source !== undefined) await simulator.give(path, source);
+  }
+}
+
 async function run() {
   const flags = form.flags("device");
-  const name = file.files[0]?.name ?? "kernel.ptx";
   const line = ["run", name, kernel.value, ...words(), ...flags];
   const device = setting.elements.device.value;
   part("command").textContent = ["cargo run -p host --", ...line, "--device", device].join(" ");
@@ -43,6 +52,7 @@ async function run() {
   part("cancel").hidden = false;
   say("Running ...", false);
   await simulator.give(name, ptx.value);
+  await giveSources();
   const reply = await simulator.ask({ do: "run", slot: 0, arguments: [...line, "--device", device] });
   part("cancel").hidden = true;
   const { overview, messages = "", took = 0, cancelled, error } = reply;
@@ -59,8 +69,13 @@ async function run() {
   part("results").setAttribute("aria-busy", "false");
 }
 
-async function take(given) {
-  ptx.value = await given.text();
+/// Takes a PTX file, and sources, which are shown beside it.
+async function take(files) {
+  for (const given of files) {
+    const text = await given.text();
+    if (given.name.endsWith(".ptx")) [name, ptx.value] = [given.name, text];
+    else sources.set(given.name, text);
+  }
   offer();
 }
 
@@ -69,7 +84,7 @@ setting.addEventListener("submit", (event) => {
   run();
 });
 ptx.addEventListener("input", offer);
-file.addEventListener("change", () => file.files[0] && take(file.files[0]));
+file.addEventListener("change", () => take(file.files));
 part("cancel").addEventListener("click", () => simulator.cancel());
 addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => {
@@ -77,7 +92,7 @@ addEventListener("drop", (event) => {
   const { files } = event.dataTransfer;
   if (files.length > 0) {
     file.files = files;
-    take(files[0]);
+    take(files);
   }
 });
 link(part("source"));

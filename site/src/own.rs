@@ -28,7 +28,10 @@ pub fn page() -> String {
                             (models())
                         }
                     }
-                    label.field.all { span { "A PTX file; or drop one here" } input type="file" name="file" accept=".ptx"; }
+                    label.field.all {
+                        span { "A PTX file, and sources that it names, or drop them here" }
+                        input type="file" name="file" multiple;
+                    }
                     label.field.all { span { "or its text" } textarea name="ptx" rows="12" spellcheck="false" { (EXAMPLE) } }
                     label.field { span { "Kernel" } select name="kernel" {} }
                     label.field { span { "Arguments, in the order of the parameters" }

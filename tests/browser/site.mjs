@@ -5,6 +5,7 @@
 
 import { complete, controls, speed, story } from "./labs.mjs";
 import { address, browser, looks, open, settled } from "./pages.mjs";
+import { endless, example, faults, others } from "./own.mjs";
 import { predicted } from "./predict.mjs";
 
 const only = process.argv[5] ?? "";
@@ -45,6 +46,10 @@ for (const exercise of exercises) {
 }
 // The script has all chapters.
 for (const page of ["book.html", "script.html", chapters[0]]) await report(page, () => looks(page, async () => {}));
+await report("own.html", () => looks("own.html", example));
+await report("own.html, PTX of other compilers", others);
+await report("own.html, faults", faults);
+await report("own.html, an endless kernel", endless);
 await report("32 to 33, a wrong value, a cancelled run", story);
 for (const lab of labs) {
   await report(lab, () => looks(lab, complete));
