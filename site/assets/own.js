@@ -14,6 +14,7 @@ const form = new Form(setting, []);
 const { ptx, kernel, file, values } = setting.elements;
 const sources = new Map();
 let name = "kernel.ptx";
+let turn = 0;
 
 function say(text, wrong) {
   part("status").textContent = text;
@@ -44,6 +45,7 @@ async function giveSources() {
 }
 
 async function run() {
+  const mine = ++turn;
   const flags = form.flags("device");
   const line = ["run", name, kernel.value, ...words(), ...flags];
   const device = setting.elements.device.value;
@@ -54,6 +56,7 @@ async function run() {
   await simulator.give(name, ptx.value);
   await giveSources();
   const reply = await simulator.ask({ do: "run", slot: 0, arguments: [...line, "--device", device] });
+  if (mine !== turn) return;
   part("cancel").hidden = true;
   const { overview, messages = "", took = 0, cancelled, error } = reply;
   if (cancelled) say("Cancelled.", true);
@@ -97,3 +100,4 @@ addEventListener("drop", (event) => {
 });
 link(part("source"));
 offer();
+run();

@@ -13,8 +13,8 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
                     fill='%23e69f00'/%3E%3C/svg%3E";
 
 /// The pages beside the labs: file, and title in the list of pages.
-const OTHERS: [(&str, &str); 3] =
-    [("book.html", "the book"), ("predict.html", "predict"), ("own.html", "your own PTX")];
+const OTHERS: [(&str, &str); 4] =
+    [("index.html", "Labs"), ("book.html", "Book"), ("predict.html", "Predict"), ("own.html", "Your PTX")];
 
 /// A page.
 pub struct Page<'p> {
@@ -50,8 +50,9 @@ impl Page<'_> {
                 }
                 body.site {
                     header.top {
-                        a.brand href="index.html" aria-current=[(*file == "index.html").then_some("page")] { "Coalesce" }
-                        nav aria-label="Pages" { (links(file)) }
+                        a.brand href="index.html" { "Coalesce" }
+                        nav aria-label="Pages" { (links(file, OTHERS.into_iter())) }
+                        nav.all-labs aria-label="Labs" { (links(file, ALL.iter().map(|lab| (lab.name, lab.name)))) }
                     }
                     (main)
                 }
@@ -61,13 +62,12 @@ impl Page<'_> {
     }
 }
 
-/// The links to all other pages.
-fn links(file: &str) -> Markup {
-    let labs = ALL.iter().map(|lab| (format!("{}.html", lab.name), lab.name));
-    let others = OTHERS.into_iter().map(|(file, title)| (file.to_owned(), title));
+/// Links to pages: files, or names of labs, with their titles.
+fn links<'t>(file: &str, pages: impl Iterator<Item = (&'t str, &'t str)>) -> Markup {
     html! {
         ul {
-            @for (other, title) in labs.chain(others) {
+            @for (page, title) in pages {
+                @let other = if page.ends_with(".html") { page.to_owned() } else { format!("{page}.html") };
                 li { a href=(other) aria-current=[(other == file).then_some("page")] { (title) } }
             }
         }

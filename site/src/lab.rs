@@ -1,7 +1,7 @@
 //! A lab's page: the controls, and the places for what the program says of their setting, in the order in which a lecture
 //! tells it: the sentence, the picture of an access, the sweep, the source beside its PTX, the table, the command.
 
-use host::labs::Entry;
+use host::labs::{ALL, Entry};
 use maud::{Markup, html};
 
 use crate::controls;
@@ -42,6 +42,7 @@ pub fn page(entry: &Entry) -> String {
                     p.quiet { "On a machine with an NVIDIA GPU, leave out --device: the same kernels run there, and are timed." }
                 }
             }
+            (turn(entry))
             noscript { p.card { "The labs run in your browser, by JavaScript and WebAssembly. Please allow both for this page." } }
         }
     };
@@ -49,10 +50,23 @@ pub fn page(entry: &Entry) -> String {
         file: &format!("{}.html", entry.name),
         title: entry.name,
         about: entry.about,
-        scripts: &["lab.js", "tables.js"],
+        scripts: &["lab.js", "tables.js", "tell.js"],
         main,
     }
     .render()
+}
+
+/// The links to the notes of the lab, and to its neighbours.
+fn turn(entry: &Entry) -> Markup {
+    let index = ALL.iter().position(|other| other.name == entry.name).unwrap_or(0);
+    let near = |at: Option<usize>| at.and_then(|at| ALL.get(at));
+    html! {
+        nav.turn aria-label="Before and after this lab" {
+            @if let Some(before) = near(index.checked_sub(1)) { a rel="prev" href={ (before.name) ".html" } { "‹ " (before.name) } }
+            a href={ "book-" (entry.name) ".html" } { "The notes of this lab" }
+            @if let Some(after) = near(index.checked_add(1)) { a rel="next" href={ (after.name) ".html" } { (after.name) " ›" } }
+        }
+    }
 }
 
 /// A picture with the choice of its row, its access and its request.
@@ -70,7 +84,7 @@ pub fn pane(index: usize, heading: &str) -> Markup {
                     button type="button" data-step="1" aria-label="Next request" { "›" }
                 }
             }
-            div.drawing {}
+            div.drawing tabindex="0" role="group" aria-label="Picture: the arrow keys go from lane to lane" {}
             p.predicted.quiet {}
         }
     }

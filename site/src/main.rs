@@ -30,7 +30,8 @@ use std::process::ExitCode;
 use host::labs::ALL;
 
 /// The scripts: each is a module with one subject.
-const SCRIPTS: [(&str, &str); 9] = [
+const SCRIPTS: [(&str, &str); 10] = [
+    ("tell.js", include_str!("../assets/tell.js")),
     ("predict.js", include_str!("../assets/predict.js")),
     ("own.js", include_str!("../assets/own.js")),
     ("lab.js", include_str!("../assets/lab.js")),

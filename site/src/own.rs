@@ -32,7 +32,7 @@ pub fn page() -> String {
                         span { "A PTX file, and sources that it names, or drop them here" }
                         input type="file" name="file" multiple;
                     }
-                    label.field.all { span { "or its text" } textarea name="ptx" rows="12" spellcheck="false" { (EXAMPLE) } }
+                    label.field.all { span { "or its text" } textarea name="ptx" rows="9" spellcheck="false" { (EXAMPLE) } }
                     label.field { span { "Kernel" } select name="kernel" {} }
                     label.field { span { "Arguments, in the order of the parameters" }
                         input type="text" name="values" value="u32[64]" spellcheck="false"; }
@@ -60,7 +60,7 @@ pub fn page() -> String {
             }
             div.results #results aria-busy="false" {
                 section.says #says aria-label="What the run shows" aria-live="polite" {
-                    p { "Choose a kernel, and run it." }
+                    p { "Running the example ..." }
                 }
                 div #shown hidden {
                     div.panes { (pane(0, "What a warp's access does")) }
@@ -74,6 +74,6 @@ pub fn page() -> String {
             }
         }
     };
-    let scripts = &["own.js", "tables.js"];
+    let scripts = &["own.js", "tables.js", "tell.js"];
     Page { file: "own.html", title: "Your own PTX", about: ABOUT, scripts, main }.render()
 }

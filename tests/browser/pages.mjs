@@ -31,8 +31,8 @@ export async function set(page, name, value) {
 }
 
 /// A page of its own, which reports what goes wrong on it.
-export async function open(path, wrong, width = 1280, colorScheme = "light") {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+export async function open(path, wrong) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
   page.on("console", (message) => wrong.push(`on the console: ${message.text()}`));
   page.on("pageerror", (error) => wrong.push(`an error: ${error.message}`));
@@ -56,29 +56,39 @@ const wide = (page) =>
     return wrong;
   });
 
+/// What axe finds. Rows and drawings repeat: axe sees some of them.
 async function accessible(page) {
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], preload: false }));
+  return violations.map(({ id, help, nodes }) => `axe: ${id}: ${help}: ${nodes[0].html.slice(0, 160)}`);
+}
+
+async function thin(page) {
   await page.evaluate(() => {
     for (const row of document.querySelectorAll(".source tbody tr:nth-child(n + 30)")) row.remove();
     for (const drawing of document.querySelectorAll("svg")) drawing.replaceChildren();
   });
   await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], preload: false }));
-  return violations.map(({ id, help, nodes }) => `axe: ${id}: ${help}: ${nodes[0].html.slice(0, 160)}`);
 }
 
 /// A page at every width and in every scheme.
 export async function looks(path, ready) {
   const wrong = [];
-  for (const [width, colorScheme] of LOOKS) {
-    const page = await open(path, wrong, width, colorScheme);
-    await ready(page, wrong);
-    if (screenshots) {
-      const file = join(screenshots, `${path.replace(".html", "")}-${width}-${colorScheme}.png`);
-      await page.screenshot({ path: file, fullPage: true });
+  const page = await open(path, wrong);
+  await ready(page, wrong);
+  const each = async (check) => {
+    for (const [width, colorScheme] of LOOKS) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      const found = await check(`${path.replace(".html", "")}-${width}-${colorScheme}.png`);
+      wrong.push(...found.map((problem) => `at ${width} pixels, ${colorScheme}: ${problem}`));
     }
-    const found = [...(await wide(page)), ...(await accessible(page))];
-    wrong.push(...found.map((problem) => `at ${width} pixels, ${colorScheme}: ${problem}`));
-    await page.context().close();
-  }
+  };
+  await each(async (file) => {
+    if (screenshots) await page.screenshot({ path: join(screenshots, file), fullPage: true });
+    return wide(page);
+  });
+  await thin(page);
+  await each(() => accessible(page));
+  await page.context().close();
   return [...new Set(wrong)];
 }

@@ -71,7 +71,7 @@ fn contents(preface: &str) -> String {
             section.notes { h2 { "Preface" } (prose::markup(preface, 2, &link)) }
         }
     };
-    Page { file: CONTENTS, title: "The book", about: ABOUT, scripts: &["tables.js"], main }.render()
+    Page { file: CONTENTS, title: "The book", about: ABOUT, scripts: &["tables.js", "tell.js"], main }.render()
 }
 
 fn chapter_page(index: usize, entry: &Entry, chapter: &Markup) -> String {
@@ -86,7 +86,8 @@ fn chapter_page(index: usize, entry: &Entry, chapter: &Markup) -> String {
             }
         }
     };
-    Page { file: &file(entry.name), title: entry.name, about: entry.about, scripts: &["tables.js"], main }.render()
+    Page { file: &file(entry.name), title: entry.name, about: entry.about, scripts: &["tables.js", "tell.js"], main }
+        .render()
 }
 
 /// All chapters on one page.
@@ -97,7 +98,7 @@ fn script(preface: &str, chapters: &[Markup]) -> String {
             @for chapter in chapters { (chapter) }
         }
     };
-    Page { file: "script.html", title: "The script", about: ABOUT, scripts: &["tables.js"], main }.render()
+    Page { file: "script.html", title: "The script", about: ABOUT, scripts: &["tables.js", "tell.js"], main }.render()
 }
 
 /// A lab's chapter: the idea, what the simulator says and draws, the notes, what was measured, the kernels.

@@ -245,16 +245,30 @@ fn words(drawing: &mut Drawing, scene: &Scene, layout: &Layout) {
         let (left, right) = layout.span(cell, scene.columns.bytes);
         let lanes: Vec<String> =
             (0..32).filter(|lane| cell.lanes >> lane & 1 == 1).map(|lane| lane.to_string()).collect();
-        drawing.add(format_args!("<g data-lanes=\"{}\">", lanes.join(" ")));
-        drawing.rect(&format!("word{waits}"), (left, y), (right - left, layout.row_height), 2.0);
-        let baseline = y + layout.row_height / 2.0 + if small.is_empty() { 3.4 } else { 2.9 };
-        // A lane's byte has no room for its number.
-        if right - left > 8.0 {
-            let class = format!("lane word-lane{waits}{small} wide");
-            drawing.label(&class, ((left + right) / 2.0, baseline), &name(cell, scene.mask));
-        }
-        drawing.add(format_args!("</g>"));
+        drawing.saying(&format!(" data-lanes=\"{}\"", lanes.join(" ")), &said(scene, cell, &lanes), |drawing| {
+            drawing.rect(&format!("word{waits}"), (left, y), (right - left, layout.row_height), 2.0);
+            let baseline = y + layout.row_height / 2.0 + if small.is_empty() { 3.4 } else { 2.9 };
+            // A lane's byte has no room for its number.
+            if right - left > 8.0 {
+                let class = format!("lane word-lane{waits}{small} wide");
+                drawing.label(&class, ((left + right) / 2.0, baseline), &name(cell, scene.mask));
+            }
+        });
     }
+}
+
+/// Who asks for a word, and where it is.
+fn said(scene: &Scene, cell: &Cell, lanes: &[String]) -> String {
+    let who = match lanes {
+        [lane] => format!("lane {lane}"),
+        _ if cell.lanes == scene.mask => "all lanes".to_owned(),
+        _ => format!("lanes {}", lanes.join(", ")),
+    };
+    let within = cell.column as u64 * u64::from(scene.columns.bytes) + u64::from(cell.bytes.trailing_zeros());
+    let at = scene.rows[cell.row].offset + within;
+    let bank = if scene.columns.banks { format!(", bank {}", cell.column) } else { String::new() };
+    let waits = if cell.waits { ", waits for its turn" } else { "" };
+    format!("{who}: byte +{at}{bank}{waits}")
 }
 
 /// Which lanes ask for a word.

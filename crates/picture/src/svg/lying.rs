@@ -1,7 +1,7 @@
 //! A sweep over names as SVG: bars from left to right, each beside its name, for names that have no room below upright
 //! bars, and for more series than there are colours.
 
-use super::plot::described;
+use super::plot::{described, said};
 use super::{Drawing, Number, WIDTH};
 use crate::plot::{Axis, number};
 use crate::{Plot, Series};
@@ -50,7 +50,9 @@ pub(super) fn plot(plot: &Plot) -> String {
                 _ => format!("mark{}", series % 4),
             };
             let width = bars.x(*value) - left;
-            drawing.rect(&class, (left, y + 2.0), (width.max(0.5), ROW - 4.0), 1.5);
+            drawing.saying("", &said(plot, *series, label, *value), |drawing| {
+                drawing.rect(&class, (left, y + 2.0), (width.max(0.5), ROW - 4.0), 1.5);
+            });
             drawing.label("scale", (left + width + 5.0, y + 12.0), &number(*value));
         }
     }

@@ -68,6 +68,13 @@ impl Drawing {
         let _ = self.text.write_fmt(element);
     }
 
+    /// Draws something that says what it is where one points at it.
+    fn saying(&mut self, attributes: &str, text: &str, draw: impl FnOnce(&mut Self)) {
+        self.add(format_args!("<g{attributes}><title>{}</title>", escaped(text)));
+        draw(self);
+        self.text += "</g>";
+    }
+
     fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64), radius: f64) {
         self.add(format_args!(
             "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>",

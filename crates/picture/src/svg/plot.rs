@@ -59,6 +59,15 @@ pub(super) fn described(plot: &Plot) -> String {
     text
 }
 
+/// A point's numbers, in words.
+pub(super) fn said(plot: &Plot, series: usize, label: &str, value: f64) -> String {
+    let series = match plot.series[series].name.as_str() {
+        "" => String::new(),
+        name => format!("{name}, "),
+    };
+    format!("{series}{} {label}: {}", plot.x, number(value))
+}
+
 struct Frame<'p> {
     plot: &'p Plot,
     axis: Axis,
@@ -97,7 +106,9 @@ impl Frame<'_> {
                 (false, 1) => "bar".into(),
                 _ => format!("mark{}", series % 4),
             };
-            drawing.rect(&class, (x, y), (width - 1.0, (self.bottom - y).max(0.5)), 1.5);
+            drawing.saying("", &said(self.plot, series, &point.label, point.y), |drawing| {
+                drawing.rect(&class, (x, y), (width - 1.0, (self.bottom - y).max(0.5)), 1.5);
+            });
             if few {
                 drawing.label("scale m", (x + width / 2.0, y - 4.0), &number(point.y));
             }
@@ -135,10 +146,12 @@ impl Frame<'_> {
             for point in points {
                 let (x, y) = (x(point.x), self.y(point.y));
                 let _ = write!(path, "{}{} {}", if path.is_empty() { 'M' } else { 'L' }, Number(x), Number(y));
-                marks.push((x, y));
+                marks.push(((x, y), said(self.plot, index, &point.label, point.y)));
             }
             drawing.path(&format!("line{}{}", index % 4, repeated(index)), &path);
-            marks.into_iter().for_each(|place| mark(drawing, index, place));
+            for (place, said) in marks {
+                drawing.saying("", &said, |drawing| mark(drawing, index, place));
+            }
         }
     }
 
