@@ -78,8 +78,8 @@ impl Listing {
                     thead {
                         tr {
                             th scope="col" { "line" }
-                            th.more scope="col" { "instructions" }
-                            th.more scope="col" { "active lanes" }
+                            th scope="col" { "instructions" }
+                            th scope="col" { "active lanes" }
                             th scope="col" { "sectors, wavefronts" }
                             th scope="col" { "source" }
                         }
@@ -146,12 +146,12 @@ impl Line {
             tr.hot[heat.is_some()] style=[heat] data-line=[number.filter(|_| counts.is_some())] {
                 td { @if let Some(number) = number { (number) } }
                 @if let Some(counts) = counts {
-                    td.more { (counts.instructions) }
-                    td.more { @if let Some(lanes) = counts.lanes { (format!("{lanes:.1}")) } @else { "-" } }
+                    td { (counts.instructions) }
+                    td { @if let Some(lanes) = counts.lanes { (format!("{lanes:.1}")) } @else { "-" } }
                     td { @if cost > 0 { (cost) } }
                 } @else {
-                    td.more {}
-                    td.more {}
+                    td {}
+                    td {}
                     td {}
                 }
                 td {
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(listing.worst(), 40);
         let text = listing.table("Source", 80, true).into_string();
         for part in [
-            "<tr class=\"hot\" style=\"--heat:0.50\" data-line=\"7\"><td>7</td><td class=\"more\">12</td><td class=\"more\">31.5</td><td>40</td>",
+            "<tr class=\"hot\" style=\"--heat:0.50\" data-line=\"7\"><td>7</td><td>12</td><td>31.5</td><td>40</td>",
             "<code>a &lt; b</code><div class=\"access\">12 loads</div>",
             "<summary>PTX, 1 instruction</summary><pre>12  ld.global.u32 %r1, [%rd1];</pre>",
             "<div class=\"finding\">a race</div>",
