@@ -114,3 +114,75 @@ fn run(place: &mut Option<Exhibit>, mut arguments: Vec<OsString>) -> Value {
     *place = exhibit;
     json!({"overview": overview, "messages": messages, "exit_code": exit_code})
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(session: &mut Session, request: &Value) -> Value {
+        serde_json::from_str(&session.answer(request.to_string().as_bytes())).expect("a reply is JSON")
+    }
+
+    #[test]
+    fn a_run_stays_in_its_slot() {
+        let mut session = Session::default();
+        let run = |slot: usize, stride: &str| {
+            let arguments = ["banks", "--stride", stride, "--rounds", "1", "--device", "sim"];
+            json!({"do": "run", "slot": slot, "arguments": arguments})
+        };
+        for (slot, stride) in [(0, "32"), (1, "33")] {
+            let reply = ask(&mut session, &run(slot, stride));
+            assert_eq!((&reply["exit_code"], &reply["messages"]), (&json!(0), &json!("")));
+            assert_eq!(reply["overview"]["rows"][0]["name"], format!("stride-{stride}"));
+        }
+        for (slot, wavefronts) in [(0, "32 wavefronts"), (1, "1 wavefront:")] {
+            let shared = json!({"do": "picture", "slot": slot, "row": 0, "access": 2, "request": 0});
+            let svg = ask(&mut session, &shared)["picture"]["svg"].as_str().unwrap_or_default().to_owned();
+            assert!(svg.contains(wavefronts), "{slot}: {svg}");
+        }
+        let source = ask(&mut session, &json!({"do": "source", "slot": 1, "row": 0}));
+        assert!(source["source"].as_str().unwrap().contains("kernels/src/banks.rs"));
+    }
+
+    #[test]
+    fn a_run_that_fails_leaves_no_other_in_its_slot() {
+        let mut session = Session::default();
+        for (size, exit_code) in [("64", 0), ("x", 2)] {
+            let arguments = ["offset", "--size", size, "--device", "sim"];
+            let reply = ask(&mut session, &json!({"do": "run", "slot": 0, "arguments": arguments}));
+            assert_eq!((&reply["exit_code"], reply["overview"].is_null()), (&json!(exit_code), exit_code != 0));
+        }
+        assert_eq!(ask(&mut session, &json!({"do": "source", "slot": 0, "row": 0})), json!({"source": null}));
+    }
+
+    #[test]
+    fn a_text_is_what_the_program_writes() {
+        let reply = ask(&mut Session::default(), &json!({"do": "text", "arguments": ["list"]}));
+        assert!(reply["output"].as_str().unwrap().contains("transpose") && reply["exit_code"] == 0, "{reply}");
+    }
+
+    #[test]
+    fn an_endless_run_ends_at_its_limit() {
+        let ptx = tempfile::NamedTempFile::new().unwrap();
+        let text = ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\nL:\nbra L;\n}\n";
+        std::fs::write(ptx.path(), text).unwrap();
+        let arguments =
+            ["run", ptx.path().to_str().unwrap(), "k", "--grid", "1", "--block", "32", "--step-limit", "1000"];
+        let reply = ask(&mut Session::default(), &json!({"do": "run", "slot": 0, "arguments": arguments}));
+        assert_ne!(reply["exit_code"], 0);
+    }
+
+    #[test]
+    fn what_is_no_request_is_answered_with_an_error() {
+        let mut session = Session::default();
+        for (request, words) in [
+            (json!({"do": "dance"}), "unknown variant `dance`"),
+            (json!({"do": "run", "slot": 7, "arguments": []}), "there are 3 slots"),
+            (json!({"do": "source", "slot": 0}), "missing field `row`"),
+        ] {
+            let error = ask(&mut session, &request)["error"].as_str().unwrap_or_default().to_owned();
+            assert!(error.contains(words), "{error}");
+        }
+        assert!(session.answer(b"\xff").contains("not a request"));
+    }
+}

@@ -176,3 +176,63 @@ fn what(stepped: &Stepped) -> String {
     };
     format!("{memory} {kind}")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use crate::cli;
+
+    fn shown(line: &str, steps: u32) -> (Exhibit, Overview) {
+        let exhibited = cli::exhibit(line.split(' ').map(OsString::from), steps);
+        let exhibit = exhibited.exhibit.unwrap_or_else(|| panic!("{line}: {}", exhibited.messages));
+        let overview = exhibit.overview();
+        (exhibit, overview)
+    }
+
+    #[test]
+    fn a_lab_is_shown_part_by_part() {
+        let (exhibit, overview) = shown("transpose --tiled --padded --rows 64 --device sim", 3);
+        assert_eq!(
+            overview.says,
+            "<p>Reading a column of the tile takes <b>32.0</b> wavefronts, with padding <b>1.00</b>.</p>"
+        );
+        assert!(overview.results.contains("<table") && overview.executed > 0);
+        let names: Vec<_> = overview.rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["tiled", "padded"]);
+        let what: Vec<_> = overview.rows[0].accesses.iter().map(|access| access.what.as_str()).collect();
+        assert_eq!(what, ["global load", "shared store", "global store", "shared load"]);
+        assert!(overview.rows[0].accesses.iter().all(|access| access.requests == 3 && access.line.is_some()));
+        for (row, said) in [(0, "<b>32</b> wavefronts"), (1, "<b>1</b> wavefront:")] {
+            let picture = exhibit.picture(row, 3, 2).unwrap();
+            assert!(picture.says.contains(said) && picture.svg.starts_with("<svg"), "{}", picture.says);
+            assert_eq!(picture.made_by, "block 0, 0, 0, warp 2");
+            assert!(exhibit.source(row).contains("kernels/src/transpose.rs"));
+        }
+    }
+
+    #[test]
+    fn there_is_nothing_of_a_row_access_or_request_that_is_not_there() {
+        let (exhibit, _) = shown("offset --read --offset 11 --size 64 --device sim", 1);
+        assert!(exhibit.picture(0, 0, 0).is_some());
+        for (row, access, request) in [(9, 0, 0), (0, 9, 0), (0, 0, 1)] {
+            assert!(exhibit.picture(row, access, request).is_none(), "{row} {access} {request}");
+        }
+        assert_eq!(exhibit.source(9), "");
+    }
+
+    #[test]
+    fn on_a_model_a_row_has_a_predicted_time() {
+        let (_, overview) = shown("offset --read --offset 11 --size 4096 --device sim:hopper", 1);
+        let predicted = overview.rows[0].predicted.as_deref().unwrap();
+        assert!(predicted.contains("us predicted for H200") && predicted.contains("limited by"), "{predicted}");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_command_line_is_a_message() {
+        let exhibited = cli::exhibit(["offset", "--size", "x"].map(OsString::from), 1);
+        assert!(exhibited.exhibit.is_none() && exhibited.exit_code == 2);
+        assert!(exhibited.messages.contains("'x'"), "{}", exhibited.messages);
+    }
+}
