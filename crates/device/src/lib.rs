@@ -111,6 +111,8 @@ pub struct Options {
     pub ptx: Vec<PtxFile>,
     /// The limits of a run.
     pub limits: Limits,
+    /// On the simulator without a model: the GPU whose times it predicts. An H200 if none is given.
+    pub predicted: Option<&'static Model>,
     /// Set it from another thread to stop the simulator's launches with [`Error::Fault`].
     pub cancel: Option<&'static AtomicBool>,
 }
@@ -270,7 +272,7 @@ impl Device {
     pub fn predicted_model(&self) -> Option<&'static Model> {
         match self.properties().is_gpu() {
             true => None,
-            false => Model::named(self.properties().simulates.unwrap_or(simulator::PREDICTED)),
+            false => self.properties().simulates.map_or(self.options.predicted, Model::named).or_else(simulator::predicted),
         }
     }
 
@@ -370,12 +372,13 @@ impl Device {
     }
 
     /// A simulator with the same kernels and shapes of launches as this device: this device, if it
-    /// is the simulator.
+    /// is the simulator. It predicts times of the model that is most like this GPU.
     pub fn simulator(&self) -> Result<Self> {
         match self.properties().kind {
             Kind::Simulator => Ok(self.clone()),
             Kind::Gpu => {
-                let simulator = open(DeviceChoice::Simulator, &self.options)?;
+                let options = Options { predicted: self.properties().nearest_model(), ..self.options.clone() };
+                let simulator = open(DeviceChoice::Simulator, &options)?;
                 Ok(simulator.shaped_for(Some(self.multiprocessors())))
             }
         }

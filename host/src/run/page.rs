@@ -36,9 +36,10 @@ pub(super) fn write(
         reports.iter().zip(on_page).zip(findings).enumerate().map(|(index, ((report, on_page), findings))| {
             let name = names::shown(report.kernel);
             Launched {
-                name: if reports.len() > 1 { format!("launch {index}: {name}") } else { name.into_owned() },
-                counters: report.counters,
-                times: report.times,
+                row: report.row(match reports.len() {
+                    1 => name.into_owned(),
+                    _ => format!("launch {index}: {name}"),
+                }),
                 on_page,
                 findings: findings.clone(),
                 metrics: report.known_metrics(),
@@ -46,14 +47,15 @@ pub(super) fn write(
             }
         });
     let launched = launched.collect();
+    let why = reports.iter().flat_map(Report::conclusions).collect();
     let (about, mut details) = match reports {
         [only] => (only.what(), Vec::new()),
         several => {
             (format!("{} launches, one after the other", several.len()), several.iter().map(Report::what).collect())
         }
     };
-    details.push(first.on());
+    details.extend(first.on().lines().map(str::to_owned));
     details.extend(first.times.iter().map(|times| times.how()));
     let title = names::shown(first.kernel);
-    report::write_launches((&title, &about, &details), launched, first.device, path)
+    report::write_launches((&title, &about, &details), launched, why, first.device, path)
 }
