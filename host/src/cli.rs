@@ -18,7 +18,8 @@ use device::{DeviceChoice, Error, PtxFile, Result};
 
 use crate::labs::Settings;
 use crate::progress::Progress;
-use crate::report::{self, Format};
+use crate::report::{self, Exhibit, Format, LabReport};
+use crate::run::Results;
 use crate::until_closed::UntilClosed;
 use crate::{check, compare_times, course, labs, listing, manual, messages, run};
 
@@ -77,6 +78,43 @@ pub fn call(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) 
         Ok(matches) => exit_code(run(&matches, out)),
         Err(error) => usage(&error, |help| write!(out, "{}", help.render())),
     })
+}
+
+/// What [`exhibit`] returns.
+pub struct Exhibited {
+    /// What a page shows of the run; `None` if it ended before there was anything.
+    pub exhibit: Option<Exhibit>,
+    /// The exit code that the program would have.
+    pub exit_code: u8,
+    /// What it would write to the standard error.
+    pub messages: String,
+}
+
+/// Runs a lab, or `run`, with these arguments, without the program's name, for a page that shows the parts of
+/// the run one by one, with up to `steps` requests of each access.
+pub fn exhibit(arguments: impl IntoIterator<Item = OsString>, steps: u32) -> Exhibited {
+    let arguments = std::iter::once(OsString::from("host")).chain(arguments);
+    let mut exhibit = None;
+    let (exit_code, messages) = messages::kept(|| match command().try_get_matches_from(arguments) {
+        Ok(matches) => exit_code(show(&matches, steps, &mut exhibit)),
+        Err(error) => usage(&error, |_| Ok(())),
+    });
+    Exhibited { exhibit, exit_code, messages }
+}
+
+/// Runs what a page shows.
+fn show(matches: &ArgMatches, steps: u32, exhibit: &mut Option<Exhibit>) -> Result<bool> {
+    let Some((name, matches)) = matches.subcommand() else { return Err(Error::flag("host", "name a lab")) };
+    let DeviceFlags { device: choice, limits } = parsed(matches)?;
+    if name == "run" {
+        return run::main(matches, choice, limits, Results::Shown(steps, exhibit)).map(|()| true);
+    }
+    let lab = labs::Entry::named(name).ok_or_else(|| Error::flag("host", "a page shows labs and `run`"))?;
+    let settings = Settings { steps, ..parsed(matches)? };
+    let mut report = run_lab(lab, matches, choice, &options_of(matches, limits)?, settings)?;
+    let (right, stopped) = (report.correct(), report.stopped.take());
+    *exhibit = Some(Exhibit::of(report));
+    stopped.map_or(Ok(right), Err)
 }
 
 /// The exit code of a run, whose error it prints.
@@ -151,16 +189,13 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     }
     let DeviceFlags { device: choice, limits } = parsed(matches)?;
     if name == "run" {
-        return run::main(matches, choice, limits, format, &mut out).map(|()| true);
+        return run::main(matches, choice, limits, Results::Written(format, &mut out)).map(|()| true);
     }
-    let mut options = device::Options { limits, ..device::Options::from_environment() };
     if name == "devices" {
+        let options = device::Options { limits, ..device::Options::from_environment() };
         return list_devices(choice, &options, format, &mut out).map(|()| true);
     }
-    let PtxFlag { ptx } = parsed(matches)?;
-    if !ptx.is_empty() {
-        options.ptx = ptx.into_iter().map(PtxFile::from).collect();
-    }
+    let options = options_of(matches, limits)?;
     let Some(lab) = labs::ALL.iter().find(|lab| lab.name == name) else {
         if cfg!(target_family = "wasm") {
             return Err(Error::flag("host", "course measures time, for which there is no clock here; run the labs"));
@@ -173,10 +208,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     };
     let settings: Settings = parsed(matches)?;
     settings.check_format(format)?;
-    let progress = Progress::on_terminal();
-    progress.begin(|| "opening the device".to_owned());
-    let device = device::open(choice, &options)?;
-    let report = (lab.run)(&device, matches, Settings { progress, ..settings })?;
+    let report = run_lab(lab, matches, choice, &options, settings)?;
     // A fault that stops a kernel becomes the program's error. What completed before is still a result. JSON also describes the
     // fault, as `host run`'s does, so it is written even if nothing completed.
     if report.variants.iter().any(|variant| variant.stopped.is_none()) || format == Format::Json {
@@ -188,6 +220,30 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
         None => findings.error().map_or(Ok(report.correct()), Err),
         Some(error) => Err(error),
     }
+}
+
+/// The options of a device that runs the labs' kernels.
+fn options_of(matches: &ArgMatches, limits: Limits) -> Result<device::Options> {
+    let PtxFlag { ptx } = parsed(matches)?;
+    let mut options = device::Options { limits, ..device::Options::from_environment() };
+    if !ptx.is_empty() {
+        options.ptx = ptx.into_iter().map(PtxFile::from).collect();
+    }
+    Ok(options)
+}
+
+/// Opens the device, and runs the lab on it.
+fn run_lab(
+    lab: &labs::Entry,
+    matches: &ArgMatches,
+    choice: DeviceChoice,
+    options: &device::Options,
+    settings: Settings,
+) -> Result<LabReport> {
+    let progress = Progress::on_terminal();
+    progress.begin(|| "opening the device".to_owned());
+    let device = device::open(choice, options)?;
+    (lab.run)(&device, matches, Settings { progress, ..settings })
 }
 
 /// Lists the device that `choice` names, or all devices and the simulator's models.

@@ -47,6 +47,10 @@ impl Sources {
 /// The lines of a source file. A relative path starts at the workspace in which the PTX was compiled. That is searched for above
 /// the PTX file, above the current folder and above the program, and last in the workspace that this program was built in.
 fn read(path: &Path, ptx: &Path) -> Option<Lines> {
+    #[cfg(target_family = "wasm")]
+    if let Some(text) = device::given::text(&path.to_string_lossy()) {
+        return Some(numbered(&text));
+    }
     let ptx = ptx.is_file().then(|| std::path::absolute(ptx).ok()).flatten();
     let starts = [ptx, std::env::current_dir().ok(), std::env::current_exe().ok()];
     let above = |start: PathBuf| start.ancestors().map(Path::to_owned).collect::<Vec<_>>();
@@ -56,7 +60,11 @@ fn read(path: &Path, ptx: &Path) -> Option<Lines> {
     let file = folders.map(|folder| folder.join(path)).find(there)?;
     let bytes = std::fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    Some((1..).zip(text.lines().map(str::to_owned)).collect())
+    Some(numbered(&text))
+}
+
+fn numbered(text: &str) -> Lines {
+    (1..).zip(text.lines().map(str::to_owned)).collect()
 }
 
 #[cfg(test)]

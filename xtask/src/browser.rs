@@ -55,17 +55,7 @@ const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 /// What is missing, what failed, or that a page is wrong.
 pub fn run(options: &Options) -> Result<(), Error> {
     let root = workspace::root()?;
-    let node = in_path("node").ok_or(Error::Missing { what: "node", package: "nodejs" })?;
-    let browser = match &options.browser {
-        Some(browser) if browser.is_file() => browser.clone(),
-        Some(browser) => return Err(Error::NoBrowser(browser.clone())),
-        None => BROWSERS
-            .iter()
-            .find_map(|name| in_path(name))
-            .ok_or(Error::Missing { what: "Chromium", package: "chromium" })?,
-    };
-    let tests = root.join("tests/browser");
-    install(&tests)?;
+    let Tools { node, browser } = tools(options.browser.as_deref())?;
     let scratch = tempfile::tempdir().map_err(file(Path::new("a temporary folder")))?;
     let pages = options.pages.clone().unwrap_or_else(|| scratch.path().join("pages"));
     for folder in [Some(&pages), options.screenshots.as_ref()].into_iter().flatten() {
@@ -73,11 +63,38 @@ pub fn run(options: &Options) -> Result<(), Error> {
     }
     write(&root, &pages, scratch.path())?;
     let mut check = Command::new(node);
-    check.arg(tests.join("check.mjs")).arg(browser).arg(&pages).args(&options.screenshots);
+    check.arg(root.join("tests/browser/check.mjs")).arg(browser).arg(&pages).args(&options.screenshots);
     match check.status().map_err(|problem| Failed::of(&check, problem))?.success() {
         true => Ok(()),
         false => Err(Error::Wrong),
     }
+}
+
+/// What opens pages.
+pub struct Tools {
+    /// Node.
+    pub node: PathBuf,
+    /// Chromium, or what was named instead.
+    pub browser: PathBuf,
+}
+
+/// Finds what opens pages, and installs what the tests need of npm.
+///
+/// # Errors
+///
+/// What is missing.
+pub fn tools(browser: Option<&Path>) -> Result<Tools, Error> {
+    let node = in_path("node").ok_or(Error::Missing { what: "node", package: "nodejs" })?;
+    let browser = match browser {
+        Some(browser) if browser.is_file() => browser.to_owned(),
+        Some(browser) => return Err(Error::NoBrowser(browser.to_owned())),
+        None => BROWSERS
+            .iter()
+            .find_map(|name| in_path(name))
+            .ok_or(Error::Missing { what: "Chromium", package: "chromium" })?,
+    };
+    install(&workspace::root()?.join("tests/browser"))?;
+    Ok(Tools { node, browser })
 }
 
 /// Installs what the test needs, unless it is there in the versions of the lock file.

@@ -5,6 +5,7 @@
 //! - `new-kernels` makes a crate of kernels outside this repository, with a program that launches them;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
 //! - `pictures` draws the pictures of the documents into `docs/pictures`, or checks them;
+//! - `site` builds the course as a static site, in which the labs run in a browser, and serves it;
 //! - `browser` opens the reports in Chromium, and checks that they work there;
 //! - `results` times the labs on a GPU, beside the same kernels compiled by nvcc, and writes `docs/RESULTS.md` and its data;
 //! - `compare` times the best kernels beside cuBLAS and CUB, and writes `docs/PEERS.md` and its data;
@@ -29,6 +30,7 @@ mod program;
 mod results;
 mod setup;
 mod shell;
+mod site;
 #[allow(dead_code)] // The tests of the program use the rest.
 #[path = "../../tests/planted/suite.rs"]
 mod suite;
@@ -60,6 +62,8 @@ enum Chore {
     Setup(setup::Options),
     /// Draw the pictures of the documents into docs/pictures.
     Pictures(pictures::Options),
+    /// Build the course as a static site into target/site, where the labs run in a browser.
+    Site(site::Options),
     /// Open the reports in Chromium, and check that they work there.
     Browser(browser::Options),
     /// Time the labs on a GPU, beside the same kernels compiled by nvcc, and write docs/RESULTS.md.
@@ -82,6 +86,7 @@ fn main() -> ExitCode {
         }
         Chore::Setup(options) => setup::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Pictures(options) => pictures::run(&options).map_err(|message| (FAILED, message)),
+        Chore::Site(options) => site::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Browser(options) => browser::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Results(options) => results::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Compare(options) => compare::run(&options).map_err(|error| (FAILED, error.to_string())),

@@ -31,6 +31,7 @@ pub(super) struct Image {
 }
 
 /// A crate of built-in kernels.
+#[derive(Clone, Copy)]
 pub(super) struct BuiltIn {
     /// Its PTX, for the same architectures as that of the others.
     pub ptx: &'static [PtxImage],
@@ -38,15 +39,27 @@ pub(super) struct BuiltIn {
     pub sources: &'static str,
 }
 
+/// The digests of the sources of the crates of built-in kernels.
+const SOURCES: [&str; 2] = [env!("COALESCE_KERNEL_SOURCES"), env!("COALESCE_BEST_KERNEL_SOURCES")];
+
 /// The crates of built-in kernels. No two kernels have the same name.
-pub(super) const BUILT_IN: [BuiltIn; 2] = [
-    BuiltIn { ptx: kernels::PTX, sources: env!("COALESCE_KERNEL_SOURCES") },
-    BuiltIn { ptx: best_kernels::PTX, sources: env!("COALESCE_BEST_KERNEL_SOURCES") },
-];
+#[cfg(not(target_family = "wasm"))]
+pub(super) fn built_in() -> &'static [BuiltIn] {
+    const BUILT_IN: [BuiltIn; 2] =
+        [BuiltIn { ptx: kernels::PTX, sources: SOURCES[0] }, BuiltIn { ptx: best_kernels::PTX, sources: SOURCES[1] }];
+    &BUILT_IN
+}
+
+/// The crates of built-in kernels, as far as a page has given them: a lab needs few of the kernels,
+/// and all of them are far larger than the program.
+#[cfg(target_family = "wasm")]
+pub(super) fn built_in() -> &'static [BuiltIn] {
+    crate::given::built_in(SOURCES)
+}
 
 /// The names of all built-in kernels.
 pub fn built_in_kernels() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().filter_map(|built_in| built_in.ptx.first()).flat_map(PtxImage::entry_points)
+    built_in().iter().filter_map(|built_in| built_in.ptx.first()).flat_map(PtxImage::entry_points)
 }
 
 /// The note that built-in PTX was compiled from sources other than those that the program was built
@@ -72,8 +85,15 @@ impl Images {
         }
         let image =
             |image: &PtxImage| Image::new(format!("built-in kernels for {}", image.arch), Cow::Borrowed(image.text));
-        let set = |index: usize| BUILT_IN.iter().map(|built_in| image(&built_in.ptx[index])).collect();
-        Ok(Self { sets: (0..BUILT_IN[0].ptx.len()).map(set).collect::<Result<_>>()? })
+        let built_in = built_in();
+        let Some(first) = built_in.first() else {
+            return Err(Error::Ptx {
+                name: "built-in kernels".into(),
+                problem: "are not there; the page has to give them".into(),
+            });
+        };
+        let set = |index: usize| built_in.iter().map(|built_in| image(&built_in.ptx[index])).collect();
+        Ok(Self { sets: (0..first.ptx.len()).map(set).collect::<Result<_>>()? })
     }
 
     /// The newest PTX that a device of this compute capability runs. `Err` holds the oldest PTX,
@@ -367,14 +387,14 @@ mod tests {
 
     #[test]
     fn stale_ptx_is_noticed() {
-        assert_eq!(stale(&BUILT_IN), None);
-        let note = stale(&[BuiltIn { sources: "other sources", ..BUILT_IN[1] }]).unwrap();
+        assert_eq!(stale(built_in()), None);
+        let note = stale(&[BuiltIn { sources: "other sources", ..built_in()[1] }]).unwrap();
         assert!(note.contains("sm_75") && note.contains("cargo xtask build-ptx"), "{note}");
     }
 
     #[test]
     fn the_digest_is_that_of_the_sources_which_cargo_names() {
-        for (built_in, folder) in BUILT_IN.iter().zip(["../../kernels", "../../kernels/best"]) {
+        for (built_in, folder) in built_in().iter().zip(["../../kernels", "../../kernels/best"]) {
             let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
             assert_eq!(cuda_builder::digest_of_crate(folder).unwrap().to_string(), built_in.sources);
         }

@@ -86,9 +86,9 @@ pub struct LaunchConfig {
     /// Registers of a thread, for the occupancy on a model of the simulator. `None`: unknown, and
     /// no limit.
     pub registers: Option<u32>,
-    /// Whether the simulator's report keeps the first request of each memory instruction in the
-    /// first block. Ignored on a GPU.
-    pub watch: bool,
+    /// How many requests of each memory instruction the simulator's report keeps, in each warp of
+    /// the first block. Ignored on a GPU.
+    pub watch: u32,
     /// Whether the simulator's report has the predicted time. Ignored on a GPU.
     pub predict: Predict,
 }
@@ -114,7 +114,7 @@ impl LaunchConfig {
             load_caching: LoadCaching::Default,
             checks: Checks::NONE,
             registers: None,
-            watch: false,
+            watch: 0,
             predict: Predict::Nothing,
         }
     }

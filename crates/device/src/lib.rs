@@ -14,6 +14,7 @@
 //! | [`error`], [`limits`], [`memory`] | errors of one line; limits of a run; how much memory the host has |
 //! | [`flag_values`], [`names`], [`signals`] | values of flags, demangled names, Ctrl-C |
 //! | [`random`], [`input_file`], [`output_file`] | data: random numbers, texts from files and pipes, files written whole |
+//! | `given` | in WebAssembly, where there are no files: the texts that a page gives |
 //!
 //! ```
 //! use device::{DeviceChoice, LaunchConfig, Options, open};
@@ -48,6 +49,8 @@ mod choice;
 mod clock;
 pub mod error;
 pub mod flag_values;
+#[cfg(target_family = "wasm")]
+pub mod given;
 #[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod gpu;
 mod image;
@@ -212,7 +215,7 @@ fn start_threads() {
 /// The notes about a device that has been opened.
 fn notes(options: &Options, fallback: Option<Error>) -> Vec<String> {
     let fallback = fallback.map(|why| format!("running on the simulator: {why}"));
-    let stale = if options.ptx.is_empty() { image::stale(&image::BUILT_IN) } else { None };
+    let stale = if options.ptx.is_empty() { image::stale(image::built_in()) } else { None };
     fallback.into_iter().chain(stale).collect()
 }
 

@@ -87,6 +87,10 @@ impl PtxFile {
     }
 
     fn read(&self) -> Result<String> {
+        #[cfg(target_family = "wasm")]
+        if let Some(text) = crate::given::text(&self.path.to_string_lossy()) {
+            return PTX.read_stream(&self.name(), text.as_bytes());
+        }
         match self.is_stdin() {
             true => PTX.read_stream(STDIN_NAME, std::io::stdin().lock()),
             false => PTX.read(&self.path),

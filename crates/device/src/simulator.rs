@@ -331,7 +331,7 @@ impl Backend for Simulator {
             carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
             registers: config.registers,
             cancel: self.cancel,
-            watch: config.watch.then_some(simt::Watch { blocks: 0..1, warps: 0..32, requests: 1 }),
+            watch: (config.watch > 0).then_some(simt::Watch { blocks: 0..1, warps: 0..32, requests: config.watch }),
             predicts: match config.predict {
                 Predict::Nothing => None,
                 Predict::Time | Predict::TimeOnly => {

@@ -168,7 +168,7 @@ impl Module {
             if launch.optional && !self.kernels.contains_key(&launch.kernel) {
                 continue;
             }
-            let config = LaunchConfig { checks, watch: true, ..self.config(launch, placed)? };
+            let config = LaunchConfig { checks, watch: 1, ..self.config(launch, placed)? };
             self.launch(placed, &launch.kernel, &config, &launch.arguments, outcome)?;
         }
         Ok(())

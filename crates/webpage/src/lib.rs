@@ -18,8 +18,10 @@ pub use listing::{Counts, Entry, Line, Listing, Ptx};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use picture::{Plot, Scene};
 
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+/// The look of every page.
+pub const STYLE: &str = include_str!("page.css");
+/// Sorting and unfolding: the script of every page.
+pub const SCRIPT: &str = include_str!("page.js");
 
 /// Nothing is loaded, from anywhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; \

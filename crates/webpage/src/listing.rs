@@ -100,6 +100,41 @@ impl Listing {
             }
         }
     }
+
+    /// The listing as a table called `name`, beside its PTX, in which each instruction has the number of its line.
+    pub fn beside(&self, name: &str, worst: u64) -> Markup {
+        let lines =
+            self.entries.iter().filter_map(|entry| if let Entry::Line(line) = entry { Some(line) } else { None });
+        let of_line = |line: &'_ Line| {
+            let number = line.number;
+            line.counts.iter().flat_map(|counts| &counts.ptx).map(move |ptx| (number, ptx.clone())).collect::<Vec<_>>()
+        };
+        let mut ptx: Vec<(Option<u32>, Ptx)> = lines.flat_map(of_line).collect();
+        ptx.sort_by_key(|(_, ptx)| ptx.line);
+        html! {
+            div.beside[!ptx.is_empty()] {
+                div { (self.table(name, worst, false)) }
+                @if !ptx.is_empty() {
+                    div.scroll tabindex="0" role="region" aria-label={ "PTX of " (name) } {
+                        table.source.instructions {
+                            thead {
+                                tr { th scope="col" { "line" } th scope="col" { "warps" } th scope="col" { "PTX" } }
+                            }
+                            tbody {
+                                @for (number, Ptx { text, executed, .. }) in &ptx {
+                                    tr data-line=[number] {
+                                        td { @if let Some(number) = number { (number) } }
+                                        td { (executed) }
+                                        td { code { (text) } }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 impl Line {
@@ -108,7 +143,7 @@ impl Line {
         let cost = counts.as_ref().map_or(0, |counts| counts.cost);
         let heat = (cost > 0).then(|| format!("--heat:{:.2}", cost as f64 / worst.max(cost) as f64));
         html! {
-            tr.hot[heat.is_some()] style=[heat] {
+            tr.hot[heat.is_some()] style=[heat] data-line=[number.filter(|_| counts.is_some())] {
                 td { @if let Some(number) = number { (number) } }
                 @if let Some(counts) = counts {
                     td { (counts.instructions) }
@@ -162,7 +197,7 @@ mod tests {
         assert_eq!(listing.worst(), 40);
         let text = listing.table("Source", 80, true).into_string();
         for part in [
-            "<tr class=\"hot\" style=\"--heat:0.50\"><td>7</td><td>12</td><td>31.5</td><td>40</td>",
+            "<tr class=\"hot\" style=\"--heat:0.50\" data-line=\"7\"><td>7</td><td>12</td><td>31.5</td><td>40</td>",
             "<code>a &lt; b</code><div class=\"access\">12 loads</div>",
             "<summary>PTX, 1 instruction</summary><pre>12  ld.global.u32 %r1, [%rd1];</pre>",
             "<div class=\"finding\">a race</div>",

@@ -1,23 +1,23 @@
-for (const button of document.querySelectorAll(".sortable th button")) {
-  button.addEventListener("click", () => {
-    const head = button.parentElement;
-    const body = head.closest("table").tBodies[0];
-    const order = head.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
-    for (const other of head.parentElement.cells) other.setAttribute("aria-sort", "none");
-    head.setAttribute("aria-sort", order);
-    const sign = order === "ascending" ? 1 : -1;
-    const unknown = (cell) => cell.textContent === "-";
-    const compared = (one, other) =>
-      one.dataset.value !== undefined && other.dataset.value !== undefined
-        ? one.dataset.value - other.dataset.value
-        : one.textContent.localeCompare(other.textContent, "en", { numeric: true });
-    const rows = [...body.rows].sort((first, second) => {
-      const [one, other] = [first, second].map((row) => row.cells[head.cellIndex]);
-      return unknown(one) - unknown(other) || sign * compared(one, other);
-    });
-    body.append(...rows);
+// Tables sort by a click or a key on a heading, also those that come later; printed, all is unfolded.
+document.addEventListener("click", ({ target }) => {
+  const head = target.closest(".sortable th button")?.parentElement;
+  if (!head) return;
+  const body = head.closest("table").tBodies[0];
+  const order = head.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
+  for (const other of head.parentElement.cells) other.setAttribute("aria-sort", "none");
+  head.setAttribute("aria-sort", order);
+  const sign = order === "ascending" ? 1 : -1;
+  const unknown = (cell) => cell.textContent === "-";
+  const compared = (one, other) =>
+    one.dataset.value !== undefined && other.dataset.value !== undefined
+      ? one.dataset.value - other.dataset.value
+      : one.textContent.localeCompare(other.textContent, "en", { numeric: true });
+  const rows = [...body.rows].sort((first, second) => {
+    const [one, other] = [first, second].map((row) => row.cells[head.cellIndex]);
+    return unknown(one) - unknown(other) || sign * compared(one, other);
   });
-}
+  body.append(...rows);
+});
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
 });

@@ -18,6 +18,7 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Launcher;
 use super::models::stand_in;
 use super::settings::Settings;
+use super::showcase::{Showcase, Slider};
 use crate::report::measures::{SHARED_LOAD_WAVEFRONTS, TIME};
 use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
 
@@ -55,6 +56,13 @@ impl Lab for Banks {
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("blocks", BLOCKS), ("rounds", ROUNDS)];
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("rounds", "8")],
+        row: "stride-{}",
+        access: "shared load",
+        slider: Some(Slider { flag: "stride", title: "stride, words", range: (0, 33, 32), with: "" }),
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

@@ -14,6 +14,7 @@ use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
 use crate::report::measures::{CONSTANT_ADDRESSES, LOAD_REQUESTS};
@@ -123,6 +124,13 @@ impl Lab for Constant {
         &[Subject::Constants, Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("size", "2048")],
+        row: "polynomial-constant",
+        beside: "lookup-constant",
+        access: "constant load",
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

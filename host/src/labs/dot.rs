@@ -18,6 +18,7 @@ use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::peers::{self, Peer};
 use crate::report::Gap::{AsFast, Of};
@@ -136,6 +137,8 @@ impl Lab for Dot {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
+    const SHOWCASE: Showcase =
+        Showcase { start: &[("size", "4096")], row: "shared-linear", access: "global load", ..Showcase::DEFAULTS };
     type Options = Options;
     type Data = Data;
 

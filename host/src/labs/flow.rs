@@ -16,7 +16,7 @@ use super::lab::{Lab, Plan, Values, Variant};
 use super::launcher::{Launcher, Record};
 use super::settings::Settings;
 use crate::faults::{Fault, Findings};
-use crate::lines::Lines;
+use crate::lines::{LineCounts, Lines};
 use crate::predicted::why;
 use crate::report::{self, Comparison, CounterSource, LabReport, RowPrediction, VariantReport};
 use crate::stopwatch::Stopwatch;
@@ -245,7 +245,7 @@ fn once<D>(
     result: &mut VariantReport,
 ) -> Result<()> {
     let device = variant.device.as_ref().unwrap_or(device);
-    let mut record = Record::default();
+    let mut record = Record { lines: LineCounts::stepping(settings.steps), ..Record::default() };
     let mut launcher = Launcher::new(device, settings, variant.preferences, Some(&mut record))?;
     let launched = (variant.launch)(data, &mut launcher).and_then(|()| device.synchronize());
     let checked = settings.checks().any() && !device.properties().is_gpu();

@@ -24,6 +24,7 @@ use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::product::Products;
 use super::settings::Settings;
+use super::showcase::Showcase;
 use super::variants::VariantSpec;
 use crate::peers::{self, Peer};
 use crate::report::{Conclusion, Subject, Tolerance};
@@ -67,6 +68,13 @@ impl Lab for Gram {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("rows", "64")],
+        row: "tiled32",
+        beside: "padded32",
+        access: "shared load",
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

@@ -27,6 +27,7 @@ use super::compare::{self, Expected, Reference, Shape};
 use super::inputs::DefaultSize;
 use super::launcher::{Launcher, Preferences};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use crate::npy;
 use crate::peers::Peer;
 use crate::report::{Comparison, Conclusion, Fact, Grid, Subject, Sweep, Tolerance};
@@ -43,6 +44,8 @@ pub trait Lab: Sized {
     const CONCLUSIONS: &'static [Conclusion];
     /// What `--plot` draws. A lab without any refuses that flag.
     const SWEEPS: &'static [Sweep] = &[];
+    /// What its page in a browser begins with.
+    const SHOWCASE: Showcase = Showcase::DEFAULTS;
     /// The default of each flag that depends on the device, for the help.
     const SIZES: &'static [(&'static str, DefaultSize)] = &[];
     /// Which libraries have rows in its table with `--peer`. A lab without any does not have that flag.

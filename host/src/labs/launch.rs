@@ -17,6 +17,7 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use crate::report::Gap::{Name, Of};
 use crate::report::measures::{GBPS, LOAD_REQUESTS};
 use crate::report::{Best, Better, Cell, Conclusion, Grid, Holds, Measure, Row, Rows, Section, Subject, Sweep};
@@ -119,6 +120,8 @@ impl Lab for Launch {
         counted: (&[&IN_FLIGHT], Scale::Log),
     }];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
+    const SHOWCASE: Showcase =
+        Showcase { start: &[("size", "16384"), ("loads", "1,4")], access: "global load", ..Showcase::DEFAULTS };
     type Options = Options;
     type Data = Data;
 

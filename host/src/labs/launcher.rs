@@ -30,7 +30,8 @@ pub struct Launcher<'a> {
     preferences: Preferences,
     checks: Checks,
     lines: bool,
-    watches: bool,
+    /// How many requests of each instruction are kept.
+    watch: u32,
     predict: Predict,
     registers: Option<u32>,
     /// `None` while launches are timed.
@@ -87,9 +88,10 @@ impl<'a> Launcher<'a> {
         device.prefer(preferences.context_cache)?;
         // A page shows both.
         let page = settings.has_page();
-        let (lines, watches) = (page || settings.lines.wanted(), page || settings.lines.watches());
+        let lines = page || settings.lines.wanted();
+        let watch = if page || settings.lines.watches() { settings.steps.max(1) } else { 0 };
         let (predict, registers) = (settings.predicted.wish(device), settings.predicted.thread_registers);
-        Ok(Self { device, preferences, checks: settings.checks(), lines, watches, predict, registers, record })
+        Ok(Self { device, preferences, checks: settings.checks(), lines, watch, predict, registers, record })
     }
 
     /// The device that it launches on.
@@ -168,7 +170,7 @@ impl<'a> Launcher<'a> {
             carveout,
             load_caching,
             checks: self.checks,
-            watch: self.watches,
+            watch: self.watch,
             predict: self.predict,
             registers: self.registers.or(config.registers),
             ..*config

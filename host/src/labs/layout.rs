@@ -10,12 +10,13 @@ use kernels::layout::{self as kernel, Particle, Point, ROW};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, Subjects};
+use table::{CONCLUSIONS, SHOWCASE, Subjects};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use crate::report::{Conclusion, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 };
@@ -63,6 +64,7 @@ impl Lab for Layout {
         &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::SharedLoads, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
+    const SHOWCASE: Showcase = SHOWCASE;
     type Options = Options;
     type Data = Data;
 

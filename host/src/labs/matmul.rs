@@ -23,6 +23,7 @@ use super::best::SplitWorkspace;
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
 use super::lab::{Lab, Plan, Variant};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use crate::peers::{self, Peer};
 use crate::report::{Conclusion, Subject, Sweep};
 
@@ -47,6 +48,13 @@ impl Lab for Matmul {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("m", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("m", "64")],
+        row: "naive",
+        beside: "tiled32",
+        access: "global load",
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

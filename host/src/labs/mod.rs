@@ -6,6 +6,7 @@
 //! variants   the table of a lab's variants, and their flags
 //! inputs     NumPy files, random numbers, room for them     compare   compares results with references
 //! flow       runs the variants of a lab                     launcher  one variant's launches
+//! showcase   what its page in a browser begins with
 //! settings   the flags that every lab has                   best      what the best kernels take beside the data
 //! product    matrix products on the CPU
 //! ```
@@ -21,6 +22,7 @@ mod launcher;
 mod models;
 mod product;
 mod settings;
+mod showcase;
 pub mod variants;
 
 pub mod access;
@@ -50,6 +52,7 @@ pub use inputs::{MatrixFlags, VectorFlags};
 pub use lab::{Lab, Outcome, Plan, Variant};
 pub use launcher::{Launcher, Preferences};
 pub use settings::{Settings, ShapeFlags};
+pub use showcase::{Showcase, Slider};
 pub use variants::{Chosen, VariantSpec, Variants};
 
 use crate::faults::checks_by_default;
@@ -88,6 +91,8 @@ pub struct Entry {
     pub conclusions: &'static [Conclusion],
     /// Whether it has a sweep to plot.
     pub plots: bool,
+    /// What its page in a browser begins with.
+    pub showcase: Showcase,
     /// The subcommand with the lab's flags.
     pub command: fn() -> Command,
     /// Runs the lab with its own flags as they were given.
@@ -103,6 +108,7 @@ impl Entry {
             about: L::ABOUT,
             conclusions: L::CONCLUSIONS,
             plots: !L::SWEEPS.is_empty(),
+            showcase: L::SHOWCASE,
             command: command::<L>,
             run: run_with::<L>,
             run_at_defaults: |device, settings| run::<L>(device, flag_values::defaults(), settings),

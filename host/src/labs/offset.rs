@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::showcase::{Showcase, Slider};
 use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Fact, Name, Of};
 use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, GBPS, LOADED_BYTES_USED, SPEEDUP};
@@ -151,6 +152,13 @@ impl Lab for Offset {
         counted: (&[&SHIFTED[0], &SHIFTED[1]], Scale::Linear),
     }];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("read", ""), ("size", "4096")],
+        row: "read+{}",
+        access: "global load",
+        slider: Some(Slider { flag: "offset", title: "offset, floats", range: (0, 64, 11), with: "0," }),
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

@@ -16,6 +16,7 @@ use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::models::stand_in;
 use super::settings::Settings;
+use super::showcase::Showcase;
 use super::variants::VariantSpec;
 use crate::report::{Conclusion, Subject};
 
@@ -55,6 +56,13 @@ impl Lab for Pitch {
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", ROWS), ("cols", COLUMNS)];
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("rows", "64")],
+        row: "rows-linear",
+        beside: "columns-linear",
+        access: "global load",
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

@@ -74,6 +74,9 @@ pub struct Settings {
     /// Whether a page shows the report among others.
     #[arg(skip)]
     pub paged: bool,
+    /// How many requests of each access a page steps through; 0 where it draws each shape once.
+    #[arg(skip)]
+    pub steps: u32,
     /// Where progress is shown.
     #[arg(skip)]
     pub progress: Progress,
@@ -88,7 +91,7 @@ impl Default for Settings {
 impl Settings {
     /// Whether there will be a page, which shows each line and access.
     pub(super) fn has_page(&self) -> bool {
-        self.report.is_some() || self.paged
+        self.report.is_some() || self.paged || self.steps > 0
     }
 
     /// Fails if something is requested that this format cannot show.

@@ -14,6 +14,7 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Preferences;
 use super::models::stand_in;
 use super::settings::Settings;
+use super::showcase::Showcase;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
 use crate::report::measures::OCCUPANCY;
@@ -113,6 +114,8 @@ impl Lab for Shared {
         ]),
     ];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
+    const SHOWCASE: Showcase =
+        Showcase { start: &[("size", "16384")], row: "dynamic-1", access: "shared load", ..Showcase::DEFAULTS };
     type Options = Options;
     type Data = Data;
 

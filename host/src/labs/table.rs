@@ -12,6 +12,7 @@ use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, MemoryNeeds};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of, Percent};
 use crate::report::measures::{INSTRUCTIONS, MAX_ERROR};
@@ -102,6 +103,7 @@ impl Lab for Table {
         ),
     ];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
+    const SHOWCASE: Showcase = Showcase { start: &[("size", "2048")], access: "global store", ..Showcase::DEFAULTS };
     type Options = Options;
     type Data = Data;
 

@@ -24,6 +24,7 @@ use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use crate::report::{Conclusion, Subject, Tolerance};
 
 /// The default side of the image.
@@ -59,6 +60,13 @@ impl Lab for Texture {
     const SUBJECTS: &'static [Subject] = &[Subject::Textures, Subject::GlobalLoads];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIDE)];
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("size", "64")],
+        row: "columns-row-order",
+        beside: "columns-morton-order",
+        access: "global load",
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

@@ -17,6 +17,7 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::peers::{self, Peer};
 use crate::report::Gap::{Of, Times};
@@ -92,6 +93,13 @@ impl Lab for Vector {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Library];
     const SHAPED: bool = true;
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("size", "16384")],
+        row: "copy4",
+        beside: "copy16",
+        access: "global load",
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

@@ -20,9 +20,16 @@ pub struct LineCounts {
     pub(super) ptx: BTreeMap<u32, String>,
     /// Instructions without a source line, if others have one.
     pub(super) elsewhere: Counted,
+    /// How many requests of each access to keep, to step through.
+    steps: usize,
 }
 
 impl LineCounts {
+    /// Counts that keep up to this many requests of each access, to step through.
+    pub(crate) fn stepping(steps: u32) -> Self {
+        Self { steps: steps as usize, ..Self::default() }
+    }
+
     /// Adds a launch's counts.
     pub fn add(&mut self, report: &Report) {
         let executed = || report.instructions().filter(|row| row.counters.executed > 0);
@@ -39,6 +46,15 @@ impl LineCounts {
         }
         for request in report.requests() {
             self.line_of(report.instruction_of(request), has_source).seen.add(report, request);
+        }
+        if self.steps > 0 {
+            // As a warp makes them, which may be by several instructions in turn.
+            let mut requests: Vec<_> = report.requests().iter().collect();
+            requests.sort_by_key(|request| (request.warp, request.step));
+            for request in requests {
+                let steps = self.steps;
+                self.line_of(report.instruction_of(request), has_source).seen.step(report, request, steps);
+            }
         }
     }
 

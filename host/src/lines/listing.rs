@@ -7,6 +7,7 @@ use webpage::Ptx;
 use wording::printable;
 
 use super::counts::Counted;
+use super::seen::Stepped;
 use super::text::{NO_LINE, in_words};
 use super::{Line, Lines};
 
@@ -89,6 +90,11 @@ impl Counted {
             accesses: accesses.collect(),
             ptx: ptx.collect(),
         }
+    }
+
+    /// Its accesses, to step through.
+    pub(crate) fn stepped(&self) -> &[Stepped] {
+        self.seen.stepped()
     }
 
     /// What its accesses look like, each shape once.

@@ -32,6 +32,7 @@ pub use counts::LineCounts;
 use counts::{Access, Kind, Memory};
 pub(crate) use listing::{Listed, ListedLine};
 use seen::Pictured;
+pub(crate) use seen::Stepped;
 
 use crate::report::Format;
 use crate::sources::Sources;
@@ -147,7 +148,7 @@ impl Lines {
     }
 
     fn of(counts: LineCounts, ptx: &str, hot: Option<u64>) -> Self {
-        let LineCounts { by_source, by_ptx, ptx: texts, elsewhere } = counts;
+        let LineCounts { by_source, by_ptx, ptx: texts, elsewhere, .. } = counts;
         let mut sources = Sources::default();
         for place in by_source.keys() {
             sources.find(&place.file, ptx);

@@ -1,7 +1,7 @@
 //! What the accesses of a line look like: scenes, each shape once, and the pictures of them. Pure.
 
 use picture::{Paint, Scene, access_text};
-use simt::{Ask, Report, Request, RequestedMemory};
+use simt::{AccessKind, Ask, Report, Request, RequestedMemory, Service};
 
 /// The most pictures of a line.
 const MOST: usize = 4;
@@ -12,6 +12,19 @@ pub(super) struct Seen {
     accesses: Vec<Drawn>,
     /// The instructions and memories that have been looked at.
     known: Vec<(u32, RequestedMemory)>,
+    /// What there is to step through.
+    stepped: Vec<Stepped>,
+}
+
+/// The requests of a line to one memory, of one kind, warp by warp.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stepped {
+    /// The memory.
+    pub memory: RequestedMemory,
+    /// What the requests do.
+    pub kind: AccessKind,
+    /// Each request, and what the device makes of it.
+    pub requests: Vec<(Request, Service)>,
 }
 
 /// An access, and who made it.
@@ -41,6 +54,24 @@ impl Seen {
         if !self.accesses.iter().any(|other| other.is_like(&drawn)) {
             self.accesses.push(drawn);
         }
+    }
+
+    /// Adds a request to step through, unless there are `most` already.
+    pub fn step(&mut self, report: &Report, request: &Request, most: usize) {
+        let is_like = |other: &&mut Stepped| (other.memory, other.kind) == (request.memory, request.kind);
+        match self.stepped.iter_mut().find(is_like) {
+            Some(full) if full.requests.len() >= most => {}
+            Some(known) => known.requests.push((request.clone(), report.service_of(request))),
+            None => {
+                let requests = vec![(request.clone(), report.service_of(request))];
+                self.stepped.push(Stepped { memory: request.memory, kind: request.kind, requests });
+            }
+        }
+    }
+
+    /// What there is to step through.
+    pub fn stepped(&self) -> &[Stepped] {
+        &self.stepped
     }
 
     /// Whether there is no access.

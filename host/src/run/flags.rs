@@ -154,6 +154,9 @@ pub(super) struct Flags {
     pub(super) checks: SanitizerFlags,
     #[command(flatten)]
     pub(super) predicted: PredictFlags,
+    /// How many requests of each access a page steps through.
+    #[arg(skip)]
+    pub(super) steps: u32,
 }
 
 /// The flags of one launch.
@@ -176,6 +179,11 @@ impl Flags {
     /// What is checked: everything by default, and nothing if only times are predicted.
     pub(super) fn checks(&self) -> Checks {
         self.checks.or(if self.predicted.predict { Checks::NONE } else { Checks::ALL })
+    }
+
+    /// Whether there will be a page, which shows each line and access.
+    pub(super) fn has_page(&self) -> bool {
+        self.report.is_some() || self.steps > 0
     }
 
     /// The flags of each launch. `matches` has their positions relative to each `--then`.

@@ -197,7 +197,7 @@ fn launched_of(report: Option<Report>, printed: Option<Printed>, device: &Device
     Launched {
         counters: Some(report.counters()),
         findings: Findings::of(&report),
-        on_page: plan.flags.report.as_ref().map(|_| on_page(&report, plan.file)),
+        on_page: plan.flags.has_page().then(|| on_page(&report, plan)),
         lines: plan.flags.lines.of_launch(&report, plan.file),
         printed,
         ..predicted
@@ -205,10 +205,10 @@ fn launched_of(report: Option<Report>, printed: Option<Printed>, device: &Device
 }
 
 /// The lines of a launch with all accesses.
-fn on_page(report: &Report, file: &str) -> Lines {
-    let mut counts = LineCounts::default();
+fn on_page(report: &Report, plan: &Plan<'_>) -> Lines {
+    let mut counts = LineCounts::stepping(plan.flags.steps);
     counts.add(report);
-    Lines::all(counts, file)
+    Lines::all(counts, plan.file)
 }
 
 /// Makes and fills the arguments' memory.

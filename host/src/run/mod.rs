@@ -47,22 +47,28 @@ pub(crate) use flags::command;
 
 use crate::faults::Fault;
 use crate::progress::Progress;
-use crate::report::{Format, LaunchTimes, RowPrediction};
+use crate::report::{Exhibit, Format, LaunchTimes, RowPrediction};
+
+/// Where the results of a run go.
+pub(crate) enum Results<'r> {
+    /// As text.
+    Written(Format, &'r mut dyn Write),
+    /// What a page shows of it, with this many requests of each access; also of a run that a fault stopped.
+    Shown(u32, &'r mut Option<Exhibit>),
+}
 
 /// Runs the request on the device and writes its report.
 ///
 /// # Errors
 ///
 /// Those of devices and files; [`Error::Fault`] if a kernel had a fault, after the report with the fault is written.
-pub(crate) fn main(
-    matches: &ArgMatches,
-    choice: DeviceChoice,
-    limits: Limits,
-    format: Format,
-    out: &mut dyn Write,
-) -> Result<()> {
-    let flags = Flags::from_arg_matches(matches).map_err(|error| Error::flag("run", one_line(&error.to_string())))?;
-    flags.lines.check_format(format)?;
+pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, results: Results<'_>) -> Result<()> {
+    let mut flags =
+        Flags::from_arg_matches(matches).map_err(|error| Error::flag("run", one_line(&error.to_string())))?;
+    match results {
+        Results::Written(format, _) => flags.lines.check_format(format)?,
+        Results::Shown(steps, _) => flags.steps = steps,
+    }
     let launches = flags.launches(matches)?;
     let file = PtxFile::from(flags.file.clone());
     let module = file.module()?;
@@ -161,12 +167,18 @@ pub(crate) fn main(
             }
         }
     }
-    // A page of half a run would look like a whole one.
-    if let (Some(path), None) = (&flags.report, &ran.fault) {
-        page::write(&reports, on_page, &findings, path)?;
+    let shown = if flags.has_page() { page::exhibit(&reports, on_page, &findings) } else { None };
+    match results {
+        Results::Written(format, out) => {
+            // A page of half a run would look like a whole one.
+            if let (Some(path), None) = (&flags.report, &ran.fault) {
+                page::write(&reports, shown, path)?;
+            }
+            sequence::write(&reports, together.as_ref(), launches.len(), format, out)?;
+            sequence::print_findings(&findings, &launches, format);
+        }
+        Results::Shown(_, exhibit) => *exhibit = shown,
     }
-    sequence::write(&reports, together.as_ref(), launches.len(), format, out)?;
-    sequence::print_findings(&findings, &launches, format);
     match ran.fault {
         Some(fault) => Err(sequence::with_launch(fault, reports.len(), launches.len())),
         None => sequence::error(&findings).map_or(Ok(()), Err),
@@ -200,7 +212,7 @@ fn config_of(launch: &Launch<'_>, flags: &Flags, device: &Device) -> LaunchConfi
         checks: flags.checks(),
         carveout: asked.carveout,
         registers: asked.registers.or(flags.predicted.thread_registers),
-        watch: flags.lines.watches() || flags.report.is_some(),
+        watch: if flags.lines.watches() || flags.has_page() { flags.steps.max(1) } else { 0 },
         predict: predicted.simulated(properties.simulates.is_some()),
         ..LaunchConfig::new(asked.grid, asked.block)
     }

@@ -8,7 +8,7 @@ use super::flags::Flags;
 use super::output::Report;
 use crate::faults::Findings;
 use crate::lines::Lines;
-use crate::report::{self, Launched};
+use crate::report::{self, Exhibit, Launched};
 
 /// Fails if the page cannot be written, before anything runs.
 pub(super) fn check(flags: &Flags) -> Result<()> {
@@ -24,14 +24,9 @@ pub(super) fn check(flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Writes the page. `on_page` has the lines of each launch, `findings` what checks found in it.
-pub(super) fn write(
-    reports: &[Report<'_>],
-    on_page: Vec<Option<Lines>>,
-    findings: &[Findings],
-    path: &Path,
-) -> Result<()> {
-    let Some(first) = reports.first() else { return Ok(()) };
+/// What a page shows of the launches. `on_page` has the lines of each, `findings` what checks found in it.
+pub(super) fn exhibit(reports: &[Report<'_>], on_page: Vec<Option<Lines>>, findings: &[Findings]) -> Option<Exhibit> {
+    let device = reports.first()?.device;
     let launched =
         reports.iter().zip(on_page).zip(findings).enumerate().map(|(index, ((report, on_page), findings))| {
             let name = names::shown(report.kernel);
@@ -46,8 +41,13 @@ pub(super) fn write(
                 printed: report.printed_text(),
             }
         });
-    let launched = launched.collect();
     let why = reports.iter().flat_map(Report::conclusions).collect();
+    Some(report::of_launches(launched.collect(), why, device))
+}
+
+/// Writes the page.
+pub(super) fn write(reports: &[Report<'_>], exhibit: Option<Exhibit>, path: &Path) -> Result<()> {
+    let (Some(first), Some(exhibit)) = (reports.first(), exhibit) else { return Ok(()) };
     let (about, mut details) = match reports {
         [only] => (only.what(), Vec::new()),
         several => {
@@ -57,5 +57,5 @@ pub(super) fn write(
     details.extend(first.on().lines().map(str::to_owned));
     details.extend(first.times.iter().map(|times| times.how()));
     let title = names::shown(first.kernel);
-    report::write_launches((&title, &about, &details), launched, why, first.device, path)
+    report::write_launches((&title, &about, &details), exhibit, path)
 }

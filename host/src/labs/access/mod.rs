@@ -18,6 +18,7 @@ use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::models::is_plain;
 use super::settings::Settings;
+use super::showcase::{Showcase, Slider};
 use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
 
 const THREADS: DefaultSize = DefaultSize { on_gpu: 1 << 22, on_simulator: 1024 };
@@ -59,6 +60,13 @@ impl Lab for Access {
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("loads", ""), ("size", "1024"), ("models", "hopper")],
+        row: "load stride {} on hopper",
+        access: "global load",
+        slider: Some(Slider { flag: "stride", title: "stride, elements", range: (2, 33, 2), with: "" }),
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

@@ -20,6 +20,7 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Preferences;
 use super::models::{is_plain, stand_in};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
 
 const THREADS: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 13 };
@@ -52,6 +53,12 @@ impl Lab for Cache {
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("size", "2048"), ("pattern", "stencil,strided")],
+        row: "default-strided",
+        access: "global load",
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

@@ -3,6 +3,7 @@
 use clap::Args;
 use device::flag_values::whole_number;
 
+use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
 use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, BEYOND_L1, LOADED_BYTES_USED, READ_ONLY_HITS};
@@ -86,3 +87,12 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(SUM_ROWS, &A_LOAD_IN_UNITS), Of(SUM_COLUMNS, &A_LOAD)],
     ),
 ];
+
+/// What the page begins with: points as an array of structures, beside three arrays.
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("size", "1024")],
+    row: "points-direct",
+    beside: "points-arrays",
+    access: "global load",
+    ..Showcase::DEFAULTS
+};

@@ -25,6 +25,7 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, MemoryNeeds, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use super::variants::VariantSpec;
 use crate::npy;
 use crate::peers::Peer;
@@ -69,6 +70,13 @@ impl Lab for Reduce {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Library];
     const SHAPED: bool = true;
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("size", "8192")],
+        row: "reduce2-sum-f32",
+        beside: "reduce3-sum-f32",
+        access: "shared load",
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

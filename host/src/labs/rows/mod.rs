@@ -23,6 +23,7 @@ use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
 use super::lab::{Lab, Plan, Variant};
 use super::launcher::Launcher;
 use super::settings::Settings;
+use super::showcase::Showcase;
 use super::variants::VariantSpec;
 use crate::peers::Peer;
 use crate::report::{Conclusion, Subject};
@@ -60,6 +61,13 @@ impl Lab for Rows {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas, Peer::Library];
     const SHAPED: bool = true;
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("rows", "64")],
+        row: "sum-global-linear",
+        beside: "sum-shared-linear",
+        access: "global load",
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

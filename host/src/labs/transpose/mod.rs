@@ -22,6 +22,7 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
+use super::showcase::Showcase;
 use super::variants::VariantSpec;
 use crate::peers::Peer;
 use crate::report::{Conclusion, Subject};
@@ -67,6 +68,13 @@ impl Lab for Transpose {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Cublas];
     const SHAPED: bool = true;
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("rows", "128")],
+        row: "tiled",
+        beside: "padded",
+        access: "shared load",
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

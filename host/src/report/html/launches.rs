@@ -7,7 +7,7 @@ use device::{Properties, Result};
 use maud::{Markup, html};
 use webpage::Place;
 
-use super::{MOST, Shown, part};
+use super::{Exhibit, MOST};
 use crate::faults::Findings;
 use crate::lines::Lines;
 use crate::report::measure;
@@ -40,11 +40,15 @@ pub(crate) struct Launched {
 /// [`device::Error::File`].
 pub(crate) fn write_launches(
     (title, about, details): (&str, &str, &[String]),
-    launches: Vec<Launched>,
-    conclusions: Vec<String>,
-    device: &Properties,
+    launches: Exhibit,
     path: &Path,
 ) -> Result<()> {
+    let main = launches.part(&Place::alone(), MOST);
+    crate::report::write_text(&webpage::Page { title, about, details, main }, path)
+}
+
+/// What a page shows of these launches.
+pub(crate) fn exhibit(launches: Vec<Launched>, conclusions: Vec<String>, device: &Properties) -> Exhibit {
     let further = further(&launches);
     let subjects = each_once(launches.iter().flat_map(|it| it.row.counters.as_ref()).flat_map(Subject::of).collect());
     let variants: Vec<VariantReport> = launches.into_iter().map(variant).collect();
@@ -63,9 +67,7 @@ pub(crate) fn write_launches(
         legend: page::legend(&table::measures(&variants, &subjects), shown),
         conclusions,
     };
-    let shown = Shown { page: &page, plots: Vec::new(), variants: &variants, further };
-    let main = part(&shown, &Place::alone(), MOST);
-    crate::report::write_text(&webpage::Page { title, about, details, main }, path)
+    Exhibit::new(page, variants, further)
 }
 
 fn variant(launched: Launched) -> VariantReport {

@@ -3,13 +3,14 @@
 //!
 //! ```text
 //! mod        a run's part of a page: sentences, plots, tables         table     a table that can be sorted
-//! launches   the page of `host run`
+//! launches   the page of `host run`                       exhibit   a run for the site, part by part
 //! accesses   pictures, each shape once                                source    the lines as a heat map, with findings
 //! ```
 //!
 //! What must stay true: parts that grow with a run have a limit in bytes, and say what they leave out. Pure.
 
 mod accesses;
+mod exhibit;
 mod launches;
 mod source;
 mod table;
@@ -21,7 +22,8 @@ use webpage::Place;
 use super::page::Page;
 use super::variant_report::VariantReport;
 
-pub(crate) use launches::{Launched, write_launches};
+pub use exhibit::{AccessOverview, Exhibit, Overview, Picture, RowOverview};
+pub(crate) use launches::{Launched, exhibit as of_launches, write_launches};
 use table::table;
 pub(crate) use table::{Text, of_texts};
 

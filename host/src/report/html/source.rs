@@ -61,7 +61,7 @@ fn kernels(variant: &VariantReport) -> Markup {
 }
 
 /// A row's lines, with what checks found in them.
-fn listing(lines: &Lines, faults: &[Fault]) -> Listing {
+pub(super) fn listing(lines: &Lines, faults: &[Fault]) -> Listing {
     let line = |listed: ListedLine<'_>| {
         let ListedLine { place, source, counted } = listed;
         let is_here = |fault: &&Fault| {

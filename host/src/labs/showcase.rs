@@ -1,0 +1,35 @@
+//! What a lab's page in a browser begins with, as data in the lab's own file: [`Lab::SHOWCASE`](super::Lab::SHOWCASE).
+//! The controls are the lab's flags, so a lab without a showcase has a page, too. Plain data.
+
+/// What a lab's page begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct Showcase {
+    /// The flags that are set at first, with their values: sizes that run at once. A switch has no value.
+    pub start: &'static [(&'static str, &'static str)],
+    /// The row whose access is drawn; `{}` stands for the slider's value. Empty: the first row that has an access.
+    pub row: &'static str,
+    /// Another row to draw beside it at first; empty if none.
+    pub beside: &'static str,
+    /// The access of interest, such as `shared load`. Empty: the first.
+    pub access: &'static str,
+    /// The flag that a slider moves.
+    pub slider: Option<Slider>,
+}
+
+/// A flag that a slider moves through whole numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Slider {
+    /// The flag, without its hyphens.
+    pub flag: &'static str,
+    /// What it is, with its unit.
+    pub title: &'static str,
+    /// The first value, the last, and the one that the page begins with.
+    pub range: (u32, u32, u32),
+    /// What is always given with the value, so that there is something to compare it with: `0,`.
+    pub with: &'static str,
+}
+
+impl Showcase {
+    /// The lab at its defaults.
+    pub const DEFAULTS: Self = Self { start: &[], row: "", beside: "", access: "", slider: None };
+}

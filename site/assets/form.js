@@ -1,0 +1,63 @@
+// The form: the setting as a command line, and in the address bar. The address holds what differs from the page as it opens.
+
+const isSwitch = (control) => control.type === "checkbox";
+const value = (control) => (isSwitch(control) ? (control.checked ? "1" : "0") : control.value);
+
+export class Form {
+  /// `form` is the form; `choices` are selects beside pictures, which belong to the setting where a reader has chosen.
+  constructor(form, choices) {
+    this.choices = choices;
+    this.controls = [...form.elements].filter((control) => control.name);
+    this.first = new Map(this.controls.map((control) => [control.name, value(control)]));
+    this.read();
+  }
+
+  control(name) {
+    return this.controls.find((control) => control.name === name);
+  }
+
+  /// Takes the setting from the address bar.
+  read() {
+    const address = new URLSearchParams(location.search);
+    for (const control of this.controls) {
+      const given = address.get(control.name) ?? this.first.get(control.name);
+      if (isSwitch(control)) control.checked = given === "1";
+      else control.value = given;
+    }
+    for (const choice of this.choices) {
+      if (address.has(choice.name)) choice.dataset.chosen = address.get(choice.name);
+    }
+    this.slid();
+  }
+
+  /// Puts the setting into the address bar.
+  write() {
+    const address = new URLSearchParams();
+    for (const control of this.controls) {
+      if (value(control) !== this.first.get(control.name)) address.set(control.name, value(control));
+    }
+    for (const { name, dataset } of this.choices) {
+      if (dataset.chosen) address.set(name, dataset.chosen);
+    }
+    const query = address.toString().replaceAll("%2C", ",").replaceAll("%3A", ":");
+    history.replaceState(null, "", query ? `?${query}` : location.pathname);
+  }
+
+  /// Shows the values of sliders.
+  slid() {
+    for (const control of this.controls) {
+      if (control.type === "range") control.closest("label").querySelector("output").value = control.value;
+    }
+  }
+
+  /// The flags of the command line, without the device, and without this one.
+  flags(without) {
+    return this.controls.flatMap((control) => {
+      const { flag, with: companion = "" } = control.dataset;
+      if (!flag || flag === "device" || flag === without) return [];
+      if (isSwitch(control)) return control.checked ? [`--${flag}`] : [];
+      const given = control.value.trim();
+      return given === "" ? [] : [`--${flag}`, companion + given];
+    });
+  }
+}

@@ -1,0 +1,138 @@
+// A lab's page: each change of a control runs the lab, and shows what the program says.
+import { Form } from "./form.js";
+import { link } from "./lines.js";
+import { Pane } from "./pane.js";
+import { Simulator } from "./simulator.js";
+
+/// A run that takes longer than this, in milliseconds, can be cancelled, and is when its setting changes.
+const LONG = 400;
+
+const page = document.querySelector("main.lab");
+const part = (name) => document.getElementById(name);
+const { lab, slider } = page.dataset;
+const simulator = new Simulator(`labs/${lab}.json`);
+const sections = [...page.querySelectorAll(".pane")];
+const form = new Form(part("setting"), sections.flatMap((section) => [...section.querySelectorAll("select")]));
+const panes = sections.map((section) => new Pane(section, simulator, changed));
+const beside = form.control("beside");
+if (page.dataset.beside && !location.search) beside.value = "row";
+
+let turn = 0;
+let began = 0;
+let waiting;
+
+/// What is said, and whether it is an error.
+function say(text, wrong) {
+  part("status").textContent = text;
+  part("status").classList.toggle("cost", wrong);
+}
+
+/// What was chosen in a picture goes into the address bar; the source is that of the first picture's row.
+async function changed(pane) {
+  form.write();
+  speak();
+  if (pane === panes[0]) await showSource();
+}
+
+/// The lab's sentences; where it has none, what the picture shows.
+function speak() {
+  part("says").innerHTML = panes[0].overview.says || panes[0].sentence;
+}
+
+async function showSource() {
+  const { source } = await simulator.ask({ do: "source", slot: 0, row: Math.max(panes[0].index, 0) });
+  part("source").innerHTML = source ?? "";
+  part("lines").hidden = !source;
+}
+
+/// Runs the lab, on a device, and keeps the run in a slot. `undefined` if another run has begun, or there is nothing to show.
+async function run(mine, slot, device, flags) {
+  const reply = await simulator.ask({ do: "run", slot, arguments: [lab, ...flags, "--device", device] });
+  if (mine !== turn) return undefined;
+  if (reply.cancelled) say("Cancelled. Change a control to run again.", true);
+  else if (reply.error || !reply.overview) say(reply.error ?? reply.messages.replace(/^error: /, ""), true);
+  else return reply;
+  return undefined;
+}
+
+async function start() {
+  const mine = ++turn;
+  const device = form.control("device").value;
+  const flags = form.flags();
+  form.slid();
+  form.write();
+  part("command").textContent = ["cargo run -p host --", lab, ...flags, "--device", device].join(" ");
+  if (simulator.busy && performance.now() - began > LONG) simulator.cancel();
+  began = performance.now();
+  part("results").setAttribute("aria-busy", "true");
+  const patience = setTimeout(() => (part("cancel").hidden = false), LONG);
+  try {
+    await show(mine, device, flags);
+  } finally {
+    clearTimeout(patience);
+    if (mine === turn) {
+      part("cancel").hidden = true;
+      part("results").setAttribute("aria-busy", "false");
+    }
+  }
+}
+
+async function show(mine, device, flags) {
+  const first = await run(mine, 0, device, flags);
+  if (!first) return;
+  const { overview, took, messages } = first;
+  const row = page.dataset.row.replace("{}", slider ? form.control(slider).value : "");
+  await panes[0].show(0, overview, [row], page.dataset.access);
+  if (mine !== turn) return;
+  speak();
+  part("table").innerHTML = overview.results;
+  const counted = `${overview.executed.toLocaleString("en")} warp instructions in ${took.toFixed(0)} ms`;
+  say(first.exit_code === 0 ? counted : messages.replace(/^error: /, ""), first.exit_code !== 0);
+  await showSource();
+  await compare(mine, overview, flags);
+  await sweep(mine, overview, device);
+  if (mine === turn) form.write();
+}
+
+/// The second picture: another row of the same run, or the same lab on another model.
+async function compare(mine, overview, flags) {
+  sections[1].hidden = !beside.value;
+  page.classList.toggle("two", Boolean(beside.value));
+  if (!beside.value) return;
+  const heading = sections[1].querySelector("h2");
+  heading.textContent = beside.value === "row" ? "Beside it" : `On ${beside.selectedOptions[0].text}`;
+  if (beside.value === "row") {
+    await panes[1].show(0, overview, [page.dataset.beside], page.dataset.access);
+    return;
+  }
+  const second = await run(mine, 1, beside.value, flags);
+  if (second) await panes[1].show(1, second.overview, [panes[0].row.value], panes[0].access.value.split(",")[0]);
+}
+
+/// The sweep: of this run's rows, or, where a slider or the setting leaves few of them, of another run over the values that the lab
+/// chooses.
+async function sweep(mine, overview, device) {
+  let { plots } = overview;
+  if (mine !== turn) return;
+  if (page.dataset.plots !== undefined && (slider || !plots.includes("<svg"))) {
+    const reply = await simulator.ask({ do: "run", slot: 2, arguments: [lab, ...form.flags(slider), "--plot", "--device", device] });
+    plots = reply.overview?.plots ?? "";
+  }
+  if (mine !== turn) return;
+  part("plots").innerHTML = plots;
+  part("sweep").hidden = !plots.includes("<svg");
+}
+
+part("setting").addEventListener("input", ({ target }) => {
+  form.slid();
+  clearTimeout(waiting);
+  waiting = setTimeout(start, target.type === "text" ? 400 : 0);
+});
+part("setting").addEventListener("submit", (event) => event.preventDefault());
+part("cancel").addEventListener("click", () => simulator.cancel());
+addEventListener("popstate", () => {
+  form.read();
+  start();
+});
+link(part("source"));
+start();

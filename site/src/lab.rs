@@ -1,0 +1,77 @@
+//! A lab's page: the controls, and the places for what the program says of their setting, in the order in which a lecture
+//! tells it: the sentence, the picture of an access, the sweep, the source beside its PTX, the table, the command.
+
+use host::labs::Entry;
+use maud::{Markup, html};
+
+use crate::controls;
+use crate::frame::Page;
+
+/// The page.
+pub fn page(entry: &Entry) -> String {
+    let showcase = entry.showcase;
+    let main = html! {
+        main.lab data-lab=(entry.name) data-row=(showcase.row) data-access=(showcase.access) data-beside=(showcase.beside)
+            data-slider=[showcase.slider.map(|slider| slider.flag)] data-plots[entry.plots] {
+            section.controls.card aria-labelledby="title" {
+                h1 #title { (entry.name) }
+                p.about { (entry.about) "." }
+                (controls::of(entry))
+                p.status role="status" #status { "Loading the simulator ..." }
+                button #cancel type="button" hidden { "Cancel" }
+            }
+            div.results #results aria-busy="true" {
+                section.says #says aria-label="What the numbers show" aria-live="polite" {}
+                div.panes {
+                    (pane(0, "What a warp's access does"))
+                    (pane(1, "Beside it"))
+                }
+                section.card #sweep aria-label="Sweep" hidden { h2 { "Sweep" } div #plots {} }
+                section.card #lines aria-label="The source, line by line" {
+                    h2 { "The source, and its PTX" }
+                    p.quiet {
+                        "The warmer a line, the more sectors and wavefronts it takes. Point at a line of either, and see it in "
+                        "the other."
+                    }
+                    div #source {}
+                }
+                section.card aria-label="Results" { h2 { "Results" } div #table {} }
+                section.card aria-label="The same on your machine" {
+                    h2 { "The same on your machine" }
+                    p { code #command {} }
+                    p.quiet { "On a machine with an NVIDIA GPU, leave out --device: the same kernels run there, and are timed." }
+                }
+            }
+            noscript { p.card { "The labs run in your browser, by JavaScript and WebAssembly. Please allow both for this page." } }
+        }
+    };
+    Page {
+        file: &format!("{}.html", entry.name),
+        title: entry.name,
+        about: entry.about,
+        scripts: &["lab.js", "tables.js"],
+        main,
+    }
+    .render()
+}
+
+/// A picture with the choice of its row, its access and its request.
+pub fn pane(index: usize, heading: &str) -> Markup {
+    let id = |part: &str| format!("{part}{index}");
+    html! {
+        section.card.pane aria-label=(heading) hidden[index > 0] {
+            h2 { (heading) }
+            div.choices {
+                label { span { "Variant" } select name=(id("row")) {} }
+                label { span { "Access" } select name=(id("access")) {} }
+                div.steps role="group" aria-label="Request" {
+                    button type="button" data-step="-1" aria-label="Previous request" { "‹" }
+                    output {}
+                    button type="button" data-step="1" aria-label="Next request" { "›" }
+                }
+            }
+            div.drawing {}
+            p.predicted.quiet {}
+        }
+    }
+}

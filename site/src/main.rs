@@ -1,0 +1,74 @@
+//! Writes the pages of the site and what they load, but for the program itself, into a folder: `site FOLDER`.
+//! `cargo xtask site` calls it, and puts the program, compiled for WebAssembly, beside the pages.
+//!
+//! ```text
+//! bundle      what a page gives to the program: the PTX of its lab, and the sources that it names
+//! controls    a lab's flags as a form
+//! frame       what all pages share            index, lab, own     the pages
+//! assets/     the look, and the scripts of the pages, a subject each
+//! ```
+//!
+//! *Invariant:* pages say nothing about memory that the program has not computed. *Invariant:* they load nothing from
+//! elsewhere, and their policy forbids it.
+
+mod bundle;
+mod controls;
+mod frame;
+mod index;
+mod lab;
+mod own;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use host::labs::ALL;
+
+/// The scripts: each is a module with one subject.
+const SCRIPTS: [(&str, &str); 8] = [
+    ("own.js", include_str!("../assets/own.js")),
+    ("lab.js", include_str!("../assets/lab.js")),
+    ("form.js", include_str!("../assets/form.js")),
+    ("pane.js", include_str!("../assets/pane.js")),
+    ("lines.js", include_str!("../assets/lines.js")),
+    ("simulator.js", include_str!("../assets/simulator.js")),
+    ("worker.js", include_str!("../assets/worker.js")),
+    ("tables.js", webpage::SCRIPT),
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let (Some(folder), None) = (arguments.next(), arguments.next()) else {
+        eprintln!("error: give the folder to write the site into: site FOLDER");
+        return ExitCode::from(2);
+    };
+    match write(&folder) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write(folder: &Path) -> Result<(), String> {
+    let style = [webpage::STYLE, picture::STYLE, include_str!("../assets/site.css")].concat();
+    put(folder, "site.css", &style)?;
+    for (name, script) in SCRIPTS {
+        put(folder, name, script)?;
+    }
+    put(folder, "index.html", &index::page())?;
+    put(folder, "own.html", &own::page())?;
+    for entry in ALL {
+        put(folder, &format!("{}.html", entry.name), &lab::page(entry))?;
+        put(folder, &format!("labs/{}.json", entry.name), &bundle::of(entry)?)?;
+    }
+    Ok(())
+}
+
+fn put(folder: &Path, name: &str, text: &str) -> Result<(), String> {
+    let path = folder.join(name);
+    let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    fs::create_dir_all(path.parent().unwrap_or(folder)).map_err(failed)?;
+    fs::write(&path, text).map_err(failed)
+}
