@@ -1,5 +1,5 @@
-//! A lab's flags as a form. Each control has its flag's name, help and default; what the page begins with is the
-//! lab's [`Showcase`]. `form.js` makes a command line of it.
+//! A lab's flags as a form. Each control has its flag's name, help and default; what the page begins
+//! with is the lab's [`Showcase`](host::labs::Showcase). `form.js` makes a command line of it.
 
 use clap::{Arg, Args, Command};
 use device::Model;
