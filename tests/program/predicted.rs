@@ -243,7 +243,8 @@ mod beside_a_gpu {
     #[test]
     fn so_it_does_in_a_run() {
         let table = printed(&format!("{RUN} --predict"), 0);
-        for part in ["predicted: by the simulator, the same launches on: ", "measured predicted  predicted predicted\n"] {
+        for part in ["predicted: by the simulator, the same launches on: ", "measured predicted  predicted predicted\n"]
+        {
             assert!(table.contains(part), "{part}: {table}");
         }
         // The GPU's result is there.

@@ -276,7 +276,9 @@ impl Device {
     pub fn predicted_model(&self) -> Option<&'static Model> {
         match self.properties().is_gpu() {
             true => None,
-            false => self.properties().simulates.map_or(self.options.predicted, Model::named).or_else(simulator::predicted),
+            false => {
+                self.properties().simulates.map_or(self.options.predicted, Model::named).or_else(simulator::predicted)
+            }
         }
     }
 

@@ -40,8 +40,7 @@ pub(super) const TIMING: [&str; 9] = [
 const COMPUTE_RESULTS: [&str; 2] = ["operations", "gflops"];
 
 /// The same for predicted times, by their names in the JSON report: see [`predicted_name`].
-const PREDICTED: [&str; 7] =
-    ["time_ms", "warm_time_ms", "limiter", "gbps", "gflops", "over_measured", "not_predicted"];
+const PREDICTED: [&str; 7] = ["time_ms", "warm_time_ms", "limiter", "gbps", "gflops", "over_measured", "not_predicted"];
 
 /// The name of a value of a prediction, where it stands beside measured ones.
 pub(super) fn predicted_name(name: &str) -> String {

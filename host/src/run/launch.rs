@@ -18,8 +18,8 @@ use super::validate::{Launch, Output, Source};
 use super::value::Values;
 use crate::faults::Findings;
 use crate::lines::{LineCounts, Lines};
-use crate::progress::Progress;
 use crate::predicted::waits::Waits;
+use crate::progress::Progress;
 use crate::report::{Hottest, LaunchTimes};
 
 /// A validated request, with its data.
@@ -190,7 +190,8 @@ fn launched_of(report: Option<Report>, printed: Option<Printed>, device: &Device
     let Some(report) = report else { return Launched { printed, ..Launched::default() } };
     let mut waits = Waits::default();
     waits.add(&report);
-    let predicted = Launched { predicted: report.predicted().cloned(), hottest: waits.hottest(), ..Launched::default() };
+    let predicted =
+        Launched { predicted: report.predicted().cloned(), hottest: waits.hottest(), ..Launched::default() };
     if device.predicts_only() {
         return predicted;
     }

@@ -188,8 +188,11 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
 /// Fails if a flag cannot be combined with those about predicted times.
 fn check_predicted(flags: &Flags, device: &Device) -> Result<()> {
     flags.predicted.check(device, flags.counters)?;
-    let results =
-        [("--print", !flags.print.is_empty()), ("--save", !flags.save.is_empty()), ("--report", flags.report.is_some())];
+    let results = [
+        ("--print", !flags.print.is_empty()),
+        ("--save", !flags.save.is_empty()),
+        ("--report", flags.report.is_some()),
+    ];
     let counts = [
         ("--check", flags.checks.or(Checks::NONE).any()),
         ("--lines and --picture", flags.lines.wanted()),

@@ -41,7 +41,8 @@ pub(super) fn write(
     match format {
         Format::Json => {
             let launches = reports.iter().map(Report::launched).collect();
-            let json = Json { device: last.device, correct: None, predicted, launches, buffers: Buffers(&last.buffers) };
+            let json =
+                Json { device: last.device, correct: None, predicted, launches, buffers: Buffers(&last.buffers) };
             serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
             writeln!(out)?;
             out.flush()?;
