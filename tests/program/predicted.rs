@@ -74,3 +74,189 @@ fn what_cannot_be_predicted_is_refused() {
         fails(host(&format!("transpose --device sim {flags}")), 2, &[said]);
     }
 }
+
+/// A line of code, so that everything of the launch is in the test.
+const SCALE: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry scale(.param .u64 data) {
+    .reg .b32 %r<4>;
+    .reg .f32 %f<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [data];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %tid.x;
+    mad.lo.s32 %r3, %r1, 256, %r2;
+    mul.wide.u32 %rd2, %r3, 4;
+    add.s64 %rd1, %rd1, %rd2;
+    ld.global.f32 %f1, [%rd1];
+    add.f32 %f1, %f1, %f1;
+    st.global.f32 [%rd1], %f1;
+    ret;
+}
+.visible .entry wait(.param .u64 data) {
+    nanosleep.u32 100;
+    ret;
+}
+";
+
+/// `host run` of that file's kernel, with further arguments.
+fn run(arguments: &str) -> assert_cmd::Command {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("scale.ptx");
+    std::fs::write(&file, SCALE).expect("the file is written");
+    let mut command = host("run");
+    command.arg(&file).args("scale f32[65536]=ramp --grid 256 --block 256".split(' '));
+    command.args(arguments.split_whitespace());
+    // The file lives as long as the test's process.
+    std::mem::forget(folder);
+    command
+}
+
+fn printed(arguments: &str) -> String {
+    let run = run(arguments).assert().success();
+    String::from_utf8(run.get_output().stdout.clone()).expect("text")
+}
+
+#[test]
+fn any_kernel_has_a_predicted_time_under_the_labs_names() {
+    let json = |arguments: &str| -> Value {
+        serde_json::from_str(&printed(&format!("{arguments} --format json"))).expect("JSON")
+    };
+    let report = json("--device sim:hopper --bytes 512K");
+    let predicted = &report["predicted"];
+    for name in ["time_ms", "warm_time_ms", "gbps"] {
+        assert!(predicted[name].as_f64().is_some_and(|value| value > 0.0), "{name}: {predicted}");
+    }
+    assert_eq!((&predicted["model"], &predicted["limiter"]), (&"hopper".into(), &"launch".into()));
+    assert!(report.get("time_ms").is_none() && report["counters"].is_object(), "a prediction is no measurement");
+    let alone = json("--device sim:hopper --bytes 512K --predict");
+    assert!(alone["counters"].is_null() && alone["predicted"]["time_ms"].is_number(), "{alone}");
+    for without in ["--device sim", "--device sim:hopper --no-predict"] {
+        assert!(json(without).get("predicted").is_none(), "{without}");
+    }
+    let table = printed("--device sim --predict --why --thread-registers 40");
+    for part in [
+        "on the simulator: counts; times are predicted for: H200 (GH100)\n",
+        "predicted predicted\n",
+        "scale, predicted for H200 (GH100)",
+        "What would help:",
+    ] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    assert!(table.replace('\n', " ").contains("at 40 registers a thread"), "{table}");
+    let csv = printed("--device sim:ada --format csv");
+    assert!(csv.contains("\npredicted_time_ms,") && csv.contains("\npredicted_limiter,"), "{csv}");
+    assert!(printed("--device sim:ada --format markdown").contains("| predicted_time_ms |"));
+}
+
+#[test]
+fn several_launches_have_their_times_and_the_time_of_all() {
+    let two = "--then scale arg:0.0 --grid 256 --block 256 --device sim:ampere";
+    let report: Value = serde_json::from_str(&printed(&format!("{two} --predict --format json"))).expect("JSON");
+    let time = |of: &Value| of["predicted"]["time_ms"].as_f64().expect("a time");
+    let (all, one) = (time(&report), time(&report["launches"][0]));
+    assert!(one < all && all < 2.0 * one, "the second launch waits behind the first: {report}");
+    assert!(printed(two).contains("\nAll launches, one after the other, predicted for A100 (GA100): "));
+}
+
+#[test]
+fn what_has_no_prediction_says_why() {
+    let wait = "--then wait arg:0.0 --grid 1 --block 32 --device sim --predict";
+    assert!(printed(wait).contains("\nNot predicted: wait (sleeping warps).\n"), "{}", printed(wait));
+    let json = printed(&format!("{wait} --format json"));
+    assert!(json.contains("\"not_predicted\": \"sleeping warps\""), "{json}");
+    assert!(printed(&format!("{wait} --format csv")).contains("1,wait,not_predicted,sleeping warps\n"));
+    let products = output("matmul --best --predict --device sim");
+    assert!(products.contains("\nNot predicted: best ("), "{products}");
+}
+
+#[test]
+fn what_a_run_cannot_predict_is_refused() {
+    let nothing = "--predict: it runs a part of the blocks and computes nothing; leave out";
+    for (flags, said) in [
+        ("--predict --print 0", format!("{nothing} --print")),
+        ("--predict --save 0=x.npy", format!("{nothing} --save")),
+        ("--predict --report x.html", format!("{nothing} --report")),
+        ("--predict --check race", format!("{nothing} --check")),
+        ("--predict --lines", format!("{nothing} --lines and --picture")),
+        ("--thread-registers 32 --registers 32", "cannot be used with".into()),
+        ("--thread-registers 0", "from 1 to 255".into()),
+        ("--why --no-predict", "cannot be used with".into()),
+    ] {
+        fails(run(&format!("--device sim {flags}")), 2, &[&said]);
+    }
+}
+
+#[test]
+fn products_have_a_rate_of_operations() {
+    let report = json("matmul --tiled16 --rows 64 --device sim:hopper");
+    let predicted = &report["variants"][0]["predicted"];
+    assert!(predicted["gflops"].as_f64().is_some_and(|rate| rate > 0.0) && predicted["gbps"].is_null(), "{predicted}");
+    let dot = json("dot --size 4096 --device sim:hopper");
+    assert!(dot["variants"][0]["predicted"]["gbps"].is_number(), "bytes limit it: {dot}");
+}
+
+#[cfg(target_os = "linux")]
+mod beside_a_gpu {
+    use serde_json::Value;
+
+    use crate::fails;
+    use crate::gpu::on_fake_gpu;
+
+    /// What is printed on the fake GPU, whose kernels compute nothing: a lab is wrong there. Each time is 1.5 ms.
+    fn printed(arguments: &str, code: i32) -> String {
+        let run = on_fake_gpu(arguments, "").assert().code(code);
+        String::from_utf8_lossy(&run.get_output().stdout).into_owned()
+    }
+
+    const LAB: &str = "transpose --tiled --padded --rows 64 --device gpu --time-limit 0.01";
+    const RUN: &str = "run it.ptx k --device gpu --grid 1 --block 32 u32[16] --time-limit 0.01";
+
+    #[test]
+    fn the_prediction_stands_beside_the_measurement() {
+        for flag in ["--predict", "--counters"] {
+            let table = printed(&format!("{LAB} {flag}"), 1);
+            for part in [
+                "\npredicted: by the simulator, the same launches on: ",
+                "\n        measured predicted  predicted predicted predicted predicted\n",
+                "\nvariant     time      time / measured      GB/s  speed-up     limit\n",
+            ] {
+                assert!(table.contains(part), "{part}: {table}");
+            }
+            let json: Value = serde_json::from_str(&printed(&format!("{LAB} {flag} --format json"), 1)).expect("JSON");
+            let variant = &json["variants"][1];
+            let (measured, predicted) = (&variant["time_ms"], &variant["predicted"]);
+            let ratio = predicted["time_ms"].as_f64().zip(measured.as_f64()).map(|(time, measured)| time / measured);
+            assert_eq!(predicted["over_measured"].as_f64(), ratio, "{variant}");
+            assert_eq!(variant["counters"].is_null(), flag == "--predict", "{flag}");
+            let csv = printed(&format!("{LAB} {flag} --format csv"), 1);
+            assert!(csv.lines().next().is_some_and(|head| head.contains("predicted_over_measured")), "{csv}");
+            let markdown = printed(&format!("{LAB} {flag} --format markdown"), 1);
+            assert!(markdown.contains("measured time | predicted time | predicted / measured"), "{markdown}");
+        }
+        let without = printed(&format!("{LAB} --counters --no-predict"), 1);
+        assert!(!without.contains("predicted"), "{without}");
+    }
+
+    #[test]
+    fn so_it_does_in_a_run() {
+        let table = printed(&format!("{RUN} --predict"), 0);
+        for part in ["predicted: by the simulator, the same launches on: ", "measured predicted  predicted predicted\n"]
+        {
+            assert!(table.contains(part), "{part}: {table}");
+        }
+        // The GPU's result is there.
+        assert!(printed(&format!("{RUN} --predict --print 0"), 0).contains("Argument 0"));
+        let csv = printed(&format!("{RUN} --counters --format csv"), 0);
+        for name in ["\ntime_ms,", "\npredicted_time_ms,", "\npredicted_over_measured,", "\nptx__inst_executed.sum,"] {
+            assert!(csv.contains(name), "{name}: {csv}");
+        }
+        let json: Value = serde_json::from_str(&printed(&format!("{RUN} --predict --format json"), 0)).expect("JSON");
+        assert!(json["predicted"]["over_measured"].is_number() && json["counters"].is_null(), "{json}");
+        fails(on_fake_gpu(&format!("{RUN} --why"), ""), 2, &["--why: a GPU is timed, not predicted; give --predict"]);
+        fails(on_fake_gpu(&format!("{RUN} --predict --counters"), ""), 2, &["leave out --counters"]);
+        assert!(printed(&format!("{RUN} --predict --why"), 0).contains("What would help:"));
+    }
+}

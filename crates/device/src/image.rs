@@ -10,6 +10,7 @@ use cuda_std::launch::{Arguments, PtxImage};
 use ptx::Space;
 
 use super::{ComputeCapability, PtxFile};
+use crate::built_in::built_in;
 use crate::error::{Error, Result};
 use crate::names;
 use wording::one_line;
@@ -28,48 +29,6 @@ pub(super) struct Image {
     pub version: String,
     /// The text.
     pub text: Cow<'static, str>,
-}
-
-/// A crate of built-in kernels.
-#[derive(Clone, Copy)]
-pub(super) struct BuiltIn {
-    /// Its PTX, for the same architectures as that of the others.
-    pub ptx: &'static [PtxImage],
-    /// The digest of its sources when this program was built.
-    pub sources: &'static str,
-}
-
-/// The digests of the sources of the crates of built-in kernels.
-const SOURCES: [&str; 2] = [env!("COALESCE_KERNEL_SOURCES"), env!("COALESCE_BEST_KERNEL_SOURCES")];
-
-/// The crates of built-in kernels. No two kernels have the same name.
-#[cfg(not(target_family = "wasm"))]
-pub(super) fn built_in() -> &'static [BuiltIn] {
-    const BUILT_IN: [BuiltIn; 2] =
-        [BuiltIn { ptx: kernels::PTX, sources: SOURCES[0] }, BuiltIn { ptx: best_kernels::PTX, sources: SOURCES[1] }];
-    &BUILT_IN
-}
-
-/// The crates of built-in kernels, as far as a page has given them: a lab needs few of the kernels,
-/// and all of them are far larger than the program.
-#[cfg(target_family = "wasm")]
-pub(super) fn built_in() -> &'static [BuiltIn] {
-    static BUILT_IN: std::sync::OnceLock<[BuiltIn; 2]> = std::sync::OnceLock::new();
-    let Some([kernels, best]) = crate::given::built_in() else { return &[] };
-    BUILT_IN.get_or_init(|| [BuiltIn { ptx: kernels, sources: SOURCES[0] }, BuiltIn { ptx: best, sources: SOURCES[1] }])
-}
-
-/// The names of all built-in kernels.
-pub fn built_in_kernels() -> impl Iterator<Item = &'static str> {
-    built_in().iter().filter_map(|built_in| built_in.ptx.first()).flat_map(PtxImage::entry_points)
-}
-
-/// The note that built-in PTX was compiled from sources other than those that the program was built
-/// with.
-pub(super) fn stale(crates: &[BuiltIn]) -> Option<String> {
-    let is_stale = |built_in: &BuiltIn| built_in.ptx.iter().find(|image| image.sources() != built_in.sources);
-    let stale = crates.iter().find_map(is_stale)?;
-    Some(format!("the kernels' sources are newer than their PTX for {}; run `cargo xtask build-ptx`", stale.arch))
 }
 
 /// The PTX texts to choose from.
@@ -386,21 +345,6 @@ fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn stale_ptx_is_noticed() {
-        assert_eq!(stale(built_in()), None);
-        let note = stale(&[BuiltIn { sources: "other sources", ..built_in()[1] }]).unwrap();
-        assert!(note.contains("sm_75") && note.contains("cargo xtask build-ptx"), "{note}");
-    }
-
-    #[test]
-    fn the_digest_is_that_of_the_sources_which_cargo_names() {
-        for (built_in, folder) in built_in().iter().zip(["../../kernels", "../../kernels/best"]) {
-            let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-            assert_eq!(cuda_builder::digest_of_crate(folder).unwrap().to_string(), built_in.sources);
-        }
-    }
 
     fn image(text: &'static str) -> Result<Image> {
         Image::new("test.ptx".into(), Cow::Borrowed(text))

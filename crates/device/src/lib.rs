@@ -8,7 +8,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `buffer`, `matrix`, `array`, `texture`, `tensor`, `symbol` | memory of a device, and what kernels read it through |
-//! | `launch`, `arguments`, `image` | a launch's configuration and arguments; the PTX that has the kernels |
+//! | `launch`, `arguments`, `image`, `built_in` | a launch's configuration and arguments; the PTX that has the kernels |
 //! | `backend` | the trait of both devices: `gpu` over the driver, `simulator` over [`simt`] |
 //! | [`peers`], [`ClockReading`] | NVIDIA's libraries on the same buffers; the clock while they run |
 //! | [`error`], [`limits`], [`memory`] | errors of one line; limits of a run; how much memory the host has |
@@ -45,6 +45,7 @@ mod arguments;
 mod array;
 mod backend;
 mod buffer;
+mod built_in;
 mod choice;
 mod clock;
 pub mod error;
@@ -85,11 +86,11 @@ use cuda_std::launch::{ArgumentList, Arguments, Kernel, LaunchShape, SafeKernel}
 pub use array::{Array, TextureSource};
 pub use backend::{Watch, only_on_a_gpu};
 pub use buffer::{Buffer, POISON, PitchedBuffer, Tail, View, ViewMut};
+pub use built_in::built_in_kernels;
 pub use choice::DeviceChoice;
 pub use choice::models as models_named;
 pub use clock::{ClockReading, Throttle};
 pub use error::{Error, Result};
-pub use image::built_in_kernels;
 pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig, Predict};
 pub use matrix::Matrix;
 pub use on_device::OnDevice;
@@ -114,6 +115,8 @@ pub struct Options {
     pub ptx: Vec<PtxFile>,
     /// The limits of a run.
     pub limits: Limits,
+    /// On the simulator without a model: the GPU whose times it predicts. An H200 if none is given.
+    pub predicted: Option<&'static Model>,
     /// Set it from another thread to stop the simulator's launches with [`Error::Fault`].
     pub cancel: Option<&'static AtomicBool>,
 }
@@ -213,7 +216,7 @@ fn start_threads() {
 /// The notes about a device that has been opened.
 fn notes(options: &Options, fallback: Option<Error>) -> Vec<String> {
     let fallback = fallback.map(|why| format!("running on the simulator: {why}"));
-    let stale = if options.ptx.is_empty() { image::stale(image::built_in()) } else { None };
+    let stale = if options.ptx.is_empty() { built_in::stale(built_in::built_in()) } else { None };
     fallback.into_iter().chain(stale).collect()
 }
 
@@ -273,7 +276,9 @@ impl Device {
     pub fn predicted_model(&self) -> Option<&'static Model> {
         match self.properties().is_gpu() {
             true => None,
-            false => Model::named(self.properties().simulates.unwrap_or(simulator::PREDICTED)),
+            false => {
+                self.properties().simulates.map_or(self.options.predicted, Model::named).or_else(simulator::predicted)
+            }
         }
     }
 
@@ -373,12 +378,13 @@ impl Device {
     }
 
     /// A simulator with the same kernels and shapes of launches as this device: this device, if it
-    /// is the simulator.
+    /// is the simulator. It predicts times of the model that is most like this GPU.
     pub fn simulator(&self) -> Result<Self> {
         match self.properties().kind {
             Kind::Simulator => Ok(self.clone()),
             Kind::Gpu => {
-                let simulator = open(DeviceChoice::Simulator, &self.options)?;
+                let options = Options { predicted: self.properties().nearest_model(), ..self.options.clone() };
+                let simulator = open(DeviceChoice::Simulator, &options)?;
                 Ok(simulator.shaped_for(Some(self.multiprocessors())))
             }
         }

@@ -2,6 +2,7 @@
 //! in when the device is opened; nothing changes them afterwards.
 
 use serde::{Serialize, Serializer};
+use simt::Model;
 
 /// A version of the compute capability, such as 9.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -165,6 +166,15 @@ impl Properties {
         Some(2.0 * lanes * clock_mhz / 1e3)
     }
 
+    /// The simulator's model that is most like this device: the newest of no higher compute capability, and among those of one
+    /// compute capability the one that this device's name has in it.
+    pub fn nearest_model(&self) -> Option<&'static Model> {
+        let ComputeCapability { major, minor } = self.compute_capability;
+        let older = Model::all().iter().rev().filter(|model| model.compute_capability <= (major, minor));
+        let named = |model: &Model| model.chip.split(" (").next().is_some_and(|chip| self.name.contains(chip));
+        older.max_by_key(|model| (model.compute_capability, named(model)))
+    }
+
     /// Whether this is a GPU.
     pub fn is_gpu(&self) -> bool {
         self.kind == Kind::Gpu
@@ -197,6 +207,18 @@ mod tests {
         assert!((peak - 66_908.0).abs() < 1.0, "{peak}");
         let lanes = |major, minor| ComputeCapability { major, minor }.f32_lanes();
         assert_eq!([lanes(7, 5), lanes(8, 0), lanes(8, 6), lanes(99, 0)], [Some(64), Some(64), Some(128), None]);
+    }
+
+    #[test]
+    fn the_nearest_model_is_no_newer_than_the_gpu() {
+        let nearest = |major, minor, name: &str| {
+            let capability = ComputeCapability { major, minor };
+            let gpu = Properties { name: name.into(), ..Properties::simulator(capability, String::new(), 0) };
+            gpu.nearest_model().map(|model| model.name)
+        };
+        assert_eq!(nearest(9, 0, "NVIDIA H200"), Some("hopper"));
+        assert_eq!([nearest(8, 6, "NVIDIA RTX A6000"), nearest(10, 0, "B200")], [Some("ampere"), Some("hopper")]);
+        assert_eq!([nearest(3, 7, "Tesla K80"), nearest(0, 9, "")], [Some("kepler"), None]);
     }
 
     #[test]

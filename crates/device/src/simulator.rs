@@ -21,8 +21,10 @@ use crate::limits::{Limits, memory_note};
 use crate::names;
 use wording::one_line;
 
-/// The model whose times are predicted without a model: an H200.
-pub(super) const PREDICTED: &str = "hopper";
+/// The model whose times are predicted if none is asked for: an H200.
+pub(super) fn predicted() -> Option<&'static Model> {
+    Model::named("hopper")
+}
 
 /// The simulator's memory if the host's memory is unknown.
 const DEFAULT_MEMORY: u64 = 4 << 30;
@@ -94,6 +96,8 @@ pub(super) struct Simulator {
     cancel: Option<&'static AtomicBool>,
     /// All arrays so far, by their handles.
     arrays: RefCell<Vec<ArrayHandle>>,
+    /// Whose times are predicted without a model, if not an H200's.
+    predicted: Option<&'static Model>,
     /// Whether nobody reads results.
     predicts_only: Cell<bool>,
 }
@@ -168,6 +172,7 @@ impl Simulator {
             placed,
             properties,
             arrays: RefCell::default(),
+            predicted: options.predicted,
             predicts_only: Cell::new(false),
         })
     }
@@ -330,7 +335,7 @@ impl Backend for Simulator {
             predicts: match config.predict {
                 Predict::Nothing => None,
                 Predict::Time | Predict::TimeOnly => {
-                    self.placed.map(|(model, _)| model).or_else(|| Model::named(PREDICTED))
+                    self.placed.map(|(model, _)| model).or(self.predicted).or_else(predicted)
                 }
             },
             time_only: config.predict == Predict::TimeOnly,

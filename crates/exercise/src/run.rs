@@ -107,7 +107,7 @@ impl Module {
             fault_limit: Some(most.faults),
             ..Limits::default()
         };
-        let device = device::open(choice, &Options { ptx: vec![file], limits, cancel: most.cancel })?;
+        let device = device::open(choice, &Options { ptx: vec![file], limits, predicted: None, cancel: most.cancel })?;
         let signature = |kernel: &ptx::Function| Signature {
             parameters: kernel.parameters.iter().map(|&one| module.variables[one].size.unwrap_or(0)).collect(),
             bounds: kernel.required_threads.or(kernel.max_threads),

@@ -45,7 +45,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         }
     }
     settings.peer.check(device, L::PEERS)?;
-    settings.predicted.check(device)?;
+    settings.predicted.check(device, settings.counters)?;
     let device = &device.shaped_for(settings.shape.multiprocessors);
     if settings.predicted.predict && !device.properties().is_gpu() {
         device.predict_only();
@@ -62,11 +62,12 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     check_output(&plan, device, settings)?;
     let rows = plan.variants.iter().map(|variant| (variant.group.as_str(), variant.facts.as_slice()));
     settings.check_plot(L::SWEEPS, device, rows)?;
-    let alongside = settings.counters && device.properties().is_gpu();
-    let simulated = alongside || !device.properties().is_gpu();
+    let is_gpu = device.properties().is_gpu();
+    let alongside = is_gpu && (settings.counters || settings.predicted.predict);
+    let simulated = settings.counters || !is_gpu;
     settings.lines.check_counted(simulated)?;
     settings.checks.check_simulated(simulated)?;
-    check_predicted(&plan, settings)?;
+    check_predicted(&plan, device, settings)?;
     // Not earlier, so that a bad request prints only its one line.
     device.take_notes().iter().for_each(|note| progress.note(note));
     if let Some(peers) = &peers {
@@ -117,20 +118,15 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
 }
 
 /// Fails if `--predict` or `--why` cannot give what else is asked for.
-fn check_predicted<D>(plan: &Plan<'_, D>, settings: &Settings) -> Result<()> {
+fn check_predicted<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) -> Result<()> {
     let predicted = &settings.predicted;
-    let needs_results = [
-        ("--output", settings.output.is_some()),
-        ("--report", settings.report.is_some()),
+    let results = [("--output", settings.output.is_some()), ("--report", settings.report.is_some())];
+    let counts = [
         ("--check", settings.checks().any()),
         ("--lines and --picture", settings.lines.wanted()),
+        ("--counters", settings.counters && device.properties().is_gpu()),
     ];
-    if let (true, Some((flag, _))) = (predicted.predict, needs_results.iter().find(|(_, given)| *given)) {
-        return Err(Error::flag(
-            "--predict",
-            format!("it runs a part of the blocks and computes nothing; leave out {flag}"),
-        ));
-    }
+    predicted.check_alone(device, &results, &counts)?;
     match (predicted.why, plan.variants.len()) {
         (true, rows) if rows != 1 => {
             Err(Error::flag("--why", format!("it explains one row; {rows} would run, choose one")))
@@ -268,7 +264,10 @@ fn once<D>(
         }
         return Err(error);
     }
-    result.predicted = RowPrediction::of(&record.predicted, result.useful_bytes);
+    result.predicted = {
+        let predicted = record.predicted.iter().map(|(kernel, predicted)| (*kernel, predicted));
+        RowPrediction::of(predicted, result.useful_bytes, result.operations)
+    };
     result.hottest = record.waits.hottest();
     if !device.properties().is_gpu() && !device.predicts_only() {
         result.counters = record.counters();
@@ -313,14 +312,20 @@ fn rate(result: &mut VariantReport, report: &LabReport) {
     result.speedup = baseline.map(|baseline| baseline / time);
 }
 
-/// Runs the same variants on the simulator and copies its counters. Its results must be right, too. The libraries' rows, which
-/// come last, have no counters.
+/// Runs the same variants on the simulator and copies its counters and predicted times. Its results must be right, too, unless only
+/// times are predicted. The libraries' rows, which come last, have none of these.
 fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report: &mut LabReport) -> Result<()> {
     let progress = &settings.progress;
     let simulator = device.simulator()?;
+    let settings = &Settings { predicted: settings.predicted.beside(), ..settings.clone() };
+    if settings.predicted.predict {
+        simulator.predict_only();
+    }
     simulator.watch(progress.of_launch());
     let Plan { mut data, variants, .. } = lab.plan(&simulator)?;
-    for (variant, on_gpu) in variants.iter().zip(&mut report.variants) {
+    for (index, variant) in variants.iter().enumerate() {
+        let (earlier, rest) = report.variants.split_at_mut(index);
+        let Some(on_gpu) = rest.first_mut() else { break };
         progress.begin(|| format!("{}: {} on the simulator", L::NAME, variant.name));
         lab.reset(&mut data)?;
         match once(variant, &mut data, &simulator, settings, on_gpu) {
@@ -330,13 +335,16 @@ fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report
             }
             launched => launched?,
         }
-        let comparison = (variant.outcome)(&mut data)?.comparison;
-        if !comparison.as_ref().is_none_or(Comparison::correct) {
-            on_gpu.comparison = comparison;
+        on_gpu.rate_predicted(earlier);
+        if !simulator.predicts_only() {
+            let comparison = (variant.outcome)(&mut data)?.comparison;
+            if !comparison.as_ref().is_none_or(Comparison::correct) {
+                on_gpu.comparison = comparison;
+            }
         }
         progress.done();
     }
-    report.counters_from = Some(CounterSource::Simulator);
+    report.counters_from = Some(CounterSource::Simulator).filter(|_| !simulator.predicts_only());
     Ok(())
 }
 

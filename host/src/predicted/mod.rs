@@ -1,7 +1,8 @@
 //! The flags for predicted times: whether the simulator says how long a GPU would take, and what more it says about that.
 //!
 //! On a model, each row has its predicted time, which costs about a quarter of the run's time again. Without a model it would cost
-//! several times the run, so it is there only if a flag asks, and is an H200's.
+//! several times the run, so it is there only if a flag asks, and is an H200's. With a GPU, the simulator runs the same launches
+//! beside it, and predicts the times of the model that is most like that GPU.
 
 pub mod waits;
 pub mod why;
@@ -10,50 +11,87 @@ use clap::Args;
 use device::flag_values::whole_number;
 use device::{Device, Error, Predict, Result};
 
-/// The flags of all labs about predicted times.
+/// The flags of labs and of `host run` about predicted times.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct PredictFlags {
-    /// On the simulator: only predict times, of the model's GPU or of an H200, at the sizes for a GPU; runs a part of the blocks, and
-    /// computes no results
+    /// Only predict times, of the model's GPU or of an H200; labs have the sizes for a GPU. Runs a part of the blocks, and computes
+    /// no results. On a GPU: predict them beside the measured ones
     #[arg(long)]
     pub predict: bool,
-    /// On a model of the simulator: do not predict times
+    /// On a model of the simulator, and with --counters: do not predict times
     #[arg(long, conflicts_with_all = ["predict", "why", "thread_registers"])]
     pub no_predict: bool,
-    /// On the simulator: explain the predicted time of the one variant that runs: units, waits, and what would help
+    /// Explain the predicted time of the lab's only variant, or of each launch: units, waits, and what would help
     #[arg(long)]
     pub why: bool,
     /// For predicted times: registers of each thread [default: estimated from the PTX]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 255u32))]
     pub thread_registers: Option<u32>,
+    /// Whether the simulator runs beside a GPU.
+    #[arg(skip)]
+    pub beside: bool,
 }
 
 impl PredictFlags {
     /// What launches on this device predict.
     pub fn wish(&self, device: &Device) -> Predict {
-        let asked = self.why || self.thread_registers.is_some();
         match device.properties().is_gpu() {
             true => Predict::Nothing,
-            false if self.predict => Predict::TimeOnly,
-            false if !self.no_predict && (asked || device.properties().simulates.is_some()) => Predict::Time,
-            false => Predict::Nothing,
+            false => self.simulated(device.properties().simulates.is_some()),
         }
     }
 
-    /// Fails on a GPU, if a flag is given.
+    /// What launches on the simulator predict, or on a model of it.
+    pub fn simulated(&self, is_model: bool) -> Predict {
+        let asked = self.why || self.thread_registers.is_some() || self.beside;
+        match (self.predict, !self.no_predict && (asked || is_model)) {
+            (true, _) => Predict::TimeOnly,
+            (false, true) => Predict::Time,
+            (false, false) => Predict::Nothing,
+        }
+    }
+
+    /// What the simulator beside a GPU predicts.
+    pub fn beside(self) -> Self {
+        Self { beside: true, ..self }
+    }
+
+    /// Fails on a GPU, if a flag is given and no simulator runs beside it, which `--counters` and `--predict` ask for.
     ///
     /// # Errors
     ///
     /// [`Error::Flag`].
-    pub fn check(&self, device: &Device) -> Result<()> {
+    pub fn check(&self, device: &Device, counters: bool) -> Result<()> {
+        if !device.properties().is_gpu() || counters || self.predict {
+            return Ok(());
+        }
         let flags = [
-            ("--predict", self.predict),
             ("--no-predict", self.no_predict),
             ("--why", self.why),
             ("--thread-registers", self.thread_registers.is_some()),
         ];
-        match flags.iter().find(|(_, given)| *given && device.properties().is_gpu()) {
-            Some((flag, _)) => Err(Error::flag(*flag, "a GPU is timed, not predicted; give --device sim or sim:MODEL")),
+        match flags.iter().find(|(_, given)| *given) {
+            Some((flag, _)) => {
+                let problem = "a GPU is timed, not predicted; give --predict, too, or --device sim or sim:MODEL";
+                Err(Error::flag(*flag, problem))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Fails if `--predict` is given with a flag that needs what it leaves out: results, unless a GPU computes them, and counts.
+    /// Each flag comes with whether it is given.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Flag`].
+    pub fn check_alone(&self, device: &Device, results: &[(&str, bool)], counts: &[(&str, bool)]) -> Result<()> {
+        let results = if device.properties().is_gpu() { &[] } else { results };
+        match results.iter().chain(counts).find(|(_, given)| *given && self.predict) {
+            Some((flag, _)) => Err(Error::flag(
+                "--predict",
+                format!("it runs a part of the blocks and computes nothing; leave out {flag}"),
+            )),
             None => Ok(()),
         }
     }

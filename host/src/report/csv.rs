@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::lab_report::LabReport;
+use super::predicted::RowPrediction;
 
 /// Columns of results, by their names in the JSON report.
 const RESULTS: [&str; 14] = [
@@ -39,8 +40,24 @@ pub(super) const TIMING: [&str; 9] = [
 /// The same for labs that count operations.
 const COMPUTE_RESULTS: [&str; 2] = ["operations", "gflops"];
 
-/// The same for predicted times, each `predicted_` and its name in the JSON report.
-const PREDICTED: [&str; 3] = ["time_ms", "warm_time_ms", "limiter"];
+/// The same for predicted times, by their names in the JSON report: see [`predicted_name`].
+const PREDICTED: [&str; 7] = ["time_ms", "warm_time_ms", "limiter", "gbps", "gflops", "over_measured", "not_predicted"];
+
+/// The name of a value of a prediction, where it stands beside measured ones.
+fn predicted_name(name: &str) -> String {
+    match name {
+        "not_predicted" => name.to_owned(),
+        _ => format!("predicted_{name}"),
+    }
+}
+
+/// A prediction's names and values, for formats of lines.
+pub(crate) fn predicted_rows(prediction: &RowPrediction) -> Vec<[String; 2]> {
+    // Numbers and texts can be serialized, so this cannot fail.
+    let all = serde_json::to_value(prediction).unwrap_or_default();
+    let rows = all.as_object().into_iter().flatten().map(|(name, value)| [predicted_name(name), cell(value)]);
+    rows.filter(|[_, value]| !value.is_empty()).collect()
+}
 
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
@@ -59,7 +76,7 @@ pub(super) fn render(report: &LabReport) -> String {
 
     let predicts = report.variants.iter().any(|variant| variant.predicted.is_some());
     let predicted: Vec<&str> = PREDICTED.into_iter().filter(|_| predicts).collect();
-    let predicted_names: Vec<String> = predicted.iter().map(|name| format!("predicted_{name}")).collect();
+    let predicted_names: Vec<String> = predicted.iter().map(|name| predicted_name(name)).collect();
 
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut header = vec!["lab", "device", "name"];

@@ -166,21 +166,27 @@ pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
     if launch.fold(0.0, f64::max) > 0.25 {
         let most = times.iter().filter_map(|time| Some(time.launches.first()?.1.empty_us)).fold(0.0, f64::max);
         let empty = units::milliseconds(most / 1e3);
-        let text = format!("An empty launch takes {empty}: larger data shows more; --predict takes a GPU's size.");
+        let text = format!(
+            "An empty launch takes {empty}: larger data shows more. Labs have the sizes for a GPU with --predict."
+        );
         all.extend(one("predicted launch", text));
     }
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for variant in shown.variants {
+    all
+}
+
+/// Why rows have no predicted time; `None` if all have one, or none was to have one.
+fn not_predicted(variants: &[VariantReport]) -> Option<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for variant in variants {
         let Some(RowPrediction::Not(what)) = variant.predicted else { continue };
         match reasons.iter_mut().find(|(reason, _)| *reason == what) {
-            Some((_, names)) => names.push(&variant.name),
-            None => reasons.push((what, vec![&variant.name])),
+            Some((_, names)) => names.push(variant.name.clone()),
+            None => reasons.push((what, vec![variant.name.clone()])),
         }
     }
-    for (reason, names) in reasons {
-        all.extend(one("not predicted", format!("Not predicted: {} ({reason}).", names.join(", "))));
-    }
-    all
+    let of = |(reason, names): (&str, Vec<String>)| Some(format!("{} ({reason})", some_of(&names)?));
+    let reasons: Vec<_> = reasons.into_iter().filter_map(of).collect();
+    (!reasons.is_empty()).then(|| format!("Not predicted: {}.", reasons.join("; ")))
 }
 
 /// How the caches begin.
@@ -284,6 +290,7 @@ pub(super) fn doubts(variants: &[VariantReport], device: &Properties) -> Vec<Str
     let dropped = which(&|name, timing| (timing.dropped_samples > 0).then(|| name.to_owned()));
     let highest = device.clock_mhz.map(|clock| format!(" (at most {clock:.0} MHz)")).unwrap_or_default();
     [
+        not_predicted(variants),
         unsteady.map(|names| format!("Not steady when the time was up (--time-limit): {names}.")),
         throttled.map(|names| format!("The clock was throttled{highest}: {names}.")),
         dropped.map(|names| format!("Samples at far too low a clock were dropped and taken again: {names}.")),

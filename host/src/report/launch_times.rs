@@ -41,6 +41,11 @@ impl LaunchTimes {
         }
     }
 
+    /// The cold time in milliseconds.
+    pub(crate) fn time_ms(&self) -> f64 {
+        self.time_ms
+    }
+
     /// How the launch was timed, in a line.
     pub(crate) fn how(&self) -> String {
         page::timed(&[self.timing]).join(" ")
@@ -58,7 +63,7 @@ impl LaunchTimes {
     }
 
     /// As a variant, for the labs' columns.
-    pub(super) fn variant(&self) -> VariantReport {
+    pub(crate) fn variant(&self) -> VariantReport {
         VariantReport {
             useful_bytes: self.useful_bytes.unwrap_or(0),
             timing: Some(self.timing),

@@ -150,13 +150,24 @@ const fn predicted(
 pub const PREDICTED_GBPS: Measure =
     predicted("predicted_gbps", &["predicted", "GB/s"], Higher, |time| time.gbps.map(Cell::number)).unit("GB/s");
 
-/// What a GPU would take, and why. Each title says that it is predicted.
+/// What a GPU would take, and why. Each title says that it is predicted; where the same row was measured, the measured time stands
+/// before it.
 pub const PREDICTED: &[Measure] = &[
+    Measure::new(Section::Predicted, "measured_time_ms", &["measured", "time"], Lower, |variant| {
+        variant.predicted_time()?.over_measured?;
+        median(variant.timing.as_ref())
+    })
+    .unit("ms"),
     predicted("predicted_time_ms", &["predicted", "time"], Lower, |time| {
         Some(Cell::new(time.time_ms, units::milliseconds(time.time_ms)))
     })
     .unit("ms"),
+    predicted("predicted_over_measured", &["predicted", "/ measured"], Neither, |time| {
+        time.over_measured.map(|ratio| Cell::new(ratio, format!("{ratio:.2}")))
+    }),
     PREDICTED_GBPS,
+    predicted("predicted_gflops", &["predicted", "GFLOP/s"], Higher, |time| time.gflops.map(Cell::number))
+        .unit("GFLOP/s"),
     predicted("predicted_speedup", &["predicted", "speed-up"], Higher, |time| {
         time.speedup.map(|speedup| Cell::new(speedup, format!("{speedup:.2}")))
     }),

@@ -36,12 +36,13 @@ mod variant_report;
 use std::io::Write;
 use std::path::Path;
 
-use device::{Counters, Properties, Result};
+use device::{Properties, Result};
 use maud::Markup;
 use webpage::Place;
 
 pub use conclusion::{Conclusion, Gap, Holds, Row, of_fact};
 pub use cost::Cost;
+pub(crate) use csv::predicted_rows;
 pub(crate) use explanations::of_each_model;
 pub use format::Format;
 pub use grid::{Best, Grid};
@@ -51,6 +52,7 @@ pub use lab_report::{CounterSource, DeviceCopy, LabReport};
 pub(crate) use launch_times::LaunchTimes;
 pub use measure::{Better, Cell, Explanation, Measure, Section, Shown};
 pub use page::Page;
+pub(crate) use page::{beside, on_simulator};
 pub use predicted::{Hottest, PredictedTime, RowPrediction};
 pub use subject::Subject;
 pub use sweep::{Rows, Sweep};
@@ -103,15 +105,10 @@ pub(crate) fn write_text(page: &webpage::Page<'_>, path: &Path) -> Result<()> {
 
 /// The times and counters of one launch of any kernel, as a table for people, with the columns that
 /// suit the kernel's accesses. Empty if nothing is known.
-pub(crate) fn of_launch(
-    kernel: &str,
-    counters: Option<&Counters>,
-    times: Option<&LaunchTimes>,
-    device: &Properties,
-) -> String {
-    match (counters, times) {
-        (None, None) => String::new(),
-        _ => terminal::of_launch(kernel, counters, times, device),
+pub(crate) fn of_launch(launch: VariantReport, device: &Properties) -> String {
+    match launch {
+        VariantReport { counters: None, timing: None, predicted: None, .. } => String::new(),
+        launch => terminal::of_launch(launch, device),
     }
 }
 

@@ -118,6 +118,8 @@ fn heading(report: &LabReport) -> Vec<String> {
     if device.is_gpu() && report.counters_from.is_some() {
         lines.push("counters: from the simulator, the same launches".to_owned());
     }
+    let predicted = report.variants.iter().find_map(|variant| variant.predicted_time());
+    lines.extend(predicted.filter(|_| device.is_gpu()).map(|time| beside(time.model)));
     lines
 }
 
@@ -130,6 +132,11 @@ pub(crate) fn on_simulator(device: &Properties, predicted: Option<&Model>) -> St
         }
         Some(model) => format!("on the {}: counts; times are predicted for: {}", device.name, model.chip),
     }
+}
+
+/// The line of a GPU's report that has predicted times.
+pub(crate) fn beside(model: &Model) -> String {
+    format!("predicted: by the simulator, the same launches on: {}", model.chip)
 }
 
 /// How launches were timed, in a line for each kind of these first series.

@@ -19,12 +19,16 @@ pub struct PredictedTime {
     pub warm_time_ms: Option<f64>,
     /// What limits its longest launch.
     pub limit: Bound,
-    /// Useful bytes in GB/s.
+    /// Useful bytes in GB/s; `None` for products, which have more operations than bytes.
     pub gbps: Option<f64>,
+    /// Operations in GFLOP/s.
+    pub gflops: Option<f64>,
+    /// The predicted time over the measured one, if there is one.
+    pub over_measured: Option<f64>,
     /// How many times as fast as the first row of its group.
     pub speedup: Option<f64>,
     /// Each launch, with the kernel's name.
-    pub launches: Vec<(&'static str, Prediction)>,
+    pub launches: Vec<(String, Prediction)>,
 }
 
 /// The line of the program that waits longest: where it is, and its part of all waiting.
@@ -47,11 +51,15 @@ pub enum RowPrediction {
 
 impl RowPrediction {
     /// The prediction for a row of these launches, which are queued one behind the other. `None` without any.
-    pub(crate) fn of(launches: &[(&'static str, Predicted)], useful_bytes: u64) -> Option<Self> {
+    pub(crate) fn of<'k>(
+        launches: impl IntoIterator<Item = (&'k str, &'k Predicted)>,
+        useful_bytes: u64,
+        operations: u64,
+    ) -> Option<Self> {
         let mut times = Vec::new();
         for (name, predicted) in launches {
             match predicted {
-                Predicted::Time(time) => times.push((*name, (**time).clone())),
+                Predicted::Time(time) => times.push((name.to_owned(), (**time).clone())),
                 Predicted::Not(what) => return Some(Self::Not(what)),
             }
         }
@@ -68,10 +76,22 @@ impl RowPrediction {
             time_ms,
             warm_time_ms: sum(|time| time.warm_us).map(|warm| (empty + more + warm) / 1e3),
             limit: longest.1.bound,
-            gbps: (useful_bytes > 0).then(|| gigabytes_per_second(useful_bytes, time_ms)),
+            gbps: (useful_bytes > operations).then(|| gigabytes_per_second(useful_bytes, time_ms)),
+            gflops: (operations > 0).then(|| operations as f64 / time_ms / 1e6),
+            over_measured: None,
             speedup: None,
             launches: times,
         }))
+    }
+}
+
+impl RowPrediction {
+    /// The same beside a measured time of so many milliseconds.
+    pub(crate) fn beside(mut self, measured_ms: Option<f64>) -> Self {
+        if let Self::Time(time) = &mut self {
+            time.over_measured = measured_ms.map(|measured| time.time_ms / measured);
+        }
+        self
     }
 }
 
@@ -91,6 +111,7 @@ impl VariantReport {
             Some(first) => first.predicted_time().map(|time| time.time_ms),
             None => self.predicted_time().map(|time| time.time_ms),
         };
+        self.predicted = self.predicted.take().map(|it| it.beside(self.timing.map(|measured| measured.median_ms)));
         if let Some(RowPrediction::Time(time)) = &mut self.predicted {
             time.speedup = baseline.map(|baseline| baseline / time.time_ms);
         }
@@ -107,7 +128,13 @@ impl Serialize for RowPrediction {
                 map.serialize_entry("warm_time_ms", &time.warm_time_ms)?;
                 map.serialize_entry("limiter", time.limit.name())?;
                 map.serialize_entry("gbps", &time.gbps)?;
+                if let Some(gflops) = time.gflops {
+                    map.serialize_entry("gflops", &gflops)?;
+                }
                 map.serialize_entry("speedup", &time.speedup)?;
+                if let Some(ratio) = time.over_measured {
+                    map.serialize_entry("over_measured", &ratio)?;
+                }
                 if let [(_, launch)] = time.launches.as_slice() {
                     map.serialize_entry("registers", &launch.registers)?;
                     map.serialize_entry(

@@ -1,12 +1,11 @@
 //! A page as text for a terminal, at most 100 columns wide. [`super`] calls it.
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
-use device::{Counters, Properties};
+use device::Properties;
 use picture::plot_text;
 use wording::WIDTH;
 
 use super::lab_report::LabReport;
-use super::launch_times::LaunchTimes;
 use super::measure::{Section, Shown};
 use super::page::{self, Page};
 use super::subject::Subject;
@@ -59,19 +58,12 @@ pub(super) fn render(report: &LabReport) -> String {
 
 /// The times and counters of one launch, in the labs' columns for its accesses, with their
 /// explanation.
-pub(super) fn of_launch(
-    kernel: &str,
-    counters: Option<&Counters>,
-    times: Option<&LaunchTimes>,
-    device: &Properties,
-) -> String {
-    let subjects = counters.map(Subject::of).unwrap_or_default();
-    let name = match kernel.char_indices().nth(LONGEST_NAME) {
-        Some((end, _)) => format!("{}...", &kernel[..end]),
-        None => kernel.to_owned(),
-    };
-    let timed = times.map(LaunchTimes::variant).unwrap_or_default();
-    let variants = [VariantReport { name, counters: counters.copied(), ..timed }];
+pub(super) fn of_launch(mut launch: VariantReport, device: &Properties) -> String {
+    let subjects = launch.counters.as_ref().map(Subject::of).unwrap_or_default();
+    if let Some((end, _)) = launch.name.char_indices().nth(LONGEST_NAME) {
+        launch.name.replace_range(end.., "...");
+    }
+    let variants = [launch];
     let shown = Shown { variants: &variants, device };
     let mut table = table::of(shown, &subjects);
     if let Some(names) = table.columns.first_mut() {

@@ -9,11 +9,13 @@ use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValuePa
 use clap::{ArgMatches, Args, Command};
 use device::flag_values::{bytes32, seconds, some_bytes, whole_number};
 use device::{Error, Result};
+use simt::Checks;
 
 use super::argument::{Argument, split_os};
 use super::argument_id::Named;
 use crate::faults::{SanitizerFlags, checks_by_default};
 use crate::lines::LineFlags;
+use crate::predicted::PredictFlags;
 
 const AFTER_HELP: &str = "\
 Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists those):
@@ -128,7 +130,7 @@ pub(super) struct Flags {
     /// On a model of the simulator: registers per thread, which limit how many blocks are resident
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 255u32))]
     registers: Vec<u32>,
-    /// Bytes that the kernel has to read and write, such as 512M: on a GPU, GB/s follow from them
+    /// Bytes that the kernel has to read and write, such as 512M: GB/s follow from them and the measured or predicted time
     #[arg(long, value_name = "BYTES", value_parser = some_bytes)]
     bytes: Vec<u64>,
     /// Time a launch on a GPU for at most this many seconds
@@ -150,6 +152,8 @@ pub(super) struct Flags {
     pub(super) lines: LineFlags,
     #[command(flatten)]
     pub(super) checks: SanitizerFlags,
+    #[command(flatten)]
+    pub(super) predicted: PredictFlags,
     /// How many requests of each access a page steps through.
     #[arg(skip)]
     pub(super) steps: u32,
@@ -172,6 +176,11 @@ pub(super) struct LaunchFlags {
 }
 
 impl Flags {
+    /// What is checked: everything by default, and nothing if only times are predicted.
+    pub(super) fn checks(&self) -> Checks {
+        self.checks.or(if self.predicted.predict { Checks::NONE } else { Checks::ALL })
+    }
+
     /// Whether there will be a page, which shows each line and access.
     pub(super) fn has_page(&self) -> bool {
         self.report.is_some() || self.steps > 0
@@ -294,7 +303,8 @@ fn extents(text: &str) -> std::result::Result<[u32; 3], String> {
 /// The subcommand.
 pub(crate) fn command() -> Command {
     Flags::augment_args(Command::new("run"))
-        .mut_arg("check", |flag| checks_by_default(flag, "all"))
+        .mut_arg("check", |flag| checks_by_default(flag, "all; with --predict none"))
+        .mut_arg("thread_registers", |flag| flag.conflicts_with("registers"))
         .about("Run a kernel of a PTX file from any compiler, on a GPU or the simulator")
         .after_help(AFTER_HELP)
 }

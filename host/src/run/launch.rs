@@ -6,7 +6,7 @@ use std::mem;
 use cuda_std::launch::Arguments;
 use device::{Counters, Device, Error, LaunchConfig, Report, Result, memory, names};
 use ptx::Module;
-use simt::{Checks, Printed};
+use simt::{Predicted, Printed};
 
 use super::argument::{Argument, Data, Prepared};
 use super::argument_id::ArgumentId;
@@ -18,8 +18,9 @@ use super::validate::{Launch, Output, Source};
 use super::value::Values;
 use crate::faults::Findings;
 use crate::lines::{LineCounts, Lines};
+use crate::predicted::waits::Waits;
 use crate::progress::Progress;
-use crate::report::LaunchTimes;
+use crate::report::{Hottest, LaunchTimes};
 
 /// A validated request, with its data.
 pub(super) struct Plan<'a> {
@@ -82,9 +83,13 @@ fn data_at(prepared: &[Vec<Prepared>], id: ArgumentId) -> Option<&Data> {
 }
 
 /// The result of one launch.
+#[derive(Default)]
 pub(super) struct Launched {
     pub(super) counters: Option<Counters>,
     pub(super) times: Option<LaunchTimes>,
+    /// How long a GPU would take, if asked for, and where warps would wait longest.
+    pub(super) predicted: Option<Predicted>,
+    pub(super) hottest: Option<Hottest>,
     pub(super) findings: Findings,
     pub(super) lines: Option<Lines>,
     /// The same with every access, if there is to be a page.
@@ -105,7 +110,8 @@ pub(super) struct RunResult {
 
 /// Launches the kernels, one after the other, and reads the outputs. A fault ends the run.
 pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunResult> {
-    let beside = plan.flags.counters && device.properties().is_gpu();
+    let only_predicted = plan.flags.predicted.predict;
+    let beside = (plan.flags.counters || only_predicted) && device.properties().is_gpu();
     progress.add_steps(plan.launches.len() * if beside { 2 } else { 1 });
     let mut ran = run_on(device, progress, plan)?;
     if ran.fault.is_none() {
@@ -113,7 +119,11 @@ pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Resu
         ran.launches.iter_mut().zip(times).for_each(|(launched, times)| launched.times = times);
     }
     if beside && ran.fault.is_none() {
-        let counted = run_on(&device.simulator()?, progress, plan)?;
+        let simulator = device.simulator()?;
+        if only_predicted {
+            simulator.predict_only();
+        }
+        let counted = run_on(&simulator, progress, plan)?;
         // The simulator may find a fault that the GPU did not notice. It ends the run.
         ran.launches.truncate(counted.launches.len());
         for (launched, counted) in ran.launches.iter_mut().zip(counted.launches) {
@@ -135,18 +145,11 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
         ready.prepare(index)?;
         let launched = ready.launch(index).and_then(|report| device.synchronize().map(|()| report));
         match launched {
-            Ok(report) => ran.launches.push(Launched {
-                counters: report.as_ref().map(Report::counters),
-                times: None,
-                findings: report.as_ref().map(Findings::of).unwrap_or_default(),
-                on_page: report.as_ref().filter(|_| plan.flags.has_page()).map(|report| on_page(report, plan)),
-                lines: report.and_then(|report| plan.flags.lines.of_launch(&report, plan.file)),
-                printed: device.take_printed(),
-            }),
+            Ok(report) => ran.launches.push(launched_of(report, device.take_printed(), device, plan)),
             Err(Error::Fault { kernel, fault, trap }) => {
                 let findings = Findings::before(trap.as_deref());
                 let printed = device.take_printed();
-                let launched = Launched { counters: None, times: None, findings, lines: None, on_page: None, printed };
+                let launched = Launched { findings, printed, ..Launched::default() };
                 ran.launches.push(launched);
                 ran.fault = Some(Error::Fault { kernel, fault, trap });
                 return Ok(ran);
@@ -157,12 +160,13 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
     }
     device.watch(None);
     drop(ready);
-    if plan.flags.checks.or(Checks::ALL).memory
+    if plan.flags.checks().memory
         && let Some(last) = ran.launches.last_mut()
     {
         last.findings.list.extend(device.leaks());
     }
-    for output in plan.outputs {
+    // Nobody asks what was computed, or the GPU has read it.
+    for output in plan.outputs.iter().filter(|_| !device.predicts_only()) {
         ran.values.push(match &output.source {
             Source::Argument(id) => {
                 let data = plan.prepared[id.launch][id.argument].data();
@@ -179,6 +183,26 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
         });
     }
     Ok(ran)
+}
+
+/// What a launch that ended has left. If only times are predicted, that is nothing else.
+fn launched_of(report: Option<Report>, printed: Option<Printed>, device: &Device, plan: &Plan<'_>) -> Launched {
+    let Some(report) = report else { return Launched { printed, ..Launched::default() } };
+    let mut waits = Waits::default();
+    waits.add(&report);
+    let predicted =
+        Launched { predicted: report.predicted().cloned(), hottest: waits.hottest(), ..Launched::default() };
+    if device.predicts_only() {
+        return predicted;
+    }
+    Launched {
+        counters: Some(report.counters()),
+        findings: Findings::of(&report),
+        on_page: plan.flags.has_page().then(|| on_page(&report, plan)),
+        lines: plan.flags.lines.of_launch(&report, plan.file),
+        printed,
+        ..predicted
+    }
 }
 
 /// The lines of a launch with all accesses.

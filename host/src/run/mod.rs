@@ -32,7 +32,7 @@ mod variables;
 
 use cuda_std::launch::LaunchShape;
 use device::limits::Limits;
-use device::{DeviceChoice, Error, LaunchConfig, PtxFile, Result};
+use device::{Device, DeviceChoice, Error, LaunchConfig, PtxFile, Result, names};
 use std::io::Write;
 use wording::one_line;
 
@@ -47,7 +47,7 @@ pub(crate) use flags::command;
 
 use crate::faults::Fault;
 use crate::progress::Progress;
-use crate::report::{Exhibit, Format};
+use crate::report::{Exhibit, Format, LaunchTimes, RowPrediction};
 
 /// Where the results of a run go.
 pub(crate) enum Results<'r> {
@@ -81,10 +81,15 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     progress.begin(|| "opening the device".to_owned());
     let device =
         device::open(choice, &device::Options { ptx: vec![file.clone()], limits, ..device::Options::default() })?;
-    let simulated = flags.counters || !device.properties().is_gpu();
+    let is_gpu = device.properties().is_gpu();
+    let simulated = flags.counters || !is_gpu;
     flags.lines.check_counted(simulated)?;
     flags.checks.check_simulated(simulated)?;
-    let configs: Vec<LaunchConfig> = launches.iter().map(|launch| config_of(launch, &flags)).collect();
+    check_predicted(&flags, &device)?;
+    if flags.predicted.predict && !is_gpu {
+        device.predict_only();
+    }
+    let configs: Vec<LaunchConfig> = launches.iter().map(|launch| config_of(launch, &flags, &device)).collect();
     for (launch, config) in launches.iter().zip(&configs) {
         config.check(&launch.function.name, LaunchShape::default(), device.properties())?;
     }
@@ -110,9 +115,12 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
         flags.lines.check_pictured(ran.launches.iter().filter_map(|launched| launched.lines.as_ref()))?;
     }
     if let Some(fault) = &mut ran.fault {
-        advise(fault, &module, &flags);
+        advise(fault, &module, &flags, ran.launches.len());
     }
 
+    let named = ran.launches.iter().zip(&launches);
+    let predicted = named.filter_map(|(ran, launch)| Some((&*launch.function.name, ran.predicted.as_ref()?)));
+    let together = RowPrediction::of(predicted, 0, 0).filter(|_| launches.len() > 1 && ran.fault.is_none());
     let (mut reports, mut findings) = (Vec::new(), Vec::new());
     let on_page: Vec<_> = ran.launches.iter_mut().map(|launched| launched.on_page.take()).collect();
     for ((launched, launch), config) in ran.launches.into_iter().zip(&launches).zip(&configs) {
@@ -123,6 +131,13 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
             device: device.properties(),
             counters: launched.counters,
             times: launched.times,
+            predicted: launched.predicted.as_ref().and_then(|predicted| {
+                let name = names::shown(&launch.function.name);
+                let row = RowPrediction::of([(&*name, predicted)], launch.flags.bytes.unwrap_or(0), 0)?;
+                Some(row.beside(launched.times.as_ref().map(LaunchTimes::time_ms)))
+            }),
+            hottest: launched.hottest,
+            why: flags.predicted.why,
             lines: launched.lines,
             faults: launched.findings.faults(),
             stopped: false,
@@ -159,7 +174,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
             if let (Some(path), None) = (&flags.report, &ran.fault) {
                 page::write(&reports, shown, path)?;
             }
-            sequence::write(&reports, launches.len(), format, out)?;
+            sequence::write(&reports, together.as_ref(), launches.len(), format, out)?;
             sequence::print_findings(&findings, &launches, format);
         }
         Results::Shown(_, exhibit) => *exhibit = shown,
@@ -170,28 +185,54 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     }
 }
 
+/// Fails if a flag cannot be combined with those about predicted times.
+fn check_predicted(flags: &Flags, device: &Device) -> Result<()> {
+    flags.predicted.check(device, flags.counters)?;
+    let results = [
+        ("--print", !flags.print.is_empty()),
+        ("--save", !flags.save.is_empty()),
+        ("--report", flags.report.is_some()),
+    ];
+    let counts = [
+        ("--check", flags.checks.or(Checks::NONE).any()),
+        ("--lines and --picture", flags.lines.wanted()),
+        ("--counters", flags.counters && device.properties().is_gpu()),
+    ];
+    flags.predicted.check_alone(device, &results, &counts)
+}
+
 /// The configuration of a launch.
-fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
+fn config_of(launch: &Launch<'_>, flags: &Flags, device: &Device) -> LaunchConfig {
     let asked = &launch.flags;
+    let properties = device.properties();
+    // A GPU ignores it; the simulator beside one does not.
+    let predicted = if properties.is_gpu() { flags.predicted.beside() } else { flags.predicted };
     LaunchConfig {
         // A kernel with .blocksareclusters has its own cluster size, and its grid is counted in clusters.
         cluster: asked.cluster.filter(|_| !launch.function.grid_in_clusters),
         cooperative: flags.cooperative,
         dynamic_shared: asked.shared,
-        checks: flags.checks.or(Checks::ALL),
+        checks: flags.checks(),
         carveout: asked.carveout,
-        registers: asked.registers,
+        registers: asked.registers.or(flags.predicted.thread_registers),
         watch: if flags.lines.watches() || flags.has_page() { flags.steps.max(1) } else { 0 },
+        predict: predicted.simulated(properties.simulates.is_some()),
         ..LaunchConfig::new(asked.grid, asked.block)
     }
 }
 
 /// A GPU does not report why a kernel stopped. One that reads the grid's workspace stops if there is none.
-fn advise(error: &mut Error, module: &ptx::Module, flags: &Flags) {
+fn advise(error: &mut Error, module: &ptx::Module, flags: &Flags, launches: usize) {
     if let Error::Fault { fault, trap: None, .. } = error
         && !flags.cooperative
         && module.text.contains("%envreg1")
     {
         fault.push_str("; if it calls grid.sync(), give --cooperative");
+    }
+    if let Error::Fault { fault, .. } = error
+        && flags.predicted.predict
+        && launches > 1
+    {
+        fault.push_str("; with --predict the launches before it ran a part of their blocks: leave it out to run all");
     }
 }

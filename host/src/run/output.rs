@@ -9,7 +9,8 @@
 //! cannot hold (infinities and NaN) are null. With `--lines`, `"lines"` has the counts of each
 //! line. A launch that was timed on a GPU also has `"useful_bytes"`, `"time_ms"`, `"warm_time_ms"`,
 //! `"gbps"`, `"percent_of_memory_limit"`, `"timing"` and `"warm_timing"`, as a lab's variant has
-//! them.
+//! them. A predicted time is `"predicted"`, as a lab's variant has it, and `--why` adds
+//! `"conclusions"`.
 
 use std::io::Write;
 
@@ -22,7 +23,8 @@ use wording::printable;
 use super::value::Values;
 use crate::faults::Fault;
 use crate::lines::Lines;
-use crate::report::{self, Format, LaunchTimes, Metrics};
+use crate::predicted::why;
+use crate::report::{self, Format, Hottest, LaunchTimes, Metrics, RowPrediction, VariantReport, predicted_rows};
 use crate::{listing, terminal, units};
 
 /// Elements of a buffer per line of the table.
@@ -42,6 +44,12 @@ pub struct Report<'a> {
     pub counters: Option<Counters>,
     /// How long it took, if it was timed.
     pub times: Option<LaunchTimes>,
+    /// How long a GPU would take, if the simulator predicts it.
+    pub predicted: Option<RowPrediction>,
+    /// Where warps would wait longest.
+    pub hottest: Option<Hottest>,
+    /// Whether the predicted time is to be explained.
+    pub why: bool,
     /// The counts of each line, if requested.
     pub lines: Option<Lines>,
     /// The kernel's faults.
@@ -79,6 +87,10 @@ pub(super) struct Launched<'a> {
     kernel: &'a str,
     #[serde(flatten)]
     times: Option<LaunchTimes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted: Option<&'a RowPrediction>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conclusions: Vec<String>,
     counters: Option<Metrics<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<&'a Lines>,
@@ -94,6 +106,10 @@ struct Json<'a> {
     correct: Option<bool>,
     #[serde(flatten)]
     times: Option<LaunchTimes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted: Option<&'a RowPrediction>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conclusions: Vec<String>,
     counters: Option<Metrics<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<&'a Lines>,
@@ -112,6 +128,8 @@ impl Report<'_> {
                     device: self.device,
                     correct: None,
                     times: self.times,
+                    predicted: self.predicted.as_ref(),
+                    conclusions: self.conclusions(),
                     counters: self.counters.as_ref().map(Metrics),
                     lines: self.lines.as_ref(),
                     faults: &self.faults,
@@ -140,6 +158,8 @@ impl Report<'_> {
         Launched {
             kernel: self.kernel,
             times: self.times,
+            predicted: self.predicted.as_ref(),
+            conclusions: self.conclusions(),
             counters: self.counters.as_ref().map(Metrics),
             lines: self.lines.as_ref(),
             faults: &self.faults,
@@ -152,7 +172,25 @@ impl Report<'_> {
         let printed = self.printed.iter().map(text_of).filter(|text| !text.is_empty());
         let printed = printed.map(|text| ["output".to_owned(), text]);
         let times = self.times.iter().flat_map(LaunchTimes::rows);
-        times.chain(self.metrics(|_| true)).chain(printed).collect()
+        let predicted = self.predicted.iter().flat_map(predicted_rows);
+        times.chain(predicted).chain(self.metrics(|_| true)).chain(printed).collect()
+    }
+
+    /// The launch as a row of this name, for the labs' columns.
+    pub(super) fn row(&self, name: String) -> VariantReport {
+        let timed = self.times.as_ref().map(LaunchTimes::variant).unwrap_or_default();
+        VariantReport {
+            name,
+            counters: self.counters,
+            predicted: self.predicted.clone(),
+            hottest: self.hottest.clone(),
+            ..timed
+        }
+    }
+
+    /// Why it takes the time that is predicted, if that is asked for.
+    pub(super) fn conclusions(&self) -> Vec<String> {
+        if self.why { why::of(&self.row(names::shown(self.kernel).into_owned())) } else { Vec::new() }
     }
 
     /// Names and values of the elements of the buffers.
@@ -206,10 +244,15 @@ impl Report<'_> {
 
     /// Where it ran, in a line.
     pub(super) fn on(&self) -> String {
-        match (self.device.is_gpu(), self.counters.is_some()) {
-            (false, _) => format!("on the {}: counts, no times", self.device.name),
-            (true, false) => format!("on {}", self.device.name),
-            (true, true) => format!("on {}; counters: from the simulator, the same launch", self.device.name),
+        let model = match &self.predicted {
+            Some(RowPrediction::Time(time)) => Some(time.model),
+            _ => None,
+        };
+        let counters = if self.counters.is_some() { "; counters: from the simulator, the same launch" } else { "" };
+        match (self.device.is_gpu(), model) {
+            (false, model) => report::on_simulator(self.device, model),
+            (true, None) => format!("on {}{counters}", self.device.name),
+            (true, Some(model)) => format!("on {}{counters}\n{}", self.device.name, report::beside(model)),
         }
     }
 
@@ -232,10 +275,13 @@ impl Report<'_> {
         let metrics = self.known_metrics();
         let width = |column: usize| metrics.iter().map(|metric| metric[column].len()).max().unwrap_or(0);
         let (names, values) = (width(0), width(1));
-        let known = (self.counters.as_ref(), self.times.as_ref());
-        let summary = report::of_launch(&printable(self.kernel), known.0, known.1, self.device);
+        let summary = report::of_launch(self.row(printable(self.kernel)), self.device);
         if !summary.is_empty() {
             write!(out, "\n{summary}")?;
+        }
+        let why: String = self.conclusions().iter().map(|line| wording::paragraph(line) + "\n").collect();
+        if !why.is_empty() {
+            write!(out, "\n{why}")?;
         }
         if !metrics.is_empty() {
             writeln!(out, "\nAll counters that are not zero, by Nsight Compute's names:")?;

@@ -31,16 +31,18 @@ pub(super) fn exhibit(reports: &[Report<'_>], on_page: Vec<Option<Lines>>, findi
         reports.iter().zip(on_page).zip(findings).enumerate().map(|(index, ((report, on_page), findings))| {
             let name = names::shown(report.kernel);
             Launched {
-                name: if reports.len() > 1 { format!("launch {index}: {name}") } else { name.into_owned() },
-                counters: report.counters,
-                times: report.times,
+                row: report.row(match reports.len() {
+                    1 => name.into_owned(),
+                    _ => format!("launch {index}: {name}"),
+                }),
                 on_page,
                 findings: findings.clone(),
                 metrics: report.known_metrics(),
                 printed: report.printed_text(),
             }
         });
-    Some(report::of_launches(launched.collect(), device))
+    let why = reports.iter().flat_map(Report::conclusions).collect();
+    Some(report::of_launches(launched.collect(), why, device))
 }
 
 /// Writes the page.
@@ -52,7 +54,7 @@ pub(super) fn write(reports: &[Report<'_>], exhibit: Option<Exhibit>, path: &Pat
             (format!("{} launches, one after the other", several.len()), several.iter().map(Report::what).collect())
         }
     };
-    details.push(first.on());
+    details.extend(first.on().lines().map(str::to_owned));
     details.extend(first.times.iter().map(|times| times.how()));
     let title = names::shown(first.kernel);
     report::write_launches((&title, &about, &details), exhibit, path)

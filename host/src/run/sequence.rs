@@ -1,6 +1,7 @@
 //! The report of several launches of `host run`, in each format. [`Report`] writes a single launch. [`super`] calls it.
 //!
-//! As JSON: `{"device", "correct", "launches", "buffers"}`. Each of `"launches"` has `{"kernel", "counters", "lines", "faults",
+//! As JSON: `{"device", "correct", "predicted", "launches", "buffers"}`. `"predicted"` is the predicted time of all launches, one
+//! after the other, if there is one. Each of `"launches"` has `{"kernel", "counters", "lines", "faults",
 //! "output"}` as in the JSON of one launch; a launch that a fault stopped is the last. `"buffers"` are those after all launches.
 
 use std::io::Write;
@@ -12,19 +13,27 @@ use serde_json::Value;
 use super::output::{Buffers, Launched, Report};
 use super::validate::Launch;
 use crate::faults::Findings;
-use crate::report::Format;
-use crate::{listing, messages};
+use crate::report::{Format, RowPrediction, predicted_rows};
+use crate::{listing, messages, units};
 
 #[derive(Serialize)]
 struct Json<'a> {
     device: &'a Properties,
     correct: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted: Option<&'a RowPrediction>,
     launches: Vec<Launched<'a>>,
     buffers: Buffers<'a>,
 }
 
-/// Writes the reports of the launches, of which `asked` were requested.
-pub(super) fn write(reports: &[Report<'_>], asked: usize, format: Format, out: &mut dyn Write) -> Result<()> {
+/// Writes the reports of the launches, of which `asked` were requested. `predicted` is their time together.
+pub(super) fn write(
+    reports: &[Report<'_>],
+    predicted: Option<&RowPrediction>,
+    asked: usize,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<()> {
     let Some(last) = reports.last() else { return Ok(()) };
     if asked == 1 {
         return last.write(format, out);
@@ -32,7 +41,8 @@ pub(super) fn write(reports: &[Report<'_>], asked: usize, format: Format, out: &
     match format {
         Format::Json => {
             let launches = reports.iter().map(Report::launched).collect();
-            let json = Json { device: last.device, correct: None, launches, buffers: Buffers(&last.buffers) };
+            let json =
+                Json { device: last.device, correct: None, predicted, launches, buffers: Buffers(&last.buffers) };
             serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
             writeln!(out)?;
             out.flush()?;
@@ -47,6 +57,11 @@ pub(super) fn write(reports: &[Report<'_>], asked: usize, format: Format, out: &
                 }
                 report.write(format, out)?;
             }
+            if let Some(RowPrediction::Time(time)) = predicted {
+                let all = units::milliseconds(time.time_ms);
+                writeln!(out, "\nAll launches, one after the other, predicted for {}: {all}.", time.model.chip)?;
+            }
+            out.flush()?;
             Ok(())
         }
         _ if last.stopped => Ok(()),
@@ -57,9 +72,11 @@ pub(super) fn write(reports: &[Report<'_>], asked: usize, format: Format, out: &
                 report.rows().into_iter().map(row).collect::<Vec<_>>()
             };
             let rows = reports.iter().enumerate().flat_map(of_launch);
+            let all = predicted.into_iter().flat_map(predicted_rows);
+            let all = all.map(|[name, value]| vec![String::new(), String::new(), name, value]);
             let buffers = last.buffer_rows().map(|[name, value]| vec![String::new(), String::new(), name, value]);
             let titles = ["launch", "kernel", "name", "value"];
-            listing::write(format, &titles, rows.chain(buffers).collect(), Value::Null, out)
+            listing::write(format, &titles, rows.chain(all).chain(buffers).collect(), Value::Null, out)
         }
     }
 }

@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use device::flag_values::each_once;
-use device::{Counters, Properties, Result};
+use device::{Properties, Result};
 use maud::{Markup, html};
 use webpage::Place;
 
 use super::{Exhibit, MOST};
 use crate::faults::Findings;
 use crate::lines::Lines;
-use crate::report::launch_times::LaunchTimes;
 use crate::report::measure;
 use crate::report::page::{self, Page};
 use crate::report::subject::Subject;
@@ -22,12 +21,8 @@ const MOST_PRINTED: usize = 10_000;
 
 /// A launch.
 pub(crate) struct Launched {
-    /// Its name among the launches.
-    pub name: String,
-    /// What the simulator counted.
-    pub counters: Option<Counters>,
-    /// How long it took.
-    pub times: Option<LaunchTimes>,
+    /// Its name among the launches, its times and its counters.
+    pub row: VariantReport,
     /// Its lines, with every access.
     pub on_page: Option<Lines>,
     /// What checks found.
@@ -53,9 +48,9 @@ pub(crate) fn write_launches(
 }
 
 /// What a page shows of these launches.
-pub(crate) fn exhibit(launches: Vec<Launched>, device: &Properties) -> Exhibit {
+pub(crate) fn exhibit(launches: Vec<Launched>, conclusions: Vec<String>, device: &Properties) -> Exhibit {
     let further = further(&launches);
-    let subjects = each_once(launches.iter().flat_map(|it| it.counters.as_ref()).flat_map(Subject::of).collect());
+    let subjects = each_once(launches.iter().flat_map(|it| it.row.counters.as_ref()).flat_map(Subject::of).collect());
     let variants: Vec<VariantReport> = launches.into_iter().map(variant).collect();
     let shown = measure::Shown { variants: &variants, device };
     let mut table = table::of(shown, &subjects);
@@ -70,22 +65,21 @@ pub(crate) fn exhibit(launches: Vec<Launched>, device: &Properties) -> Exhibit {
         kernels: Vec::new(),
         grids: Vec::new(),
         legend: page::legend(&table::measures(&variants, &subjects), shown),
-        conclusions: Vec::new(),
+        conclusions,
     };
     Exhibit::new(page, variants, further)
 }
 
 fn variant(launched: Launched) -> VariantReport {
-    let Launched { name, counters, times, on_page, findings, .. } = launched;
-    let timed = times.as_ref().map(LaunchTimes::variant).unwrap_or_default();
-    VariantReport { name, counters, on_page, findings: Some(findings), ..timed }
+    let Launched { row, on_page, findings, .. } = launched;
+    VariantReport { on_page, findings: Some(findings), ..row }
 }
 
 /// What launches printed, and all of their counters.
 fn further(launches: &[Launched]) -> Markup {
     let of = |launch: &Launched, what: &str| match launches {
         [_] => what.to_owned(),
-        _ => format!("{what} of {}", launch.name),
+        _ => format!("{what} of {}", launch.row.name),
     };
     html! {
         @for launch in launches {

@@ -5,7 +5,7 @@ mod formats;
 mod parts;
 mod times;
 
-use device::{ComputeCapability, Kind, Properties};
+use device::{ComputeCapability, Counters, Kind, Properties};
 use serde_json::{Map, Value, json};
 use simt::{ByKind, MemoryCounters, SharedCounters};
 
