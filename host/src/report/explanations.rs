@@ -62,9 +62,10 @@ pub(super) fn transactions(shown: Shown<'_>) -> Vec<Explanation> {
             "transactions of segments",
             "A transaction moves a segment of 32, 64 or 128 bytes, as small as possible, for a half warp.",
         ),
-        TransactionRule::LinesAndSectors => {
-            ("transactions of lines", "A transaction moves a line of 128 bytes through L1, or 32 bytes past it.")
-        }
+        TransactionRule::LinesAndSectors => (
+            "transactions of lines",
+            "A load's transaction moves a line of 128 bytes through L1, or 32 bytes past it; a store's moves 32, 64 or 128 bytes of a line.",
+        ),
         TransactionRule::Sectors => ("transactions of sectors", "A transaction moves 32 bytes."),
     };
     rules.into_iter().map(sentence).flat_map(|(term, text)| one(term, text)).collect()

@@ -41,7 +41,7 @@ pub(crate) use chip::Chip;
 pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, Position, TextureNeeds};
 pub(crate) use seats::Neighbourhood;
 pub(crate) use traffic::{Density, Note, Traffic, WrittenBack};
-pub(crate) use transactions::{bulk_lines, list as list_transactions};
+pub(crate) use transactions::{Route, bulk_lines, list as list_transactions};
 
 /// Bytes of a line, in every cache and in every request to L2.
 pub(crate) const LINE_BYTES: u64 = 128;
@@ -168,8 +168,9 @@ pub enum TransactionRule {
     /// Each half warp in the segments of 32, 64 or 128 bytes that it touches, each as small as
     /// possible (1.2, 1.3).
     Segments,
-    /// Lines of 128 bytes through L1, sectors of 32 bytes past it; 8-byte words a half warp at a
-    /// time, 16-byte words a quarter warp at a time (2.x, 3.x).
+    /// Loads in lines of 128 bytes through L1, and sectors of 32 bytes past it; stores in one, two or
+    /// four sectors of a line. 8-byte words a half warp at a time, 16-byte words a quarter warp at a
+    /// time (2.x, 3.x).
     LinesAndSectors,
     /// Sectors of 32 bytes, of the whole warp (5.x and later).
     Sectors,

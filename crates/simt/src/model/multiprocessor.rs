@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use super::cache::Cache;
 use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
 use super::{
-    BankRule, LINE_BYTES, LoadCaching, Model, ModelCounters, Note, SectorCounters, StoreHit, TransactionCounters,
-    banks, transactions,
+    BankRule, LINE_BYTES, LoadCaching, Model, ModelCounters, Note, Route, SectorCounters, StoreHit,
+    TransactionCounters, banks, transactions,
 };
 use crate::coalesce::{self, Wavefronts};
 use crate::counters::AccessKind;
@@ -192,7 +192,7 @@ impl Multiprocessor {
         let through = origin == AccessOrigin::Local || hint.goes_through_l1(self.model, self.caches_global_loads);
         self.count(kind, origin, through, access);
         if self.model.l2.is_none() {
-            self.past_caches(kind, transactions::load(self.model.global, access, false).bytes.into());
+            self.past_caches(kind, transactions::of(self.model.global, access, Route::PastL1).bytes.into());
             return;
         }
         let lanes_together = self.model.global.lanes_together(access.width);
@@ -293,9 +293,12 @@ impl Multiprocessor {
         let (found, counters) = match kind {
             _ if origin == AccessOrigin::Local => return,
             AccessKind::Load | AccessKind::Copy => {
-                (transactions::load(self.model.global, access, through), &mut self.counters.global_load)
+                let route = if through { Route::ThroughL1 } else { Route::PastL1 };
+                (transactions::of(self.model.global, access, route), &mut self.counters.global_load)
             }
-            AccessKind::Store => (transactions::store(self.model.global, access), &mut self.counters.global_store),
+            AccessKind::Store => {
+                (transactions::of(self.model.global, access, Route::Store), &mut self.counters.global_store)
+            }
             AccessKind::Atomic | AccessKind::Reduction => return,
         };
         *counters += TransactionCounters {

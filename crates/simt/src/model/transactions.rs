@@ -21,14 +21,25 @@ pub(crate) struct Transactions {
     pub bytes: u32,
 }
 
-/// The transactions of a load; `cached` if through L1.
-pub(super) fn load(rule: TransactionRule, access: &Access, cached: bool) -> Transactions {
+/// Where a request goes, which decides what moves on 2.x and 3.x.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// A load through L1.
+    ThroughL1,
+    /// A load past L1.
+    PastL1,
+    /// A store, which always goes past L1.
+    Store,
+}
+
+/// The transactions of a request.
+pub(super) fn of(rule: TransactionRule, access: &Access, route: Route) -> Transactions {
     if rule == TransactionRule::Sectors {
         let count = coalesce::sectors(access).sectors;
         return Transactions { count, bytes: count * 32 };
     }
     let mut total = Transactions::default();
-    list(rule, access, cached, |_, bytes| {
+    list(rule, access, route, |_, bytes| {
         total.count += 1;
         total.bytes += bytes;
     });
@@ -36,19 +47,17 @@ pub(super) fn load(rule: TransactionRule, access: &Access, cached: bool) -> Tran
 }
 
 /// Lists the transactions of an access: the address and the bytes of each.
-pub(crate) fn list(rule: TransactionRule, access: &Access, cached: bool, mut each: impl FnMut(u64, u32)) {
+pub(crate) fn list(rule: TransactionRule, access: &Access, route: Route, mut each: impl FnMut(u64, u32)) {
     let halves = coalesce::groups(access.mask, 16);
-    match rule {
-        TransactionRule::Strict => halves.for_each(|half| strict(access, half, &mut each)),
-        TransactionRule::Segments => halves.for_each(|half| segments(access, half, &mut each)),
-        TransactionRule::LinesAndSectors if cached => distinct_units(access, rule, 128, &mut each),
-        TransactionRule::LinesAndSectors | TransactionRule::Sectors => distinct_units(access, rule, 32, &mut each),
+    match (rule, route) {
+        (TransactionRule::Strict, _) => halves.for_each(|half| strict(access, half, &mut each)),
+        (TransactionRule::Segments, _) => halves.for_each(|half| segments(access, half, &mut each)),
+        (TransactionRule::LinesAndSectors, Route::ThroughL1) => distinct_units(access, rule, 128, &mut each),
+        (TransactionRule::LinesAndSectors, Route::Store) => stored(access, rule, &mut each),
+        (TransactionRule::LinesAndSectors, Route::PastL1) | (TransactionRule::Sectors, _) => {
+            distinct_units(access, rule, 32, &mut each);
+        }
     }
-}
-
-/// The transactions of a store. Stores of 2.x and 3.x go past L1, in sectors.
-pub(super) fn store(rule: TransactionRule, access: &Access) -> Transactions {
-    load(rule, access, false)
 }
 
 /// Compute capability 1.0 and 1.1: the k-th thread of the half warp must access the k-th word of an aligned segment.
@@ -116,6 +125,43 @@ fn distinct_units(access: &Access, rule: TransactionRule, unit: u32, each: &mut 
     }
 }
 
+/// Compute capability 2.x and 3.x: a store's transaction has one, two or four sectors of a line,
+/// side by side and aligned to their size (Micikevicius, "GPU Performance Analysis and
+/// Optimization", GTC 2012). What three sectors of a line take is an assumption: one transaction of
+/// two and one of one, so that nothing moves that is not written.
+fn stored(access: &Access, rule: TransactionRule, each: &mut impl FnMut(u64, u32)) {
+    for group in coalesce::groups(access.mask, rule.lanes_together(access.width)) {
+        // The lines in the order of their first lane, with a bit for each sector.
+        let mut lines = [(0u64, 0u8); 32];
+        let mut count = 0;
+        for lane in lanes(group) {
+            let address = access.addresses[lane];
+            let (line, sector) = (address / LINE_BYTES, 1 << (address % LINE_BYTES / 32));
+            match lines[..count].iter_mut().find(|(known, _)| *known == line) {
+                Some((_, sectors)) => *sectors |= sector,
+                None => {
+                    lines[count] = (line, sector);
+                    count += 1;
+                }
+            }
+        }
+        for (line, sectors) in &lines[..count] {
+            let start = line * LINE_BYTES;
+            if *sectors == 0b1111 {
+                each(start, 128);
+                continue;
+            }
+            for (half, offset) in [(sectors & 0b11, 0), (sectors >> 2, 64)] {
+                match half {
+                    0 => {}
+                    0b11 => each(start + offset, 64),
+                    one => each(start + offset + u64::from(one >> 1) * 32, 32),
+                }
+            }
+        }
+    }
+}
+
 /// The lines in which the copy engine reads or writes these bytes, and a bit for each sector of the
 /// line: it goes in parts of [`BULK_BYTES`] from the first byte on.
 pub(crate) fn bulk_lines(address: u64, bytes: u32) -> impl Iterator<Item = (u64, u8)> {
@@ -139,9 +185,9 @@ mod tests {
 
     const BASE: u64 = 0x7000_0000_0000;
 
-    fn of(rule: TransactionRule, cached: bool, width: u32, address: impl Fn(u64) -> u64) -> (u32, u32) {
+    fn on(rule: TransactionRule, route: Route, width: u32, address: impl Fn(u64) -> u64) -> (u32, u32) {
         let addresses = std::array::from_fn(|lane| BASE + address(lane as u64));
-        let found = load(rule, &Access::new(u32::MAX, &addresses, width), cached);
+        let found = of(rule, &Access::new(u32::MAX, &addresses, width), route);
         (found.count, found.bytes)
     }
 
@@ -167,15 +213,15 @@ mod tests {
         ];
         for (pattern, asked, lines, sectors) in rows {
             let use_of = |(count, bytes): (u32, u32)| (count, asked * 100.0 / f64::from(bytes));
-            assert_eq!(use_of(of(TransactionRule::LinesAndSectors, true, 4, pattern)), lines);
-            assert_eq!(use_of(of(TransactionRule::LinesAndSectors, false, 4, pattern)), sectors);
-            assert_eq!(use_of(of(TransactionRule::Sectors, true, 4, pattern)), sectors);
+            assert_eq!(use_of(on(TransactionRule::LinesAndSectors, Route::ThroughL1, 4, pattern)), lines);
+            assert_eq!(use_of(on(TransactionRule::LinesAndSectors, Route::PastL1, 4, pattern)), sectors);
+            assert_eq!(use_of(on(TransactionRule::Sectors, Route::ThroughL1, 4, pattern)), sectors);
         }
     }
 
     #[test]
     fn strict_half_warps_of_g80() {
-        let of = |width, pattern: Pattern| of(TransactionRule::Strict, false, width, pattern);
+        let of = |width, pattern: Pattern| on(TransactionRule::Strict, Route::PastL1, width, pattern);
         assert_eq!(of(4, ALIGNED), (2, 128));
         // In order or not at all: a permutation, a shift, one word for all.
         assert_eq!(of(4, PERMUTED), (32, 1024));
@@ -188,13 +234,13 @@ mod tests {
         assert_eq!(of(4, |lane| 4 * lane + 64), (2, 128));
         // Inactive threads do no harm.
         let addresses = std::array::from_fn(|lane| BASE + 4 * lane as u64);
-        let found = load(TransactionRule::Strict, &Access::new(0x8421_8421, &addresses, 4), false);
+        let found = super::of(TransactionRule::Strict, &Access::new(0x8421_8421, &addresses, 4), Route::PastL1);
         assert_eq!(found, Transactions { count: 2, bytes: 128 });
     }
 
     #[test]
     fn segments_of_gt200_shrink() {
-        let of = |width, pattern: Pattern| of(TransactionRule::Segments, false, width, pattern);
+        let of = |width, pattern: Pattern| on(TransactionRule::Segments, Route::PastL1, width, pattern);
         // Two half warps, 64 bytes each.
         assert_eq!(of(4, ALIGNED), (2, 128));
         assert_eq!(of(4, PERMUTED), (2, 128));
@@ -213,11 +259,28 @@ mod tests {
 
     #[test]
     fn wide_words_of_fermi_are_several_requests() {
-        let of = |width, pattern: Pattern| of(TransactionRule::LinesAndSectors, true, width, pattern);
+        let of = |width, pattern: Pattern| on(TransactionRule::LinesAndSectors, Route::ThroughL1, width, pattern);
         assert_eq!(of(8, |lane| 8 * lane), (2, 256));
         assert_eq!(of(16, |lane| 16 * lane), (4, 512));
         // The same line for all: once for each part of the request.
         assert_eq!(of(16, |_| 0), (4, 512));
+    }
+
+    #[test]
+    fn stores_of_fermi_are_one_two_or_four_sectors() {
+        let of = |width, pattern: Pattern| on(TransactionRule::LinesAndSectors, Route::Store, width, pattern);
+        // The lecture's three: a line, 64 bytes of it, and 192 bytes with a sector here and there.
+        assert_eq!(of(4, ALIGNED), (1, 128));
+        assert_eq!(of(2, |lane| 2 * lane), (1, 64));
+        assert_eq!(of(4, |lane| [0, 96, 160][lane as usize % 3]), (3, 96));
+        // A pair that is not aligned is two; three sectors are a pair and one.
+        assert_eq!(of(4, |lane| 32 + lane % 2 * 32), (2, 64));
+        assert_eq!(of(4, |lane| lane % 3 * 32), (2, 96));
+        assert_eq!(of(4, MISALIGNED), (2, 160));
+        assert_eq!(of(4, SCATTERED), (32, 1024));
+        // A request for each half or quarter of the warp, each with its own line.
+        assert_eq!(of(8, |lane| 8 * lane), (2, 256));
+        assert_eq!(of(16, |lane| 16 * lane), (4, 512));
     }
 
     #[test]
@@ -229,8 +292,8 @@ mod tests {
             TransactionRule::LinesAndSectors,
             TransactionRule::Sectors,
         ] {
-            for cached in [false, true] {
-                assert_eq!(load(rule, &Access::new(0, &addresses, 4), cached), Transactions::default());
+            for route in [Route::ThroughL1, Route::PastL1, Route::Store] {
+                assert_eq!(of(rule, &Access::new(0, &addresses, 4), route), Transactions::default());
             }
         }
     }

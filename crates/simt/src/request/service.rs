@@ -8,7 +8,7 @@ use crate::counters::AccessKind;
 use crate::lanes::lanes;
 use crate::machine::backing_addresses;
 use crate::memory::Access;
-use crate::model::{self, BankRule, Banks, CacheHint, LoadCaching, Model, TransactionRule};
+use crate::model::{self, BankRule, Banks, CacheHint, LoadCaching, Model, Route, TransactionRule};
 use crate::texture;
 
 /// What a request costs, and why.
@@ -116,12 +116,18 @@ impl Request {
         let through = self.kind != AccessKind::Store
             && model.is_some_and(|model| hint.goes_through_l1(model, model.caches_global_loads(caching)));
         let rule = if read_only { TransactionRule::Sectors } else { rule };
-        service.unit = match rule {
-            TransactionRule::Strict | TransactionRule::Segments => Unit::Transaction,
-            TransactionRule::LinesAndSectors if through => Unit::Line,
-            TransactionRule::LinesAndSectors | TransactionRule::Sectors => Unit::Sector,
+        let route = match (self.kind, through) {
+            (AccessKind::Store, _) => Route::Store,
+            (_, true) => Route::ThroughL1,
+            (_, false) => Route::PastL1,
         };
-        model::list_transactions(rule, access, through, |address, bytes| service.moves(address, bytes));
+        service.unit = match (rule, route) {
+            (TransactionRule::Strict | TransactionRule::Segments, _) => Unit::Transaction,
+            (TransactionRule::LinesAndSectors, Route::Store) => Unit::Transaction,
+            (TransactionRule::LinesAndSectors, Route::ThroughL1) => Unit::Line,
+            (TransactionRule::LinesAndSectors, Route::PastL1) | (TransactionRule::Sectors, _) => Unit::Sector,
+        };
+        model::list_transactions(rule, access, route, |address, bytes| service.moves(address, bytes));
         service
     }
 
@@ -268,7 +274,9 @@ fn local(access: &Access) -> Service {
         let part = Access::new(access.mask, &addresses, access.width.min(4));
         service.bytes_asked += coalesce::sectors(&part).bytes;
         service.asks.extend(whole(&part));
-        model::list_transactions(TransactionRule::Sectors, &part, true, |address, bytes| service.moves(address, bytes));
+        model::list_transactions(TransactionRule::Sectors, &part, Route::PastL1, |address, bytes| {
+            service.moves(address, bytes)
+        });
     }
     service
 }

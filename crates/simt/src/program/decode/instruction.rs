@@ -114,11 +114,11 @@ impl FunctionDecoder<'_, '_> {
             }
             Op::SurfaceStore { formatted, ty, srcs, surface, place, outside } => {
                 let action = if *formatted { SurfaceAction::StoreFormatted } else { SurfaceAction::Store };
-                self.surface_write((action, *formatted), *ty, srcs, *surface, place, *outside)
+                self.texture_write((action, *formatted), *ty, srcs, *surface, place, *outside)
             }
             Op::SurfaceReduce { by_element, op, ty, src, surface, place, outside } => {
                 let action = SurfaceAction::Reduce(*op);
-                self.surface_write((action, *by_element), *ty, &[*src], *surface, place, *outside)
+                self.texture_write((action, *by_element), *ty, &[*src], *surface, place, *outside)
             }
 
             // Asynchronous copies and mbarriers.

@@ -45,7 +45,7 @@ impl FunctionDecoder<'_, '_> {
     }
 
     /// A store or a reduction.
-    pub(super) fn surface_write(
+    pub(super) fn texture_write(
         &mut self,
         (action, by_element): (SurfaceAction, bool),
         ty: Type,
