@@ -52,6 +52,15 @@ extern "C" __global__ void texture_sample(cudaTextureObject_t texture, OUTPUT, f
             tex2D<float>(texture, x * scale + shift, y * scale + shift);
 }
 
+// Writes `factor` times an image to an array through a surface; a factor of 1 copies it.
+extern "C" __global__ void texture_write(const float* __restrict__ image, size_t texels,
+                                         cudaSurfaceObject_t surface, unsigned width,
+                                         float factor) {
+    const unsigned x = thread_x(), y = thread_y();
+    const size_t i = size_t(y) * width + x;
+    if (x < width && i < texels) surf2Dwrite(factor * image[i], surface, x * sizeof(float), y);
+}
+
 // A walk over a texture.
 extern "C" __global__ void texture_walk(cudaTextureObject_t texture, OUTPUT, Walk walk) {
     const unsigned x = thread_x(), y = thread_y();

@@ -22,6 +22,10 @@
 //! walk that may go any way, Morton does. The texture units take a warp four lanes at a time
 //! (`l1tex__t_requests_pipe_tex_mem_texture.sum`).
 //!
+//! An image that a kernel makes reaches an array in two ways: the kernel writes it there, through a
+//! *surface* ([`texture_write`]), or it writes linear memory, which is then copied into the array.
+//! The copy reads and writes every texel once more. Textures show the image from the next launch on.
+//!
 //! # Where `unsafe` begins
 //!
 //! A texture is passed as a number, its handle, and the compiler cannot see what it stands for: the
@@ -31,6 +35,7 @@
 //! Source: KAUST CS 380, lecture 14.
 
 use bytemuck::{Pod, Zeroable};
+use cuda_std::surface::Surface;
 use cuda_std::texture::Texture;
 #[gpu_only]
 use cuda_std::thread;
@@ -153,6 +158,21 @@ pub fn texture_morton(image: &[f32], mut output: DisjointMatrix<f32>, walk: Walk
     let [u, v] = walk.texel(at.col(), at.row());
     if let (Some(texel), Some(output)) = (image.get(morton(u, v) as usize), output.get_mut(at)) {
         *output = *texel;
+    }
+}
+
+/// Writes `factor` times an image, which lies row by row, to an array; a factor of 1 copies it.
+///
+/// # Safety
+/// The surface is alive, made of an array of floats in two dimensions with the image's shape, and
+/// no texture of it is read in this launch.
+#[kernel]
+pub unsafe fn texture_write(image: &[f32], surface: Surface, width: u32, factor: f32) {
+    let at = thread::position();
+    if at.col() < width
+        && let Some(texel) = image.get((at.row() * width + at.col()) as usize)
+    {
+        surface.write_2d(at.col(), at.row(), factor * texel);
     }
 }
 

@@ -39,6 +39,7 @@
 //! | [`float`] | accurate math: the methods that `core` lacks |
 //! | [`unroll`](unroll()) | loops that are unrolled at compile time |
 //! | [`texture`] | texture objects, which a kernel takes by value |
+//! | [`surface`] | surface objects: writes to what textures read later |
 //! | [`value`] | what a kernel may take by value |
 //! | [`vector`] | vectors of 8 and 16 bytes, which load and store as one access |
 //!
@@ -103,6 +104,7 @@ pub mod shape;
 pub mod shared;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod special;
+pub mod surface;
 pub mod texture;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod thread;

@@ -101,7 +101,7 @@ pub use simt::{
     TensorElement, TensorMap, TexelFormat,
 };
 pub use symbol::{Variable, VariableBytes};
-pub use texture::{OwnedTexture, Surface, Texture};
+pub use texture::{OwnedSurface, OwnedTexture, Surface, Texture};
 
 pub(crate) use backend::Backend;
 

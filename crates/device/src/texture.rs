@@ -65,6 +65,21 @@ impl OwnedTexture {
     }
 }
 
+/// A surface that owns its array, or shares it with textures, which show what a launch has written
+/// from the next launch on.
+pub struct OwnedSurface {
+    // Dropped in this order: the surface before what it writes.
+    surface: Surface<'static>,
+    _array: Rc<Array>,
+}
+
+impl OwnedSurface {
+    /// The value of a kernel's parameter.
+    pub fn argument(&self) -> cuda_std::surface::Surface {
+        cuda_std::surface::Surface::from_handle(self.surface.handle)
+    }
+}
+
 /// A surface object: [`Surface::handle`] goes into a kernel's parameter, which may then write the
 /// array.
 pub struct Surface<'a> {
@@ -131,6 +146,20 @@ impl Device {
     ///
     /// [`crate::Error::Driver`].
     pub fn surface<'a>(&self, array: &'a mut Array) -> Result<Surface<'a>> {
+        self.create_surface(array)
+    }
+
+    /// Makes a surface of the first level of an array, and keeps the array.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Driver`].
+    pub fn array_surface(&self, array: Rc<Array>) -> Result<OwnedSurface> {
+        Ok(OwnedSurface { surface: self.create_surface(&array)?, _array: array })
+    }
+
+    /// A surface whose array the caller keeps alive.
+    fn create_surface<'s>(&self, array: &Array) -> Result<Surface<'s>> {
         let backend = Rc::clone(&self.backend);
         Ok(Surface { handle: backend.create_surface(array)?, backend, array: PhantomData })
     }

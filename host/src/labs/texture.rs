@@ -1,6 +1,7 @@
 //! The lab `texture`: textures against global memory. The kernels and what they show are in
 //! `kernels::texture`. It owns its arrays, textures and buffers.
 
+mod made;
 mod sampling;
 mod table;
 mod walks;
@@ -12,10 +13,12 @@ use device::{
     Array, ArrayShape, Buffer, ChannelType, Device, Error, Filter, LaunchConfig, Matrix, OwnedTexture, Result,
     Sampling, TexelFormat,
 };
+use half::f16;
 use kernels::texture::{self as kernel, Walk};
 use serde_json::{Value, json};
 
-use sampling::SAMPLED;
+use made::Made;
+use sampling::{SAMPLED, Texels};
 pub use table::Options;
 use table::{CONCLUSIONS, MOST_SIDE, Part};
 use walks::{Layout, WAYS, Way};
@@ -39,6 +42,7 @@ pub struct Texture {
     side: usize,
     image: Vec<f32>,
     bytes: Vec<u8>,
+    halves: Vec<f16>,
 }
 
 /// The data on a device.
@@ -49,9 +53,11 @@ pub struct Data {
     linear: Option<OwnedTexture>,
     walked: Option<OwnedTexture>,
     sampled: Vec<OwnedTexture>,
+    made: Option<Made>,
 }
 
 const F32: TexelFormat = TexelFormat { channels: 1, ty: ChannelType::F32 };
+const F16: TexelFormat = TexelFormat { channels: 1, ty: ChannelType::F16 };
 const U8: TexelFormat = TexelFormat { channels: 1, ty: ChannelType::U8 };
 
 impl Lab for Texture {
@@ -71,10 +77,11 @@ impl Lab for Texture {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        // On the device, the image in row order, in Morton order, as two arrays, and a result; on the host, the image and a result.
+        // On the device, the image in row order, in Morton order, as three arrays, and a result, and one that a kernel makes, twice; on
+        // the host, the image, once more in narrower texels, and a result.
         let room = |side: u64| {
             let each = |arrays: u64| bytes_of::<f32>(&[arrays, side, side]);
-            check_room(device, &format!("reading textures of {side} x {side} texels"), each(5), each(3))
+            check_room(device, &format!("reading textures of {side} x {side} texels"), each(7), each(3))
         };
         let mut random = Random::new(settings.seed);
         let (side, image) = match &options.input {
@@ -95,7 +102,8 @@ impl Lab for Texture {
             }
         };
         let bytes = random.samples(side * side);
-        Ok(Self { options, side, image, bytes })
+        let halves = image.iter().map(|&texel| f16::from_f32(texel)).collect();
+        Ok(Self { options, side, image, bytes, halves })
     }
 
     fn parameters(&self) -> Value {
@@ -114,6 +122,7 @@ impl Lab for Texture {
                 Part::Walks => variants.extend(WAYS.into_iter().flat_map(|way| {
                     [Layout::Rows, Layout::Morton, Layout::Texture].map(|place| self.walk(way, place))
                 })),
+                Part::Made => variants.extend(self.made()),
             }
         }
         Ok(Plan::new(data, variants))
@@ -137,13 +146,19 @@ impl Texture {
         morton.write(&in_order)?;
         let side = self.side as u32;
         let shape = |format| ArrayShape { width: side, height: side, ..ArrayShape::of(format) };
-        let (mut floats, mut bytes): (Array, Array) = (device.array(&shape(F32))?, device.array(&shape(U8))?);
+        let array = |format| -> Result<Array> { device.array(&shape(format)) };
+        let (mut floats, mut halves, mut bytes) = (array(F32)?, array(F16)?, array(U8)?);
         floats.write(0, &self.image)?;
+        halves.write(0, &self.halves)?;
         bytes.write(0, &self.bytes)?;
-        let (floats, bytes) = (Rc::new(floats), Rc::new(bytes));
+        let (floats, halves, bytes) = (Rc::new(floats), Rc::new(halves), Rc::new(bytes));
         let has = |part| parts.contains(&part);
         let sampled = SAMPLED.iter().filter(|_| has(Part::Sampling)).map(|sampled| {
-            let array = if sampled.bytes { &bytes } else { &floats };
+            let array = match sampled.texels {
+                Texels::Floats => &floats,
+                Texels::Halves => &halves,
+                Texels::Bytes => &bytes,
+            };
             device.array_texture(Rc::clone(array), &sampled.sampling())
         });
         let linear = has(Part::Linear) && self.image.len() <= MOST_LINEAR;
@@ -153,6 +168,7 @@ impl Texture {
                 .then(|| device.array_texture(Rc::clone(&floats), &Sampling::default()))
                 .transpose()?,
             sampled: sampled.collect::<Result<_>>()?,
+            made: has(Part::Made).then(|| Made::new(device, self.side)).transpose()?,
             output: device.matrix(self.side, self.side, false)?,
             image,
             morton,

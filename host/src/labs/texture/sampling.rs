@@ -8,19 +8,30 @@ pub(super) struct Sampled {
     pub name: &'static str,
     pub mode: AddressMode,
     pub filter: Filter,
-    pub bytes: bool,
+    pub texels: Texels,
 }
 
-pub(super) const SAMPLED: [Sampled; 9] = [
-    Sampled { name: "clamp-nearest", mode: AddressMode::Clamp, filter: Filter::Point, bytes: false },
-    Sampled { name: "wrap-nearest", mode: AddressMode::Wrap, filter: Filter::Point, bytes: false },
-    Sampled { name: "mirror-nearest", mode: AddressMode::Mirror, filter: Filter::Point, bytes: false },
-    Sampled { name: "border-nearest", mode: AddressMode::Border, filter: Filter::Point, bytes: false },
-    Sampled { name: "clamp-linear", mode: AddressMode::Clamp, filter: Filter::Linear, bytes: false },
-    Sampled { name: "wrap-linear", mode: AddressMode::Wrap, filter: Filter::Linear, bytes: false },
-    Sampled { name: "mirror-linear", mode: AddressMode::Mirror, filter: Filter::Linear, bytes: false },
-    Sampled { name: "border-linear", mode: AddressMode::Border, filter: Filter::Linear, bytes: false },
-    Sampled { name: "bytes-nearest", mode: AddressMode::Clamp, filter: Filter::Point, bytes: true },
+/// How a texel is stored. A read makes a float of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Texels {
+    Floats,
+    /// 16-bit floats.
+    Halves,
+    /// Bytes, read as `k / 255`.
+    Bytes,
+}
+
+pub(super) const SAMPLED: [Sampled; 10] = [
+    Sampled { name: "clamp-nearest", mode: AddressMode::Clamp, filter: Filter::Point, texels: Texels::Floats },
+    Sampled { name: "wrap-nearest", mode: AddressMode::Wrap, filter: Filter::Point, texels: Texels::Floats },
+    Sampled { name: "mirror-nearest", mode: AddressMode::Mirror, filter: Filter::Point, texels: Texels::Floats },
+    Sampled { name: "border-nearest", mode: AddressMode::Border, filter: Filter::Point, texels: Texels::Floats },
+    Sampled { name: "clamp-linear", mode: AddressMode::Clamp, filter: Filter::Linear, texels: Texels::Floats },
+    Sampled { name: "wrap-linear", mode: AddressMode::Wrap, filter: Filter::Linear, texels: Texels::Floats },
+    Sampled { name: "mirror-linear", mode: AddressMode::Mirror, filter: Filter::Linear, texels: Texels::Floats },
+    Sampled { name: "border-linear", mode: AddressMode::Border, filter: Filter::Linear, texels: Texels::Floats },
+    Sampled { name: "halves-nearest", mode: AddressMode::Clamp, filter: Filter::Point, texels: Texels::Halves },
+    Sampled { name: "bytes-nearest", mode: AddressMode::Clamp, filter: Filter::Point, texels: Texels::Bytes },
 ];
 
 impl Sampled {
@@ -29,7 +40,7 @@ impl Sampled {
         Sampling {
             address_modes: [self.mode; 3],
             filter: self.filter,
-            read_mode: if self.bytes { ReadMode::NormalizedFloat } else { ReadMode::Element },
+            read_mode: if self.texels == Texels::Bytes { ReadMode::NormalizedFloat } else { ReadMode::Element },
             normalized_coordinates: true,
             ..Sampling::default()
         }
@@ -41,9 +52,11 @@ impl super::Texture {
     pub(super) fn sampled(&self, sampled: Sampled, x: f64, y: f64) -> f64 {
         let texel = |x: f64, y: f64| {
             let (Some(x), Some(y)) = (self.index(sampled.mode, x), self.index(sampled.mode, y)) else { return 0.0 };
-            match sampled.bytes {
-                true => f64::from(self.bytes[y * self.side + x]) / 255.0,
-                false => f64::from(self.image[y * self.side + x]),
+            let i = y * self.side + x;
+            match sampled.texels {
+                Texels::Floats => f64::from(self.image[i]),
+                Texels::Halves => f64::from(self.halves[i]),
+                Texels::Bytes => f64::from(self.bytes[i]) / 255.0,
             }
         };
         if sampled.filter == Filter::Point {

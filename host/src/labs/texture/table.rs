@@ -17,6 +17,7 @@ pub(super) enum Part {
     Linear,
     Sampling,
     Walks,
+    Made,
 }
 
 impl Variants for Part {
@@ -25,7 +26,7 @@ impl Variants for Part {
         variant("linear", "A texture in linear memory against plain loads", Self::Linear).extra(),
         variant(
             "sampling",
-            "Beyond the edges: clamp, wrap, mirror, border; between texels: nearest, linear; bytes as fractions",
+            "Beyond the edges: clamp, wrap, mirror, border; between texels: nearest, linear; 16-bit floats; bytes as fractions",
             Self::Sampling,
         )
         .extra(),
@@ -34,6 +35,12 @@ impl Variants for Part {
             "Walks along rows, columns, diagonals and in windows: texture, row order, Morton order",
             Self::Walks,
         ),
+        variant(
+            "made",
+            "An image that a kernel makes and the next reads: through a surface; copied into the array; left in linear memory",
+            Self::Made,
+        )
+        .extra(),
     ];
 }
 
@@ -60,6 +67,13 @@ fn mean_over_walks(report: &LabReport, order: &str) -> Option<f64> {
     Some(each.into_iter().sum::<Option<f64>>()? / 4.0)
 }
 
+/// The sectors of global memory and of surfaces that a variant's launches read and write, but for textures.
+fn sectors(report: &LabReport, variant: &str) -> Option<Cell> {
+    let counters = report.variant(variant)?.counters.as_ref()?;
+    let (global, surface) = (&counters.global, &counters.surface);
+    Some(Cell::count(global.load.sectors + global.store.sectors + surface.store.sectors))
+}
+
 const COLUMNS: Row = Row::Named("columns-row-order");
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
@@ -82,5 +96,13 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
             Of(COLUMNS, &A_LOAD),
             Of(Row::Named("columns-morton-order"), &A_LOAD),
         ],
+    ),
+    Conclusion::new(
+        "Written through a surface, image and result take {} sectors of memory; with a copy into the array, {}.",
+        &[Whole(|report| sectors(report, "made-surface")), Whole(|report| sectors(report, "made-copied"))],
+    ),
+    Conclusion::new(
+        "Through a surface it is {} as with a copy.",
+        &[AsFast(Row::Named("made-surface"), Row::Named("made-copied"))],
     ),
 ];
