@@ -2,14 +2,16 @@
 //! [`Backend`]. It owns `simt`'s memory, program and printf output, and keeps each launch's report
 //! until it is taken.
 
+mod messages;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use cuda_std::launch::Arguments;
 use simt::{
-    ArrayHandle, ArrayShape, Finding, Launch, LaunchError, LoadCaching, LoadErrorReason, Memory, MemoryError, Model,
-    Output, Printed, Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, Trap, TrapKind,
+    ArrayHandle, ArrayShape, Finding, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output, Printed,
+    Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, TrapKind,
 };
 
 use super::array::{Array, TextureSource};
@@ -17,8 +19,8 @@ use super::backend::{Backend, Watch};
 use super::image::{Checked, Image, Loaded, Part};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Options, Predict, Properties};
 use crate::error::{Error, Result};
-use crate::limits::{Limits, memory_note};
-use crate::names;
+use crate::limits::Limits;
+use messages::{refused, waiting_advice, with_shown_names};
 use wording::one_line;
 
 /// The model whose times are predicted if none is asked for: an H200.
@@ -36,37 +38,6 @@ fn step_limit(config: &LaunchConfig) -> u64 {
     let count = |extents: [u32; 3]| extents.into_iter().map(u64::from).fold(1, u64::saturating_mul);
     let warps = count(config.grid).saturating_mul(count(config.block).div_ceil(32));
     (1 << 31) + warps.saturating_mul(1 << 16).min(simt::DEFAULT_STEP_LIMIT)
-}
-
-/// The error of a module that the simulator does not load.
-fn refused(error: &simt::LoadError, limits: &Limits) -> Error {
-    let mut problem = one_line(&error.described());
-    if let LoadErrorReason::Memory(MemoryError::OutOfMemory { .. })
-    | LoadErrorReason::Heap(MemoryError::OutOfMemory { .. }) = error.reason
-    {
-        problem += &memory_note(limits.memory_flag());
-    }
-    Error::Ptx { name: format!("{}:{}:{}", error.module, error.line, error.column), problem }
-}
-
-/// The trap with the demangled names of kernel and function.
-fn with_shown_names(trap: &Trap) -> Trap {
-    let shown = |symbol: &str| names::shown(symbol).into_owned();
-    Trap { kernel: shown(&trap.kernel), function: shown(&trap.function), ..trap.clone() }
-}
-
-/// Advice about blocks that wait for each other, for the end of a message.
-fn waiting_advice(kind: &TrapKind, config: &LaunchConfig) -> &'static str {
-    match kind {
-        TrapKind::NotCooperative => "; give --cooperative",
-        TrapKind::NoProgress { not_begun: 1.., .. } if config.checks.any() => {
-            "; with checks, blocks run one after another: give --cooperative, which runs them side by side, or --check none"
-        }
-        TrapKind::NoProgress { not_begun: 1.., .. } => {
-            "; blocks that have not begun may have to write it: launch fewer blocks"
-        }
-        _ => "",
-    }
 }
 
 /// The carveout that a preference stands for, in percent.

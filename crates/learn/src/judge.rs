@@ -14,9 +14,8 @@ use exercise::Exercise;
 use exercise::SOURCE;
 use exercise::data::{self, Buffers, Sizes};
 use exercise::fault::{Fault, Problem};
-use exercise::goal::SOLUTION;
-use exercise::goals_file::{GoalPlan, Task};
-use exercise::metric::{Launched, Metric};
+use exercise::goals_file::GoalPlan;
+use exercise::metric::Launched;
 use exercise::questions::{Given, PredictionResult, of_kernel};
 use exercise::run::{Kernels, LaunchLimits, Module, Outcome, draw_values};
 use exercise::seen::Seen;
@@ -26,8 +25,10 @@ use crate::comparison::compare;
 use crate::compile::{Compiled, Compiler};
 use crate::error::{Error, Result};
 use crate::given;
+use crate::goals::{implied_goals, of_solution};
 use crate::guard::{self, Objection};
 use crate::lines::Lines;
+use crate::predictions::read_predictions;
 use crate::verdict::{Failure, GoalResult, Times, Verdict};
 
 /// The limit of warp instructions for a launch: a hundred times what an exercise's kernel takes.
@@ -396,66 +397,6 @@ impl Judge<'_> {
 /// A message without its position in the PTX, which the student did not write.
 fn without_place(message: &str) -> String {
     message.split_once(".ptx:").and_then(|(_, rest)| rest.split_once(": ")).map_or(message, |(_, rest)| rest).to_owned()
-}
-
-/// The metric of the solution that a bound names: `solution` is the goal's own, `solution.accesses` another one.
-fn of_solution(name: &str, own: Metric) -> Option<Metric> {
-    match name.strip_prefix(SOLUTION)? {
-        "" => Some(own),
-        other => Metric::named(other.strip_prefix('.')?),
-    }
-}
-
-/// The goals of every exercise: most lanes must have work, and most must have a part in the accesses, since one lane that does the
-/// work of 32, while the others wait or spin, would meet many other goals. And what is to be fast may not load and store by atomic
-/// operations, which goals about loads and stores do not count. They are reported only if they are missed.
-fn implied_goals(task: Task) -> Vec<GoalPlan> {
-    let goal = |that: &str, why: &str| GoalPlan {
-        that: that.parse().expect("this goal is well formed"),
-        why: why.to_owned(),
-        also: true,
-    };
-    let mut goals = vec![
-        goal(
-            "active_lanes >= solution / 4",
-            "Few lanes of a warp have work in the average instruction: all threads of the launch should share it.",
-        ),
-        goal(
-            "accesses.active_lanes >= solution / 4",
-            "Few lanes of a warp take part in the average access of memory: all threads should share the accesses.",
-        ),
-    ];
-    if task == Task::Fast {
-        goals.push(goal(
-            "accesses.atomics <= solution + solution.accesses / 8",
-            "Atomic operations take the place of loads and stores here, and take longer than these.",
-        ));
-    }
-    goals
-}
-
-/// The predictions in a text: a number for each question, or none yet.
-fn read_predictions(text: &str, exercise: &Exercise) -> std::result::Result<HashMap<String, Option<f64>>, String> {
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned())?;
-    let names: Vec<&str> = exercise.goals.question.iter().map(|question| question.name.as_str()).collect();
-    if let Some(name) = table.keys().find(|name| !names.contains(&name.as_str())) {
-        return Err(format!("there is no question '{name}'; the questions are {}", names.join(", ")));
-    }
-    let prediction = |name: &str| match table.get(name) {
-        Some(toml::Value::Integer(number)) => Ok(Some(*number as f64)),
-        Some(toml::Value::Float(number)) if number.is_finite() => Ok(Some(*number)),
-        Some(toml::Value::String(text)) => match text.trim() {
-            "?" => Ok(None),
-            // Also accept a number in quotes.
-            text => match text.parse::<f64>() {
-                Ok(number) if number.is_finite() => Ok(Some(number)),
-                _ => Err(format!("{name} = \"{text}\": write a number in place of \"?\"")),
-            },
-        },
-        Some(other) => Err(format!("{name} = {other}: write a number in place of \"?\"")),
-        None => Err(format!("the line `{name} = ...` is missing")),
-    };
-    names.into_iter().map(|name| Ok((name.to_owned(), prediction(name)?))).collect()
 }
 
 /// Merges the faults of several launches: one that occurs in several counts once.

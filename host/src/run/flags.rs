@@ -11,7 +11,7 @@ use device::flag_values::{bytes32, seconds, some_bytes, whole_number};
 use device::{Error, Result};
 use simt::Checks;
 
-use super::argument::{Argument, split_os};
+use super::argument::{Argument, parse::split_os};
 use super::argument_id::Named;
 use crate::faults::{SanitizerFlags, checks_by_default};
 use crate::lines::LineFlags;

@@ -5,11 +5,13 @@
 //! that are accessed with relaxed ordering: plain moves on today's processors, and no `unsafe`. A
 //! 64-bit atomic operation takes a lock.
 
+mod atomics;
+
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::heap::{self, Caller, Chunks, DEFAULT_HEAP_LIMIT, Heap, HeapAllocation};
-use super::words::{self, Word};
+use super::words;
 use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, Located, Shape, Written};
 use crate::Site;
 use crate::memory::FreeFault;
@@ -411,14 +413,6 @@ impl Memory {
         near.min_by_key(|&(distance, freed, _)| (distance, freed)).map(|(_, _, allocation)| allocation)
     }
 
-    /// The words of an allocation and the index of the first of `width` bytes, for an atomic
-    /// operation.
-    fn atomic_words(&self, address: u64, width: u32) -> Result<(&[AtomicU32], usize), AccessFaultKind> {
-        self.check(address, width, true)?;
-        let (words, offset) = self.words(address).ok_or(AccessFaultKind::OutOfBounds { nearest: None })?;
-        Ok((words, offset / 4))
-    }
-
     /// The words of the live allocation that an address is in, and the address's offset in them, in
     /// bytes.
     fn words(&self, address: u64) -> Option<(&[AtomicU32], usize)> {
@@ -427,37 +421,5 @@ impl Memory {
         }
         let allocation = self.find(address, 0)?;
         Some((allocation.words.as_deref()?, (address - allocation.span.address) as usize))
-    }
-
-    /// Replaces a 16-bit value in one step and returns the old one.
-    pub(crate) fn atomic16(&self, address: u64, update: impl Fn(u16) -> u16) -> Result<u16, AccessFaultKind> {
-        let (words, index) = self.atomic_words(address, 2)?;
-        Ok(words::modify_half(&words[index], address, update))
-    }
-
-    /// Replaces a 32-bit value in one step and returns the old one.
-    pub(crate) fn atomic32(&self, address: u64, update: impl Fn(u32) -> u32) -> Result<u32, AccessFaultKind> {
-        let (words, index) = self.atomic_words(address, 4)?;
-        Ok(words[index].modify(update))
-    }
-
-    /// Replaces a 64-bit value in one step (relative to other 64-bit atomic operations) and returns
-    /// the old one.
-    pub(crate) fn atomic64(&self, address: u64, update: impl Fn(u64) -> u64) -> Result<u64, AccessFaultKind> {
-        let (words, index) = self.atomic_words(address, 8)?;
-        let guard = self.wide_atomics.lock().unwrap_or_else(PoisonError::into_inner);
-        let old = words::modify_pair(&words[index..], update);
-        drop(guard);
-        Ok(old)
-    }
-
-    /// Replaces a 128-bit value in one step (relative to other atomic operations of 64 and 128
-    /// bits) and returns the old one.
-    pub(crate) fn atomic128(&self, address: u64, update: impl Fn(u128) -> u128) -> Result<u128, AccessFaultKind> {
-        let (words, index) = self.atomic_words(address, 16)?;
-        let guard = self.wide_atomics.lock().unwrap_or_else(PoisonError::into_inner);
-        let old = words::modify_four(&words[index..], update);
-        drop(guard);
-        Ok(old)
     }
 }

@@ -1,0 +1,145 @@
+//! Opens devices: the one that is asked for, or all of this machine.
+
+use std::cell::Cell;
+use std::error::Error as _;
+use std::rc::Rc;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+use simt::{LoadCaching, Model};
+
+use crate::backend::Backend;
+use crate::choice::DeviceChoice;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::properties::Properties;
+use crate::ptx_file::PtxFile;
+use crate::{Device, built_in, gpu, image, simulator};
+
+/// Options for opening a device.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Load the kernels from these PTX files instead of the built-in PTX.
+    pub ptx: Vec<PtxFile>,
+    /// The limits of a run.
+    pub limits: Limits,
+    /// On the simulator without a model: the GPU whose times it predicts. An H200 if none is given.
+    pub predicted: Option<&'static Model>,
+    /// Set it from another thread to stop the simulator's launches with [`Error::Fault`].
+    pub cancel: Option<&'static AtomicBool>,
+}
+
+/// The environment variable that names PTX files to load instead of the built-in PTX, separated as
+/// in `PATH`.
+pub const PTX_VARIABLE: &str = "COALESCE_PTX";
+
+impl Options {
+    /// The options that the environment sets: see [`PTX_VARIABLE`].
+    pub fn from_environment() -> Self {
+        // Where there is no environment, paths cannot be split.
+        let Some(paths) = std::env::var_os(PTX_VARIABLE) else { return Self::default() };
+        let paths = std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty());
+        Self { ptx: paths.map(PtxFile::from).collect(), ..Self::default() }
+    }
+}
+
+/// Opens the device that `choice` names.
+///
+/// # Errors
+///
+/// For a GPU: [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::DeviceTooOld`],
+/// [`Error::DriverTooOld`], [`Error::Driver`]. For any device: [`Error::Ptx`] when it rejects the
+/// PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
+pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
+    let images = image::Images::new(&options.ptx)?;
+    let device = |backend: Rc<dyn Backend>, loaded: Rc<image::Loaded>, fallback: Option<Error>| {
+        // Not before the backend has asked how much memory there is: it is the threads' too.
+        start_threads();
+        Device {
+            backend,
+            loaded,
+            notes: Rc::new(Cell::new(notes(options, fallback))),
+            options: options.clone(),
+            shaped_for: None,
+        }
+    };
+    let simulator = |placed, fallback| {
+        let loaded = Rc::new(image::Loaded::new(images.newest())?);
+        Ok(device(Rc::new(simulator::Simulator::open(&loaded, options, placed)?), loaded, fallback))
+    };
+    let gpu = |index| {
+        let (gpu, loaded) = gpu::open(index, &images, &options.limits)?;
+        Ok(device(gpu, loaded, None))
+    };
+    match choice {
+        DeviceChoice::Simulator => simulator(None, None),
+        DeviceChoice::Model(model, caching) => simulator(Some((model, caching)), None),
+        DeviceChoice::Gpu(index) => gpu(index).map_err(|error| match error {
+            Error::NoGpu(why) => Error::NoGpu(format!("{why}; --device sim runs without one")),
+            other => other,
+        }),
+        DeviceChoice::Auto => {
+            let mut first_failure = None;
+            for index in 0..gpu::count().unwrap_or(1) {
+                match gpu(index) {
+                    Ok(device) => return Ok(device),
+                    Err(error) => first_failure = first_failure.or(Some(error)),
+                }
+            }
+            simulator(None, first_failure)
+        }
+    }
+}
+
+/// Starts rayon's threads, which run blocks, compute references and compare. Rayon would start them
+/// on first use, and panic if the system starts none, as under `ulimit -v`: then a pool of this
+/// thread alone serves it.
+fn start_threads() {
+    static FAILED: OnceLock<bool> = OnceLock::new();
+    let start = || rayon::ThreadPoolBuilder::new().build_global();
+    // An error with a source is the system's; the other one means that the threads run already.
+    if *FAILED.get_or_init(|| start().is_err_and(|error| error.source().is_some())) {
+        // It is an error if this thread has its pool already.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().map(std::mem::forget);
+    }
+}
+
+/// The notes about a device that has been opened.
+fn notes(options: &Options, fallback: Option<Error>) -> Vec<String> {
+    let fallback = fallback.map(|why| format!("running on the simulator: {why}"));
+    let stale = if options.ptx.is_empty() { built_in::stale(built_in::built_in()) } else { None };
+    fallback.into_iter().chain(stale).collect()
+}
+
+/// Every device of this machine: the GPUs that can be opened, then the simulator. The errors say
+/// why other GPUs, or all of them, cannot be used.
+pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
+    let mut devices = Vec::new();
+    let mut errors = Vec::new();
+    match gpu::count() {
+        Ok(count) => {
+            for index in 0..count {
+                match open(DeviceChoice::Gpu(index), options) {
+                    Ok(device) => devices.push(device),
+                    Err(error) => errors.push(error),
+                }
+            }
+        }
+        Err(error) => errors.push(error),
+    }
+    devices.push(open(DeviceChoice::Simulator, options)?);
+    Ok((devices, errors))
+}
+
+/// The properties of the simulator with each of its models.
+///
+/// # Errors
+///
+/// [`Error::File`] when the file of [`Options::ptx`] cannot be read.
+pub fn models(options: &Options) -> Result<Vec<Properties>> {
+    let images = image::Images::new(&options.ptx)?;
+    let placed = |model| {
+        simulator::properties(image::newest_of(images.newest()), &options.limits, Some((model, LoadCaching::Default)))
+    };
+    Ok(Model::all().iter().map(placed).collect())
+}
