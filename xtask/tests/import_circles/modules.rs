@@ -1,13 +1,17 @@
 //! The modules of a crate, the names in each, and which file names what of which other. It parses
 //! sources with `syn` and compiles nothing.
 
+mod items;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Attribute, Expr, ExprLit, Item, ItemUse, Lit, Meta, MetaNameValue, UseTree, Visibility};
+use syn::{Item, ItemUse, UseTree, Visibility};
+
+use items::{is_for_tests, item_attributes, item_name, path_attribute};
 
 /// An item: the file that defines it, and its name there.
 pub type Key = (usize, String);
@@ -399,57 +403,4 @@ fn flatten(tree: &UseTree, before: &mut Vec<String>, leaves: &mut Vec<(Vec<Strin
         UseTree::Glob(_) => leaves.push((before.clone(), None)),
         UseTree::Group(group) => group.items.iter().for_each(|tree| flatten(tree, before, leaves)),
     }
-}
-
-fn is_for_tests(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        let text = attribute.to_token_stream().to_string();
-        text.starts_with("# [cfg") && text.contains("test") || text.contains("# [test]")
-    })
-}
-
-/// The path of `#[path = "..."]`.
-fn path_attribute(attribute: &Attribute) -> Option<String> {
-    match &attribute.meta {
-        Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. })
-            if path.is_ident("path") =>
-        {
-            Some(text.value())
-        }
-        _ => None,
-    }
-}
-
-fn item_attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Const(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Macro(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Static(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        Item::Union(item) => &item.attrs,
-        Item::Use(item) => &item.attrs,
-        _ => &[],
-    }
-}
-
-fn item_name(item: &Item) -> Option<String> {
-    let name = match item {
-        Item::Const(item) => &item.ident,
-        Item::Enum(item) => &item.ident,
-        Item::Fn(item) => &item.sig.ident,
-        Item::Macro(item) => item.ident.as_ref()?,
-        Item::Static(item) => &item.ident,
-        Item::Struct(item) => &item.ident,
-        Item::Trait(item) => &item.ident,
-        Item::Type(item) => &item.ident,
-        Item::Union(item) => &item.ident,
-        _ => return None,
-    };
-    Some(name.to_string())
 }
