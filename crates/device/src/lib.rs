@@ -63,6 +63,7 @@ pub mod memory;
 pub mod names;
 mod on_device;
 mod open;
+mod options;
 pub mod output_file;
 pub mod peers;
 mod properties;
@@ -92,7 +93,8 @@ pub use error::{Error, Result};
 pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig, Predict};
 pub use matrix::Matrix;
 pub use on_device::OnDevice;
-pub use open::{Options, PTX_VARIABLE, all, models, open};
+pub use open::{all, models, open};
+pub use options::{Options, PTX_VARIABLE};
 pub use properties::{ComputeCapability, Kind, Properties};
 pub use ptx_file::PtxFile;
 pub use simt::{

@@ -18,7 +18,7 @@ use kernels::texture::{self as kernel, Walk};
 use serde_json::{Value, json};
 
 use made::Made;
-use sampling::{SAMPLED, Texels};
+use sampling::{Image, SAMPLED, Texels};
 pub use table::Options;
 use table::{CONCLUSIONS, MOST_SIDE, Part};
 use walks::{Layout, WAYS, Way};
@@ -39,10 +39,7 @@ const MOST_LINEAR: usize = 1 << 27;
 /// The lab: an image.
 pub struct Texture {
     options: Options,
-    side: usize,
-    image: Vec<f32>,
-    bytes: Vec<u8>,
-    halves: Vec<f16>,
+    image: Image,
 }
 
 /// The data on a device.
@@ -84,7 +81,7 @@ impl Lab for Texture {
             check_room(device, &format!("reading textures of {side} x {side} texels"), each(7), each(3))
         };
         let mut random = Random::new(settings.seed);
-        let (side, image) = match &options.input {
+        let (side, floats) = match &options.input {
             Some(path) => {
                 let HostMatrix { rows, columns, elements } = HostMatrix::read(path)?;
                 if rows != columns || !rows.is_power_of_two() || !(32..=MOST_SIDE as usize).contains(&rows) {
@@ -102,12 +99,12 @@ impl Lab for Texture {
             }
         };
         let bytes = random.samples(side * side);
-        let halves = image.iter().map(|&texel| f16::from_f32(texel)).collect();
-        Ok(Self { options, side, image, bytes, halves })
+        let halves = floats.iter().map(|&texel| f16::from_f32(texel)).collect();
+        Ok(Self { options, image: Image { side, floats, halves, bytes } })
     }
 
     fn parameters(&self) -> Value {
-        json!({"side": self.side, "input": named(self.options.input.as_ref())})
+        json!({"side": self.image.side, "input": named(self.options.input.as_ref())})
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
@@ -135,22 +132,22 @@ impl Lab for Texture {
 
 impl Texture {
     fn data(&self, device: &Device, parts: &[Part]) -> Result<Data> {
-        let mut image = device.buffer(self.image.len())?;
-        image.write(&self.image)?;
+        let mut image = device.buffer(self.image.floats.len())?;
+        image.write(&self.image.floats)?;
         let image = Rc::new(image);
-        let mut in_order = vec![0.0; self.image.len()];
-        for (i, &texel) in self.image.iter().enumerate() {
-            in_order[kernel::morton((i % self.side) as u32, (i / self.side) as u32) as usize] = texel;
+        let mut in_order = vec![0.0; self.image.floats.len()];
+        for (i, &texel) in self.image.floats.iter().enumerate() {
+            in_order[kernel::morton((i % self.image.side) as u32, (i / self.image.side) as u32) as usize] = texel;
         }
         let mut morton = device.buffer(in_order.len())?;
         morton.write(&in_order)?;
-        let side = self.side as u32;
+        let side = self.image.side as u32;
         let shape = |format| ArrayShape { width: side, height: side, ..ArrayShape::of(format) };
         let array = |format| -> Result<Array> { device.array(&shape(format)) };
         let (mut floats, mut halves, mut bytes) = (array(F32)?, array(F16)?, array(U8)?);
-        floats.write(0, &self.image)?;
-        halves.write(0, &self.halves)?;
-        bytes.write(0, &self.bytes)?;
+        floats.write(0, &self.image.floats)?;
+        halves.write(0, &self.image.halves)?;
+        bytes.write(0, &self.image.bytes)?;
         let (floats, halves, bytes) = (Rc::new(floats), Rc::new(halves), Rc::new(bytes));
         let has = |part| parts.contains(&part);
         let sampled = SAMPLED.iter().filter(|_| has(Part::Sampling)).map(|sampled| {
@@ -161,15 +158,15 @@ impl Texture {
             };
             device.array_texture(Rc::clone(array), &sampled.sampling())
         });
-        let linear = has(Part::Linear) && self.image.len() <= MOST_LINEAR;
+        let linear = has(Part::Linear) && self.image.floats.len() <= MOST_LINEAR;
         Ok(Data {
             linear: linear.then(|| device.buffer_texture(Rc::clone(&image), F32)).transpose()?,
             walked: has(Part::Walks)
                 .then(|| device.array_texture(Rc::clone(&floats), &Sampling::default()))
                 .transpose()?,
             sampled: sampled.collect::<Result<_>>()?,
-            made: has(Part::Made).then(|| Made::new(device, self.side)).transpose()?,
-            output: device.matrix(self.side, self.side, false)?,
+            made: has(Part::Made).then(|| Made::new(device, self.image.side)).transpose()?,
+            output: device.matrix(self.image.side, self.image.side, false)?,
             image,
             morton,
         })
@@ -177,11 +174,11 @@ impl Texture {
 
     /// Bytes that every variant reads and writes.
     fn useful(&self) -> u64 {
-        2 * size_of_val(self.image.as_slice()) as u64
+        2 * size_of_val(self.image.floats.as_slice()) as u64
     }
 
     fn linear(&self) -> Vec<Variant<'_, Data>> {
-        let length = self.image.len();
+        let length = self.image.floats.len();
         let launch = LaunchConfig::linear(length, 256);
         let variant = |name, texture: bool| {
             Variant::new(
@@ -196,7 +193,7 @@ impl Texture {
                 },
                 move |data| {
                     let found = data.output.read()?;
-                    Ok(Outcome::exact(Shape::Vector(length), found, |_, i| 2.0 * self.image[i]))
+                    Ok(Outcome::exact(Shape::Vector(length), found, |_, i| 2.0 * self.image.floats[i]))
                 },
             )
             .group("linear memory")
@@ -213,7 +210,7 @@ impl Texture {
     /// Samples the image, and a quarter of its side beyond each edge.
     fn sample(&self, index: usize) -> Variant<'_, Data> {
         let sampled = SAMPLED[index];
-        let side = self.side as u32;
+        let side = self.image.side as u32;
         let launch = covering(side, [32, 8]);
         // In normalised coordinates. The shift of 0.3 texels avoids positions on the boundary of two texels.
         let scale = 1.5 / side as f32;
@@ -229,7 +226,7 @@ impl Texture {
             },
             move |data| {
                 let found = data.output.read()?;
-                let shape = Shape::Matrix { rows: self.side, columns: self.side };
+                let shape = Shape::Matrix { rows: self.image.side, columns: self.image.side };
                 let place = |i: usize| f64::from(i as f32 * scale + shift) * f64::from(side);
                 // Normalised coordinates keep at least 18 bits, and a weight is rounded to 8 bits, in each direction; neighbours differ by at
                 // most 2. A byte is exact but for rounding.
@@ -240,7 +237,7 @@ impl Texture {
                     Filter::Point => Tolerance::Ulps(1),
                 };
                 Ok(Outcome::near(shape, found, tolerance, |row, column| {
-                    Reference::from(self.sampled(sampled, place(column), place(row)))
+                    Reference::from(self.image.sampled(sampled, place(column), place(row)))
                 }))
             },
         )
@@ -251,7 +248,7 @@ impl Texture {
 
     fn walk(&self, way: Way, place: Layout) -> Variant<'_, Data> {
         let Way { name, step_x, step_y, origin, block } = way;
-        let side = self.side as u32;
+        let side = self.image.side as u32;
         let launch = covering(side, block.map(|threads| threads.min(side)));
         let walk = Walk { step_x, step_y, origin, mask: side - 1 };
         Variant::new(
@@ -269,10 +266,10 @@ impl Texture {
             },
             move |data| {
                 let found = data.output.read()?;
-                let shape = Shape::Matrix { rows: self.side, columns: self.side };
+                let shape = Shape::Matrix { rows: self.image.side, columns: self.image.side };
                 Ok(Outcome::exact(shape, found, |row, column| {
                     let [u, v] = walk.texel(column as u32, row as u32);
-                    self.image[v as usize * self.side + u as usize]
+                    self.image.floats[v as usize * self.image.side + u as usize]
                 }))
             },
         )

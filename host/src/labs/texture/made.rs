@@ -46,10 +46,12 @@ impl Texture {
     }
 
     fn made_by(&self, name: &'static str, by: By) -> Variant<'_, Data> {
-        let side = self.side as u32;
+        let side = self.image.side as u32;
         let way = WAYS[1];
-        let (square, line) =
-            (covering(side, way.block.map(|threads| threads.min(side))), LaunchConfig::linear(self.image.len(), 256));
+        let (square, line) = (
+            covering(side, way.block.map(|threads| threads.min(side))),
+            LaunchConfig::linear(self.image.floats.len(), 256),
+        );
         let walk = Walk { step_x: way.step_x, step_y: way.step_y, origin: way.origin, mask: side - 1 };
         Variant::new(
             name,
@@ -83,8 +85,8 @@ impl Texture {
             },
             move |data| {
                 let found = data.output.read()?;
-                let shape = Shape::Matrix { rows: self.side, columns: self.side };
-                Ok(Outcome::exact(shape, found, |row, column| 2.0 * self.image[column * self.side + row]))
+                let shape = Shape::Matrix { rows: self.image.side, columns: self.image.side };
+                Ok(Outcome::exact(shape, found, |row, column| 2.0 * self.image.floats[column * self.image.side + row]))
             },
         )
         .group("made by a kernel")

@@ -1,6 +1,7 @@
 //! How an image is sampled beyond its edges and between its texels, and what the samples should be.
 
 use device::{AddressMode, Filter, ReadMode, Sampling};
+use half::f16;
 
 /// How an image is sampled.
 #[derive(Clone, Copy, Debug)]
@@ -47,14 +48,22 @@ impl Sampled {
     }
 }
 
-impl super::Texture {
+/// A square image, in each kind of texel.
+pub(super) struct Image {
+    pub side: usize,
+    pub floats: Vec<f32>,
+    pub halves: Vec<f16>,
+    pub bytes: Vec<u8>,
+}
+
+impl Image {
     /// The expected sample at a position in texels.
     pub(super) fn sampled(&self, sampled: Sampled, x: f64, y: f64) -> f64 {
         let texel = |x: f64, y: f64| {
             let (Some(x), Some(y)) = (self.index(sampled.mode, x), self.index(sampled.mode, y)) else { return 0.0 };
             let i = y * self.side + x;
             match sampled.texels {
-                Texels::Floats => f64::from(self.image[i]),
+                Texels::Floats => f64::from(self.floats[i]),
                 Texels::Halves => f64::from(self.halves[i]),
                 Texels::Bytes => f64::from(self.bytes[i]) / 255.0,
             }
