@@ -334,3 +334,22 @@ fn textures_are_read_by_index_and_between_texels() {
         assert_eq!(run.read::<f32>(output), (0..64).map(half_way).collect::<Vec<_>>());
     });
 }
+
+#[test]
+fn a_surface_writes_an_array() {
+    use device::{ArrayShape, ChannelType, TexelFormat};
+    use std::rc::Rc;
+
+    on_each_device(|| {
+        let format = TexelFormat { channels: 1, ty: ChannelType::F32 };
+        let mut run = Run::new();
+        let shape = ArrayShape { width: 8, height: 8, ..ArrayShape::of(format) };
+        let array = Rc::new(run.device().array(&shape).unwrap());
+        let surface = run.device().array_surface(Rc::clone(&array)).unwrap();
+        run.value(surface.argument().handle());
+        run.launch("surface_numbers", [1, 1, 1], [8, 8, 1]);
+        let mut texels = [0_f32; 64];
+        array.read(0, &mut texels).unwrap();
+        assert_eq!(texels.to_vec(), (0..64).map(|i| i as f32).collect::<Vec<_>>());
+    });
+}
