@@ -86,6 +86,10 @@ impl<'a> Function<'a> {
                 }
             }
         }
+        // Text that ends within a block is no function of LLVM's.
+        self.instructions.truncate(start);
+        self.defined.retain(|_, index| *index < start);
+        names.retain(|_, block| *block < self.blocks.len());
         for (block, targets) in self.blocks.iter_mut().zip(labels) {
             let instructions = &self.instructions[block.instructions.clone()];
             let ends_thread = instructions.iter().any(Instruction::ends_thread);
