@@ -119,7 +119,10 @@ pub(crate) fn check(ir: &str, crate_prefix: &str) -> Vec<Finding> {
         Some(kernel)
     });
     let kernels: Vec<_> = kernels.collect();
-    let module = Module { places: Places::of(ir, crate_prefix), constants: constants(ir), hidden };
+    let declared = ir.lines().filter(|line| line.starts_with("declare "));
+    let declared = declared.filter_map(|line| tokens(line).find_map(|token| token.name()));
+    let known = others.iter().map(|other| other.name).chain(declared).collect();
+    let module = Module { places: Places::of(ir, crate_prefix), constants: constants(ir), hidden, known };
     let mut findings = Vec::new();
     for kernel in kernels {
         let has_phases = kernel.instructions.iter().any(|instruction| instruction.callee() == Some(PHASE));
@@ -154,6 +157,8 @@ struct Module<'a> {
     constants: HashSet<&'a str>,
     /// Functions that are not inlined, from which a barrier may be reached.
     hidden: HashSet<&'a str>,
+    /// All functions that are not inlined, and those that are declared.
+    known: HashSet<&'a str>,
 }
 
 /// What the threads of a block do together.
@@ -223,7 +228,11 @@ impl<'a> Module<'a> {
             Some(PHASE) => Some(Together::Phase),
             Some(callee) if is_barrier(callee) => Some(Together::Barrier),
             Some(callee) if is_of_whole_warp(callee, instruction) => Some(Together::Warp),
-            Some(callee) => self.hidden.contains(callee).then_some(Together::Hidden(callee)),
+            // What has no definition may be another name of something.
+            Some(callee) => {
+                let is_known = callee.starts_with("llvm.") || self.known.contains(callee);
+                (self.hidden.contains(callee) || !is_known).then_some(Together::Hidden(callee))
+            }
             None if instruction.assembles("bar.") || instruction.assembles("barrier.") => Some(Together::Barrier),
             None if instruction.assembly().is_some() => None,
             // A function pointer: it may point to any of them.

@@ -161,6 +161,8 @@ fn what_is_not_inlined_may_not_wait() {
     assert_eq!(with("%1 = call i32 @g()", &caller), 1);
     assert_eq!(with("call void %p()", &waits), 1);
     assert_eq!(with("call void %p()", ""), 0);
+    assert_eq!(with("call void @h()", &format!("@h = alias void (), ptr @f\n{waits}")), 1);
+    assert_eq!(with("call void @h()", &format!("declare void @h()\n{waits}")), 0);
     assert_eq!(with("call void @f()", "define internal void @f() {\n  ret void\n}"), 0);
 }
 
