@@ -60,14 +60,19 @@ pub use table::{Column, Table};
 pub use variant_report::{Comparison, Fact, Limit, Mismatch, Tolerance, Tolerated, VariantReport};
 pub(crate) use variant_report::{Metrics, plain};
 
-/// Writes the report.
+/// Writes the report; for people, in the width of the terminal.
 ///
 /// # Errors
 ///
 /// [`device::Error::Output`] when writing to `out` fails.
 pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<()> {
+    write_in(report, format, crate::terminal::width(), out)
+}
+
+/// Likewise, for people in this many columns.
+fn write_in(report: &LabReport, format: Format, width: usize, out: &mut dyn Write) -> Result<()> {
     let text = match format {
-        Format::Table => terminal::render(report),
+        Format::Table => terminal::render(report, width),
         Format::Json => json::render(report),
         Format::Csv => csv::render(report),
         Format::Markdown => markdown::render(report),
@@ -108,7 +113,7 @@ pub(crate) fn write_text(page: &webpage::Page<'_>, path: &Path) -> Result<()> {
 pub(crate) fn of_launch(launch: VariantReport, device: &Properties) -> String {
     match launch {
         VariantReport { counters: None, timing: None, predicted: None, .. } => String::new(),
-        launch => terminal::of_launch(launch, device),
+        launch => terminal::of_launch(launch, device, crate::terminal::width()),
     }
 }
 
