@@ -5,6 +5,7 @@
 //! table      columns and cells, as data; grid makes a table of a sweep; conclusion makes sentences
 //! page       a report as people read it, as data: heading, table, grids, legend, sentences
 //! terminal, markdown, csv, json     the formats
+//! goal       what a reader is to reach on a lab's page in a browser, and how near a run comes to it
 //! sweep      the plots of a lab's rows, for `--plot` and for its page
 //! html       web pages, for `--report`
 //! ```
@@ -17,6 +18,7 @@ mod cost;
 mod csv;
 mod explanations;
 mod format;
+mod goal;
 mod grid;
 mod html;
 mod json;
@@ -45,6 +47,7 @@ pub use cost::Cost;
 pub(crate) use csv::predicted_rows;
 pub(crate) use explanations::of_each_model;
 pub use format::Format;
+pub use goal::{Bound, Goal, Judged, Target};
 pub use grid::{Best, Grid};
 pub use html::{AccessOverview, Exhibit, Overview, Picture, RowOverview};
 pub(crate) use html::{Launched, Text, of_launches, of_texts, write_launches};
