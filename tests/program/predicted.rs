@@ -282,6 +282,25 @@ mod beside_a_gpu {
         assert!(!without.contains("predicted"), "{without}");
     }
 
+    /// On the simulator `pitch` has rows of a second model between its own. A GPU has none of these.
+    #[test]
+    fn counters_are_of_the_row_of_the_same_name() {
+        let rows = |device: &str, code| {
+            let text = printed(
+                &format!("pitch --rows 32 --cols 40 --counters --time-limit 0.01 --format json {device}"),
+                code,
+            );
+            let report: Value = serde_json::from_str(&text).expect("JSON");
+            report["variants"].as_array().expect("rows").clone()
+        };
+        let (gpu, simulator) = (rows("--device gpu", 1), rows("--device sim", 0));
+        assert!(gpu.len() < simulator.len(), "{} rows, {} on the simulator", gpu.len(), simulator.len());
+        for row in gpu {
+            let same = simulator.iter().find(|other| other["name"] == row["name"]).expect("a row of this name");
+            assert_eq!(row["counters"], same["counters"], "{}", row["name"]);
+        }
+    }
+
     #[test]
     fn so_it_does_in_a_run() {
         let table = printed(&format!("{RUN} --predict"), 0);

@@ -97,7 +97,8 @@ impl CudaBuilder {
         if rewritten.kernels.is_empty() {
             return Err(CudaBuilderError::NoKernels { package: workspace.package.clone() });
         }
-        fs::write(&to_optimise, &rewritten.ir).map_err(CudaBuilderError::io("write", &to_optimise))?;
+        let without_phases = ir::without_phases(&rewritten.ir)?;
+        fs::write(&to_optimise, without_phases).map_err(CudaBuilderError::io("write", &to_optimise))?;
         self.keep(&to_optimise, &name("2-rewritten.ll"))?;
         llvm::optimise(compiler, self, &to_optimise, &optimised, runner)?;
         self.keep(&optimised, &name("3-optimised.ll"))?;

@@ -336,8 +336,12 @@ fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report
     }
     simulator.watch(progress.of_launch());
     let Plan { mut data, variants, .. } = lab.plan(&simulator)?;
-    for (index, variant) in variants.iter().enumerate() {
-        let (earlier, rest) = report.variants.split_at_mut(index);
+    let mut next = 0;
+    for variant in &variants {
+        // The simulator's plan can have rows that a GPU's has not, such as other models' addresses, but none is missing.
+        let Some(skipped) = report.variants[next..].iter().position(|row| row.name == variant.name) else { continue };
+        let (earlier, rest) = report.variants.split_at_mut(next + skipped);
+        next += skipped + 1;
         let Some(on_gpu) = rest.first_mut() else { break };
         progress.begin(|| format!("{}: {} on the simulator", L::NAME, variant.name));
         lab.reset(&mut data)?;

@@ -33,7 +33,7 @@ pub(super) fn of(results: &Results, words: &Words) -> String {
         "# Peers\n\n{}\n\n```text\ncargo build --release -p host && cargo xtask compare --measure\n```\n\n{}\n\n",
         paragraph(&format!(
             "Our best kernels beside the libraries of the field, measured on one {device} (driver {driver}, CUDA {cuda}{nvcc}), with {}. \
-             The date is {date}; the command:",
+             Last measured on {date}; the command:",
             if libraries.is_empty() { "no library".to_owned() } else { listed(&libraries) }
         )),
         paragraph(&format!(

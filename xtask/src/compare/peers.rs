@@ -213,7 +213,7 @@ mod tests {
             assert!(text.lines().any(|found| found == line), "no `{line}` in\n{text}");
         }
         let page = page::of(&results(), &words("Reduction", "2^10"));
-        let first = "(driver 580.1, CUDA 13.0, nvcc 13.0), with CUB 3.0.1 and cuBLAS 13.1.0. The date is 2026-11-22; the command:";
+        let first = "(driver 580.1, CUDA 13.0, nvcc 13.0), with CUB 3.0.1 and cuBLAS 13.1.0. Last measured on 2026-11-22; the command:";
         assert!(page.replace('\n', " ").contains(first), "{page}");
         let count: usize = plan::GOALS.iter().map(|goal| goal.pairs.len() * goal.sizes.len()).sum();
         assert!(page.contains(&format!("\n3 of {count} rows meet their target.")), "{page}");

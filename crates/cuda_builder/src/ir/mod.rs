@@ -16,10 +16,12 @@ mod definition;
 mod files;
 mod lexer;
 mod names;
+mod phases;
 mod reachable;
 mod rewrite;
 
 pub(crate) use names::demangle;
+pub(crate) use phases::without_phases;
 pub(crate) use reachable::reachable;
 pub use rewrite::{RewriteError, Space};
 pub(crate) use rewrite::{Variable, rewrite};

@@ -163,6 +163,13 @@ pub enum RewriteError {
     },
 }
 
+impl RewriteError {
+    /// The line of this index has an unknown form.
+    pub(super) fn unexpected(index: usize, line: &str) -> Self {
+        Self::UnexpectedForm { line: index + 1, text: line.chars().take(120).collect() }
+    }
+}
+
 /// Rewrites the module `ir`.
 pub(crate) fn rewrite(ir: &str) -> Result<Rewritten, RewriteError> {
     let plan = Plan::of(ir)?;
@@ -217,10 +224,7 @@ impl<'a> Plan<'a> {
                     }
                 }
                 None if sectioned || line.contains(DYNAMIC_SHARED) => {
-                    return Err(RewriteError::UnexpectedForm {
-                        line: index + 1,
-                        text: line.chars().take(120).collect(),
-                    });
+                    return Err(RewriteError::unexpected(index, line));
                 }
                 None => {}
             }
