@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::data::{Measurements, Predictions};
 use super::errors::{self, Errors, LARGE, Pair, percent, signed};
-use super::{Measurements, Predictions, held_out};
+use super::held_out;
 use crate::tables::{head, line};
 
 const INTRODUCTION: &str = "\

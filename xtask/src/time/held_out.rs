@@ -8,8 +8,8 @@ use std::process::Command;
 
 use serde::Deserialize;
 
+use super::data::{Row, json, read};
 use super::errors::{self, Errors, LARGE, Pair, percent, signed};
-use super::{Row, json, read};
 use crate::program::{Error, file};
 use crate::tables::{head, line};
 

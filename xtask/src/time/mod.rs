@@ -3,27 +3,26 @@
 //! ```text
 //! mod        runs the labs with --predict on a model of the H200      ->  docs/results/time.json
 //! held_out   runs the kernels of docs/time on models of H200 and H100 ->  docs/results/time.json
+//! data       what is kept of predictions and measurements
 //! document   compares them with docs/results/h200.json; held_out with
 //!            docs/time/h200.json and h100.json; errors is their sums  ->  docs/TIME.md
 //! ```
 //!
 //! It needs no GPU. With `--run` it predicts again; without, it rewrites the document from the last predictions.
 
+mod data;
 mod document;
 mod errors;
 mod held_out;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use crate::program::{Error, Failed, file, list, succeed, text};
+use crate::program::{Error, file, list, succeed, text};
 use crate::workspace;
+use data::{Measurements, Predictions, Row, json, read};
 
 const DATA: &str = "docs/results/time.json";
 const MEASURED: &str = "docs/results/h200.json";
@@ -44,52 +43,6 @@ pub struct Options {
     /// Predict only this lab, or only the kernels outside the labs (held-out), and keep the other numbers.
     #[arg(long, value_name = "LAB", requires = "run")]
     only: Option<String>,
-}
-
-/// All predictions, by the arguments of the command.
-#[derive(Debug, Default, Deserialize, Serialize)]
-struct Predictions {
-    /// When the last of them was made.
-    date: String,
-    runs: BTreeMap<String, Vec<Row>>,
-    /// Those of the kernels outside the labs, by model, in the order of their manifest.
-    #[serde(default)]
-    held_out: BTreeMap<String, Vec<Row>>,
-}
-
-/// A row's predicted time.
-#[derive(Debug, Deserialize, Serialize)]
-struct Row {
-    name: String,
-    /// `None`: not predicted.
-    time_ms: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    warm_time_ms: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    limiter: Option<String>,
-    /// Why not, if the program says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    not_predicted: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    occupancy_percent: Option<f64>,
-}
-
-/// The measurements, as far as they are compared.
-#[derive(Debug, Deserialize)]
-struct Measurements {
-    runs: BTreeMap<String, MeasuredRun>,
-}
-
-#[derive(Debug, Deserialize)]
-struct MeasuredRun {
-    variants: Vec<MeasuredRow>,
-}
-
-#[derive(Debug, Deserialize)]
-struct MeasuredRow {
-    name: String,
-    time_ms: f64,
-    occupancy: Option<f64>,
 }
 
 /// Predicts, and writes the document.
@@ -115,11 +68,6 @@ pub fn run(options: &Options) -> Result<(), Error> {
     fs::write(&document, text).map_err(|problem| file(&document, problem))?;
     println!("{}", document.display());
     Ok(())
-}
-
-fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, Error> {
-    let text = fs::read_to_string(path).map_err(|problem| file(path, problem))?;
-    serde_json::from_str(&text).map_err(|problem| file(path, problem))
 }
 
 /// Makes predictions: of the labs, and of the kernels outside them.
@@ -161,26 +109,6 @@ fn predict(
 fn save(predictions: &Predictions, data: &Path) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(predictions).map_err(|problem| file(data, problem))?;
     fs::write(data, text + "\n").map_err(|problem| file(data, problem))
-}
-
-/// What a command prints as JSON.
-fn json(command: &mut Command) -> Result<Value, Error> {
-    let printed = succeed(command)?;
-    Ok(serde_json::from_str(&printed).map_err(|problem| Failed::of(command, problem))?)
-}
-
-impl Row {
-    /// What to keep of a report's `predicted`.
-    fn of(name: String, predicted: &Value) -> Self {
-        Self {
-            name,
-            time_ms: predicted["time_ms"].as_f64(),
-            warm_time_ms: None,
-            limiter: predicted["limiter"].as_str().map(str::to_owned),
-            not_predicted: predicted["not_predicted"].as_str().map(str::to_owned),
-            occupancy_percent: predicted["occupancy_percent"].as_f64(),
-        }
-    }
 }
 
 #[cfg(test)]
