@@ -35,6 +35,7 @@ pub struct CudaBuilder {
     pub(crate) fast_sqrt: bool,
     pub(crate) fast_div: bool,
     pub(crate) fma_contraction: bool,
+    pub(crate) check_barriers: bool,
     pub(crate) build_args: Vec<String>,
     pub(crate) copy_to: Option<PathBuf>,
     pub(crate) final_module_path: Option<PathBuf>,
@@ -56,6 +57,7 @@ impl CudaBuilder {
             fast_sqrt: false,
             fast_div: false,
             fma_contraction: false,
+            check_barriers: true,
             build_args: Vec::new(),
             copy_to: None,
             final_module_path: None,
@@ -113,6 +115,15 @@ impl CudaBuilder {
     #[must_use]
     pub fn fma_contraction(mut self, fma_contraction: bool) -> Self {
         self.fma_contraction = fma_contraction;
+        self
+    }
+
+    /// Whether barriers are checked: those that not all threads of a block may reach are errors in safe kernels and warnings in
+    /// `unsafe` ones. Without the check they are left to the simulator, which reports the threads that wait. Phases are always
+    /// checked.
+    #[must_use]
+    pub fn check_barriers(mut self, check: bool) -> Self {
+        self.check_barriers = check;
         self
     }
 

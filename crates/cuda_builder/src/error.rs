@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::ir::RewriteError;
 use crate::ptx::CheckError;
+use crate::uniform::UniformityError;
 
 /// Why a build failed.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +86,12 @@ pub enum CudaBuilderError {
     /// The PTX fails its check.
     #[error(transparent)]
     Check(#[from] CheckError),
+    /// Not all threads of a block would go through the same barriers or phases.
+    #[error("{}", findings.iter().map(UniformityError::to_string).collect::<Vec<_>>().join("\n"))]
+    Uniformity {
+        /// What is wrong, in the order of the kernels.
+        findings: Vec<UniformityError>,
+    },
     /// A tool failed.
     #[error("{tool} failed: {message}; {advice}")]
     Tool {

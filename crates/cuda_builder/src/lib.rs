@@ -16,10 +16,11 @@
 //! 2. `rustc` runs it through cargo, with `core` built from source, and gets one module of textual LLVM IR;
 //! 3. `ir` drops what no kernel needs, moves variables to the address spaces that Rust cannot express, and puts launch bounds
 //!    on kernels;
-//! 4. `llvm` runs `opt` and `llc`;
-//! 5. `ptx` tidies the PTX (each instruction gets a line of the kernel crate) and checks it (shared variables are only reached
+//! 4. `uniform` proves that all threads of a block go through the same barriers;
+//! 5. `llvm` runs `opt` and `llc`;
+//! 6. `ptx` tidies the PTX (each instruction gets a line of the kernel crate) and checks it (shared variables are only reached
 //!    by `.shared` accesses);
-//! 6. [`SourceDigest`] adds the digest of the sources.
+//! 7. [`SourceDigest`] adds the digest of the sources.
 //!
 //! [`Prepared`] splits the second step, for sources that are not trusted: cargo compiles the dependencies, and then rustc alone
 //! compiles one crate against them, in whatever confinement the caller runs it.
@@ -47,6 +48,7 @@ mod robustness;
 mod rustc;
 mod steps;
 pub mod toolchain;
+mod uniform;
 mod workspace;
 mod write;
 
@@ -58,4 +60,5 @@ pub use prepared::Prepared;
 pub use ptx::CheckError;
 pub use source_digest::SourceDigest;
 pub use steps::digest_of_crate;
+pub use uniform::UniformityError;
 pub use write::write_whole;

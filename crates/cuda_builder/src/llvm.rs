@@ -44,6 +44,21 @@ pub(crate) fn optimise(
     run(opt, "opt", runner)
 }
 
+/// Inlines functions in `input` and keeps local variables in values, for the check of barriers. No pass moves, joins or removes a
+/// branch.
+pub(crate) fn inline(
+    compiler: &DeviceCompiler,
+    builder: &CudaBuilder,
+    input: &Path,
+    output: &Path,
+    runner: Runner<'_>,
+) -> Result<(), CudaBuilderError> {
+    let mut opt = Command::new(compiler.tool("opt"));
+    opt.args(["-S", "-passes=always-inline,cgscc(inline),function(sroa,instsimplify),globaldce"]).arg(INLINE_CLOSURES);
+    opt.arg(format!("-mcpu={}", builder.arch)).arg(input).arg("-o").arg(output);
+    run(opt, "opt", runner)
+}
+
 /// Compiles the IR of `input` to the PTX of `output`.
 ///
 /// Loops keep their counters (`-disable-lsr`), as in nvcc's PTX: `ptxas` unrolls a loop with a counter, and computes its addresses

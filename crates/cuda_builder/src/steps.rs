@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::builder::Runner;
 use crate::toolchain::{DeviceCompiler, Search};
 use crate::workspace::Workspace;
-use crate::{CudaBuilder, CudaBuilderError, SourceDigest, ir, llvm, ptx, rustc, write_whole};
+use crate::{CudaBuilder, CudaBuilderError, SourceDigest, ir, llvm, ptx, rustc, uniform, write_whole};
 
 /// The digest of the sources of the crate of kernels at `path`, and of all its path dependencies.
 ///
@@ -97,13 +97,19 @@ impl CudaBuilder {
         if rewritten.kernels.is_empty() {
             return Err(CudaBuilderError::NoKernels { package: workspace.package.clone() });
         }
+        let check = |kernels| self.check_copy(compiler, workspace, (&rewritten, kernels), target_dir, runner);
+        check(uniform::Kernels::Phased)?;
         let without_phases = ir::without_phases(&rewritten.ir)?;
         fs::write(&to_optimise, without_phases).map_err(CudaBuilderError::io("write", &to_optimise))?;
         self.keep(&to_optimise, &name("2-rewritten.ll"))?;
         llvm::optimise(compiler, self, &to_optimise, &optimised, runner)?;
         self.keep(&optimised, &name("3-optimised.ll"))?;
+        let module = read(&optimised)?;
+        if self.check_barriers {
+            check(uniform::Kernels::Named(&suspects(&module, &rewritten)))?;
+        }
         if let Some(path) = &self.final_module_path {
-            write_whole(path, &read(&optimised)?)?;
+            write_whole(path, &module)?;
         }
         llvm::compile(compiler, self, &optimised, &printed, runner)?;
 
@@ -118,6 +124,32 @@ impl CudaBuilder {
         Ok(format!("{made_by}\n\n{ptx}"))
     }
 
+    /// Checks that all threads of a block go through the same barriers and phases, in a copy of some kernels.
+    fn check_copy(
+        &self,
+        compiler: &DeviceCompiler,
+        workspace: &Workspace,
+        (rewritten, kernels): (&ir::Rewritten, uniform::Kernels<'_>),
+        target_dir: &Path,
+        runner: Runner<'_>,
+    ) -> Result<(), CudaBuilderError> {
+        let Some(part) = uniform::part(&rewritten.ir, kernels) else { return Ok(()) };
+        let name = |step: &str| target_dir.join(format!("{}.{}.{step}", workspace.library, self.arch));
+        let (to_inline, inlined) = (name("part.ll"), name("inlined.ll"));
+        fs::write(&to_inline, part).map_err(CudaBuilderError::io("write", &to_inline))?;
+        llvm::inline(compiler, self, &to_inline, &inlined, runner)?;
+        let module = fs::read_to_string(&inlined).map_err(CudaBuilderError::io("read", &inlined))?;
+        let mut findings = Vec::new();
+        for uniform::Finding { kernel, error, has_phases } in uniform::check(&module, &crate_prefix(workspace)) {
+            match rewritten.divergent.get(&kernel) {
+                Some(ir::Divergent::Allowed) if !has_phases => {}
+                Some(ir::Divergent::Warned) if !has_phases => eprintln!("warning: {error}"),
+                _ => findings.push(error),
+            }
+        }
+        if findings.is_empty() { Ok(()) } else { Err(CudaBuilderError::Uniformity { findings }) }
+    }
+
     /// Copies an intermediate file to the caller's folder for them.
     fn keep(&self, from: &Path, name: &str) -> Result<(), CudaBuilderError> {
         let Some(folder) = &self.llvm_dir else { return Ok(()) };
@@ -126,6 +158,15 @@ impl CudaBuilder {
         fs::copy(from, &to).map_err(CudaBuilderError::io("write", &to))?;
         Ok(())
     }
+}
+
+/// The kernels whose barriers may depend on the thread, going by the optimised module.
+fn suspects(optimised: &str, rewritten: &ir::Rewritten) -> Vec<String> {
+    let findings = uniform::check(optimised, "").into_iter();
+    let mut kernels: Vec<String> = findings.map(|finding| finding.kernel).collect();
+    kernels.retain(|kernel| rewritten.divergent.get(kernel) != Some(&ir::Divergent::Allowed));
+    kernels.dedup();
+    kernels
 }
 
 /// The prefix of the paths of the crate's files, relative to the workspace.

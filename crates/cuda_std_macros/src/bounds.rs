@@ -5,8 +5,8 @@ use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Ident, Lit, Result, Token, parenthesized};
 
 /// The arguments that `#[kernel]` knows, for messages.
-const KNOWN: &str = "`block(X, Y, Z)`, `min_blocks(COUNT)`, `linear`, `launch_bounds(THREADS)` and \
-     `launch_bounds(THREADS, MIN_BLOCKS)`";
+const KNOWN: &str = "`block(X, Y, Z)`, `min_blocks(COUNT)`, `linear`, `launch_bounds(THREADS)`, \
+     `launch_bounds(THREADS, MIN_BLOCKS)` and `allow(divergent_barrier)`";
 
 /// The arguments of `#[kernel(..)]`.
 #[derive(Default)]
@@ -19,6 +19,8 @@ pub struct KernelArguments {
     pub linear: bool,
     /// The launch bounds, if there are any.
     pub bounds: Option<LaunchBounds>,
+    /// The name `divergent_barrier`, if the kernel allows barriers that depend on the thread.
+    pub divergent_barrier: Option<Ident>,
 }
 
 /// The bounds as given: the largest block, and the number of blocks a multiprocessor should hold.
@@ -50,6 +52,10 @@ impl Parse for KernelArguments {
                     parenthesized!(content in input);
                     all.bounds.replace(content.parse()?).is_some()
                 }
+                "allow" => {
+                    parenthesized!(content in input);
+                    all.divergent_barrier.replace(allowed(&content)?).is_some()
+                }
                 _ => return Err(Error::new(name.span(), format!("unknown argument: `#[kernel]` knows {KNOWN}"))),
             };
             if repeated {
@@ -70,6 +76,15 @@ impl Parse for KernelArguments {
             return Err(Error::new(input.span(), problem));
         }
         Ok(all)
+    }
+}
+
+/// The name in `allow(divergent_barrier)`.
+fn allowed(input: ParseStream) -> Result<Ident> {
+    let name: Ident = input.parse()?;
+    match name == "divergent_barrier" && input.is_empty() {
+        true => Ok(name),
+        false => Err(Error::new(name.span(), "a kernel can `allow(divergent_barrier)` and nothing else")),
     }
 }
 

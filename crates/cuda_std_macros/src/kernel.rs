@@ -15,6 +15,11 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     let parameters = function.sig.inputs.iter().map(Parameter::new).collect::<Result<Vec<_>>>()?;
     if !is_unsafe(&function) {
         parameters.iter().try_for_each(Parameter::check_safe)?;
+        if let Some(name) = &arguments.divergent_barrier {
+            let problem = "in a safe kernel all threads reach each barrier, and `cuda_builder` proves it: make it an `unsafe fn`, \
+                 or move the barrier out of what depends on the thread";
+            return Err(Error::new(name.span(), problem));
+        }
     }
     let device = device(&function, &parameters, &arguments);
     let host = host(&function, &parameters, &arguments);
@@ -69,7 +74,7 @@ fn is_unsafe(function: &ItemFn) -> bool {
     matches!(function.sig.safety, Safety::Unsafe(_))
 }
 
-/// The entry point, and the marker of its block or launch bounds.
+/// The entry point, and its markers: of its block or launch bounds, and of an `unsafe fn`.
 fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArguments) -> TokenStream {
     let attributes = &function.attrs;
     let visibility = &function.vis;
@@ -108,7 +113,12 @@ fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArgumen
         }
         _ => None,
     };
-    let marker = marker.map(|marker| {
+    // What its author promises, the builder only warns of.
+    let divergent = is_unsafe(function).then(|| match arguments.divergent_barrier {
+        Some(_) => format_ident!("__coalesce_divergent__allow__{name}"),
+        None => format_ident!("__coalesce_divergent__warn__{name}"),
+    });
+    let markers = marker.into_iter().chain(divergent).map(|marker| {
         quote! {
             #[cfg(target_arch = "nvptx64")]
             #[used]
@@ -131,7 +141,7 @@ fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArgumen
             #(#assumptions)*
             #body
         }
-        #marker
+        #(#markers)*
     }
 }
 

@@ -78,6 +78,12 @@ use proc_macro::TokenStream;
 /// number of registers, and a launch with more threads fails. `THREADS` is a number or a shape, `(32, 8)` or `(32, 8, 1)`. In the
 /// PTX they are the directives `.maxntid` and `.minnctapersm` (PTX manual, "Performance-Tuning Directives").
 ///
+/// # Barriers
+///
+/// All threads of a block have to reach a barrier. `cuda_builder` proves that they do: a barrier in control flow that depends on
+/// the thread is an error in a safe kernel, and a warning in an `unsafe fn`. `#[kernel(allow(divergent_barrier))]` on an `unsafe
+/// fn` says that its author knows better.
+///
 /// [`DisjointSlice<T>`]: ../cuda_std/disjoint/struct.DisjointSlice.html
 /// [`DisjointMatrix<T>`]: ../cuda_std/disjoint/struct.DisjointMatrix.html
 #[proc_macro_attribute]

@@ -89,8 +89,8 @@ fn launches_that_no_gpu_has_are_refused_with_a_reason() {
     let cases = [
         (
             "bounds(1)",
-            "unknown argument: `#[kernel]` knows `block(X, Y, Z)`, `min_blocks(COUNT)`, `linear`, `launch_bounds(THREADS)` and \
-             `launch_bounds(THREADS, MIN_BLOCKS)`",
+            "unknown argument: `#[kernel]` knows `block(X, Y, Z)`, `min_blocks(COUNT)`, `linear`, `launch_bounds(THREADS)`, \
+             `launch_bounds(THREADS, MIN_BLOCKS)` and `allow(divergent_barrier)`",
         ),
         ("launch_bounds()", "`launch_bounds` needs the number of threads of the largest block"),
         ("launch_bounds(1025)", "a block has at most 1024 threads"),
@@ -112,10 +112,32 @@ fn launches_that_no_gpu_has_are_refused_with_a_reason() {
         ("linear, linear", "`linear` stands here twice"),
         ("block(32), launch_bounds(32)", "a kernel with a `block(..)` needs no `launch_bounds(..)`"),
         ("linear, block(32, 8)", "the block of a `linear` kernel extends in x only"),
+        ("allow(dead_code)", "a kernel can `allow(divergent_barrier)` and nothing else"),
+        ("allow(divergent_barrier, linear)", "a kernel can `allow(divergent_barrier)` and nothing else"),
+        ("allow(divergent_barrier), allow(divergent_barrier)", "`allow` stands here twice"),
     ];
     for (arguments, message) in cases {
         assert_eq!(error(kernel(arguments, "pub unsafe fn f() {}")), message, "{arguments}");
     }
+}
+
+#[test]
+fn a_safe_kernel_allows_no_divergent_barrier() {
+    let message = error(kernel("allow(divergent_barrier)", "pub fn f() {}"));
+    assert!(message.starts_with("in a safe kernel all threads reach each barrier"), "{message}");
+}
+
+#[test]
+fn markers_say_what_the_builder_does_about_divergent_barriers() {
+    let warned = "static __coalesce_divergent__warn__f: u8 = 0;";
+    assert_makes("", "pub unsafe fn f() {}", &[warned]);
+    assert_makes(
+        "allow(divergent_barrier)",
+        "pub unsafe fn f() {}",
+        &["static __coalesce_divergent__allow__f: u8 = 0;"],
+    );
+    let safe = kernel("", "pub fn f() {}").unwrap().to_string();
+    assert!(!safe.contains("__coalesce_divergent__"), "{safe}");
 }
 
 fn squeeze(text: &str) -> String {

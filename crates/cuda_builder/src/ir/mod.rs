@@ -20,8 +20,9 @@ mod phases;
 mod reachable;
 mod rewrite;
 
+pub(crate) use lexer::{Kind, Token, tokens};
 pub(crate) use names::demangle;
-pub(crate) use phases::without_phases;
-pub(crate) use reachable::reachable;
+pub(crate) use phases::{PHASE, without_phases};
+pub(crate) use reachable::{Item, items, reachable, references};
+pub(crate) use rewrite::{Divergent, Rewritten, Variable, rewrite, with_attributes};
 pub use rewrite::{RewriteError, Space};
-pub(crate) use rewrite::{Variable, rewrite};

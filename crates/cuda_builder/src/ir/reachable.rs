@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use super::lexer::tokens;
 
 /// A definition of the module: a range of its text, and what it refers to.
-struct Item<'a> {
-    text: &'a str,
-    /// Its own name, with its `@` or `!`.
-    name: Option<&'a str>,
+pub(crate) struct Item<'a> {
+    pub text: &'a str,
+    /// Its own name: of a function or a variable without `@`, of metadata with `!`.
+    pub name: Option<&'a str>,
     /// Whether it is kept even if nothing refers to it.
     root: bool,
 }
@@ -39,7 +39,7 @@ pub(crate) fn reachable(ir: &str) -> String {
 }
 
 /// The module split into definitions; their texts, joined, are the module.
-fn items(ir: &str) -> Vec<Item<'_>> {
+pub(crate) fn items(ir: &str) -> Vec<Item<'_>> {
     let mut items = Vec::new();
     let mut rest = ir;
     while !rest.is_empty() {
@@ -80,7 +80,7 @@ fn item<'a>(text: &'a str, line: &'a str) -> Item<'a> {
 }
 
 /// The names in a text, its own included: `@name` without quotes, and `!7`.
-fn references(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn references(text: &str) -> impl Iterator<Item = &str> {
     tokens(text).filter_map(|token| token.name().or_else(|| token.text.starts_with('!').then_some(token.text)))
 }
 

@@ -7,6 +7,7 @@
 //! | `extern static __coalesce_dynamic_shared*` | `external global ...` | `external addrspace(3) global [0 x i8], align 16` |
 //! | `static __coalesce_block__X_Y_Z_M__kernel` | `constant ..., section ".launch_bounds"` | attributes of `kernel` |
 //! | `static __coalesce_launch_bounds__X_Y_Z_M__kernel` | the same | the same |
+//! | `static __coalesce_divergent__warn__kernel`, `..allow..` | the same | none; the result says so |
 //! | `fn` | `define ...` | `define ... convergent`, as clang does for CUDA |
 //!
 //! Every use of such a variable is the token `@name` where LLVM takes a constant of type `ptr`, in any instruction. It becomes the
@@ -29,6 +30,9 @@ const LAUNCH_BOUNDS: &str = "__coalesce_launch_bounds__";
 
 /// The prefix of the symbol of a marker for the exact shape of the block.
 const BLOCK: &str = "__coalesce_block__";
+
+/// The prefix of the symbol of a marker for barriers in control flow that depends on the thread.
+const DIVERGENT: &str = "__coalesce_divergent__";
 
 /// The attribute of each function: it may contain a barrier, so no pass may make its calls depend on additional conditions.
 /// LLVM removes the attribute from functions without a barrier.
@@ -68,6 +72,15 @@ impl Space {
     }
 }
 
+/// What to do about barriers of a kernel in control flow that depends on the thread. Without a marker they are errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Divergent {
+    /// Warn: the kernel is an `unsafe fn`, so its author promises what it needs.
+    Warned,
+    /// Nothing: the author allows them by name.
+    Allowed,
+}
+
 /// A variable that the rewrite moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
@@ -88,6 +101,8 @@ pub(crate) struct Rewritten {
     pub kernels: Vec<String>,
     /// The variables that were moved.
     pub variables: Vec<Variable>,
+    /// What to do about the kernels' divergent barriers.
+    pub divergent: HashMap<String, Divergent>,
 }
 
 /// The kernel crate contains something impossible.
@@ -183,7 +198,7 @@ pub(crate) fn rewrite(ir: &str) -> Result<Rewritten, RewriteError> {
             None => plan.line(line, &mut out),
         }
     }
-    Ok(Rewritten { ir: out, kernels: plan.kernels, variables: plan.variables })
+    Ok(Rewritten { ir: out, kernels: plan.kernels, variables: plan.variables, divergent: plan.divergent })
 }
 
 /// The changes to make, gathered in a first pass over the module.
@@ -199,6 +214,7 @@ struct Plan<'a> {
     attributes: HashMap<&'a str, String>,
     kernels: Vec<String>,
     variables: Vec<Variable>,
+    divergent: HashMap<String, Divergent>,
 }
 
 impl<'a> Plan<'a> {
@@ -308,6 +324,12 @@ impl<'a> Plan<'a> {
     fn bound_kernels(&mut self) -> Result<(), RewriteError> {
         for &marker in &self.markers {
             let wrong = || RewriteError::LaunchBounds { marker: marker.to_owned() };
+            if let Some(rest) = marker.strip_prefix(DIVERGENT) {
+                let (what, kernel) = rest.split_once("__").ok_or_else(wrong)?;
+                let what = if what == "allow" { Divergent::Allowed } else { Divergent::Warned };
+                self.divergent.insert(kernel.to_owned(), what);
+                continue;
+            }
             let exact = marker.strip_prefix(BLOCK);
             let rest = exact.or_else(|| marker.strip_prefix(LAUNCH_BOUNDS)).ok_or_else(wrong)?;
             let (numbers, kernel) = rest.split_once("__").ok_or_else(wrong)?;
@@ -398,7 +420,7 @@ fn kernel_name(line: &str) -> Option<&str> {
 
 /// Writes a function's first line with `attributes` inserted where function attributes begin: after the parameters and
 /// `unnamed_addr`.
-fn with_attributes(line: &str, attributes: &str, out: &mut String) {
+pub(crate) fn with_attributes(line: &str, attributes: &str, out: &mut String) {
     let (mut depth, mut seen_name, mut behind_parameters, mut written) = (0_usize, false, false, false);
     for Token { kind, text } in tokens(line) {
         if behind_parameters && !written && kind != Kind::Space && !text.ends_with("unnamed_addr") {

@@ -1,0 +1,217 @@
+//! The check: barriers and phases must not be in control flow that depends on the thread.
+
+use std::collections::HashSet;
+
+use super::analysis::Divergence;
+use super::function::{Function, bodies, is_kernel};
+use super::instruction::Instruction;
+use super::part::may_wait;
+use super::places::{Place, Places};
+use super::values::{Origin, constants};
+use crate::ir::{PHASE, demangle};
+
+/// Not all threads of a block would go through the same barriers or phases.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UniformityError {
+    /// A barrier depends on the thread.
+    #[error(
+        "{place}: kernel `{kernel}` has a barrier that not all threads of a block may reach: {cause}; move the barrier out of \
+         what depends on the thread, and guard the loads and stores alone"
+    )]
+    Barrier {
+        /// The Rust file and line.
+        place: String,
+        /// The kernel.
+        kernel: String,
+        /// The branch, and what its condition comes from.
+        cause: String,
+    },
+    /// A phase depends on the thread.
+    #[error(
+        "{place}: kernel `{kernel}` has a phase that not all threads of a block may go through: {cause}; decide by what is the \
+         same in all threads (parameters, `block_idx_x()`), and branch on the thread within the phase"
+    )]
+    Phase {
+        /// The Rust file and line.
+        place: String,
+        /// The kernel.
+        kernel: String,
+        /// The branch, and what its condition comes from.
+        cause: String,
+    },
+    /// Threads of one block may use different tiles in one phase.
+    #[error(
+        "{place}: the threads of kernel `{kernel}` may use different tiles in this phase: the choice depends on {cause}; choose \
+         the tile by what is the same in all threads"
+    )]
+    Tile {
+        /// The Rust file and line.
+        place: String,
+        /// The kernel.
+        kernel: String,
+        /// What the choice comes from.
+        cause: String,
+    },
+    /// A function with a barrier cannot be inlined.
+    #[error(
+        "{place}: kernel `{kernel}` calls `{function}`, which may reach a barrier, a phase or the thread's end, and cannot be \
+         inlined: have no recursion and no function pointer on the way to it"
+    )]
+    Hidden {
+        /// The Rust file and line.
+        place: String,
+        /// The kernel.
+        kernel: String,
+        /// The function.
+        function: String,
+    },
+}
+
+/// What is wrong in a kernel.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    /// The kernel's symbol.
+    pub kernel: String,
+    pub error: UniformityError,
+    /// Whether the kernel has phases. Then their soundness depends on its barriers.
+    pub has_phases: bool,
+}
+
+/// Checks the kernels of a module in which functions are inlined.
+pub(crate) fn check(ir: &str, crate_prefix: &str) -> Vec<Finding> {
+    let others: Vec<_> = bodies(ir).filter(|body| !is_kernel(body)).filter_map(Function::read).collect();
+    let hidden = hidden(&others);
+    let calls_hidden = |body: &str| !hidden.is_empty() && (body.contains("call "));
+    let kernels = bodies(ir).filter(|body| is_kernel(body) && (may_wait(body) || calls_hidden(body)));
+    let kernels: Vec<_> = kernels.filter_map(Function::read).collect();
+    let module = Module { places: Places::of(ir, crate_prefix), constants: constants(ir), hidden };
+    let mut findings = Vec::new();
+    for kernel in kernels {
+        let has_phases = kernel.instructions.iter().any(|instruction| instruction.callee() == Some(PHASE));
+        for error in module.check(&kernel) {
+            findings.push(Finding { kernel: kernel.name.to_owned(), error, has_phases });
+        }
+    }
+    findings
+}
+
+struct Module<'a> {
+    places: Places<'a>,
+    constants: HashSet<&'a str>,
+    /// Functions that are not inlined, from which a barrier may be reached.
+    hidden: HashSet<&'a str>,
+}
+
+/// What the threads of a block do together.
+enum Together<'a> {
+    Barrier,
+    Phase,
+    /// A call of a function that may do one of these.
+    Hidden(&'a str),
+}
+
+impl<'a> Module<'a> {
+    fn check(&self, kernel: &Function<'a>) -> Vec<UniformityError> {
+        let divergence = Divergence::of(kernel, &self.constants);
+        let mut findings = Vec::new();
+        for (index, instruction) in kernel.instructions.iter().enumerate() {
+            let Some(together) = self.together(instruction) else { continue };
+            let place = self.places.find(instruction.location);
+            let shown = place.as_ref().map_or_else(|| "unknown line".to_owned(), Place::full);
+            let name = demangle(kernel.name);
+            let branch = divergence.branch_of(instruction.block).map(|branch| {
+                let at = self.places.find(kernel.instructions[branch].location);
+                let at = at
+                    .map_or_else(|| "a branch".to_owned(), |at| format!("the branch in {}", at.beside(place.as_ref())));
+                format!("{at} depends on {}", self.origin(kernel, &divergence, branch, place.as_ref()))
+            });
+            let operand = || {
+                let depends = divergence.origin(index).is_some();
+                depends.then(|| self.origin(kernel, &divergence, index, place.as_ref()))
+            };
+            findings.extend(match (together, branch) {
+                (Together::Barrier, Some(cause)) => {
+                    Some(UniformityError::Barrier { place: shown, kernel: name, cause })
+                }
+                (Together::Barrier, None) if instruction.result.is_none() => operand().map(|operand| {
+                    let cause = format!("its number depends on {operand}");
+                    UniformityError::Barrier { place: shown, kernel: name, cause }
+                }),
+                (Together::Barrier, None) => None,
+                (Together::Phase, Some(cause)) => Some(UniformityError::Phase { place: shown, kernel: name, cause }),
+                (Together::Phase, None) => {
+                    operand().map(|cause| UniformityError::Tile { place: shown, kernel: name, cause })
+                }
+                (Together::Hidden(function), _) => {
+                    let function = demangle(function);
+                    Some(UniformityError::Hidden { place: shown, kernel: name, function })
+                }
+            });
+        }
+        findings
+    }
+
+    fn together(&self, instruction: &Instruction<'a>) -> Option<Together<'a>> {
+        if instruction.operation != "call" {
+            return None;
+        }
+        match instruction.callee() {
+            Some(PHASE) => Some(Together::Phase),
+            Some(callee) if is_barrier(callee) => Some(Together::Barrier),
+            Some(callee) => self.hidden.contains(callee).then_some(Together::Hidden(callee)),
+            None if instruction.assembles("bar.") || instruction.assembles("barrier.") => Some(Together::Barrier),
+            None if instruction.assembly().is_some() => None,
+            // A function pointer: it may point to any of them.
+            None => self.hidden.iter().min().map(|function| Together::Hidden(function)),
+        }
+    }
+
+    /// What a divergent value comes from: "`thread_idx_x()` in line 12".
+    fn origin(&self, kernel: &Function<'_>, divergence: &Divergence, value: usize, near: Option<&Place<'_>>) -> String {
+        let Some((begin, origin)) = divergence.origin(value) else { return "the thread".to_owned() };
+        let place = self.places.find(kernel.instructions[begin].location);
+        let called = place.as_ref().and_then(|place| place.calls).filter(|name| !name.starts_with('{'));
+        let what = match (origin, called) {
+            (Origin::Load, _) => "a value in memory that threads may write, read".to_owned(),
+            (_, Some(function)) => format!("`{function}()`"),
+            (Origin::Call, None) => {
+                let callee = kernel.instructions[begin].callee().unwrap_or("a function");
+                format!("`{}()`", demangle(callee))
+            }
+            (Origin::Atomic, None) => "an atomic operation".to_owned(),
+            (Origin::Assembly, None) => "inline assembly".to_owned(),
+            (Origin::Local, None) => "a local variable".to_owned(),
+        };
+        place.map_or(what.clone(), |place| format!("{what} in {}", place.beside(near)))
+    }
+}
+
+/// Whether this intrinsic waits for the threads of the block.
+fn is_barrier(callee: &str) -> bool {
+    let name = callee.strip_prefix("llvm.nvvm.").unwrap_or("");
+    name.starts_with("barrier") || (name.starts_with("bar.") && !name.starts_with("bar.warp."))
+}
+
+/// The functions besides kernels from which a barrier, a phase or the thread's end may be reached.
+fn hidden<'a>(others: &[Function<'a>]) -> HashSet<&'a str> {
+    let mut hidden = HashSet::new();
+    loop {
+        let before = hidden.len();
+        for function in others {
+            let module = |instruction: &Instruction<'a>| match instruction.callee() {
+                Some(callee) => callee == PHASE || is_barrier(callee) || hidden.contains(callee),
+                None if instruction.assembly().is_some() => {
+                    instruction.assembles("bar.") || instruction.assembles("barrier.")
+                }
+                None => instruction.operation == "call" && !hidden.is_empty(),
+            };
+            if function.instructions.iter().any(|instruction| instruction.ends_thread() || module(instruction)) {
+                hidden.insert(function.name);
+            }
+        }
+        if hidden.len() == before {
+            return hidden;
+        }
+    }
+}
