@@ -44,8 +44,8 @@ pub(crate) fn optimise(
     run(opt, "opt", runner)
 }
 
-/// Inlines functions in `input` and keeps local variables in values, for the check of barriers. No pass moves, joins or removes a
-/// branch.
+/// Inlines functions in `input` and keeps local variables in values, for the check of barriers. None of these passes joins or
+/// copies blocks.
 pub(crate) fn inline(
     compiler: &DeviceCompiler,
     builder: &CudaBuilder,
@@ -54,7 +54,8 @@ pub(crate) fn inline(
     runner: Runner<'_>,
 ) -> Result<(), CudaBuilderError> {
     let mut opt = Command::new(compiler.tool("opt"));
-    opt.args(["-S", "-passes=always-inline,cgscc(inline),function(sroa,instsimplify),globaldce"]).arg(INLINE_CLOSURES);
+    let simplify = "function(sroa,instcombine<no-verify-fixpoint>,sroa)";
+    opt.arg("-S").arg(format!("-passes=always-inline,cgscc(inline),{simplify},globaldce")).arg(INLINE_CLOSURES);
     opt.arg(format!("-mcpu={}", builder.arch)).arg(input).arg("-o").arg(output);
     run(opt, "opt", runner)
 }

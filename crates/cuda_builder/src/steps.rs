@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::builder::Runner;
 use crate::toolchain::{DeviceCompiler, Search};
 use crate::workspace::Workspace;
-use crate::{CudaBuilder, CudaBuilderError, SourceDigest, ir, llvm, ptx, rustc, uniform, write_whole};
+use crate::{CudaBuilder, CudaBuilderError, SourceDigest, UniformityError, ir, llvm, ptx, rustc, uniform, write_whole};
 
 /// The digest of the sources of the crate of kernels at `path`, and of all its path dependencies.
 ///
@@ -98,7 +98,7 @@ impl CudaBuilder {
             return Err(CudaBuilderError::NoKernels { package: workspace.package.clone() });
         }
         let check = |kernels| self.check_copy(compiler, workspace, (&rewritten, kernels), target_dir, runner);
-        check(uniform::Kernels::Phased)?;
+        let mut findings = check(uniform::Kernels::Phased)?;
         let without_phases = ir::without_phases(&rewritten.ir)?;
         fs::write(&to_optimise, without_phases).map_err(CudaBuilderError::io("write", &to_optimise))?;
         self.keep(&to_optimise, &name("2-rewritten.ll"))?;
@@ -106,7 +106,13 @@ impl CudaBuilder {
         self.keep(&optimised, &name("3-optimised.ll"))?;
         let module = read(&optimised)?;
         if self.check_barriers {
-            check(uniform::Kernels::Named(&suspects(&module, &rewritten)))?;
+            let others = check(uniform::Kernels::Named(&suspects(&module, &rewritten)))?;
+            // A kernel with phases may be among both.
+            let new: Vec<_> = others.into_iter().filter(|finding| !findings.contains(finding)).collect();
+            findings.extend(new);
+        }
+        if !findings.is_empty() {
+            return Err(CudaBuilderError::Uniformity { findings });
         }
         if let Some(path) = &self.final_module_path {
             write_whole(path, &module)?;
@@ -124,7 +130,8 @@ impl CudaBuilder {
         Ok(format!("{made_by}\n\n{ptx}"))
     }
 
-    /// Checks that all threads of a block go through the same barriers and phases, in a copy of some kernels.
+    /// Checks that all threads of a block go through the same barriers and phases, in a copy of some kernels. Returns what is wrong,
+    /// but for what is only warned of.
     fn check_copy(
         &self,
         compiler: &DeviceCompiler,
@@ -132,8 +139,8 @@ impl CudaBuilder {
         (rewritten, kernels): (&ir::Rewritten, uniform::Kernels<'_>),
         target_dir: &Path,
         runner: Runner<'_>,
-    ) -> Result<(), CudaBuilderError> {
-        let Some(part) = uniform::part(&rewritten.ir, kernels) else { return Ok(()) };
+    ) -> Result<Vec<UniformityError>, CudaBuilderError> {
+        let Some(part) = uniform::part(&rewritten.ir, kernels) else { return Ok(Vec::new()) };
         let name = |step: &str| target_dir.join(format!("{}.{}.{step}", workspace.library, self.arch));
         let (to_inline, inlined) = (name("part.ll"), name("inlined.ll"));
         fs::write(&to_inline, part).map_err(CudaBuilderError::io("write", &to_inline))?;
@@ -147,7 +154,7 @@ impl CudaBuilder {
                 _ => findings.push(error),
             }
         }
-        if findings.is_empty() { Ok(()) } else { Err(CudaBuilderError::Uniformity { findings }) }
+        Ok(findings)
     }
 
     /// Copies an intermediate file to the caller's folder for them.

@@ -40,17 +40,17 @@ pub enum UniformityError {
         /// The branch, and what its condition comes from.
         cause: String,
     },
-    /// Threads of one block may use different tiles in one phase.
+    /// Threads of one block may use different tiles in one phase, or another operand of it.
     #[error(
-        "{place}: the threads of kernel `{kernel}` may use different tiles in this phase: the choice depends on {cause}; choose \
-         the tile by what is the same in all threads"
+        "{place}: the threads of kernel `{kernel}` may give this phase different operands (a tile, a distance): they depend on \
+         {cause}; choose them by what is the same in all threads"
     )]
-    Tile {
+    Operand {
         /// The Rust file and line.
         place: String,
         /// The kernel.
         kernel: String,
-        /// What the choice comes from.
+        /// What the operand comes from.
         cause: String,
     },
     /// A function with a barrier cannot be inlined.
@@ -66,6 +66,18 @@ pub enum UniformityError {
         /// The function.
         function: String,
     },
+}
+
+impl UniformityError {
+    /// The Rust file and line.
+    pub fn place(&self) -> &str {
+        match self {
+            Self::Barrier { place, .. }
+            | Self::Phase { place, .. }
+            | Self::Operand { place, .. }
+            | Self::Hidden { place, .. } => place,
+        }
+    }
 }
 
 /// What is wrong in a kernel.
@@ -89,7 +101,11 @@ pub(crate) fn check(ir: &str, crate_prefix: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for kernel in kernels {
         let has_phases = kernel.instructions.iter().any(|instruction| instruction.callee() == Some(PHASE));
-        for error in module.check(&kernel) {
+        let mut errors = module.check(&kernel);
+        // A phase has a barrier, and functions with one may be inlined more than once.
+        let mut places = HashSet::new();
+        errors.retain(|error| places.insert(error.place().to_owned()));
+        for error in errors {
             findings.push(Finding { kernel: kernel.name.to_owned(), error, has_phases });
         }
     }
@@ -141,7 +157,7 @@ impl<'a> Module<'a> {
                 (Together::Barrier, None) => None,
                 (Together::Phase, Some(cause)) => Some(UniformityError::Phase { place: shown, kernel: name, cause }),
                 (Together::Phase, None) => {
-                    operand().map(|cause| UniformityError::Tile { place: shown, kernel: name, cause })
+                    operand().map(|cause| UniformityError::Operand { place: shown, kernel: name, cause })
                 }
                 (Together::Hidden(function), _) => {
                     let function = demangle(function);
@@ -171,14 +187,17 @@ impl<'a> Module<'a> {
     fn origin(&self, kernel: &Function<'_>, divergence: &Divergence, value: usize, near: Option<&Place<'_>>) -> String {
         let Some((begin, origin)) = divergence.origin(value) else { return "the thread".to_owned() };
         let place = self.places.find(kernel.instructions[begin].location);
-        let called = place.as_ref().and_then(|place| place.calls).filter(|name| !name.starts_with('{'));
+        let callee = kernel.instructions[begin].callee().unwrap_or("a function");
+        let called = place.as_ref().and_then(|place| place.calls);
+        let called = called.filter(|call| !call.name.starts_with('{'));
         let what = match (origin, called) {
             (Origin::Load, _) => "a value in memory that threads may write, read".to_owned(),
-            (_, Some(function)) => format!("`{function}()`"),
-            (Origin::Call, None) => {
-                let callee = kernel.instructions[begin].callee().unwrap_or("a function");
-                format!("`{}()`", demangle(callee))
+            // A phase gives its closure a thread.
+            (Origin::Call, Some(call)) if call.file.contains("/phases/") && callee.contains(".tid.") => {
+                "the thread of a phase".to_owned()
             }
+            (_, Some(call)) => format!("`{}()`", call.name),
+            (Origin::Call, None) => format!("`{}()`", demangle(callee)),
             (Origin::Atomic, None) => "an atomic operation".to_owned(),
             (Origin::Assembly, None) => "inline assembly".to_owned(),
             (Origin::Local, None) => "a local variable".to_owned(),

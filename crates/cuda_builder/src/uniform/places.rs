@@ -17,7 +17,14 @@ pub(super) struct Place<'a> {
     file: &'a str,
     line: u32,
     /// The function called there, whose inlined body the instruction is in.
-    pub calls: Option<&'a str>,
+    pub calls: Option<Call<'a>>,
+}
+
+/// A function that is called and inlined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Call<'a> {
+    pub file: &'a str,
+    pub name: &'a str,
 }
 
 impl Place<'_> {
@@ -53,22 +60,22 @@ impl<'a> Places<'a> {
         while let Some(number) = next {
             let node = *self.nodes.get(&number)?;
             let line = field(node, "line: ").and_then(|line| line.parse().ok()).unwrap_or(0);
-            let (file, function) = self.scope(field(node, "scope: !")?.parse().ok()?)?;
-            let place = Place { file, line, calls };
+            let call = self.scope(field(node, "scope: !")?.parse().ok()?)?;
+            let place = Place { file: call.file, line, calls };
             if line > 0 {
-                if file.starts_with(self.crate_prefix) {
+                if call.file.starts_with(self.crate_prefix) {
                     return Some(place);
                 }
                 outermost = Some(place);
             }
-            calls = Some(function);
+            calls = Some(call);
             next = field(node, "inlinedAt: !").and_then(|number| number.parse().ok());
         }
         outermost
     }
 
-    /// The file and the function of a scope.
-    fn scope(&self, mut number: u32) -> Option<(&'a str, &'a str)> {
+    /// The function of a scope.
+    fn scope(&self, mut number: u32) -> Option<Call<'a>> {
         let mut file = None;
         // A chain is never longer than this; malformed metadata may have circles.
         for _ in 0..64 {
@@ -78,7 +85,8 @@ impl<'a> Places<'a> {
                 let name = node.split_once("(name: \"")?.1;
                 let name = name.split(['"', '<']).next()?;
                 let file = *self.nodes.get(&file?)?;
-                return Some((file.split_once("filename: \"")?.1.split('"').next()?, name));
+                let file = file.split_once("filename: \"")?.1.split('"').next()?;
+                return Some(Call { file, name });
             }
             number = field(node, "scope: !")?.parse().ok()?;
         }
@@ -113,7 +121,7 @@ mod tests {
     fn the_place_is_in_the_kernel_crate() {
         let places = Places::of(NODES, "kernels/");
         let place = places.find(Some(6)).unwrap();
-        assert_eq!((place.full().as_str(), place.calls), ("kernels/src/a.rs:5", Some("get")));
+        assert_eq!((place.full().as_str(), place.calls.unwrap().name), ("kernels/src/a.rs:5", "get"));
         assert_eq!(places.find(Some(7)).unwrap().calls, None);
     }
 

@@ -96,8 +96,10 @@ fn a_phase_may_not_choose_its_tile_by_the_thread() {
     assert_eq!(phase("null"), [""; 0]);
     assert_eq!(
         phase("%p"),
-        ["unknown line: the threads of kernel `k` may use different tiles in this phase: the choice depends on \
-          `llvm.nvvm.read.ptx.sreg.tid.x()`; choose the tile by what is the same in all threads"]
+        [
+            "unknown line: the threads of kernel `k` may give this phase different operands (a tile, a distance): they depend \
+          on `llvm.nvvm.read.ptx.sreg.tid.x()`; choose them by what is the same in all threads"
+        ]
     );
     assert_eq!(phase("%undefined").len(), 1);
 }
