@@ -1,9 +1,10 @@
-//! Tests that no text makes the rewrite, the tidying or the check panic.
+//! Tests that no text makes the rewrite, the tidying or the checks panic.
 
 use proptest::prelude::*;
 
-use crate::ir::{Space, Variable, rewrite};
+use crate::ir::{Space, Variable, rewrite, without_phases};
 use crate::ptx::{check, tidy};
+use crate::uniform;
 
 /// Lines of fragments that the parsers look for, in any order.
 fn soup(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
@@ -47,9 +48,52 @@ const IR: &[&str] = &[
     "@__coalesce_launch_bounds__",
     "@__coalesce_block__32_8_1_0__k",
     "@__coalesce_block__",
+    "@__coalesce_divergent__warn__k",
     "!DIFile(filename: \"",
     "\", directory: \"",
     ";",
+];
+
+const FUNCTIONS: &[&str] = &[
+    "\n",
+    "\n}\n",
+    "\n  ",
+    "\ndefine ptx_kernel void @k(i32 %p) {\n",
+    "\ndefine internal void @f(ptr readonly noalias %q) #0 {\n",
+    "declare void @__coalesce_phase(ptr)\n",
+    "\na:\n",
+    "\n\"b c\":\n",
+    "\"",
+    "%t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !dbg !1\n",
+    "%v = phi i32 [ %t, %a ], [ 1, %\"b c\" ]\n",
+    "%w = load i32, ptr",
+    "%w = select i1 %v, ptr %q, ptr",
+    "getelementptr",
+    "ptr addrspace(3) %q",
+    "phi { i32, ptr } [",
+    "]",
+    ", %a ]",
+    "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 %v)\n",
+    "call void @__coalesce_phase(ptr %q)\n",
+    "call void @f()\n",
+    "call void %q()\n",
+    "call void asm \"exit;\", \"\"()\n",
+    "switch i32 %v, label %a [\n",
+    "i32 1, label %\"b c\"\n  ]\n",
+    "br i1 %v, label %a, label %\"b c\"\n",
+    "br label %a\n",
+    "ret void\n",
+    "unreachable\n",
+    "\n!1 = !DILocation(line: 1, scope: !2, inlinedAt: !1)\n",
+    "\n!2 = distinct !DISubprogram(name: \"k\", file: !3)\n",
+    "\n!3 = !DIFile(filename: \"a.rs\", directory: \"\")\n",
+    "attributes #0 = { noinline }\n",
+    "@g = constant",
+    "(",
+    ")",
+    ",",
+    "=",
+    "!dbg !1",
 ];
 
 const PTX: &[&str] = &[
@@ -92,6 +136,14 @@ proptest! {
     #[test]
     fn any_ir_is_rewritten_or_refused(text in soup(IR)) {
         let _ = rewrite(&text);
+    }
+
+    #[test]
+    fn any_functions_are_checked(text in soup(FUNCTIONS)) {
+        let _ = without_phases(&text);
+        let _ = uniform::part(&text, uniform::Kernels::Phased);
+        let _ = uniform::part(&text, uniform::Kernels::Named(&["k".to_owned()]));
+        let _ = uniform::check(&text, "kernels/");
     }
 
     #[test]

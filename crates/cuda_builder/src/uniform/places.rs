@@ -57,7 +57,9 @@ impl<'a> Places<'a> {
         let mut next = location;
         let mut calls = None;
         let mut outermost = None;
-        while let Some(number) = next {
+        // A chain is never longer than this; malformed metadata may have circles.
+        for _ in 0..1000 {
+            let Some(number) = next else { break };
             let node = *self.nodes.get(&number)?;
             let line = field(node, "line: ").and_then(|line| line.parse().ok()).unwrap_or(0);
             let call = self.scope(field(node, "scope: !")?.parse().ok()?)?;
@@ -77,8 +79,7 @@ impl<'a> Places<'a> {
     /// The function of a scope.
     fn scope(&self, mut number: u32) -> Option<Call<'a>> {
         let mut file = None;
-        // A chain is never longer than this; malformed metadata may have circles.
-        for _ in 0..64 {
+        for _ in 0..1000 {
             let node = *self.nodes.get(&number)?;
             file = file.or_else(|| field(node, "file: !").and_then(|number| number.parse::<u32>().ok()));
             if node.starts_with("!DISubprogram(") {
