@@ -24,7 +24,7 @@ use std::collections::HashSet;
 
 use super::flow::Flow;
 use super::function::Function;
-use super::values::{Effect, Origin, effect};
+use super::values::{Effect, Origin, Scope, effect};
 
 /// Why a value is divergent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(super) struct Divergence {
 }
 
 impl Divergence {
-    pub fn of(function: &Function<'_>, constants: &HashSet<&str>) -> Self {
+    pub fn of(function: &Function<'_>, constants: &HashSet<&str>, scope: Scope) -> Self {
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); function.instructions.len()];
         let mut divergence = Divergence { values: vec![None; users.len()], blocks: vec![None; function.blocks.len()] };
         let mut open = Vec::new();
@@ -54,7 +54,7 @@ impl Divergence {
         for (index, instruction) in function.instructions.iter().enumerate() {
             let mut ignores_operands = false;
             if instruction.result.is_some() {
-                match effect(instruction, function, constants) {
+                match effect(instruction, function, constants, scope) {
                     Effect::Differs(origin) => divergence.mark(index, Reason::Begins(origin), &mut open),
                     Effect::Uniform => ignores_operands = true,
                     Effect::Computes => {}

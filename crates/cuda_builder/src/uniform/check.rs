@@ -1,5 +1,7 @@
-//! The check: barriers and phases must not be in control flow that depends on the thread.
+//! The check: barriers and phases must not be in control flow that depends on the thread, and operations of a whole warp not in
+//! control flow that depends on the lane.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use super::analysis::Divergence;
@@ -7,8 +9,8 @@ use super::function::{Function, bodies, is_kernel};
 use super::instruction::Instruction;
 use super::part::may_wait;
 use super::places::{Place, Places};
-use super::values::{Origin, constants};
-use crate::ir::{PHASE, demangle};
+use super::values::{Origin, Scope, constants};
+use crate::ir::{PHASE, demangle, tokens};
 
 /// Not all threads of a block would go through the same barriers or phases.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -53,6 +55,19 @@ pub enum UniformityError {
         /// What the operand comes from.
         cause: String,
     },
+    /// An operation of a whole warp depends on the lane.
+    #[error(
+        "{place}: kernel `{kernel}` has an operation of all lanes of a warp that not all of them may reach: {cause}; move it out of \
+         what depends on the lane, or name the lanes that are there in its mask"
+    )]
+    Warp {
+        /// The Rust file and line.
+        place: String,
+        /// The kernel.
+        kernel: String,
+        /// The branch, and what its condition comes from.
+        cause: String,
+    },
     /// A function with a barrier cannot be inlined.
     #[error(
         "{place}: kernel `{kernel}` calls `{function}`, which may reach a barrier, a phase or the thread's end, and cannot be \
@@ -75,7 +90,8 @@ impl UniformityError {
             Self::Barrier { place, .. }
             | Self::Phase { place, .. }
             | Self::Operand { place, .. }
-            | Self::Hidden { place, .. } => place,
+            | Self::Hidden { place, .. }
+            | Self::Warp { place, .. } => place,
         }
     }
 }
@@ -96,8 +112,17 @@ pub(crate) fn check(ir: &str, crate_prefix: &str) -> Vec<Finding> {
     let hidden = hidden(&others);
     let calls_hidden = |body: &str| !hidden.is_empty() && (body.contains("call "));
     let kernels = bodies(ir).filter(|body| is_kernel(body) && (may_wait(body) || calls_hidden(body)));
-    let kernels: Vec<_> = kernels.filter_map(Function::read).collect();
-    let module = Module { places: Places::of(ir, crate_prefix), constants: constants(ir), hidden };
+    let rows_of_warps = rows_of_warps(ir);
+    let kernels = kernels.filter_map(|body| {
+        let mut kernel = Function::read(body)?;
+        kernel.has_rows_of_warps = tokens(body.lines().next()?).any(|token| rows_of_warps.contains(token.text));
+        Some(kernel)
+    });
+    let kernels: Vec<_> = kernels.collect();
+    let declared = ir.lines().filter(|line| line.starts_with("declare "));
+    let declared = declared.filter_map(|line| tokens(line).find_map(|token| token.name()));
+    let known = others.iter().map(|other| other.name).chain(declared).collect();
+    let module = Module { places: Places::of(ir, crate_prefix), constants: constants(ir), hidden, known };
     let mut findings = Vec::new();
     for kernel in kernels {
         let has_phases = kernel.instructions.iter().any(|instruction| instruction.callee() == Some(PHASE));
@@ -106,10 +131,25 @@ pub(crate) fn check(ir: &str, crate_prefix: &str) -> Vec<Finding> {
         let mut places = HashSet::new();
         errors.retain(|error| places.insert(error.place().to_owned()));
         for error in errors {
+            // A phase's warps are whole.
+            if has_phases && matches!(error, UniformityError::Warp { .. }) {
+                continue;
+            }
             findings.push(Finding { kernel: kernel.name.to_owned(), error, has_phases });
         }
     }
     findings
+}
+
+/// The groups of attributes of kernels whose blocks have rows of whole warps.
+fn rows_of_warps(ir: &str) -> HashSet<&str> {
+    let groups = ir.lines().filter_map(|line| line.strip_prefix("attributes ")?.split_once(" = "));
+    let has_rows = |attributes: &str| {
+        let shape = attributes.split_once("\"nvvm.reqntid\"=\"").map(|(_, shape)| shape);
+        let x = shape.and_then(|shape| shape.split(',').next()?.parse::<u32>().ok());
+        x.is_some_and(|x| x % 32 == 0)
+    };
+    groups.filter(|(_, attributes)| has_rows(attributes)).map(|(group, _)| group).collect()
 }
 
 struct Module<'a> {
@@ -117,10 +157,14 @@ struct Module<'a> {
     constants: HashSet<&'a str>,
     /// Functions that are not inlined, from which a barrier may be reached.
     hidden: HashSet<&'a str>,
+    /// All functions that are not inlined, and those that are declared.
+    known: HashSet<&'a str>,
 }
 
 /// What the threads of a block do together.
 enum Together<'a> {
+    /// Not a block's, but a warp's.
+    Warp,
     Barrier,
     Phase,
     /// A call of a function that may do one of these.
@@ -129,10 +173,15 @@ enum Together<'a> {
 
 impl<'a> Module<'a> {
     fn check(&self, kernel: &Function<'a>) -> Vec<UniformityError> {
-        let divergence = Divergence::of(kernel, &self.constants);
+        let divergence = Divergence::of(kernel, &self.constants, Scope::Block);
+        let in_warp = OnceCell::new();
         let mut findings = Vec::new();
         for (index, instruction) in kernel.instructions.iter().enumerate() {
             let Some(together) = self.together(instruction) else { continue };
+            let divergence = match together {
+                Together::Warp => in_warp.get_or_init(|| Divergence::of(kernel, &self.constants, Scope::Warp)),
+                _ => &divergence,
+            };
             let place = self.places.find(instruction.location);
             let shown = place.as_ref().map_or_else(|| "unknown line".to_owned(), Place::full);
             let name = demangle(kernel.name);
@@ -140,15 +189,18 @@ impl<'a> Module<'a> {
                 let at = self.places.find(kernel.instructions[branch].location);
                 let at = at
                     .map_or_else(|| "a branch".to_owned(), |at| format!("the branch in {}", at.beside(place.as_ref())));
-                format!("{at} depends on {}", self.origin(kernel, &divergence, branch, place.as_ref()))
+                format!("{at} depends on {}", self.origin(kernel, divergence, branch, place.as_ref()))
             });
             let operand = || {
                 let depends = divergence.origin(index).is_some();
-                depends.then(|| self.origin(kernel, &divergence, index, place.as_ref()))
+                depends.then(|| self.origin(kernel, divergence, index, place.as_ref()))
             };
             findings.extend(match (together, branch) {
                 (Together::Barrier, Some(cause)) => {
                     Some(UniformityError::Barrier { place: shown, kernel: name, cause })
+                }
+                (Together::Warp, cause) => {
+                    cause.map(|cause| UniformityError::Warp { place: shown, kernel: name, cause })
                 }
                 (Together::Barrier, None) if instruction.result.is_none() => operand().map(|operand| {
                     let cause = format!("its number depends on {operand}");
@@ -175,7 +227,12 @@ impl<'a> Module<'a> {
         match instruction.callee() {
             Some(PHASE) => Some(Together::Phase),
             Some(callee) if is_barrier(callee) => Some(Together::Barrier),
-            Some(callee) => self.hidden.contains(callee).then_some(Together::Hidden(callee)),
+            Some(callee) if is_of_whole_warp(callee, instruction) => Some(Together::Warp),
+            // What has no definition may be another name of something.
+            Some(callee) => {
+                let is_known = callee.starts_with("llvm.") || self.known.contains(callee);
+                (self.hidden.contains(callee) || !is_known).then_some(Together::Hidden(callee))
+            }
             None if instruction.assembles("bar.") || instruction.assembles("barrier.") => Some(Together::Barrier),
             None if instruction.assembly().is_some() => None,
             // A function pointer: it may point to any of them.
@@ -210,6 +267,14 @@ impl<'a> Module<'a> {
 fn is_barrier(callee: &str) -> bool {
     let name = callee.strip_prefix("llvm.nvvm.").unwrap_or("");
     name.starts_with("barrier") || (name.starts_with("bar.") && !name.starts_with("bar.warp."))
+}
+
+/// Whether this intrinsic needs all lanes of the warp at once: it has a mask of 32 ones. Lanes may wait at different barriers of
+/// their warp, so these are left to the simulator.
+fn is_of_whole_warp(callee: &str, instruction: &Instruction<'_>) -> bool {
+    let name = callee.strip_prefix("llvm.nvvm.").unwrap_or("");
+    let of_warp = ["shfl.sync.", "vote.", "match.", "redux.sync."].iter().any(|prefix| name.starts_with(prefix));
+    of_warp && instruction.text.contains("i32 -1")
 }
 
 /// The functions besides kernels from which a barrier, a phase or the thread's end may be reached.

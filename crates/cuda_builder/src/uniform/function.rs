@@ -13,6 +13,8 @@ use crate::ir::tokens;
 pub(super) struct Function<'a> {
     pub name: &'a str,
     pub is_kernel: bool,
+    /// Whether each row of its blocks is a number of warps, by their declared shape.
+    pub has_rows_of_warps: bool,
     /// The instructions of all blocks, in order. Parameters come first, as instructions without operands.
     pub instructions: Vec<Instruction<'a>>,
     /// The first block is the entry.
@@ -52,8 +54,14 @@ impl<'a> Function<'a> {
         let head = text.lines().next()?;
         let name = tokens(head).find_map(|token| token.name())?;
         let is_kernel = is_kernel(text);
-        let mut function =
-            Function { name, is_kernel, instructions: Vec::new(), blocks: Vec::new(), defined: HashMap::new() };
+        let mut function = Function {
+            name,
+            is_kernel,
+            has_rows_of_warps: false,
+            instructions: Vec::new(),
+            blocks: Vec::new(),
+            defined: HashMap::new(),
+        };
         function.parameters(head);
         function.body(text, head.len() + 1);
         Some(function)

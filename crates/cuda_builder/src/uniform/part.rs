@@ -6,7 +6,17 @@ use super::function;
 use crate::ir::{self, Item, PHASE, with_attributes};
 
 /// Texts of what threads do together. Whether a function really contains that, the check finds out.
-const TOGETHER: [&str; 5] = ["llvm.nvvm.bar", "llvm.nvvm.exit", PHASE, "bar.", "barrier."];
+const TOGETHER: [&str; 9] = [
+    "llvm.nvvm.bar",
+    "llvm.nvvm.exit",
+    "llvm.nvvm.shfl.",
+    "llvm.nvvm.vote.",
+    "llvm.nvvm.match.",
+    "llvm.nvvm.redux.",
+    PHASE,
+    "bar.",
+    "barrier.",
+];
 
 /// The kernels that are checked.
 #[derive(Clone, Copy)]

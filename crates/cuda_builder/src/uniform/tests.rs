@@ -117,6 +117,39 @@ fn inline_assembly_may_wait_and_end_threads() {
 }
 
 #[test]
+fn an_operation_of_a_whole_warp_is_for_all_its_lanes() {
+    let shuffle = |condition: &str, mask: i32| {
+        let operation = format!("%s = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 {mask}, i32 1, i32 1, i32 31)");
+        findings(
+            "i32 %n",
+            &format!("  {TID}\n  {condition}\n  br i1 %c, label %a, label %b\na:\n  {operation}\n  br label %b\nb:\n  ret void"),
+        )
+        .len()
+    };
+    for of_warps in [
+        "%c = icmp samesign ult i32 %t, 64",
+        "%c = icmp ugt i32 %t, 31",
+        "%w = lshr i32 %t, 5\n  %c = icmp eq i32 %w, %n",
+        "%z = zext i32 %t to i64\n  %w = udiv i64 %z, 96\n  %c = icmp eq i64 %w, 3",
+        "%w = and i32 %t, 992\n  %c = icmp eq i32 %w, 0",
+        "%v = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %d)\n  %c = xor i1 %v, true",
+    ] {
+        assert_eq!(shuffle(of_warps, -1), 0, "{of_warps}");
+    }
+    for of_lanes in [
+        "%c = icmp ult i32 %t, 16",
+        "%c = icmp ult i32 %t, %n",
+        "%c = icmp ult i32 32, %t",
+        "%w = lshr i32 %t, 4\n  %c = icmp eq i32 %w, 0",
+        "%w = and i32 %t, 31\n  %c = icmp eq i32 %w, 0",
+        "%y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()\n  %c = icmp eq i32 %y, 0",
+    ] {
+        assert_eq!(shuffle(of_lanes, -1), 1, "{of_lanes}");
+        assert_eq!(shuffle(of_lanes, 1), 0, "{of_lanes}");
+    }
+}
+
+#[test]
 fn what_is_not_inlined_may_not_wait() {
     let with = |call: &str, other: &str| {
         let text = format!("{other}\ndefine ptx_kernel void @k(ptr %p) {{\n  {call}\n  ret void\n}}\n");
@@ -128,6 +161,8 @@ fn what_is_not_inlined_may_not_wait() {
     assert_eq!(with("%1 = call i32 @g()", &caller), 1);
     assert_eq!(with("call void %p()", &waits), 1);
     assert_eq!(with("call void %p()", ""), 0);
+    assert_eq!(with("call void @h()", &format!("@h = alias void (), ptr @f\n{waits}")), 1);
+    assert_eq!(with("call void @h()", &format!("declare void @h()\n{waits}")), 0);
     assert_eq!(with("call void @f()", "define internal void @f() {\n  ret void\n}"), 0);
 }
 

@@ -1,10 +1,18 @@
-//! What an instruction's result is, if its operands are the same in all threads of a block.
+//! What an instruction's result is, if its operands are the same in all threads of a block, or of a warp.
 
 use std::collections::HashSet;
 
 use super::function::Function;
 use super::instruction::{Instruction, is_local};
 use crate::ir::{Kind, tokens};
+
+/// The threads that are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    Block,
+    /// The lanes of a warp. This is for warnings: it takes warps for rows of 32 threads in x, and loads for done by all lanes at once.
+    Warp,
+}
 
 /// What an instruction does with uniformity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,8 +113,17 @@ const COMPUTING_NVVM: [&str; 14] =
     ["sin", "cos", "ex2", "lg2", "rsqrt", "rcp", "sqrt", "div", "fma", "add", "mul", "fabs", "fmin", "fmax"];
 
 /// The effect of an instruction that has a result.
-pub(super) fn effect(instruction: &Instruction<'_>, function: &Function<'_>, constants: &HashSet<&str>) -> Effect {
+pub(super) fn effect<'a>(
+    instruction: &Instruction<'a>,
+    function: &Function<'a>,
+    constants: &HashSet<&str>,
+    scope: Scope,
+) -> Effect {
+    if scope == Scope::Warp && is_uniform_in_warp(instruction, function) {
+        return Effect::Uniform;
+    }
     match instruction.operation {
+        "load" if scope == Scope::Warp => Effect::Computes,
         "parameter" => Effect::Uniform,
         "call" if instruction.assembly().is_some() => Effect::Differs(Origin::Assembly),
         "call" => instruction.callee().map_or(Effect::Differs(Origin::Call), of_function),
@@ -126,6 +143,45 @@ pub(super) fn effect(instruction: &Instruction<'_>, function: &Function<'_>, con
         "freeze" if instruction.operands.is_empty() => Effect::Differs(Origin::Local),
         _ => Effect::Computes,
     }
+}
+
+/// Whether the lanes of a warp have the same result although their threads' indices differ.
+fn is_uniform_in_warp<'a>(instruction: &Instruction<'a>, function: &Function<'a>) -> bool {
+    if let Some(callee) = instruction.callee() {
+        let is = |name: &str| callee.starts_with(&format!("llvm.nvvm.{name}"));
+        let of_warp = ["vote.", "redux.", "activemask", "read.ptx.sreg.warpid", "read.ptx.sreg.smid"];
+        let rows = ["read.ptx.sreg.tid.y", "read.ptx.sreg.tid.z"];
+        return of_warp.into_iter().any(is) || (function.has_rows_of_warps && rows.into_iter().any(is));
+    }
+    // `%x / 64`, `%x < 32` and the like for the thread's x, which begins with a multiple of 32 in each warp.
+    let words: Vec<&str> = instruction.text.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+    let constant = words.iter().skip(2).find_map(|word| word.parse::<i64>().ok());
+    let (Some(constant), [operand]) = (constant, instruction.operands.as_slice()) else { return false };
+    let is_first =
+        words.iter().position(|word| word == operand) < words.iter().position(|word| *word == constant.to_string());
+    let has = |word: &str| words.contains(&word);
+    let splits = match instruction.operation {
+        "lshr" => constant >= 5,
+        "udiv" => constant % 32 == 0,
+        "and" => constant & 31 == 0,
+        "icmp" if has("ult") || has("uge") => constant % 32 == 0,
+        "icmp" if has("ugt") || has("ule") => constant % 32 == 31,
+        _ => false,
+    };
+    is_first && splits && is_thread_x(operand, function)
+}
+
+/// Whether a value is the thread's x, in a type of any width.
+fn is_thread_x<'a>(mut name: &'a str, function: &Function<'a>) -> bool {
+    for _ in 0..8 {
+        let Some(&index) = function.defined.get(name) else { return false };
+        let instruction = &function.instructions[index];
+        match (instruction.operation, instruction.operands.as_slice()) {
+            ("zext" | "sext" | "trunc" | "freeze", [operand]) => name = operand,
+            _ => return instruction.callee() == Some("llvm.nvvm.read.ptx.sreg.tid.x"),
+        }
+    }
+    false
 }
 
 fn of_function(callee: &str) -> Effect {
