@@ -108,6 +108,28 @@ transpose_padded(const float* __restrict__ in, unsigned rows, unsigned cols,
     }
 }
 
+// Rows of the tile of any width from 32 to 64 floats.
+extern "C" __global__ void __launch_bounds__(256)
+transpose_wide(const float* __restrict__ in, unsigned rows, unsigned cols,
+               unsigned in_pitch, float* out, unsigned, unsigned,
+               unsigned out_pitch, unsigned width) {
+    __shared__ float tile[32 * 64];
+    width = min(max(width, 32u), 64u);
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const unsigned row = 32 * block_row(), col = 32 * blockIdx.x;
+#pragma unroll
+    for (unsigned line = y; line < 32; line += 8) {
+        if (row + line < rows && col + x < cols)
+            tile[line * width + x] = in[at(row + line, col + x, in_pitch)];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned line = y; line < 32; line += 8) {
+        if (col + line < cols && row + x < rows)
+            out[at(col + line, row + x, out_pitch)] = tile[x * width + line];
+    }
+}
+
 // Four loads are in flight before the first value is used.
 extern "C" __global__ void __launch_bounds__(256)
 transpose_batched(const float* __restrict__ in, unsigned rows, unsigned cols,

@@ -24,8 +24,8 @@
 //!
 //! The image has 64 x 64 texels. Each kernel runs with one warp, whose footprint begins at texel
 //! (0, 0), and makes one load request. Draw the footprints on squared paper, count the sectors
-//! (what Hopper moves) and the lines (what Fermi moves), write the numbers to `predict.toml`, and
-//! see whether the simulator agrees.
+//! (what Hopper moves) and the lines (what Fermi moves), and see whether the simulator counts as
+//! many.
 
 use cuda_std::prelude::*;
 

@@ -12,8 +12,8 @@
 //!
 //! # Task
 //!
-//! Predict the numbers that `predict.toml` asks for. The first five kernels run with one block of
-//! 256 threads, which is 8 warps, the others with one warp.
+//! Answer the questions about each kernel. The first five kernels run with one block of 256
+//! threads, which is 8 warps, the others with one warp.
 
 use cuda_std::prelude::*;
 

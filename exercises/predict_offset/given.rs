@@ -13,8 +13,8 @@
 //!
 //! # Task
 //!
-//! Each kernel runs with one warp, and so makes one load request. Count the pieces on paper, write
-//! the numbers to `predict.toml`, and see whether the simulator agrees.
+//! Each kernel runs with one warp, and so makes one load request. Count the pieces on paper, and
+//! see whether the simulator counts as many.
 
 use cuda_std::prelude::*;
 

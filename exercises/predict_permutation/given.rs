@@ -10,8 +10,8 @@
 //! # Task
 //!
 //! Each kernel runs with one warp and makes one load request; `input` has 1024 words, 4 KB, and
-//! starts with a line. Count the pieces that each load touches, write the numbers to
-//! `predict.toml`, and see whether the simulator agrees.
+//! starts with a line. Count the pieces that each load touches, and see whether the simulator
+//! counts as many.
 
 use cuda_std::prelude::*;
 

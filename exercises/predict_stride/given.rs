@@ -11,8 +11,8 @@
 //! # Task
 //!
 //! Each kernel runs with one warp and makes one load request; `input` starts with a line. Count the
-//! pieces that the load touches, write the numbers to `predict.toml`, and see whether the simulator
-//! agrees.
+//! pieces that each load touches on paper, before it runs, and see whether the simulator counts as
+//! many.
 
 use cuda_std::prelude::*;
 

@@ -113,7 +113,7 @@ fn show(matches: &ArgMatches, steps: u32, exhibit: &mut Option<Exhibit>) -> Resu
     let settings = Settings { steps, ..parsed(matches)? };
     let mut report = run_lab(lab, matches, choice, &options_of(matches, limits)?, settings)?;
     let (right, stopped) = (report.correct(), report.stopped.take());
-    *exhibit = Some(Exhibit::of(report));
+    *exhibit = Some(Exhibit::of(report, lab.showcase.goals));
     stopped.map_or(Ok(right), Err)
 }
 

@@ -89,7 +89,7 @@ fn kernels_have_the_accesses_that_their_labs_count() {
         assert_eq!(count(kernel, "st.global.b32"), 4, "{kernel}");
         assert_eq!(count(kernel, ".shared"), 0, "{kernel}");
     }
-    for kernel in ["transpose_tiled", "transpose_padded", "transpose_batched"] {
+    for kernel in ["transpose_tiled", "transpose_padded", "transpose_wide", "transpose_batched"] {
         assert_eq!(count(kernel, "ld.global.nc.b32"), 4, "{kernel}");
         assert_eq!(count(kernel, "st.shared.b32"), 4, "{kernel}");
         assert_eq!(count(kernel, "bar.sync"), 1, "{kernel}");
@@ -101,7 +101,7 @@ fn kernels_have_the_accesses_that_their_labs_count() {
     }
 }
 
-fn transpose_names() -> [&'static str; 7] {
+fn transpose_names() -> [&'static str; 8] {
     [
         "transpose_copy",
         "transpose_naive_reads",
@@ -109,6 +109,7 @@ fn transpose_names() -> [&'static str; 7] {
         "transpose_block16",
         "transpose_tiled",
         "transpose_padded",
+        "transpose_wide",
         "transpose_batched",
     ]
 }

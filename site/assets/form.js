@@ -4,7 +4,7 @@ const isSwitch = (control) => control.type === "checkbox";
 const value = (control) => (isSwitch(control) ? (control.checked ? "1" : "0") : control.value);
 
 export class Form {
-  /// `form` is the form; `choices` are selects beside pictures, which belong to the setting where a reader has chosen.
+  /// `form` is the form; `choices` are selects and steps beside pictures, which belong to the setting where a reader has chosen.
   constructor(form, choices) {
     this.choices = choices;
     this.controls = [...form.elements].filter((control) => control.name);

@@ -12,12 +12,16 @@ const part = (name) => document.getElementById(name);
 const { lab, slider } = page.dataset;
 const simulator = new Simulator(`labs/${lab}.json`);
 const sections = [...page.querySelectorAll(".pane")];
-const form = new Form(part("setting"), sections.flatMap((section) => [...section.querySelectorAll("select")]));
+const form = new Form(part("setting"), sections.flatMap((section) => [...section.querySelectorAll("select, .steps output")]));
 const panes = sections.map((section) => new Pane(section, simulator, changed));
 const beside = form.control("beside");
 if (page.dataset.beside && !location.search) beside.value = "row";
 
+part("settings").open = !matchMedia("(max-width: 820px)").matches;
+
 let turn = 0;
+/// The last sweep, and the command line that made it.
+let swept = {};
 let began = 0;
 let waiting;
 
@@ -28,10 +32,10 @@ function say(text, wrong) {
 }
 
 /// What was chosen in a picture goes into the address bar; the source is that of the first picture's row.
-async function changed(pane) {
+async function changed(pane, row) {
   form.write();
   speak();
-  if (pane === panes[0]) await showSource();
+  if (row && pane === panes[0]) await showSource();
 }
 
 /// The lab's sentences; where it has none, what the picture shows.
@@ -85,6 +89,7 @@ async function show(mine, device, flags) {
   await panes[0].show(0, overview, [row], page.dataset.access);
   if (mine !== turn) return;
   speak();
+  if (part("goals")) part("goals").innerHTML = overview.goals;
   part("table").innerHTML = overview.results;
   const counted = `${overview.executed.toLocaleString("en")} warp instructions in ${took.toFixed(0)} ms`;
   say(first.exit_code === 0 ? counted : messages.replace(/^error: /, ""), first.exit_code !== 0);
@@ -115,8 +120,13 @@ async function sweep(mine, overview, device) {
   let { plots } = overview;
   if (mine !== turn) return;
   if (page.dataset.plots !== undefined && (slider || !plots.includes("<svg"))) {
-    const reply = await simulator.ask({ do: "run", slot: 2, arguments: [lab, ...form.flags(slider), "--plot", "--device", device] });
-    plots = reply.overview?.plots ?? "";
+    const line = [lab, ...form.flags(slider), "--plot", "--device", device];
+    // Where only the slider has moved, the sweep is the same.
+    if (swept.line !== line.join(" ")) {
+      const { overview } = await simulator.ask({ do: "run", slot: 2, arguments: line });
+      swept = { line: overview && line.join(" "), plots: overview?.plots ?? "" };
+    }
+    plots = swept.plots;
   }
   if (mine !== turn) return;
   part("plots").innerHTML = plots;

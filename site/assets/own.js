@@ -9,7 +9,7 @@ const part = (name) => document.getElementById(name);
 const setting = part("setting");
 const simulator = new Simulator();
 const section = document.querySelector(".pane");
-const pane = new Pane(section, simulator, showSource);
+const pane = new Pane(section, simulator, (_, row) => row && showSource());
 const form = new Form(setting, []);
 const { ptx, kernel, file, values } = setting.elements;
 const sources = new Map();
@@ -60,6 +60,7 @@ async function run() {
   part("cancel").hidden = true;
   const { overview, messages = "", took = 0, cancelled, error } = reply;
   if (cancelled) say("Cancelled.", true);
+  else if (overview?.stopped) say("A fault stopped the kernel.", true);
   else if (error || reply.exit_code !== 0) say(error ?? messages.replace(/^error: /, ""), true);
   else say(`${overview.executed.toLocaleString("en")} warp instructions in ${took.toFixed(0)} ms`, false);
   part("shown").hidden = !overview;
@@ -84,6 +85,8 @@ async function take(files) {
 
 setting.addEventListener("submit", (event) => {
   event.preventDefault();
+  // On a small screen the form hides what the run shows.
+  if (matchMedia("(max-width: 820px)").matches) part("results").scrollIntoView();
   run();
 });
 ptx.addEventListener("input", offer);

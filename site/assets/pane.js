@@ -8,26 +8,30 @@ function fill(select, names, preferred) {
 }
 
 export class Pane {
-  #step = 0;
+  /// The request that is drawn. The output beside the buttons holds the one that the reader has chosen, from 1.
+  #request = 0;
 
-  /// `section` is its part of the page; `changed` is called when its choice has changed.
+  /// `section` is its part of the page; `changed` is called with this when its choice has changed, and with whether that is the row.
   constructor(section, simulator, changed) {
     this.section = section;
     this.simulator = simulator;
     [this.row, this.access] = section.querySelectorAll("select");
+    this.steps = section.querySelector(".steps output");
     for (const select of [this.row, this.access]) {
       select.addEventListener("change", async () => {
-        this.#step = 0;
+        delete this.steps.dataset.chosen;
         select.dataset.chosen = select.value;
         if (select === this.row) this.#offer();
         await this.draw();
-        changed(this);
+        changed(this, select === this.row);
       });
     }
     for (const button of section.querySelectorAll("[data-step]")) {
-      button.addEventListener("click", () => {
-        this.#step += Number(button.dataset.step);
-        this.draw();
+      button.addEventListener("click", async () => {
+        this.steps.dataset.chosen = this.#request + 1 + Number(button.dataset.step);
+        await this.draw();
+        this.steps.dataset.chosen = this.#request + 1;
+        changed(this, false);
       });
     }
   }
@@ -58,12 +62,15 @@ export class Pane {
   async draw() {
     const row = this.overview.rows[this.index];
     const access = this.access.selectedIndex;
-    const requests = row?.accesses[access]?.requests ?? 0;
-    this.#step = requests && (this.#step + requests) % requests;
-    const { picture } = row ? await this.simulator.ask({ do: "picture", slot: this.slot, row: this.index, access, request: this.#step }) : {};
+    const { requests, first } = row?.accesses[access] ?? { requests: 0, first: 0 };
+    const { chosen } = this.steps.dataset;
+    const wanted = chosen === undefined ? first : Number(chosen) - 1 || 0;
+    const request = requests && ((wanted % requests) + requests) % requests;
+    this.#request = request;
+    const { picture } = row ? await this.simulator.ask({ do: "picture", slot: this.slot, row: this.index, access, request }) : {};
     this.sentence = picture?.says ?? "";
     this.section.querySelector(".drawing").innerHTML = picture?.svg ?? "<p>No access to memory is drawn here.</p>";
-    this.section.querySelector(".steps output").textContent = picture ? `${this.#step + 1} of ${requests}: ${picture.made_by}` : "";
+    this.steps.textContent = picture ? `${request + 1} of ${requests}: ${picture.made_by}` : "";
     for (const button of this.section.querySelectorAll("[data-step]")) button.disabled = requests < 2;
     this.section.querySelector(".predicted").textContent = row?.predicted ?? "";
   }

@@ -26,19 +26,30 @@ pub fn of(entry: &Entry) -> Markup {
         flags.iter().filter(|flag| !slides(flag)).partition(|flag| !flag.get_action().takes_values());
     html! {
         form #setting autocomplete="off" {
-            (gpus())
             @if let Some(slider) = slider { (range(slider)) }
-            @for flag in values { (value(flag, start(entry, flag))) }
-            @for heading in headings(&switches) {
-                fieldset {
-                    legend { (heading.split(" (").next().unwrap_or(heading)) }
-                    @for flag in switches.iter().filter(|flag| flag.get_help_heading().unwrap_or("Options") == heading) {
-                        @let name = flag.get_long().unwrap_or_default();
-                        label.switch title=(help(flag)) {
-                            input type="checkbox" name=(name) data-flag=(name) checked[start(entry, flag).is_some()];
-                            " " (name.replace('-', " "))
-                        }
-                    }
+            // `lab.js` closes it where it would push the picture off a small screen.
+            details #settings open {
+                summary { @if slider.is_some() { "More settings" } @else { "Settings" } }
+                div.fields {
+                    (gpus())
+                    @for flag in values { (value(flag, start(entry, flag))) }
+                    @for heading in headings(&switches) { (group(entry, heading, &switches)) }
+                }
+            }
+        }
+    }
+}
+
+/// The switches below a heading.
+fn group(entry: &Entry, heading: &str, switches: &[&Arg]) -> Markup {
+    html! {
+        fieldset {
+            legend { (heading.split(" (").next().unwrap_or(heading)) }
+            @for flag in switches.iter().filter(|flag| flag.get_help_heading().unwrap_or("Options") == heading) {
+                @let name = flag.get_long().unwrap_or_default();
+                label.switch title=(help(flag)) {
+                    input type="checkbox" name=(name) data-flag=(name) checked[start(entry, flag).is_some()];
+                    " " (name.replace('-', " "))
                 }
             }
         }
@@ -78,7 +89,7 @@ pub fn models() -> Markup {
     }
 }
 
-fn range(Slider { flag, title, range: (first, last, start), with }: Slider) -> Markup {
+fn range(Slider { flag, title, range: (first, last, start), with, .. }: Slider) -> Markup {
     html! {
         label.field {
             span { (title) output { (start) } }

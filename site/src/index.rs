@@ -16,7 +16,8 @@ pub fn page() -> String {
             h1 { "See what a warp does to memory" }
             p.about { (ABOUT) }
             p {
-                "Change a stride from 32 to 33, and watch a funnel into one bank become a diagonal. Every number is counted "
+                a href="transpose.html" { "Change the row of a tile from 32 floats to 33" }
+                ", and watch a funnel into one bank become a diagonal. Every number is counted "
                 "by a simulator of NVIDIA's GPUs, which runs the kernels' PTX. There is nothing to install, and nothing "
                 "leaves your browser."
             }

@@ -11,7 +11,7 @@ use crate::frame::Page;
 pub fn page(entry: &Entry) -> String {
     let showcase = entry.showcase;
     let main = html! {
-        main.lab data-lab=(entry.name) data-row=(showcase.row) data-access=(showcase.access) data-beside=(showcase.beside)
+        main.lab.slides[showcase.slider.is_some()] data-lab=(entry.name) data-row=(showcase.row) data-access=(showcase.access) data-beside=(showcase.beside)
             data-slider=[showcase.slider.map(|slider| slider.flag)] data-plots[entry.plots] {
             section.controls.card aria-labelledby="title" {
                 h1 #title { (entry.name) }
@@ -22,6 +22,9 @@ pub fn page(entry: &Entry) -> String {
             }
             div.results #results aria-busy="true" {
                 section.says #says aria-label="What the numbers show" aria-live="polite" {}
+                @if !showcase.goals.is_empty() {
+                    section.card #goals aria-label="To reach" aria-live="polite" {}
+                }
                 div.panes {
                     (pane(0, "What a warp's access does"))
                     (pane(1, "Beside it"))
@@ -80,7 +83,7 @@ pub fn pane(index: usize, heading: &str) -> Markup {
                 label { span { "Access" } select name=(id("access")) {} }
                 div.steps role="group" aria-label="Request" {
                     button type="button" data-step="-1" aria-label="Previous request" { "‹" }
-                    output {}
+                    output name=(id("request")) {}
                     button type="button" data-step="1" aria-label="Next request" { "›" }
                 }
             }

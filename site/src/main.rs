@@ -59,7 +59,8 @@ fn main() -> ExitCode {
 }
 
 fn write(folder: &Path) -> Result<(), String> {
-    let style = [webpage::STYLE, picture::STYLE, include_str!("../assets/site.css")].concat();
+    let side_by_side = narrow(picture::STYLE).ok_or("the pictures have no rules for narrow screens")?;
+    let style = [webpage::STYLE, picture::STYLE, include_str!("../assets/site.css"), &side_by_side].concat();
     put(folder, "site.css", &style)?;
     for (name, script) in SCRIPTS {
         put(folder, name, script)?;
@@ -82,9 +83,29 @@ fn write(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// The pictures' rules for narrow screens, for a picture that has little room on a wide one: beside another.
+fn narrow(style: &str) -> Option<String> {
+    let (_, rest) = style.split_once("@media (max-width:520px)")?;
+    let (rules, _) = rest.split_once("\n}\n")?;
+    Some(format!("@container (max-width:520px){rules}\n}}\n"))
+}
+
 fn put(folder: &Path, name: &str, text: &str) -> Result<(), String> {
     let path = folder.join(name);
     let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
     fs::create_dir_all(path.parent().unwrap_or(folder)).map_err(failed)?;
     fs::write(&path, text).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_beside_another_is_drawn_as_on_a_narrow_screen() {
+        let rules = narrow(picture::STYLE).unwrap();
+        assert!(rules.starts_with("@container") && rules.contains(".picture .wide{display:none}"), "{rules}");
+        assert_eq!(rules.matches('{').count(), rules.matches('}').count());
+        assert!(!rules.contains("dark"));
+    }
 }

@@ -15,7 +15,7 @@ const EXAMPLE: &str = include_str!("../../tests/browser/race.ptx");
 /// The page.
 pub fn page() -> String {
     let main = html! {
-        main.lab {
+        main.lab.own {
             section.controls.card aria-labelledby="title" {
                 h1 #title { "Your own PTX" }
                 p.about { (ABOUT) }

@@ -76,6 +76,7 @@ pub fn page(exercise: &Exercise) -> Result<String, String> {
                     pre.scroll tabindex="0" { (item.code) }
                 }
             }
+            p { "Type each number below its kernel. " strong { "Check" } " asks the simulator, which then draws what the load costs." }
             p.status role="status" #status { "Loading the simulator ..." }
             div #results aria-busy="true" { @for launch in launches {
                 section.card.kernel aria-labelledby={ "kernel-" (launch.kernel) } {
@@ -106,7 +107,7 @@ pub fn page(exercise: &Exercise) -> Result<String, String> {
             section.card aria-label="The same on your machine" {
                 h2 { "The same on your machine" }
                 p { code { "cargo learn run " (exercise.name) } }
-                p.quiet { "There you write the numbers to predict.toml." }
+                p.quiet { "There you write the numbers to exercises/" (exercise.name) "/predict.toml, which it makes." }
             }
             noscript { p.card { "The questions are judged in your browser, by JavaScript and WebAssembly. Please allow both." } }
         }

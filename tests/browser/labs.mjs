@@ -1,5 +1,6 @@
 // The labs' pages in a browser: their parts, their controls, a lecture's story, and how fast they are.
-import { address, open, set, settled, status } from "./pages.mjs";
+import { readFileSync, readdirSync } from "node:fs";
+import { address, browser, open, set, settled, status } from "./pages.mjs";
 
 /// A lab's page has all of its parts.
 export async function complete(page, wrong) {
@@ -33,6 +34,7 @@ export async function controls(path) {
     const before = await step();
     await next.click();
     await page.waitForFunction((before) => document.querySelector(".pane .steps output").textContent !== before, before);
+    await page.waitForFunction(() => location.search.includes("request0="));
   }
   const drawn = () => page.locator(".drawing").first().innerHTML();
   const kept = page.url();
@@ -69,6 +71,83 @@ export async function story() {
   if (!(await status(page)).includes("warp instructions")) wrong.push(`no run after a cancelled one: ${await status(page)}`);
   await page.context().close();
   return wrong;
+}
+
+/// The goals of labs: a setting that does not reach one, with what the page says, and one that does.
+const GOALS = {
+  "transpose.html": ["tile-width", ["32", "Not yet: 31.0 conflicts a load."], ["33", "Reached: no conflicts a load."]],
+  "banks.html": ["stride", ["1", "Not yet: stride 1 does not count."], ["17", "Reached: no conflicts a load."]],
+  "offset.html": ["offset", ["12", "Not yet: 4.98 sectors, 0.984 too many."], ["40", "Reached: 3.99 sectors."]],
+  "launch.html": ["block", ["32", "Not yet: 1024 threads at once, 1024 too few."], ["128", "Reached: 2048 threads at once."]],
+  "pitch.html": ["cols", ["120", "Not yet: 6.67 % more memory."], ["256", "Reached: no more memory."]],
+};
+
+/// Each goal is open at first, and is reached by the right setting; the simulator judges.
+export async function goals(path) {
+  if (!GOALS[path]) return [];
+  const wrong = [];
+  const page = await open(path, wrong);
+  await settled(page);
+  const [name, ...settings] = GOALS[path];
+  const goal = page.locator("#goals .goal");
+  if ((await goal.getAttribute("data-met")) !== "false") wrong.push("its goal is reached at first");
+  for (const [index, [value, says]] of settings.entries()) {
+    await set(page, name, value);
+    const met = await goal.getAttribute("data-met");
+    const said = await goal.locator("p").last().textContent();
+    if (met !== String(index === 1) || said !== says) wrong.push(`with ${name} ${value}: "${said}"`);
+  }
+  await page.context().close();
+  return wrong;
+}
+
+/// How long a page takes from a control to all of its results, and how long its worker works for that: other programs may slow
+/// down the first, but not the second, which only Linux says. In milliseconds.
+async function answers(path) {
+  const page = await open(path, []);
+  await settled(page);
+  const processes = await (await browser.newBrowserCDPSession()).send("SystemInfo.getProcessInfo");
+  const renderers = processes.processInfo.filter(({ type }) => type === "renderer").map(({ id }) => id);
+  const run = () =>
+    page.evaluate(async () => {
+      const results = document.getElementById("results");
+      const begin = performance.now();
+      document.getElementById("setting").elements.device.dispatchEvent(new Event("input", { bubbles: true }));
+      for (const busy of ["true", "false"]) {
+        while (results.getAttribute("aria-busy") !== busy) await new Promise((done) => setTimeout(done, 1));
+      }
+      return performance.now() - begin;
+    });
+  await run();
+  const times = [];
+  const before = worked(renderers);
+  for (let round = 0; round < 7; round += 1) times.push(await run());
+  const work = (worked(renderers) - before) / times.length;
+  await page.context().close();
+  times.sort((one, other) => one - other);
+  return { answer: times[3], work };
+}
+
+/// The time that workers in these processes have run, in milliseconds; NaN where nobody says.
+function worked(processes) {
+  try {
+    const tasks = processes.flatMap((id) => readdirSync(`/proc/${id}/task`).map((task) => `/proc/${id}/task/${task}`));
+    const workers = tasks.filter((task) => readFileSync(`${task}/comm`, "utf8").startsWith("DedicatedWorker"));
+    const nanoseconds = workers.map((task) => Number(readFileSync(`${task}/schedstat`, "utf8").split(" ")[0]));
+    return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
+  } catch {
+    return NaN;
+  }
+}
+
+/// A table of that for these pages.
+export async function responsive(paths) {
+  console.log("lab         control to results, ms   of which its worker works, ms");
+  for (const path of paths) {
+    const { answer, work } = await answers(path);
+    console.log(`${path.replace(".html", "").padEnd(12)}${answer.toFixed(0).padStart(23)}${work.toFixed(0).padStart(32)}`);
+  }
+  return [];
 }
 
 /// How long the first page takes when the browser has all files, and how fast a kernel runs.

@@ -14,6 +14,15 @@ bra again;
 }
 `;
 
+const STOPPED = `.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry stopped()
+{
+trap;
+}
+`;
+
 /// Fills the form, and runs; waits for the end, unless the run has none.
 async function run(page, { files, text, ...fields }, ends = true) {
   if (files) {
@@ -61,10 +70,18 @@ export async function faults() {
   await run(page, { files, values: "i32[100] i32[117] i32:13 i32:9", grid: "2,2", block: "8,8" });
   const says = await page.locator("#says").textContent();
   if (!says.includes("stencil.cu:7")) wrong.push(`the fault: ${says}`);
+  const parts = await page.locator("#says .fault").first().locator("dt").allTextContents();
+  for (const part of ["kind", "line", "thread", "address", "instruction"]) {
+    if (!parts.includes(part)) wrong.push(`of the fault, ${part} is not said: ${parts.join(", ")}`);
+  }
   const line = await page.locator('#source tr:has(.finding) code').first().textContent();
   if (!line.includes("in[y * width + x]")) wrong.push(`its line: ${line}`);
   await run(page, { values: "i33[100]" });
   if (!(await status(page)).includes("i33[100]")) wrong.push(`a wrong argument: ${await status(page)}`);
+  await run(page, { values: "", text: STOPPED });
+  if ((await status(page)) !== "A fault stopped the kernel.") wrong.push(`a trap: ${await status(page)}`);
+  const stopped = await page.locator("#says .fault").textContent();
+  if (!stopped.includes("trap") || !stopped.includes("(0, 0, 0) of block (0, 0, 0)")) wrong.push(`a trap: ${stopped}`);
   await run(page, { values: "", text: ".version 7.8\n.target sm_75\n.entry k() { what; }\n" });
   if (!(await status(page)).includes(":3:")) wrong.push(`wrong PTX: ${await status(page)}`);
   await page.context().close();

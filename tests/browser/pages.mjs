@@ -51,6 +51,9 @@ const wide = (page) =>
     for (const element of document.querySelectorAll("main *")) {
       const box = element.getBoundingClientRect();
       if (box.width === 0 || element.closest("svg, .scroll")) continue;
+      if (innerWidth <= 400 && element.matches("#source") && [...element.querySelectorAll(".scroll")].some((it) => it.scrollWidth > it.clientWidth + 1)) {
+        wrong.push("the source scrolls sideways");
+      }
       if (box.right > innerWidth + 1 || box.left < -1) wrong.push(`<${element.tagName}> sticks out: "${element.textContent.trim().slice(0, 60)}"`);
     }
     return wrong;

@@ -3,7 +3,7 @@
 // comparison and links must work; an endless run must end when it is cancelled; axe must find nothing. Prints a line for each
 // page, and what is wrong below it; then how long the first page takes, and how fast a kernel runs.
 
-import { complete, controls, speed, story } from "./labs.mjs";
+import { complete, controls, goals, responsive, speed, story } from "./labs.mjs";
 import { address, browser, looks, open, settled } from "./pages.mjs";
 import { endless, example, faults, others } from "./own.mjs";
 import { predicted } from "./predict.mjs";
@@ -52,6 +52,7 @@ report("32 to 33, a wrong value, a cancelled run", story);
 for (const lab of labs) {
   report(lab, () => looks(lab, complete));
   report(`${lab}, its controls`, () => controls(lab));
+  report(`${lab}, its goals`, () => goals(lab));
 }
 
 let failed = jobs.length === 0;
@@ -65,6 +66,9 @@ await Promise.all(Array.from({ length: AT_ONCE }, async () => {
   for (const job of left) await done(job);
 }));
 // Alone, because it is measured.
-if ("speed".includes(only)) await done({ name: "speed", check: speed });
+if ("speed".includes(only)) {
+  await done({ name: "speed", check: speed });
+  await done({ name: "answers", check: () => responsive(labs) });
+}
 await browser.close();
 process.exitCode = failed ? 1 : 0;

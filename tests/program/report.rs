@@ -135,10 +135,12 @@ fn findings_stand_at_their_lines() {
     command.arg("--report").arg(&file).arg("--ptx").arg(&ptx).assert().code(1);
     let page = Page::read(&file);
     page.check();
-    let (all, at_lines) = (page.texts("li.finding"), page.texts(".source .finding"));
+    let (all, at_lines) = (page.texts(".fault .finding"), page.texts(".source .finding"));
     assert_eq!(all.len(), 1);
     assert!(all[0].contains("race in a block"), "{all:?}");
     assert_eq!(all, at_lines);
+    let parts = page.texts(".fault dt");
+    assert_eq!(parts, ["kind", "line", "thread", "address", "instruction", "before it", "kernel", "how often"]);
     assert!(page.texts("p.cost")[0].starts_with("padded is wrong: "), "{:?}", page.texts("p.cost"));
 }
 

@@ -13,6 +13,9 @@ pub struct Fault {
     pub check: Option<&'static str>,
     /// The message for people.
     pub message: String,
+    /// What happened, without where: the part of the message that no other part of the fault says.
+    #[serde(skip)]
+    pub what: String,
     /// The kernel that was launched.
     pub kernel: String,
     /// The source file, or the PTX file if the PTX has no line information.
@@ -86,6 +89,7 @@ impl Fault {
         Some(Self {
             kind: trap.map_or("gpu", |trap| kind_of(&trap.kind)),
             message: fault.clone(),
+            what: trap.map_or_else(|| fault.clone(), |trap| what(trap, fault)),
             kernel: kernel.clone(),
             check: None,
             line: place.as_ref().map(|(_, line)| *line),
@@ -110,6 +114,7 @@ impl Fault {
             kind: kind.name(),
             check: Some(kind.check()),
             message: finding.to_string(),
+            what: kind.to_string(),
             kernel: kernel.clone(),
             file: Some(file),
             line: Some(line),
@@ -134,6 +139,11 @@ impl Fault {
             }),
         }
     }
+}
+
+/// What stopped the kernel, with the advice that follows the trap's own text in a message.
+fn what(trap: &Trap, message: &str) -> String {
+    format!("{}{}", trap.kind, message.strip_prefix(&trap.to_string()).unwrap_or_default())
 }
 
 fn kind_of(kind: &TrapKind) -> &'static str {
@@ -209,6 +219,7 @@ mod tests {
         assert_eq!((fault.kind, fault.file.as_deref(), fault.line), ("trap", Some("k.rs"), Some(7)));
         assert_eq!((fault.ptx_line, fault.block, fault.thread), (Some(30), Some([1, 2, 3]), Some([4, 5, 6])));
         assert_eq!((fault.address, fault.width), (None, None));
+        assert_eq!(fault.what, trap.kind.to_string());
         let fault = of(&Trap { source: Vec::new(), ..trap });
         assert_eq!((fault.file.as_deref(), fault.line), (Some("k.ptx"), Some(30)));
     }

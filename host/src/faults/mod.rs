@@ -10,7 +10,7 @@ use simt::{Checks, Finding, Report, Trap};
 
 use crate::report::Format;
 
-pub use fault::Fault;
+pub use fault::{Allocation, Fault, Other};
 
 /// The flag of every subcommand that launches kernels.
 #[derive(Args, Clone, Copy, Debug, Default)]

@@ -19,8 +19,8 @@ use super::launcher::Launcher;
 use super::models::stand_in;
 use super::settings::Settings;
 use super::showcase::{Showcase, Slider};
-use crate::report::measures::{SHARED_LOAD_WAVEFRONTS, TIME};
-use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
+use crate::report::measures::{SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME};
+use crate::report::{Best, Bound, Conclusion, Goal, Grid, Row, Subject, Sweep, Target};
 
 const BLOCKS: DefaultSize = DefaultSize { on_gpu: 1 << 16, on_simulator: 4 };
 
@@ -60,7 +60,15 @@ impl Lab for Banks {
         start: &[("rounds", "8")],
         row: "stride-{}",
         access: "shared load",
-        slider: Some(Slider { flag: "stride", title: "stride, words", range: (0, 33, 32), with: "" }),
+        slider: Some(Slider { flag: "stride", title: "stride, words", range: (0, 33, 32), other: 33, with: "" }),
+        goals: &[Goal {
+            ask: "Find a stride without bank conflicts, other than 0 and 1.",
+            row: Row::At(&[]),
+            measure: &SHARED_LOAD_CONFLICTS,
+            unit: " conflicts a load",
+            bound: Bound::AtMost(Target::Number(0.0)),
+            except: &[("stride", "0"), ("stride", "1")],
+        }],
         ..Showcase::DEFAULTS
     };
     type Options = Options;

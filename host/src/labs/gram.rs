@@ -69,7 +69,7 @@ impl Lab for Gram {
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
     const SHOWCASE: Showcase = Showcase {
-        start: &[("rows", "64")],
+        start: &[("rows", "64"), ("tiled16", ""), ("padded16", ""), ("tiled32", ""), ("padded32", "")],
         row: "tiled32",
         beside: "padded32",
         access: "shared load",

@@ -12,6 +12,7 @@ use picture::Scale;
 use serde_json::{Value, json};
 
 pub use word::Word;
+use word::model;
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
@@ -20,7 +21,9 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use crate::report::Gap::{Name, Of};
 use crate::report::measures::{GBPS, LOAD_REQUESTS};
-use crate::report::{Best, Better, Cell, Conclusion, Grid, Holds, Measure, Row, Rows, Section, Subject, Sweep};
+use crate::report::{
+    Best, Better, Bound, Cell, Conclusion, Goal, Grid, Holds, Measure, Row, Rows, Section, Subject, Sweep, Target,
+};
 use crate::units;
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 14 };
@@ -40,6 +43,13 @@ const IN_FLIGHT: Measure = Measure::new(
     },
 )
 .unit("bytes");
+
+/// The threads that a full multiprocessor has at once.
+const RESIDENT: Measure =
+    Measure::new(Section::Axis, "resident_threads", &["threads on a multiprocessor"], Better::Higher, |variant| {
+        let of = |fact| variant.fact(fact)?.as_u64();
+        Some(Cell::count(of(IN_FLIGHT.key)?.checked_div(of("bytes_in_flight_of_a_thread")?)?))
+    });
 
 /// The flags of `host launch`.
 ///
@@ -91,6 +101,9 @@ pub struct Data {
 const ONE: Row = Row::At(&[("word", "f32"), ("loads", "1"), ("block", "256")]);
 const FOUR: Row = Row::At(&[("word", "f32"), ("loads", "4"), ("block", "256")]);
 const WIDE: Row = Row::At(&[("word", "f32x4"), ("loads", "1"), ("block", "256")]);
+// In blocks of the first size.
+const FOUR_LOADS: Row = Row::At(&[("word", "f32"), ("loads", "4")]);
+const WIDE_LOAD: Row = Row::At(&[("word", "f32x4"), ("loads", "1")]);
 
 impl Lab for Launch {
     const NAME: &'static str = "launch";
@@ -106,7 +119,7 @@ impl Lab for Launch {
         Conclusion::new("The best is {}, with {} GB/s.", &[Name(Row::Most(&[], &GBPS)), Of(Row::Most(&[], &GBPS), &GBPS)]),
         Conclusion::new(
             "Four loads of 4 bytes keep as much in flight as one of 16, with {} load requests instead of {}.",
-            &[Of(FOUR, &LOAD_REQUESTS), Of(WIDE, &LOAD_REQUESTS)],
+            &[Of(FOUR_LOADS, &LOAD_REQUESTS), Of(WIDE_LOAD, &LOAD_REQUESTS)],
         )
         .holds(&[Holds::More(0, 1)]),
     ];
@@ -120,8 +133,19 @@ impl Lab for Launch {
         counted: (&[&IN_FLIGHT], Scale::Log),
     }];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
-    const SHOWCASE: Showcase =
-        Showcase { start: &[("size", "16384"), ("loads", "1,4")], access: "global load", ..Showcase::DEFAULTS };
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("size", "8192"), ("loads", "1,4"), ("block", "32")],
+        access: "global load",
+        goals: &[Goal {
+            ask: "Choose a block with which a multiprocessor is full of threads.",
+            row: Row::At(&[]),
+            measure: &RESIDENT,
+            unit: " threads at once",
+            bound: Bound::AtLeast(Target::Of(|report| Some(f64::from(model(&report.device)?.limits.threads)))),
+            except: &[],
+        }],
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

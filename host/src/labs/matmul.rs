@@ -49,7 +49,7 @@ impl Lab for Matmul {
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
     const SHOWCASE: Showcase = Showcase {
-        start: &[("m", "64")],
+        start: &[("m", "64"), ("naive", ""), ("tiled16", ""), ("tiled32", "")],
         row: "naive",
         beside: "tiled32",
         access: "global load",

@@ -20,7 +20,8 @@ use super::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Fact, Name, Of};
 use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, GBPS, LOADED_BYTES_USED, SPEEDUP};
 use crate::report::{
-    Better, Cell, Conclusion, Cost, Holds, LabReport, Measure, Row, Rows, Section, Subject, Sweep, VariantReport,
+    Better, Bound, Cell, Conclusion, Cost, Goal, Holds, LabReport, Measure, Row, Rows, Section, Subject, Sweep, Target,
+    VariantReport,
 };
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 16 };
@@ -108,10 +109,19 @@ const SHIFTED: [Measure; 2] = [
     ),
 ];
 
-fn shifted(variant: &VariantReport, unit: &str) -> Option<Cell> {
+/// That, in the GPU's unit.
+const SHIFTED_IN_UNITS: Measure =
+    Measure::new(Section::Counter, "shifted_cost", &["shifted", "access"], Better::Lower, |variant| {
+        cost(variant).map(|cost| Cell::new(cost.per_request, cost.to_string()))
+    });
+
+fn cost(variant: &VariantReport) -> Option<Cost> {
     let counters = variant.counters.as_ref()?;
-    let cost = if variant.group == "write" { Cost::of_stores(counters) } else { Cost::of_loads(counters) };
-    cost.filter(|cost| cost.unit == unit).map(|cost| Cell::number(cost.per_request))
+    if variant.group == "write" { Cost::of_stores(counters) } else { Cost::of_loads(counters) }
+}
+
+fn shifted(variant: &VariantReport, unit: &str) -> Option<Cell> {
+    cost(variant).filter(|cost| cost.unit == unit).map(|cost| Cell::number(cost.per_request))
 }
 
 /// Whether offset 0 is the first, and another one the slowest.
@@ -156,7 +166,15 @@ impl Lab for Offset {
         start: &[("read", ""), ("size", "4096")],
         row: "read+{}",
         access: "global load",
-        slider: Some(Slider { flag: "offset", title: "offset, floats", range: (0, 64, 11), with: "0," }),
+        slider: Some(Slider { flag: "offset", title: "offset, floats", range: (0, 64, 11), other: 64, with: "0," }),
+        goals: &[Goal {
+            ask: "Find an offset other than 0 at which a warp's access costs no more than at 0.",
+            row: Row::LastAt(&[]),
+            measure: &SHIFTED_IN_UNITS,
+            unit: "",
+            bound: Bound::AtMost(Target::Row(Row::At(&[("offset", "0")]))),
+            except: &[("offset", "0")],
+        }],
         ..Showcase::DEFAULTS
     };
     type Options = Options;

@@ -9,7 +9,7 @@ use kernels::pitch as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{Access, CONCLUSIONS, Layout};
+use table::{Access, CONCLUSIONS, GOALS, Layout};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
@@ -61,6 +61,7 @@ impl Lab for Pitch {
         row: "rows-linear",
         beside: "columns-linear",
         access: "global load",
+        goals: GOALS,
         ..Showcase::DEFAULTS
     };
     type Options = Options;

@@ -114,8 +114,12 @@ impl Lab for Shared {
         ]),
     ];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
-    const SHOWCASE: Showcase =
-        Showcase { start: &[("size", "16384")], row: "dynamic-1", access: "shared load", ..Showcase::DEFAULTS };
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("size", "2048"), ("static", ""), ("dynamic", "")],
+        row: "dynamic-1",
+        access: "shared load",
+        ..Showcase::DEFAULTS
+    };
     type Options = Options;
     type Data = Data;
 

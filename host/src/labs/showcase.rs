@@ -1,5 +1,7 @@
-//! What a lab's page in a browser begins with, as data in the lab's own file: [`Lab::SHOWCASE`](super::Lab::SHOWCASE).
+//! What a lab's page in a browser begins with, and what a reader is to reach there, as data in the lab's own file: [`Lab::SHOWCASE`](super::Lab::SHOWCASE).
 //! The controls are the lab's flags, so a lab without a showcase has a page, too. Plain data.
+
+use crate::report::Goal;
 
 /// What a lab's page begins with.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +16,8 @@ pub struct Showcase {
     pub access: &'static str,
     /// The flag that a slider moves.
     pub slider: Option<Slider>,
+    /// What to reach with the controls.
+    pub goals: &'static [Goal],
 }
 
 /// A flag that a slider moves through whole numbers.
@@ -25,11 +29,13 @@ pub struct Slider {
     pub title: &'static str,
     /// The first value, the last, and the one that the page begins with.
     pub range: (u32, u32, u32),
+    /// Another value worth a picture beside the first.
+    pub other: u32,
     /// What is always given with the value, so that there is something to compare it with: `0,`.
     pub with: &'static str,
 }
 
 impl Showcase {
     /// The lab at its defaults.
-    pub const DEFAULTS: Self = Self { start: &[], row: "", beside: "", access: "", slider: None };
+    pub const DEFAULTS: Self = Self { start: &[], row: "", beside: "", access: "", slider: None, goals: &[] };
 }

@@ -91,7 +91,7 @@ impl Row {
 }
 
 /// Whether a row has these facts; `group` is the row's group.
-fn is_at(variant: &VariantReport, facts: &[(&str, &str)]) -> bool {
+pub(super) fn is_at(variant: &VariantReport, facts: &[(&str, &str)]) -> bool {
     facts.iter().all(|&(name, value)| match name {
         "group" => variant.group == value,
         _ => variant.fact(name).is_some_and(|fact| plain(fact) == value),

@@ -299,6 +299,17 @@ pub const SHARED_LOAD_WAVEFRONTS: Measure =
     })
     .explained(explain::wavefronts);
 
+/// Of those, the ones that bank conflicts add.
+pub const SHARED_LOAD_CONFLICTS: Measure =
+    counter("conflicts_per_shared_load", &["conflicts", "per shared load"], Lower, |counters| {
+        let loads = counters.shared.load;
+        match loads.bank_conflicts {
+            _ if loads.requests == 0 => None,
+            0 => Some(Cell::new(0.0, "no")),
+            conflicts => Some(Cell::number(conflicts as f64 / loads.requests as f64)),
+        }
+    });
+
 /// The accesses of every kind to shared memory.
 fn shared_accesses(counters: &Counters) -> [SharedCounters; 5] {
     let shared = &counters.shared;

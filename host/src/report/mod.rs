@@ -5,6 +5,7 @@
 //! table      columns and cells, as data; grid makes a table of a sweep; conclusion makes sentences
 //! page       a report as people read it, as data: heading, table, grids, legend, sentences
 //! terminal, markdown, csv, json     the formats
+//! goal       what a reader is to reach on a lab's page in a browser, and how near a run comes to it
 //! sweep      the plots of a lab's rows, for `--plot` and for its page
 //! html       web pages, for `--report`
 //! ```
@@ -17,6 +18,7 @@ mod cost;
 mod csv;
 mod explanations;
 mod format;
+mod goal;
 mod grid;
 mod html;
 mod json;
@@ -45,6 +47,7 @@ pub use cost::Cost;
 pub(crate) use csv::predicted_rows;
 pub(crate) use explanations::of_each_model;
 pub use format::Format;
+pub use goal::{Bound, Goal, Judged, Target};
 pub use grid::{Best, Grid};
 pub use html::{AccessOverview, Exhibit, Overview, Picture, RowOverview};
 pub(crate) use html::{Launched, Text, of_launches, of_texts, write_launches};
@@ -60,14 +63,19 @@ pub use table::{Column, Table};
 pub use variant_report::{Comparison, Fact, Limit, Mismatch, Tolerance, Tolerated, VariantReport};
 pub(crate) use variant_report::{Metrics, plain};
 
-/// Writes the report.
+/// Writes the report; for people, in the width of the terminal.
 ///
 /// # Errors
 ///
 /// [`device::Error::Output`] when writing to `out` fails.
 pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<()> {
+    write_in(report, format, crate::terminal::width(), out)
+}
+
+/// Likewise, for people in this many columns.
+fn write_in(report: &LabReport, format: Format, width: usize, out: &mut dyn Write) -> Result<()> {
     let text = match format {
-        Format::Table => terminal::render(report),
+        Format::Table => terminal::render(report, width),
         Format::Json => json::render(report),
         Format::Csv => csv::render(report),
         Format::Markdown => markdown::render(report),
@@ -108,7 +116,7 @@ pub(crate) fn write_text(page: &webpage::Page<'_>, path: &Path) -> Result<()> {
 pub(crate) fn of_launch(launch: VariantReport, device: &Properties) -> String {
     match launch {
         VariantReport { counters: None, timing: None, predicted: None, .. } => String::new(),
-        launch => terminal::of_launch(launch, device),
+        launch => terminal::of_launch(launch, device, crate::terminal::width()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A page as text for a terminal, at most 100 columns wide. [`super`] calls it.
+//! A page as text for a terminal of some width: tables use all of it, sentences at most 100 columns. [`super`] calls it.
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 use device::Properties;
@@ -16,49 +16,49 @@ use crate::terminal;
 /// The maximum length of a kernel's name in a table: a mangled name may have hundreds of characters.
 const LONGEST_NAME: usize = 24;
 
-/// The report as text.
-pub(super) fn render(report: &LabReport) -> String {
+/// The report as text, in this many columns.
+pub(super) fn render(report: &LabReport, width: usize) -> String {
     let page = Page::of(report, false);
     let mut text = page.heading.join("\n") + "\n";
     match &page.instead_of_table {
         Some(note) => text += &format!("\n{note}\n"),
-        None => text += &parts(&page.table),
+        None => text += &parts(&page.table, width),
     }
     for line in &page.wrong {
         text += &format!("{line}\n");
     }
     for grid in &page.grids {
-        text += &format!("\n{}", paragraphs(grid.title.as_slice()));
+        text += &format!("\n{}", paragraphs(grid.title.as_slice(), width));
         let mut columns = grid.columns.iter();
         let names: Vec<&Column> = columns.next().into_iter().collect();
-        for columns in fitting(&names, columns.map(|column| vec![column]), |_, _| false) {
+        for columns in fitting(&names, columns.map(|column| vec![column]), width, |_, _| false) {
             text += &lay_out(&columns, true);
         }
     }
     if report.plot {
         for plot in report.plots() {
-            text += &format!("\n{}", plot_text(&plot, terminal::width(), terminal::paint()));
+            text += &format!("\n{}", plot_text(&plot, width, terminal::paint()));
         }
     }
     for sentences in [&page.kernels, &page.legend, &page.conclusions] {
         if !sentences.is_empty() {
-            text += &format!("\n{}", paragraphs(sentences));
+            text += &format!("\n{}", paragraphs(sentences, width));
         }
     }
     for variant in &report.variants {
         if let Some(lines) = &variant.lines {
-            text += &format!("\n{}, {}:\n{}", variant.name, lines.heading(), lines.text(terminal::width()));
+            text += &format!("\n{}, {}:\n{}", variant.name, lines.heading(), lines.text(width));
         }
     }
     if let Some(lines) = report.variants.iter().find_map(|variant| variant.lines.as_ref()) {
-        text += &format!("\n{}", lines.legend(terminal::width()));
+        text += &format!("\n{}", lines.legend(width));
     }
     text
 }
 
 /// The times and counters of one launch, in the labs' columns for its accesses, with their
 /// explanation.
-pub(super) fn of_launch(mut launch: VariantReport, device: &Properties) -> String {
+pub(super) fn of_launch(mut launch: VariantReport, device: &Properties, width: usize) -> String {
     let subjects = launch.counters.as_ref().map(Subject::of).unwrap_or_default();
     if let Some((end, _)) = launch.name.char_indices().nth(LONGEST_NAME) {
         launch.name.replace_range(end.., "...");
@@ -69,20 +69,24 @@ pub(super) fn of_launch(mut launch: VariantReport, device: &Properties) -> Strin
     if let Some(names) = table.columns.first_mut() {
         names.title = vec!["kernel".to_owned()];
     }
-    let mut texts: Vec<String> = tables(&table).iter().map(|columns| lay_out(columns, true)).collect();
-    texts.push(paragraphs(&page::legend(&table::measures(&variants, &subjects), shown)));
+    let mut texts: Vec<String> = tables(&table, width).iter().map(|columns| lay_out(columns, true)).collect();
+    texts.push(paragraphs(&page::legend(&table::measures(&variants, &subjects), shown), width));
     texts.retain(|text| !text.is_empty());
     texts.join("\n")
 }
 
 /// A table in parts that fit the width, each after an empty line.
-fn parts(table: &Table) -> String {
-    tables(table).iter().enumerate().map(|(index, columns)| format!("\n{}", lay_out(columns, index == 0))).collect()
+fn parts(table: &Table, width: usize) -> String {
+    tables(table, width)
+        .iter()
+        .enumerate()
+        .map(|(index, columns)| format!("\n{}", lay_out(columns, index == 0)))
+        .collect()
 }
 
 /// A table as tables that each fit the width and begin with what names the rows. Groups of columns stay together if they fit, and a
 /// model's counters have tables of their own.
-fn tables(table: &Table) -> Vec<Vec<&Column>> {
+fn tables(table: &Table, width: usize) -> Vec<Vec<&Column>> {
     let (names, columns): (Vec<_>, Vec<_>) = table.columns.iter().partition(|column| column.section == Section::Name);
     let mut groups: Vec<Vec<&Column>> = Vec::new();
     for column in columns {
@@ -102,7 +106,7 @@ fn tables(table: &Table) -> Vec<Vec<&Column>> {
         let timed = table.iter().any(|column| matches!(column.section, Section::Time | Section::Predicted));
         timed && is_all(Section::Counter) || is_all(Section::Model)
     };
-    fitting(&names, groups.into_iter(), apart)
+    fitting(&names, groups.into_iter(), width, apart)
 }
 
 /// Groups of columns as tables that fit the width and begin with these columns. `apart`: a group that does not go into a table with
@@ -110,20 +114,21 @@ fn tables(table: &Table) -> Vec<Vec<&Column>> {
 fn fitting<'t>(
     names: &[&'t Column],
     groups: impl Iterator<Item = Vec<&'t Column>>,
+    width: usize,
     apart: impl Fn(&[&Column], &[&Column]) -> bool,
 ) -> Vec<Vec<&'t Column>> {
     let width_of =
-        |columns: &[&Column]| columns.iter().map(|column| width(column) + 1).sum::<usize>().saturating_sub(1);
+        |columns: &[&Column]| columns.iter().map(|column| width_of_one(column) + 1).sum::<usize>().saturating_sub(1);
     let mut tables = vec![names.to_vec()];
     for group in groups {
         let begins_anew = |table: &[&Column]| {
-            table.len() > names.len() && (apart(table, &group) || width_of(table) + 1 + width_of(&group) > WIDTH)
+            table.len() > names.len() && (apart(table, &group) || width_of(table) + 1 + width_of(&group) > width)
         };
         if tables.last().is_some_and(|table| begins_anew(table)) {
             tables.push(names.to_vec());
         }
         for column in group {
-            let full = |table: &Vec<_>| table.len() > names.len() && width_of(table) + 1 + width(column) > WIDTH;
+            let full = |table: &Vec<_>| table.len() > names.len() && width_of(table) + 1 + width_of_one(column) > width;
             if tables.last().is_some_and(full) {
                 tables.push(names.to_vec());
             }
@@ -136,7 +141,7 @@ fn fitting<'t>(
 }
 
 /// The widest line of a column.
-fn width(column: &Column) -> usize {
+fn width_of_one(column: &Column) -> usize {
     let cells = (0..column.cells.len()).map(|row| column.text(row));
     column.title.iter().cloned().chain(cells).map(|text| text.chars().count()).max().unwrap_or(0)
 }
@@ -164,7 +169,8 @@ fn lay_out(columns: &[&Column], all: bool) -> String {
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Each sentence as a paragraph.
-fn paragraphs(sentences: &[String]) -> String {
-    sentences.iter().map(|sentence| wording::paragraph(sentence) + "\n").collect()
+/// Each sentence as a paragraph. Longer lines than documents have are hard to read.
+fn paragraphs(sentences: &[String], width: usize) -> String {
+    let paragraph = |sentence: &String| wording::wrapped(sentence, width.min(WIDTH), "", "") + "\n";
+    sentences.iter().map(paragraph).collect()
 }

@@ -184,6 +184,7 @@ impl Report<'_> {
             counters: self.counters,
             predicted: self.predicted.clone(),
             hottest: self.hottest.clone(),
+            stopped: self.faults.last().filter(|_| self.stopped).cloned(),
             ..timed
         }
     }

@@ -8,6 +8,9 @@ use host::labs::{Entry, Showcase};
 use host::report::Exhibit;
 use maud::{Markup, PreEscaped, html};
 
+/// Requests of each access to choose the one to draw from.
+const STEPS: u32 = 8;
+
 /// The sentences of a lab, at the setting that its page begins with.
 pub struct Shown {
     /// What the numbers show.
@@ -24,7 +27,7 @@ pub struct Shown {
 pub fn of(entry: &Entry) -> Result<Shown, String> {
     let showcase = entry.showcase;
     let (start, other) = match showcase.slider {
-        Some(slider) => (slider.range.2.to_string(), Some(slider.range.1.to_string())),
+        Some(slider) => (slider.range.2.to_string(), Some(slider.other.to_string())),
         None => (String::new(), None),
     };
     let run = exhibit(&arguments(entry, &start))?;
@@ -75,7 +78,7 @@ fn swept(entry: &Entry) -> Vec<String> {
 }
 
 fn exhibit(arguments: &[String]) -> Result<Exhibit, String> {
-    let Exhibited { exhibit, messages, .. } = cli::exhibit(arguments.iter().map(OsString::from), 1);
+    let Exhibited { exhibit, messages, .. } = cli::exhibit(arguments.iter().map(OsString::from), STEPS);
     exhibit.ok_or_else(|| format!("host {}: {}", arguments.join(" "), messages.trim()))
 }
 
@@ -86,7 +89,7 @@ fn picture(run: &Exhibit, row: &str, access: &str) -> Option<Markup> {
     let index = (0..rows.len()).filter(offered).find(|at| rows[*at].name == row).or((0..rows.len()).find(offered))?;
     let accesses = &rows[index].accesses;
     let at = accesses.iter().rposition(|other| other.what == access).unwrap_or(0);
-    let drawn = run.picture(index, at, 0)?;
+    let drawn = run.picture(index, at, accesses[at].first)?;
     let (name, what) = (&rows[index].name, &accesses[at].what);
     let line = accesses[at].line.map(|line| format!(", line {line}")).unwrap_or_default();
     Some(html! {

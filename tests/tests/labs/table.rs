@@ -129,6 +129,7 @@ pub const TABLE: &[Row] = &[
             "--rows 1476 --cols 1500 --best",
             "--rows 100 --cols 130 --tiled --padded --batched --naive --copy",
             "--rows 100 --cols 130 --block 7,9 --block16",
+            "--rows 100 --cols 130 --tile-width 32,33,50,64 --padded",
         ],
         inputs: &[Input { flags: "--padded --pitched", files: &[("--input", &[5, 7])], output: &[7, 5] }],
         closed_forms: closed_forms::transpose,

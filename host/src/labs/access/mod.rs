@@ -61,10 +61,10 @@ impl Lab for Access {
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];
     const SHOWCASE: Showcase = Showcase {
-        start: &[("loads", ""), ("size", "1024"), ("models", "hopper")],
+        start: &[("loads", ""), ("size", "256"), ("models", "hopper")],
         row: "load stride {} on hopper",
         access: "global load",
-        slider: Some(Slider { flag: "stride", title: "stride, elements", range: (2, 33, 2), with: "" }),
+        slider: Some(Slider { flag: "stride", title: "stride, elements", range: (2, 33, 2), other: 33, with: "" }),
         ..Showcase::DEFAULTS
     };
     type Options = Options;

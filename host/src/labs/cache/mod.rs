@@ -54,7 +54,7 @@ impl Lab for Cache {
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];
     const SHOWCASE: Showcase = Showcase {
-        start: &[("size", "2048"), ("pattern", "stencil,strided")],
+        start: &[("size", "512"), ("pattern", "stencil,strided")],
         row: "default-strided",
         access: "global load",
         ..Showcase::DEFAULTS

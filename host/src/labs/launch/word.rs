@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use cuda_std::launch::{DisjointSlice, Kernel, SafeKernel};
 use cuda_std::vector::{f32x2, f32x4};
-use device::{Buffer, Device, LaunchConfig, Model, Result};
+use device::{Buffer, Device, LaunchConfig, Model, Properties, Result};
 use kernels::launch as kernel;
 
 use crate::labs::launcher::Launcher;
@@ -90,12 +90,15 @@ impl Increment {
     }
 }
 
+/// The model that launches are simulated for: without one, the simulator launches for an H200. `None` on a GPU.
+pub(super) fn model(device: &Properties) -> Option<&'static Model> {
+    let simulated = if device.is_gpu() { None } else { Some(device.simulates.unwrap_or("hopper")) };
+    simulated.and_then(Model::named)
+}
+
 /// As [`Increment::resident_threads`].
 fn resident_threads<P>(device: &Device, kernel: &Kernel<P>, launch: &LaunchConfig, fixed: bool) -> Result<Option<u64>> {
-    let properties = device.properties();
-    // The simulator without a model launches for an H200.
-    let simulated = if properties.is_gpu() { None } else { Some(properties.simulates.unwrap_or("hopper")) };
-    let resident = match simulated.and_then(Model::named) {
+    let resident = match model(device.properties()) {
         Some(model) => {
             let needs = simt::BlockNeeds { threads: launch.block[0], ..simt::BlockNeeds::default() };
             Some(model.occupancy(&needs, None).blocks())

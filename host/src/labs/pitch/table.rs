@@ -7,7 +7,7 @@ use crate::labs::inputs::MatrixFlags;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{self, AsFast, Of};
 use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS};
-use crate::report::{Cell, Conclusion, Holds, Measure, Row, of_fact};
+use crate::report::{Bound, Cell, Conclusion, Goal, Holds, Measure, Row, Target, of_fact};
 use crate::units::percent;
 
 /// How a variant reads the matrix.
@@ -73,6 +73,16 @@ const LOADED_LINES: Measure = of_fact("lines", |variant| {
     let counters = variant.counters.as_ref()?;
     Some(Cell::number(counters.model?.global_load.transactions as f64 / counters.global.load.requests as f64))
 });
+
+/// What to reach on the lab's page in a browser.
+pub(super) const GOALS: &[Goal] = &[Goal {
+    ask: "Choose the columns such that a pitched matrix takes no more memory than a linear one.",
+    row: PITCHED,
+    measure: &EXTRA_MEMORY,
+    unit: " more memory",
+    bound: Bound::AtMost(Target::Number(0.0)),
+    except: &[],
+}];
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use best_kernels::Launch;
 use best_kernels::transpose as best;
+use device::flag_values::each_once;
 use device::peers::Peers;
 use device::random::Random;
 use device::{Device, Error, LaunchConfig, Matrix, Result};
@@ -15,7 +16,7 @@ use kernels::transpose as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, Step};
+use table::{CONCLUSIONS, SHOWCASE, Step};
 
 use super::best::gpu;
 use super::compare::Shape;
@@ -68,13 +69,7 @@ impl Lab for Transpose {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Cublas];
     const SHAPED: bool = true;
-    const SHOWCASE: Showcase = Showcase {
-        start: &[("rows", "128")],
-        row: "tiled",
-        beside: "padded",
-        access: "shared load",
-        ..Showcase::DEFAULTS
-    };
+    const SHOWCASE: Showcase = SHOWCASE;
     type Options = Options;
     type Data = Data;
 
@@ -84,6 +79,9 @@ impl Lab for Transpose {
             Step::Best => (best::THREADS, best::SHARED_BYTES.into()),
             _ => (0, 0),
         });
+        // The widths alone, unless variants are chosen, too.
+        let steps = if options.tile_width.is_empty() || options.variants.any() { steps } else { Vec::new() };
+        let options = Options { tile_width: each_once(options.tile_width), ..options };
         let has = |is: fn(&Step) -> bool| steps.iter().any(|step| is(&step.of));
         if options.block.is_some() && !has(|step| matches!(step, Step::Elements(_))) {
             return Err(Error::flag(
@@ -120,7 +118,12 @@ impl Lab for Transpose {
         data.input.write(elements)?;
         let pitches = [&data.input, &data.output].map(|matrix| matrix.pitch() as u32);
         let best = best::best(gpu(device), [rows, columns].map(|side| side as u32), pitches);
-        let variants = self.steps.iter().map(|step| self.variant(step, best, &data)).collect();
+        let steps = self.steps.iter().map(|step| self.variant(step.name, step.of, best, &data));
+        let widths = self.options.tile_width.iter().map(|&width| {
+            let step = Step::Wide(&kernel::transpose_wide, width);
+            self.variant(&format!("width-{width}"), step, best, &data).fact("tile_width", width)
+        });
+        let variants = steps.chain(widths).collect();
         Ok(Plan::new(data, variants))
     }
 
@@ -137,9 +140,8 @@ impl Lab for Transpose {
 }
 
 impl Transpose {
-    fn variant(&self, step: &VariantSpec<Step>, (best, best_launch): Best, data: &Data) -> Variant<'_, Data> {
+    fn variant(&self, name: &str, of: Step, (best, best_launch): Best, data: &Data) -> Variant<'_, Data> {
         let (rows, columns) = (self.matrix.rows as u32, self.matrix.columns as u32);
-        let of = step.of;
         let launch = match of {
             Step::Best => best_launch.into(),
             Step::Elements(_) => {
@@ -149,18 +151,22 @@ impl Transpose {
             Step::Tiles(plain) | Step::Copies(plain) => {
                 LaunchConfig::blocks(plain, kernel::grid(rows, columns, [kernel::TILE, kernel::TILE]))
             }
+            Step::Wide(wide, _) => {
+                LaunchConfig::blocks(wide, kernel::grid(rows, columns, [kernel::TILE, kernel::TILE]))
+            }
         };
         let bytes = self.bytes();
         let copies = matches!(of, Step::Copies(_));
         let output = data.copied.as_ref().filter(|_| copies).unwrap_or(&data.output);
         let variant = Variant::new(
-            step.name,
+            name,
             move |data: &mut Data, launcher| {
                 let (input, output) = (&data.input, target(copies, &mut data.output, &mut data.copied));
                 match of {
                     Step::Tiles(plain) | Step::Elements(plain) | Step::Copies(plain) => {
                         launcher.launch(plain, &launch, (input, output))
                     }
+                    Step::Wide(wide, width) => launcher.launch(wide, &launch, (input, output, width)),
                     Step::Best => {
                         let pitches = [input.pitch() as u32, output.pitch() as u32];
                         let arguments = (input, output, rows, columns, pitches[0], pitches[1]);

@@ -2,23 +2,29 @@
 
 use clap::Args;
 use cuda_std::launch::{DisjointMatrix, Matrix, SafeKernel};
-use device::flag_values::{self, block_shape};
+use device::flag_values::{self, block_shape, whole_number};
 use kernels::{phases, transpose as kernel};
 
 use crate::labs::inputs::MatrixFlags;
+use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Percent, Speedup};
-use crate::report::measures::{A_STORE, A_STORE_IN_UNITS, SHARED_LOAD_WAVEFRONTS, TIME};
-use crate::report::{Conclusion, Holds, Row};
+use crate::report::measures::{A_STORE, A_STORE_IN_UNITS, SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME};
+use crate::report::{Bound, Cell, Conclusion, Goal, Holds, Measure, Row, Target, of_fact};
 
 /// A kernel of the course.
 type Plain = SafeKernel<(Matrix<f32>, DisjointMatrix<f32>)>;
+
+/// One with the floats in a row of its tile.
+type Wide = SafeKernel<(Matrix<f32>, DisjointMatrix<f32>, u32)>;
 
 /// What a variant launches.
 #[derive(Clone, Copy)]
 pub enum Step {
     /// A block for each tile.
     Tiles(&'static Plain),
+    /// A block for each tile, whose rows have this many floats.
+    Wide(&'static Wide, u32),
     /// A thread for each element, in blocks of any shape.
     Elements(&'static Plain),
     /// The best kernel for the matrix.
@@ -55,6 +61,9 @@ pub struct Options {
     /// The matrix.
     #[command(flatten)]
     pub matrix: MatrixFlags,
+    /// Tiles with rows of so many floats, from 32 to 64, separated by commas: 32 is --tiled, 33 --padded
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(kernel::TILE, kernel::MOST_WIDE))]
+    pub tile_width: Vec<u32>,
     /// Threads of a block of --block16; the other kernels' blocks are fixed [default: 16,16]
     #[arg(long, value_name = "X,Y", value_parser = block_shape)]
     pub block: Option<[u32; 2]>,
@@ -72,7 +81,11 @@ impl Default for Options {
 const COLUMN: Row = Row::Named("naive-reads");
 const TILED: Row = Row::Named("tiled");
 const PADDED: Row = Row::Named("padded");
+const WIDE: Row = Row::Least(&[], &TILE_WIDTH);
 const THROUGH_SHARED: Row = Row::Either(&["padded", "tiled"]);
+
+/// Floats in a row of the tile.
+const TILE_WIDTH: Measure = of_fact("tile_width", |variant| variant.fact("tile_width")?.as_u64().map(Cell::count));
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
@@ -89,4 +102,31 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(TILED, &SHARED_LOAD_WAVEFRONTS), Of(PADDED, &SHARED_LOAD_WAVEFRONTS)],
     )
     .holds(&[Holds::More(0, 1)]),
+    Conclusion::new(
+        "With {} floats in a row of the tile, reading a column takes {} wavefronts.",
+        &[Of(WIDE, &TILE_WIDTH), Of(WIDE, &SHARED_LOAD_WAVEFRONTS)],
+    ),
 ];
+
+/// What the lab's page in a browser begins with.
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("rows", "128"), ("naive", "")],
+    row: "width-{}",
+    access: "shared load",
+    slider: Some(Slider {
+        flag: "tile-width",
+        title: "floats in a row of the tile",
+        range: (32, 64, 32),
+        other: 33,
+        with: "",
+    }),
+    goals: &[Goal {
+        ask: "Choose the row of the tile such that reading a column has no bank conflicts.",
+        row: WIDE,
+        measure: &SHARED_LOAD_CONFLICTS,
+        unit: " conflicts a load",
+        bound: Bound::AtMost(Target::Number(0.0)),
+        except: &[],
+    }],
+    ..Showcase::DEFAULTS
+};

@@ -1,6 +1,8 @@
 //! A run whose parts a page shows one by one: first its sentences, plots and tables, then the source and the accesses of the
 //! row that the reader chooses, request by request. The site makes its pages of it; a report shows all at once. Pure.
 
+use std::cmp::Reverse;
+
 use maud::{Markup, html};
 use picture::{Plot, Scene};
 use serde::Serialize;
@@ -10,14 +12,15 @@ use webpage::Place;
 use super::{part, results, source};
 use crate::faults::Fault;
 use crate::lines::{Listed, ListedLine, Stepped};
-use crate::report::LabReport;
 use crate::report::page::Page;
 use crate::report::variant_report::VariantReport;
+use crate::report::{Goal, Judged, LabReport};
 
 /// A run, to be shown part by part.
 pub struct Exhibit {
     page: Page,
     plots: Vec<Plot>,
+    goals: Vec<Judged>,
     variants: Vec<VariantReport>,
     further: Markup,
 }
@@ -27,6 +30,8 @@ pub struct Exhibit {
 pub struct Overview {
     /// HTML: what the numbers show, or what is wrong.
     pub says: String,
+    /// HTML: what to reach, and how near the run has come; empty if there is nothing.
+    pub goals: String,
     /// HTML: the sweeps that the rows are.
     pub plots: String,
     /// HTML: the tables, and what their columns mean.
@@ -35,6 +40,8 @@ pub struct Overview {
     pub rows: Vec<RowOverview>,
     /// Warp instructions that were executed.
     pub executed: u64,
+    /// Whether a fault, which is among what it says, stopped a kernel.
+    pub stopped: bool,
 }
 
 /// A row, as a page offers it.
@@ -57,6 +64,8 @@ pub struct AccessOverview {
     pub line: Option<u32>,
     /// How many requests are kept.
     pub requests: usize,
+    /// The one to begin with.
+    pub first: usize,
 }
 
 /// One request of an access.
@@ -71,19 +80,20 @@ pub struct Picture {
 }
 
 impl Exhibit {
-    /// That of a lab.
-    pub(crate) fn of(report: LabReport) -> Self {
+    /// That of a lab, with these goals.
+    pub(crate) fn of(report: LabReport, goals: &[Goal]) -> Self {
         let (page, plots) = (Page::of(&report, true), report.plots());
-        Self { page, plots, variants: report.variants, further: Markup::default() }
+        let goals = goals.iter().map(|goal| goal.judge(&report)).collect();
+        Self { page, plots, goals, variants: report.variants, further: Markup::default() }
     }
 
     pub(super) fn new(page: Page, variants: Vec<VariantReport>, further: Markup) -> Self {
-        Self { page, plots: Vec::new(), variants, further }
+        Self { page, plots: Vec::new(), goals: Vec::new(), variants, further }
     }
 
     /// All of it at once, in at most about this many bytes.
     pub(super) fn part(self, place: &Place, most: usize) -> Markup {
-        let Self { page, plots, variants, further } = self;
+        let Self { page, plots, variants, further, .. } = self;
         part(&super::Shown { page: &page, plots, variants: &variants, further }, place, most)
     }
 
@@ -92,10 +102,12 @@ impl Exhibit {
         let executed = self.variants.iter().filter_map(|row| row.counters.as_ref()).map(|it| it.instructions_executed);
         Overview {
             says: self.says().into_string(),
+            goals: html! { @for goal in &self.goals { (shown(goal)) } }.into_string(),
             plots: webpage::plots(&self.plots).into_string(),
             results: html! { (results(&self.page, &Place::alone())) (self.further) }.into_string(),
             rows: self.variants.iter().map(row).collect(),
             executed: executed.sum(),
+            stopped: self.variants.iter().any(|variant| variant.stopped.is_some()),
         }
     }
 
@@ -127,9 +139,14 @@ impl Exhibit {
         html! {
             @for sentence in conclusions { p { (webpage::numbers(sentence)) } }
             @for line in wrong { p.cost { (line) } }
-            @for message in super::each_once(faults.iter().map(|fault| &fault.message)) { p.finding { (message) } }
+            (super::faults::list(&faults))
         }
     }
+}
+
+/// A goal, and how near the run has come.
+fn shown(Judged { ask, met, says }: &Judged) -> Markup {
+    html! { div.goal data-met=(met) { p { (ask) } p.quiet { (webpage::numbers(says)) } } }
 }
 
 fn row(variant: &VariantReport) -> RowOverview {
@@ -141,6 +158,7 @@ fn row(variant: &VariantReport) -> RowOverview {
         what: what(stepped),
         line,
         requests: stepped.requests.len(),
+        first: dearest(stepped),
     });
     RowOverview { name: variant.name.clone(), predicted, accesses: accesses.collect() }
 }
@@ -154,6 +172,14 @@ fn accesses(variant: &VariantReport) -> Vec<(Option<u32>, &Stepped)> {
         }
     }
     accesses
+}
+
+/// The first of the dearest requests. A line may have several accesses: of those that cost the same, the one that asks for
+/// the most is the one that the layout of the memory decides about, not a broadcast beside it.
+fn dearest(stepped: &Stepped) -> usize {
+    let services = stepped.requests.iter().map(|(_, service)| service).enumerate();
+    let first = services.min_by_key(|(_, service)| Reverse((service.count, service.bytes_asked)));
+    first.map_or(0, |(index, _)| index)
 }
 
 /// What an access is, in words.
@@ -184,7 +210,7 @@ mod tests {
     use super::*;
     use crate::cli;
 
-    fn shown(line: &str, steps: u32) -> (Exhibit, Overview) {
+    fn run(line: &str, steps: u32) -> (Exhibit, Overview) {
         let exhibited = cli::exhibit(line.split(' ').map(OsString::from), steps);
         let exhibit = exhibited.exhibit.unwrap_or_else(|| panic!("{line}: {}", exhibited.messages));
         let overview = exhibit.overview();
@@ -193,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_lab_is_shown_part_by_part() {
-        let (exhibit, overview) = shown("transpose --tiled --padded --rows 64 --device sim", 3);
+        let (exhibit, overview) = run("transpose --tiled --padded --rows 64 --device sim", 3);
         assert_eq!(
             overview.says,
             "<p>Reading a column of the tile takes <b>32.0</b> wavefronts, with padding <b>1.00</b>.</p>"
@@ -202,19 +228,40 @@ mod tests {
         let names: Vec<_> = overview.rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(names, ["tiled", "padded"]);
         let what: Vec<_> = overview.rows[0].accesses.iter().map(|access| access.what.as_str()).collect();
-        assert_eq!(what, ["global load", "shared store", "global store", "shared load"]);
+        assert_eq!(what, ["global load", "shared store", "shared load", "global store"]);
         assert!(overview.rows[0].accesses.iter().all(|access| access.requests == 3 && access.line.is_some()));
         for (row, said) in [(0, "<b>32</b> wavefronts"), (1, "<b>1</b> wavefront:")] {
-            let picture = exhibit.picture(row, 3, 2).unwrap();
+            let picture = exhibit.picture(row, 2, 2).unwrap();
             assert!(picture.says.contains(said) && picture.svg.starts_with("<svg"), "{}", picture.says);
-            assert_eq!(picture.made_by, "block 0, 0, 0, warp 2");
+            // A warp reads four words of the tile, so its third comes before the next warp's first.
+            assert_eq!(picture.made_by, "block 0, 0, 0, warp 0");
             assert!(exhibit.source(row).contains("kernels/src/transpose.rs"));
         }
     }
 
     #[test]
+    fn requests_are_stepped_through_warp_by_warp() {
+        let (exhibit, overview) = run("transpose --tiled --rows 64 --device sim", 32);
+        let requests = overview.rows[0].accesses[2].requests;
+        let made_by: Vec<_> = (0..requests).map(|at| exhibit.picture(0, 2, at).unwrap().made_by).collect();
+        let expected: Vec<_> = (0..32).map(|at| format!("block 0, 0, 0, warp {}", at / 4)).collect();
+        assert_eq!(made_by, expected);
+    }
+
+    #[test]
+    fn a_page_begins_with_the_access_that_the_padding_is_about() {
+        let (exhibit, overview) = run("gram --tiled32 --padded32 --rows 32 --device sim", 32);
+        for (row, said) in [(0, "<b>32</b> wavefronts"), (1, "no bank has two of the words")] {
+            let accesses = &overview.rows[row].accesses;
+            let access = accesses.iter().rposition(|access| access.what == "shared load").unwrap();
+            let picture = exhibit.picture(row, access, accesses[access].first).unwrap();
+            assert!(picture.says.contains(said), "{}", picture.says);
+        }
+    }
+
+    #[test]
     fn there_is_nothing_of_a_row_access_or_request_that_is_not_there() {
-        let (exhibit, _) = shown("offset --read --offset 11 --size 64 --device sim", 1);
+        let (exhibit, _) = run("offset --read --offset 11 --size 64 --device sim", 1);
         assert!(exhibit.picture(0, 0, 0).is_some());
         for (row, access, request) in [(9, 0, 0), (0, 9, 0), (0, 0, 1)] {
             assert!(exhibit.picture(row, access, request).is_none(), "{row} {access} {request}");
@@ -224,7 +271,7 @@ mod tests {
 
     #[test]
     fn on_a_model_a_row_has_a_predicted_time() {
-        let (_, overview) = shown("offset --read --offset 11 --size 4096 --device sim:hopper", 1);
+        let (_, overview) = run("offset --read --offset 11 --size 4096 --device sim:hopper", 1);
         let predicted = overview.rows[0].predicted.as_deref().unwrap();
         assert!(predicted.contains("us predicted for H200") && predicted.contains("limited by"), "{predicted}");
     }

@@ -5,12 +5,14 @@
 //! mod        a run's part of a page: sentences, plots, tables         table     a table that can be sorted
 //! launches   the page of `host run`                       exhibit   a run for the site, part by part
 //! accesses   pictures, each shape once                                source    the lines as a heat map, with findings
+//! faults     what checks found, by its parts
 //! ```
 //!
 //! What must stay true: parts that grow with a run have a limit in bytes, and say what they leave out. Pure.
 
 mod accesses;
 mod exhibit;
+mod faults;
 mod launches;
 mod source;
 mod table;
@@ -49,7 +51,7 @@ pub(super) struct Shown<'r> {
 /// The part of a page about a run, in at most about this many bytes.
 pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
     let Shown { page, plots, variants, further } = shown;
-    let faults: Vec<_> = variants.iter().flat_map(VariantReport::faults).collect();
+    let found: Vec<_> = variants.iter().flat_map(VariantReport::faults).collect();
     let counted = variants.iter().any(|variant| variant.on_page.is_some());
     let first = html! {
         @if !page.conclusions.is_empty() {
@@ -58,10 +60,8 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
             }
         }
         @for line in &page.wrong { p.cost { (line) } }
-        @if !faults.is_empty() {
-            (place.card("What the checks found", &html! {
-                ul { @for message in each_once(faults.iter().map(|fault| &fault.message)) { li.finding { (message) } } }
-            }))
+        @if !found.is_empty() {
+            (place.card("What the checks found", &faults::list(&found)))
         }
         @if !plots.is_empty() { (place.card("Sweep", &webpage::plots(plots))) }
         (place.card("Results", &results(page, place)))

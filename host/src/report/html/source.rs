@@ -72,7 +72,7 @@ pub(super) fn listing(lines: &Lines, faults: &[Fault]) -> Listing {
             number: place.as_ref().map(|place| place.line),
             source,
             counts: counted.map(crate::lines::Counted::on_page),
-            findings: faults.iter().filter(is_here).map(|fault| fault.message.clone()).collect(),
+            findings: faults.iter().filter(is_here).map(|fault| fault.what.clone()).collect(),
         }
     };
     let entries = lines.listing().into_iter().map(|listed| match listed {

@@ -219,3 +219,18 @@ fn an_error_that_is_no_number_is_null_in_json() {
     assert_eq!(value["variants"][1]["max_error"], Value::Null);
     assert!(text(&report, Format::Table).contains("NaN"));
 }
+
+#[test]
+fn a_table_takes_the_width_there_is() {
+    let report = report(simulator());
+    let tables = |width: usize| {
+        let mut out = Vec::new();
+        write_in(&report, Format::Table, width, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        // What is wrong is one line for programs that look for it.
+        let wide = text.lines().find(|line| line.chars().count() > width && !line.contains("is wrong"));
+        assert_eq!(wide, None, "{width}: {text}");
+        text.lines().filter(|line| line.starts_with("variant")).count()
+    };
+    assert_eq!([60, 100, 160].map(tables), [3, 1, 1]);
+}

@@ -132,6 +132,6 @@ fn report(device: Properties) -> LabReport {
 
 fn text(report: &LabReport, format: Format) -> String {
     let mut out = Vec::new();
-    write(report, format, &mut out).unwrap();
+    write_in(report, format, wording::WIDTH, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }

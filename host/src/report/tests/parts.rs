@@ -230,3 +230,31 @@ fn one_wrong_variant_makes_the_report_wrong() {
     report.variants.remove(1);
     assert!(report.correct());
 }
+
+#[test]
+fn a_goal_says_how_near_a_run_is() {
+    let report = report(simulator());
+    let padded = Target::Row(Row::Named("padded"));
+    let number = Target::Number;
+    for (bound, met, says) in [
+        (Bound::AtMost(number(32.0)), true, "Reached: 32.0 wavefronts."),
+        (Bound::AtMost(number(31.0)), false, "Not yet: 32.0 wavefronts, 1 too many."),
+        (Bound::AtMost(number(0.0)), false, "Not yet: 32.0 wavefronts."),
+        (Bound::AtLeast(number(34.5)), false, "Not yet: 32.0 wavefronts, 2.50 too few."),
+        (Bound::AtLeast(number(64.0)), false, "Not yet: 32.0 wavefronts, 32 too few."),
+        (Bound::AtLeast(padded), true, "Reached: 32.0 wavefronts."),
+        (Bound::AtMost(Target::Of(|_| None)), false, "Not yet: this setting has no number to judge."),
+    ] {
+        let goal = Goal {
+            ask: "Do it.",
+            row: Row::Named("padded"),
+            measure: &SHARED_LOAD_WAVEFRONTS,
+            unit: " wavefronts",
+            bound,
+            except: &[],
+        };
+        assert_eq!(goal.judge(&report), Judged { ask: "Do it.", met, says: says.to_owned() });
+        let other = Goal { except: &[("block", "32 x 8")], ..goal };
+        assert_eq!(other.judge(&report).says, "Not yet: block 32 x 8 does not count.");
+    }
+}

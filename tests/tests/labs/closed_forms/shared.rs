@@ -24,6 +24,12 @@ pub fn transpose() {
         }
     }
     all_lanes_are_active(&report);
+    // A column's floats are as far apart as a row is long: they share banks by the factors that 32 and that have in common.
+    let widths = run("transpose", "--rows 64 --cols 32 --tile-width 32,33,34,36,40,48,63,64");
+    for (width, expected) in [(32, 32.0), (33, 1.0), (34, 2.0), (36, 4.0), (40, 8.0), (48, 16.0), (63, 1.0), (64, 32.0)]
+    {
+        wavefronts(&widths, &format!("width-{width}"), expected);
+    }
     for (columns, shared) in [(512, 1.0), (1152, 2.0)] {
         let best = run("transpose", &format!("--best --rows 2048 --cols {columns}"));
         load_sectors(&best, "best", 16.0);
