@@ -46,7 +46,7 @@ export class Form {
   /// Shows the values of sliders.
   slid() {
     for (const control of this.controls) {
-      if (control.type === "range") control.closest("label").querySelector("output").value = control.value;
+      if (control.type === "range") control.closest(".field").querySelector("output").value = control.value;
     }
   }
 

@@ -138,6 +138,13 @@ part("setting").addEventListener("input", ({ target }) => {
   clearTimeout(waiting);
   waiting = setTimeout(start, target.type === "text" ? 400 : 0);
 });
+for (const button of page.querySelectorAll("[data-slide]")) {
+  button.addEventListener("click", () => {
+    const slid = form.control(slider);
+    slid.stepUp(Number(button.dataset.slide));
+    slid.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
 part("setting").addEventListener("submit", (event) => event.preventDefault());
 part("cancel").addEventListener("click", () => simulator.cancel());
 addEventListener("popstate", () => {

@@ -91,9 +91,15 @@ pub fn models() -> Markup {
 
 fn range(Slider { flag, title, range: (first, last, start), with, .. }: Slider) -> Markup {
     html! {
-        label.field {
-            span { (title) output { (start) } }
-            input type="range" name=(flag) data-flag=(flag) data-with=(with) min=(first) max=(last) value=(start);
+        div.field {
+            label for="slider" { (title) }
+            output for="slider" { (start) }
+            // A finger hardly moves a slider by one.
+            div.slide {
+                button type="button" data-slide="-1" aria-label={ "less: " (title) } { "−" }
+                input #slider type="range" name=(flag) data-flag=(flag) data-with=(with) min=(first) max=(last) value=(start);
+                button type="button" data-slide="1" aria-label={ "more: " (title) } { "+" }
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 import { complete, controls, goals, responsive, speed, story } from "./labs.mjs";
 import { address, browser, looks, open, settled } from "./pages.mjs";
 import { endless, example, faults, others } from "./own.mjs";
+import { phone } from "./phone.mjs";
 import { predicted } from "./predict.mjs";
 
 const only = process.argv[5] ?? "";
@@ -48,6 +49,7 @@ report("own.html", () => looks("own.html", example));
 report("own.html, PTX of other compilers", others);
 report("own.html, faults", faults);
 report("own.html, an endless kernel", endless);
+report("transpose on a phone", phone);
 report("32 to 33, a wrong value, a cancelled run", story);
 for (const lab of labs) {
   report(lab, () => looks(lab, complete));
