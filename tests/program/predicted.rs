@@ -49,6 +49,49 @@ fn a_prediction_alone_is_of_a_gpus_size_and_says_whose() {
     assert!(text.contains("on the simulator: counts; times are predicted for: H200 (GH100)\n"), "{text}");
 }
 
+/// Rows are variants, columns are models, and what a model cannot run is said.
+#[test]
+fn one_table_compares_all_models() {
+    let run = |rows: u32| format!("transpose --padded --best --rows {rows} --compare-models --device sim");
+    let report = json(&run(512));
+    let variants = report["variants"].as_array().expect("variants");
+    let models = output("devices --format csv").lines().next().map_or(0, |head| head.matches("sim:").count());
+    assert_eq!(variants.len(), 2 * models);
+    let columns = report["table"]["columns"].as_array().expect("columns");
+    assert_eq!((columns.len(), &columns[1]["title"][0]), (models + 1, &"g80".into()));
+    assert_eq!(columns[1]["cells"][0]["text"], "1.00", "the first row is the model's yardstick");
+    assert!(columns[1]["cells"][1].is_null(), "a block of G80 has no room for it");
+    assert!(columns[3]["cells"][1]["value"].is_number());
+    for row in variants {
+        let predicted = &row["predicted"];
+        let why = predicted["not_predicted"].as_str();
+        assert!(predicted["time_ms"].is_number() || why.is_some_and(|why| why.contains("shared memory")), "{row}");
+        assert!(row["time_ms"].is_null() && row["counters"].is_null(), "{row}");
+    }
+    let table = output(&run(512));
+    assert!(table.contains("Not predicted: best on g80, best on tesla (the launch failed"), "{table}");
+    assert!(table.contains("\npadded takes ") && table.lines().all(|line| line.chars().count() <= 100), "{table}");
+    let run = run(64);
+    assert!(output(&format!("{run} --format markdown")).contains("| variant \\ model | g80 | tesla |"));
+    assert_eq!(output(&format!("{run} --format csv")).lines().count(), 1 + 2 * models);
+    let page = tempfile::NamedTempFile::new().expect("a file");
+    output(&format!("{run} --report {}", page.path().display()));
+    assert!(std::fs::read_to_string(page.path()).expect("a page").contains(">tesla</button>"));
+}
+
+#[test]
+fn a_comparison_of_models_refuses_what_it_cannot_do() {
+    let cases = [
+        ("--device sim:fermi", "--compare-models: it runs on all models, not on fermi alone; give --device sim"),
+        ("--device sim --output x.npy", "--compare-models: it only predicts times; leave out --output"),
+        ("--device sim --check race", "--compare-models: it only predicts times; leave out --check"),
+        ("--device sim --why", "cannot be used with"),
+    ];
+    for (flags, said) in cases {
+        fails(host(&format!("transpose --compare-models {flags}")), 2, &[said]);
+    }
+}
+
 #[test]
 fn why_explains_one_row() {
     let text = output("transpose --padded --rows 64 --device sim --why --thread-registers 64");

@@ -217,6 +217,7 @@ mod tests {
             gpu.nearest_model().map(|model| model.name)
         };
         assert_eq!(nearest(9, 0, "NVIDIA H200"), Some("hopper"));
+        assert_eq!([nearest(9, 0, "NVIDIA H100 80GB HBM3"), nearest(9, 0, "GH")], [Some("h100"), Some("hopper")]);
         assert_eq!([nearest(8, 6, "NVIDIA RTX A6000"), nearest(10, 0, "B200")], [Some("ampere"), Some("hopper")]);
         assert_eq!([nearest(3, 7, "Tesla K80"), nearest(0, 9, "")], [Some("kepler"), None]);
     }

@@ -16,3 +16,4 @@ mod tensor_maps;
 mod textures;
 mod textures_h200;
 mod timing;
+mod timing_laws;

@@ -34,16 +34,7 @@ use crate::units::gigabytes_per_second;
 pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) -> Result<LabReport> {
     let progress = &settings.progress;
     let name = L::NAME;
-    if let Some(path) = &settings.output {
-        output_file::check(path)?;
-    }
-    if let Some(path) = &settings.report {
-        output_file::check(path)?;
-        let same = |other: &PathBuf| output_file::identity(other) == output_file::identity(path);
-        if settings.output.as_ref().is_some_and(same) {
-            return Err(Error::flag("--report", "--output writes the same file; give another"));
-        }
-    }
+    check_files(settings)?;
     settings.peer.check(device, L::PEERS)?;
     settings.predicted.check(device, settings.counters)?;
     let device = &device.shaped_for(settings.shape.multiprocessors);
@@ -75,22 +66,8 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     }
     progress.add_steps(plan.variants.len() + if alongside { own } else { 0 });
 
-    let mut report = LabReport {
-        lab: name,
-        subjects: L::SUBJECTS,
-        device: device.properties().clone(),
-        parameters: parameters(&lab, device, settings),
-        device_copy: None,
-        counters_from: None,
-        variants: Vec::with_capacity(plan.variants.len()),
-        grids: plan.grids.clone(),
-        compact: plan.compact,
-        sweeps: L::SWEEPS,
-        plot: settings.plot,
-        conclusions: Vec::new(),
-        concluded: Vec::new(),
-        stopped: None,
-    };
+    let mut report =
+        LabReport { grids: plan.grids.clone(), compact: plan.compact, ..empty_report(&lab, device, settings) };
     let saved = run_variants(&lab, plan, device, settings, &mut report)?;
     if !device.properties().is_gpu() {
         report.counters_from = Some(CounterSource::Simulator);
@@ -117,6 +94,21 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     Ok(report)
 }
 
+/// Fails unless the files of `--output` and `--report` can be written.
+pub(super) fn check_files(settings: &Settings) -> Result<()> {
+    if let Some(path) = &settings.output {
+        output_file::check(path)?;
+    }
+    if let Some(path) = &settings.report {
+        output_file::check(path)?;
+        let same = |other: &PathBuf| output_file::identity(other) == output_file::identity(path);
+        if settings.output.as_ref().is_some_and(same) {
+            return Err(Error::flag("--report", "--output writes the same file; give another"));
+        }
+    }
+    Ok(())
+}
+
 /// Fails if `--predict` or `--why` cannot give what else is asked for.
 fn check_predicted<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) -> Result<()> {
     let predicted = &settings.predicted;
@@ -132,6 +124,27 @@ fn check_predicted<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) 
             Err(Error::flag("--why", format!("it explains one row; {rows} would run, choose one")))
         }
         _ => Ok(()),
+    }
+}
+
+/// The report of a lab before anything ran.
+pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings) -> LabReport {
+    LabReport {
+        lab: L::NAME,
+        subjects: L::SUBJECTS,
+        device: device.properties().clone(),
+        parameters: parameters(lab, device, settings),
+        device_copy: None,
+        counters_from: None,
+        variants: Vec::new(),
+        instead_of_table: None,
+        grids: Vec::new(),
+        compact: false,
+        sweeps: L::SWEEPS,
+        plot: settings.plot,
+        conclusions: Vec::new(),
+        concluded: Vec::new(),
+        stopped: None,
     }
 }
 
@@ -224,7 +237,7 @@ fn run_variants<L: Lab>(
 }
 
 /// The report of a variant before it runs.
-fn nothing_known<D>(variant: &Variant<'_, D>) -> VariantReport {
+pub(super) fn nothing_known<D>(variant: &Variant<'_, D>) -> VariantReport {
     VariantReport {
         name: variant.name.clone(),
         group: variant.group.clone(),
@@ -237,7 +250,7 @@ fn nothing_known<D>(variant: &Variant<'_, D>) -> VariantReport {
 }
 
 /// Launches a variant once, to its end, and adds the result to the report, as well as the fault of a kernel.
-fn once<D>(
+pub(super) fn once<D>(
     variant: &Variant<'_, D>,
     data: &mut D,
     device: &Device,

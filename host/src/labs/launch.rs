@@ -167,13 +167,14 @@ impl Lab for Launch {
         let Options { word, loads, block, grid, .. } = &self.options;
         // Without times, omit the variants that only differ in time.
         let on_gpu = device.properties().is_gpu();
+        let timed = on_gpu || device.predicts_only();
         let blocks = match block.as_slice() {
-            [] if on_gpu => &[64, 256, 1024],
+            [] if timed => &[64, 256, 1024],
             [] => &[256][..],
             blocks => blocks,
         };
         let grids: Vec<Option<u32>> = match grid.as_slice() {
-            [] if on_gpu => vec![None, Some(device.multiprocessors())],
+            [] if timed => vec![None, Some(device.multiprocessors())],
             [] => vec![None],
             grids => grids.iter().copied().map(Some).collect(),
         };

@@ -6,6 +6,7 @@
 //! variants   the table of a lab's variants, and their flags
 //! inputs     NumPy files, random numbers, room for them     compare   compares results with references
 //! flow       runs the variants of a lab                     launcher  one variant's launches
+//! across     predicts them on all models
 //! showcase   what its page in a browser begins with
 //! settings   the flags that every lab has                   best      what the best kernels take beside the data
 //! product    matrix products on the CPU
@@ -13,6 +14,7 @@
 //!
 //! A new lab is a file here with an `impl Lab`, and a line in [`ALL`].
 
+mod across;
 mod best;
 pub mod compare;
 pub mod flow;
@@ -170,7 +172,11 @@ fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, settings: Settings) -
     let peer =
         if L::PEERS.is_empty() { PeerFlags::default() } else { PeerFlags::from_arg_matches(matches).map_err(wrong)? };
     let shape = if L::SHAPED { ShapeFlags::from_arg_matches(matches).map_err(wrong)? } else { ShapeFlags::default() };
-    run::<L>(device, options, &Settings { peer, shape, ..settings })
+    let settings = &Settings { peer, shape, ..settings };
+    match settings.predicted.compare_models {
+        true => across::run::<L>(device, options, settings),
+        false => run::<L>(device, options, settings),
+    }
 }
 
 #[cfg(test)]

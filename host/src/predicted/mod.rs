@@ -21,6 +21,9 @@ pub struct PredictFlags {
     /// On a model of the simulator, and with --counters: do not predict times
     #[arg(long, conflicts_with_all = ["predict", "why", "thread_registers"])]
     pub no_predict: bool,
+    /// Only predict times, on every model from the GeForce 8800 GTX to the H200; in one table, each over the model's first row
+    #[arg(long, conflicts_with_all = ["no_predict", "why"])]
+    pub compare_models: bool,
     /// Explain the predicted time of the lab's only variant, or of each launch: units, waits, and what would help
     #[arg(long)]
     pub why: bool,

@@ -154,12 +154,16 @@ pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
     let mut models: Vec<_> = times.iter().map(|time| time.model).collect();
     models.dedup_by_key(|model| model.name);
     let doubtful = models.iter().filter_map(|model| Some((model, model.timing().filter(|timing| !timing.measured)?)));
-    let doubtful: Vec<_> = doubtful.map(|(model, timing)| format!("{}: {}", model.chip, timing.source)).collect();
+    let (doubtful_names, doubtful): (Vec<_>, Vec<_>) =
+        doubtful.map(|(model, timing)| (model.name, format!("{}: {}", model.chip, timing.source))).unzip();
     let mut text =
         "Predicted: what a launch would take by the simulator's model of that GPU, cold; nothing is measured."
             .to_owned();
-    if !doubtful.is_empty() {
-        text += &format!(" ({}.)", doubtful.join("; "));
+    match doubtful.len() {
+        0 => {}
+        1..=2 => text += &format!(" ({}.)", doubtful.join("; ")),
+        // docs/TIME.md has their sources.
+        _ => text += &format!(" Not verified: {}.", doubtful_names.join(", ")),
     }
     let launch = times.iter().filter_map(|time| Some(time.launches.first()?.1.empty_us / 1e3 / time.time_ms));
     let mut all = one("predicted", text);
@@ -178,10 +182,10 @@ pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
 fn not_predicted(variants: &[VariantReport]) -> Option<String> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for variant in variants {
-        let Some(RowPrediction::Not(what)) = variant.predicted else { continue };
-        match reasons.iter_mut().find(|(reason, _)| *reason == what) {
-            Some((_, names)) => names.push(variant.name.clone()),
-            None => reasons.push((what, vec![variant.name.clone()])),
+        let Some(RowPrediction::Not(what)) = &variant.predicted else { continue };
+        match reasons.iter_mut().find(|(reason, _)| reason == what) {
+            Some((_, names)) => names.push(variant.name_on_model()),
+            None => reasons.push((what, vec![variant.name_on_model()])),
         }
     }
     let of = |(reason, names): (&str, Vec<String>)| Some(format!("{} ({reason})", some_of(&names)?));

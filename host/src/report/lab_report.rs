@@ -32,6 +32,9 @@ pub struct LabReport {
     pub counters_from: Option<CounterSource>,
     /// The variants in the order in which they ran.
     pub variants: Vec<VariantReport>,
+    /// A sweep of two axes that every format for people shows instead of the table.
+    #[serde(skip)]
+    pub instead_of_table: Option<Grid>,
     /// Sweeps of two axes to show as grids.
     #[serde(skip)]
     pub grids: Vec<Grid>,

@@ -150,6 +150,16 @@ const fn predicted(
 pub const PREDICTED_GBPS: Measure =
     predicted("predicted_gbps", &["predicted", "GB/s"], Higher, |time| time.gbps.map(Cell::number)).unit("GB/s");
 
+/// How many times as fast as the first row on the same model, in a table of models.
+pub const SPEEDUP_ON_MODEL: Measure = predicted("predicted_speedup", &["predicted", "speed-up"], Higher, |time| {
+    time.speedup.map(|speedup| Cell::new(speedup, two_decimals(speedup)))
+});
+
+/// Two decimals, as far as they are three digits.
+fn two_decimals(value: f64) -> String {
+    if value < 10.0 { format!("{value:.2}") } else { three_digits(value) }
+}
+
 /// What a GPU would take, and why. Each title says that it is predicted; where the same row was measured, the measured time stands
 /// before it.
 pub const PREDICTED: &[Measure] = &[

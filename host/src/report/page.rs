@@ -44,10 +44,15 @@ impl Page {
         let compact = report.compact && faultless && !grids.is_empty() && !every_row;
         let instead_of_table = compact.then(|| {
             let count = report.variants.len();
-            format!("All {count} variants are right. --format csv and --format json have each of them.")
+            let compared = report.variants.iter().any(|variant| variant.comparison.is_some());
+            let right = if compared { format!("All {count} variants are right. ") } else { String::new() };
+            format!("{right}--format csv and --format json have each of them.")
         });
+        let across = report.instead_of_table.as_ref().and_then(|grid| Some((grid, grid.table(shown)?)));
         let mut measures = Vec::new();
-        if !compact {
+        if let Some((grid, _)) = &across {
+            measures.extend(grid.known(&report.variants));
+        } else if !compact {
             measures.extend(table::measures(&report.variants, report.subjects));
         }
         let in_grids = report.grids.iter().filter(|grid| grid.table(shown).is_some());
@@ -55,7 +60,7 @@ impl Page {
         measures.extend(&report.concluded);
         Self {
             heading: heading(report),
-            table: table::of(shown, report.subjects),
+            table: across.map_or_else(|| table::of(shown, report.subjects), |(_, table)| table),
             instead_of_table,
             wrong: wrong(report),
             kernels: kernels(&report.variants),
@@ -106,6 +111,8 @@ fn heading(report: &LabReport) -> Vec<String> {
             line += &format!(", CUDA {version}");
         }
         lines.push(line);
+    } else if let Some(grid) = &report.instead_of_table {
+        lines.push(format!("on the {}: {}", device.name, grid.title));
     } else {
         let predicted = report.variants.iter().find_map(|variant| variant.predicted_time());
         lines.push(on_simulator(device, predicted.map(|time| time.model)));

@@ -1,6 +1,8 @@
 //! A row's predicted time: what the simulator says a GPU would take, beside what limits it. It is never shown as if it were
 //! measured: its columns, its fields in data and its sentences say "predicted". Pure.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use simt::{Bound, Model, Predicted, Prediction};
@@ -45,8 +47,8 @@ pub struct Hottest {
 pub enum RowPrediction {
     /// Its time.
     Time(PredictedTime),
-    /// It uses something that is not modelled.
-    Not(&'static str),
+    /// Why it has none: it uses something that is not modelled, or the model cannot run it.
+    Not(Cow<'static, str>),
 }
 
 impl RowPrediction {
@@ -60,7 +62,7 @@ impl RowPrediction {
         for (name, predicted) in launches {
             match predicted {
                 Predicted::Time(time) => times.push((name.to_owned(), (**time).clone())),
-                Predicted::Not(what) => return Some(Self::Not(what)),
+                Predicted::Not(what) => return Some(Self::Not((*what).into())),
             }
         }
         let (_, first) = times.first()?;

@@ -144,6 +144,14 @@ impl Comparison {
 }
 
 impl VariantReport {
+    /// Its name, and the model's where rows differ by that: `best on g80`.
+    pub(super) fn name_on_model(&self) -> String {
+        match self.fact("model").and_then(Value::as_str) {
+            Some(model) => format!("{} on {model}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
     /// The value of this fact.
     pub fn fact(&self, name: &str) -> Option<&Value> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value)

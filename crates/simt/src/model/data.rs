@@ -8,6 +8,7 @@
 //!   GT200: the technical briefs of the GeForce 8800 and GTX 200; Fermi, Kepler GK110, GTX 980,
 //!   Tesla P100, V100, Turing, A100, Ada, H100) and tuning guides.
 //! - Which loads L1 caches: the tuning guides of Kepler, Maxwell, Pascal and Volta.
+//! - The H100: its data sheet (SXM, 80 GB of HBM3); all but its memory is the H200's.
 //! - The H200's own numbers: its driver's device attributes, and its counters (`docs/MODELS.md`).
 //!   Its GPCs: `%smid` in the blocks of clusters of 1 to 16 blocks. Which multiprocessors a chip of
 //!   this kind has, and where, differs from one to the next.
@@ -125,7 +126,25 @@ const fn l2(kib: u64) -> L2 {
     L2 { bytes, line: 128, ways: 16, fetch: 32, partitions: 1, dirty_bytes: bytes, merges_reads_of: 1 }
 }
 
-pub(super) static MODELS: [Model; 12] = [
+const L2_H200: L2 = L2 { fetch: 64, partitions: 2, dirty_bytes: 27_000_000, merges_reads_of: 4, ..l2(60 << 10) };
+
+const HOPPER: Model = Model {
+    name: "hopper",
+    chip: "H200 (GH100)",
+    compute_capability: (9, 0),
+    multiprocessors: 132,
+    gpcs: &[8, 16, 16, 16, 16, 16, 18, 18],
+    limits: LIMITS_5_2,
+    shared: Shared { carveouts: CARVEOUTS_9_0, per_block_opt_in: 227 * KIB, reserved: KIB, unit: 128, ..SHARED_5_2 },
+    global: TransactionRule::Sectors,
+    l1: Some(L1 { size: L1Size::Unified(256 * KIB), ..L1_VOLTA }),
+    read_only: None,
+    l2: Some(L2_H200),
+    pitch_alignment: 512,
+    texture_alignment: 512,
+};
+
+pub(super) static MODELS: [Model; 13] = [
     Model {
         name: "g80",
         chip: "GeForce 8800 GTX (G80)",
@@ -308,26 +327,13 @@ pub(super) static MODELS: [Model; 12] = [
         pitch_alignment: 512,
         texture_alignment: 512,
     },
+    HOPPER,
+    // Only its memory differs: 50 MB of L2 by its data sheet. The part of L2 that can be dirty is assumed to be the H200's.
     Model {
-        name: "hopper",
-        chip: "H200 (GH100)",
-        compute_capability: (9, 0),
-        multiprocessors: 132,
-        gpcs: &[8, 16, 16, 16, 16, 16, 18, 18],
-        limits: LIMITS_5_2,
-        shared: Shared {
-            carveouts: CARVEOUTS_9_0,
-            per_block_opt_in: 227 * KIB,
-            reserved: KIB,
-            unit: 128,
-            ..SHARED_5_2
-        },
-        global: TransactionRule::Sectors,
-        l1: Some(L1 { size: L1Size::Unified(256 * KIB), ..L1_VOLTA }),
-        read_only: None,
-        l2: Some(L2 { fetch: 64, partitions: 2, dirty_bytes: 27_000_000, merges_reads_of: 4, ..l2(60 << 10) }),
-        pitch_alignment: 512,
-        texture_alignment: 512,
+        name: "h100",
+        chip: "H100 (GH100)",
+        l2: Some(L2 { dirty_bytes: 22_500_000, bytes: 50 << 20, ..L2_H200 }),
+        ..HOPPER
     },
 ];
 

@@ -14,7 +14,7 @@ use super::Model;
 pub struct Timing {
     /// Where the numbers come from, in a line for people.
     pub source: &'static str,
-    /// Whether any of them was measured on this GPU.
+    /// Whether any of them was measured on this GPU, or times that follow from them were compared with its own.
     pub measured: bool,
     /// The clock of the multiprocessors, in MHz: all cycles here are cycles of it.
     pub clock_mhz: f64,
@@ -196,8 +196,18 @@ const VOLTA: Timing = Timing {
 };
 
 /// The models' numbers, each with the names of those that have them.
-static TIMINGS: [(&[&str], Timing); 11] = [
+static TIMINGS: [(&[&str], Timing); 12] = [
     (&["hopper"], HOPPER),
+    (
+        &["h100"],
+        Timing {
+            source: "an H200's, with the memory of an H100's data sheet; compared with an H100 in docs/TIME.md",
+            measured: true,
+            // 3352 GB/s in the data sheet. The H200 reads 4610 of 4814.
+            memory: Throughput { dram: 3210.0, ..HOPPER.memory },
+            ..HOPPER
+        },
+    ),
     (
         &["ada"],
         Timing {

@@ -289,3 +289,39 @@ impl<'t> Servers<'t> {
 fn missed_lines(event: &Event) -> f64 {
     f64::from(event.lines) * f64::from(event.missed) / f64::from(event.sectors.max(event.missed).max(1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server works for no longer than until it is free again.
+    #[test]
+    fn no_server_is_used_above_100_percent() {
+        let model = Model::named("hopper").unwrap();
+        let work = DramWork { read: 1.7, written: 2.5 };
+        let mut servers = Servers::new(model, model.timing().unwrap(), 132.0, work, false);
+        let mut place = PlaceTraffic::default();
+        let mut random = 1u64;
+        for step in 0..4000u32 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let part = |shift: u32, most: u64| (random >> shift) % (most + 1);
+            let target = [Target::Memory, Target::Memory, Target::Shared, Target::Constant][part(60, 3) as usize];
+            let event = Event {
+                target,
+                lines: part(20, 31) as u8 + 1,
+                sectors: part(25, 127) as u8,
+                missed: part(33, 127) as u8,
+                wavefronts: part(41, 32) as u16,
+                ..Event::default()
+            };
+            let kind = [Kind::Load, Kind::Store, Kind::Atomic, Kind::Reduction][part(50, 3) as usize];
+            let now = f64::from(step) * 7.0;
+            let ready = servers.access(now, &event, kind, &mut place);
+            assert!(ready.is_finite() && ready >= now, "{event:?} {ready}");
+            let Busy { lsu, shared, port, l2, dram, constant } = servers.busy;
+            assert!(lsu <= servers.lsu && shared <= lsu && port <= servers.port_in && dram <= servers.dram);
+            // It reads and writes at once.
+            assert!(l2 <= servers.l2_read + servers.l2_write && constant <= servers.constant);
+        }
+    }
+}

@@ -75,7 +75,7 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
         @if counted {
             (accesses)
             (source)
-        } @else {
+        } @else if variants.iter().any(|variant| variant.predicted.is_none()) {
             p.card { (NO_COUNTS) }
         }
     }

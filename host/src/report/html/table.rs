@@ -72,12 +72,13 @@ fn text(column: &Column, row: usize) -> Text {
     Text { text: column.text(row), value: cell.and_then(|cell| cell.value), class }
 }
 
-/// A column's title with its unit, unless that is in the title already.
+/// A column's title with its unit, unless that is in the title already, or in each of its cells: `37.9 us`.
 fn heading(column: &Column) -> String {
     let title = column.heading();
     match column.unit {
         "" => title,
         unit if title.split_whitespace().any(|word| word == unit) => title,
+        _ if column.cells.iter().flatten().any(|cell| cell.text.contains(' ')) => title,
         unit => format!("{title} ({unit})"),
     }
 }
@@ -119,5 +120,8 @@ mod tests {
         assert_eq!(heading(&column("cold", "us")), "cold (us)");
         assert_eq!(heading(&column("GB/s", "GB/s")), "GB/s");
         assert_eq!(heading(&column("loads", "")), "loads");
+        let times = vec![Some(Cell::new(0.0379, "37.9 us"))];
+        let time = Column { cells: times, ..column("predicted time", "ms") };
+        assert_eq!(heading(&time), "predicted time");
     }
 }

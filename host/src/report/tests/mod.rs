@@ -121,6 +121,7 @@ fn report(device: Properties) -> LabReport {
             variant("padded", 0.0025, wrong),
         ],
         grids: vec![],
+        instead_of_table: None,
         compact: false,
         sweeps: &[],
         plot: false,

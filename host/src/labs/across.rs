@@ -1,0 +1,149 @@
+//! `--compare-models`: predicts the times of a lab's variants on every model, from the oldest to the newest, so that one table shows
+//! how GPUs changed. [`super`] calls it instead of [`flow::run`].
+//!
+//! Times are predicted alone, at the sizes for a GPU, and the inputs are made once. A row is a variant on a model; the table has a
+//! line for each variant and a column for each model. Speed-ups are over the first variant on the same model, so they compare what a
+//! change of the kernel gains, not the GPUs.
+
+use device::{Device, Error, LoadCaching, Model, Result};
+use serde_json::Value;
+
+use super::flow;
+use super::lab::{Lab, Plan};
+use super::settings::Settings;
+use crate::predicted::PredictFlags;
+use crate::report::measures::SPEEDUP_ON_MODEL;
+use crate::report::{self, Best, Fact, Grid, LabReport, RowPrediction, VariantReport};
+use crate::units;
+
+/// The facts that say which variant and which model a row is.
+const VARIANT: &str = "variant";
+const MODEL: &str = "model";
+
+/// Predicts the lab's variants on all models.
+///
+/// # Errors
+///
+/// As [`flow::run`]. A variant that a model cannot run is in the report, with the reason.
+pub(super) fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) -> Result<LabReport> {
+    flow::check_files(settings)?;
+    check(device, settings)?;
+    let settings = &Settings { predicted: PredictFlags { predict: true, ..settings.predicted }, ..settings.clone() };
+    let progress = &settings.progress;
+    let simulator = device.simulator()?.shaped_for(settings.shape.multiprocessors);
+    simulator.predict_only();
+    progress.begin(|| format!("{}: preparing the data", L::NAME));
+    let lab = L::new(&simulator, options, settings)?;
+    simulator.take_notes().iter().for_each(|note| progress.note(note));
+    let mut report = LabReport {
+        instead_of_table: Some(Grid {
+            title: format!("predicted speed-ups on every model, over its first row; {} models", Model::all().len()),
+            rows: VARIANT,
+            columns: MODEL,
+            group: String::new(),
+            best: Best::Unmarked,
+            measures: &[&SPEEDUP_ON_MODEL],
+        }),
+        ..flow::empty_report(&lab, &simulator, settings)
+    };
+    progress.add_steps(Model::all().len());
+    for model in Model::all() {
+        progress.begin(|| format!("{}: {}", L::NAME, model.chip));
+        let on_model = simulator.as_model(model, LoadCaching::Default)?;
+        on_model.watch(progress.of_launch());
+        run_on(&lab, &on_model, model, settings, &mut report)?;
+        on_model.watch(None);
+        progress.done();
+    }
+    report.conclusions.extend(baseline(&report.variants));
+    if let Some(path) = &settings.report {
+        report::write_page(&report, L::ABOUT, path)?;
+    }
+    Ok(report)
+}
+
+/// Fails if something is asked for that a comparison of models has not.
+fn check(device: &Device, settings: &Settings) -> Result<()> {
+    let refuse = |flag: &str| Err(Error::flag("--compare-models", format!("it only predicts times; leave out {flag}")));
+    if let Some(model) = device.properties().simulates {
+        let problem = format!("it runs on all models, not on {model} alone; give --device sim");
+        return Err(Error::flag("--compare-models", problem));
+    }
+    let others = [
+        ("--output", settings.output.is_some()),
+        ("--check", settings.checks().any()),
+        ("--lines and --picture", settings.lines.wanted()),
+        ("--counters", settings.counters),
+        ("--plot", settings.plot),
+        ("--peer", settings.peer.peer),
+    ];
+    others.iter().find(|(_, given)| *given).map_or(Ok(()), |(flag, _)| refuse(flag))
+}
+
+/// Predicts the variants on one model.
+fn run_on<L: Lab>(
+    lab: &L,
+    device: &Device,
+    model: &'static Model,
+    settings: &Settings,
+    report: &mut LabReport,
+) -> Result<()> {
+    // Planned as for counts: what is swept only for times would take minutes here.
+    let Plan { mut data, variants, .. } = lab.plan(device)?;
+    device.predict_only();
+    // A variant that has a model of its own shows what only that model has.
+    for variant in variants.iter().filter(|variant| variant.device.is_none()) {
+        lab.reset(&mut data)?;
+        let mut row = flow::nothing_known(variant);
+        row.facts.retain(|fact| ![VARIANT, MODEL].contains(&fact.name));
+        row.facts.iter_mut().for_each(|fact| fact.axis = false);
+        let place = [(VARIANT, Value::from(row.name.clone())), (MODEL, model.name.into())];
+        row.facts.extend(place.map(|(name, value)| Fact { name, value, axis: true }));
+        row.group = format!("{}{}{}", model.name, if row.group.is_empty() { "" } else { ": " }, row.group);
+        match flow::once(variant, &mut data, device, settings, &mut row) {
+            // A fault of a kernel is the program's error.
+            Err(error) if row.stopped.is_some() => return Err(error),
+            Err(error) => row.predicted = Some(RowPrediction::Not(error.to_string().into())),
+            Ok(()) if row.predicted.is_none() => {
+                row.predicted = Some(RowPrediction::Not(why_not(model.timing().is_some()).into()))
+            }
+            Ok(()) => {}
+        }
+        row.rate_predicted(&report.variants);
+        report.variants.push(row);
+    }
+    Ok(())
+}
+
+/// Why a row that ran has no predicted time.
+fn why_not(has_parameters: bool) -> &'static str {
+    match has_parameters {
+        false => "the model has no time parameters",
+        true => "no kernel is launched",
+    }
+}
+
+/// How long the first variant takes on each model.
+fn baseline(variants: &[VariantReport]) -> Option<String> {
+    let first = &variants.first()?.name;
+    let times = variants.iter().filter(|row| row.name == *first);
+    let times: Vec<String> = times
+        .filter_map(|row| {
+            let time = row.predicted_time()?;
+            Some(format!("{} on {}", units::milliseconds(time.time_ms), time.model.name))
+        })
+        .collect();
+    (!times.is_empty()).then(|| format!("{first} takes {}.", times.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_without_a_time_has_a_reason() {
+        let model = &Model::all()[0];
+        assert_eq!(why_not(model.timing().is_some()), "no kernel is launched");
+        assert_eq!(why_not(false), "the model has no time parameters");
+    }
+}

@@ -1,0 +1,82 @@
+//! What is kept of predictions and measurements, and how it is read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::program::{Error, Failed, file, succeed};
+
+/// All predictions, by the arguments of the command.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(super) struct Predictions {
+    /// When the last of them was made.
+    pub date: String,
+    pub runs: BTreeMap<String, Vec<Row>>,
+    /// Those of the kernels outside the labs, by model, in the order of their manifest.
+    #[serde(default)]
+    pub held_out: BTreeMap<String, Vec<Row>>,
+}
+
+/// A row's predicted time.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Row {
+    pub name: String,
+    /// `None`: not predicted.
+    pub time_ms: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_time_ms: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limiter: Option<String>,
+    /// Why not, if the program says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_predicted: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occupancy_percent: Option<f64>,
+}
+
+/// The measurements, as far as they are compared.
+#[derive(Debug, Deserialize)]
+pub(super) struct Measurements {
+    pub runs: BTreeMap<String, MeasuredRun>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct MeasuredRun {
+    pub variants: Vec<MeasuredRow>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct MeasuredRow {
+    pub name: String,
+    pub time_ms: f64,
+    pub occupancy: Option<f64>,
+}
+
+impl Row {
+    /// What to keep of a report's `predicted`.
+    pub fn of(name: String, predicted: &Value) -> Self {
+        Self {
+            name,
+            time_ms: predicted["time_ms"].as_f64(),
+            warm_time_ms: None,
+            limiter: predicted["limiter"].as_str().map(str::to_owned),
+            not_predicted: predicted["not_predicted"].as_str().map(str::to_owned),
+            occupancy_percent: predicted["occupancy_percent"].as_f64(),
+        }
+    }
+}
+
+pub(super) fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, Error> {
+    let text = fs::read_to_string(path).map_err(|problem| file(path, problem))?;
+    serde_json::from_str(&text).map_err(|problem| file(path, problem))
+}
+
+/// What a command prints as JSON.
+pub(super) fn json(command: &mut Command) -> Result<Value, Error> {
+    let printed = succeed(command)?;
+    Ok(serde_json::from_str(&printed).map_err(|problem| Failed::of(command, problem))?)
+}

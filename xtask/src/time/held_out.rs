@@ -1,0 +1,251 @@
+//! Kernels that no lab has and to which nothing is fitted: `docs/time`. Predicts their launches, and compares them with the times
+//! measured on an H200 and on an H100.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use serde::Deserialize;
+
+use super::data::{Row, json, read};
+use super::errors::{self, Errors, LARGE, Pair, percent, signed};
+use crate::program::{Error, file};
+use crate::tables::{head, line};
+
+/// How `--only` calls them.
+pub(super) const NAME: &str = "held-out";
+/// The models, in the order of the table's columns.
+pub(super) const MODELS: [&str; 2] = ["hopper", "h100"];
+
+const FOLDER: &str = "docs/time";
+/// The measurements of each model's GPU.
+const FILES: [&str; 2] = ["h200.json", "h100.json"];
+const GPUS: [&str; 2] = ["H200", "H100"];
+
+/// The manifest: what to launch.
+#[derive(Debug, Deserialize)]
+struct Manifest {
+    kernel: Vec<Kernel>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Kernel {
+    name: String,
+    family: String,
+    launch: Vec<Launch>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Launch {
+    size: String,
+    run: String,
+}
+
+/// The times on the GPUs, and the launches' families.
+pub(super) struct Measured {
+    families: BTreeMap<String, String>,
+    gpus: Vec<Times>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Times {
+    launches: BTreeMap<String, Time>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Time {
+    time_ms: f64,
+    warm_time_ms: f64,
+    occupancy_percent: f64,
+}
+
+fn manifest(root: &Path) -> Result<Manifest, Error> {
+    let path = root.join(FOLDER).join("kernels.toml");
+    let text = std::fs::read_to_string(&path).map_err(|problem| file(&path, problem))?;
+    toml::from_str(&text).map_err(|problem| file(&path, problem))
+}
+
+impl Launch {
+    /// Its name in the measurements.
+    fn of(&self, kernel: &Kernel) -> String {
+        format!("{} {}", kernel.name, self.size)
+    }
+}
+
+impl Measured {
+    /// Reads the manifest and the measurements.
+    pub fn read(root: &Path) -> Result<Self, Error> {
+        let mut families = BTreeMap::new();
+        for kernel in manifest(root)?.kernel {
+            families.extend(kernel.launch.iter().map(|launch| (launch.of(&kernel), kernel.family.clone())));
+        }
+        let gpus = FILES.iter().map(|name| read(&root.join(FOLDER).join(name))).collect::<Result<_, _>>()?;
+        Ok(Self { families, gpus })
+    }
+}
+
+/// Predicts all launches on a model.
+pub(super) fn predict(host: &Path, root: &Path, model: &str) -> Result<Vec<Row>, Error> {
+    let mut rows = Vec::new();
+    for kernel in &manifest(root)?.kernel {
+        for launch in &kernel.launch {
+            let mut command = Command::new(host);
+            command.current_dir(root).args(["run", "docs/time/kernels.sm_90.ptx", &kernel.name]);
+            command.args(launch.run.split_whitespace());
+            command.args(["--device", &format!("sim:{model}"), "--predict", "--format", "json"]);
+            let predicted = &json(&mut command)?["predicted"];
+            let warm_time_ms = predicted["warm_time_ms"].as_f64();
+            rows.push(Row { warm_time_ms, ..Row::of(launch.of(kernel), predicted) });
+        }
+    }
+    Ok(rows)
+}
+
+/// The rows of a GPU that have both times; `time` takes the predicted and the measured one, cold or warm.
+fn pairs<'a>(
+    rows: &'a [Row],
+    measured: &'a Measured,
+    gpu: usize,
+    time: fn(&Row, &Time) -> Option<(f64, f64)>,
+) -> Vec<Pair<'a>> {
+    let pair = |row: &'a Row| {
+        let (name, on_gpu) = measured.gpus[gpu].launches.get_key_value(&row.name)?;
+        let (predicted_ms, measured_ms) = time(row, on_gpu)?;
+        Some(Pair {
+            group: &measured.families[name],
+            name,
+            predicted_ms,
+            measured_ms,
+            limiter: row.limiter.as_deref().unwrap_or_default(),
+            occupancy: row.occupancy_percent.map(|predicted| (predicted, on_gpu.occupancy_percent)),
+        })
+    };
+    rows.iter().filter_map(pair).collect()
+}
+
+fn cold(row: &Row, measured: &Time) -> Option<(f64, f64)> {
+    Some((row.time_ms?, measured.time_ms))
+}
+
+fn warm(row: &Row, measured: &Time) -> Option<(f64, f64)> {
+    Some((row.warm_time_ms?, measured.warm_time_ms))
+}
+
+const INTRODUCTION: &str = "\
+## Kernels outside the labs
+
+[time/](time/README.md) has kernels that no lab has, in launches of 2^10 to 2^28 elements. Nothing
+is fitted to them: the model's parameters were fixed before any of these launches was predicted. An
+H100 differs from an H200 in its memory, and so do their models, `h100` and `hopper`, by what their
+data sheets say. Times are cold, if not said otherwise.
+";
+
+/// The section about them.
+pub(super) fn write(text: &mut String, predicted: &BTreeMap<String, Vec<Row>>, measured: &Measured) {
+    let rows = MODELS.map(|model| predicted.get(model).map_or(&[][..], Vec::as_slice));
+    let all: Vec<Vec<Pair<'_>>> = (0..MODELS.len()).map(|gpu| pairs(rows[gpu], measured, gpu, cold)).collect();
+    let _ = writeln!(text, "{INTRODUCTION}");
+    head(text, &["what", "target", GPUS[0], GPUS[1]]);
+    let warm: Vec<Errors> = (0..MODELS.len()).map(|gpu| Errors::of(&pairs(rows[gpu], measured, gpu, warm))).collect();
+    let errors: Vec<Errors> = all.iter().map(Errors::of).collect();
+    let of = |of: fn(&Errors) -> String| errors.iter().map(of).collect::<Vec<_>>();
+    let sums = [
+        ("launches compared", "", of(|errors| errors.count().to_string())),
+        ("median error", "12 %", of(|errors| percent(errors.median()))),
+        ("nine in ten are within", "25 %", of(|errors| percent(errors.ninth()))),
+        ("launches within 25 %", "", of(|errors| percent(errors.within(LARGE)))),
+        (
+            "pairs of a family that differ by more than 5 %, in the right order",
+            "",
+            all.iter().map(|pairs| errors::in_order(errors::order_in_groups(pairs))).collect(),
+        ),
+        ("occupancy as on the GPU", "", all.iter().map(|pairs| occupancy(pairs)).collect()),
+        (
+            "warm: launches, median error, nine in ten",
+            "",
+            warm.iter()
+                .map(|warm| format!("{}, {}, {}", warm.count(), percent(warm.median()), percent(warm.ninth())))
+                .collect(),
+        ),
+    ];
+    for (what, target, reached) in sums {
+        line(text, [what.to_owned(), target.to_owned()].into_iter().chain(reached));
+    }
+    missing(text, rows[0]);
+    by_family(text, &all);
+    large(text, &all);
+}
+
+fn occupancy(pairs: &[Pair<'_>]) -> String {
+    let (known, same) = errors::occupancies(pairs);
+    format!("{same} of {known}")
+}
+
+/// Launches without a predicted time.
+fn missing(text: &mut String, rows: &[Row]) {
+    let without = rows.iter().filter(|row| row.time_ms.is_none());
+    let list: Vec<String> = without
+        .map(|row| format!("- `{}`: {}", row.name, row.not_predicted.as_deref().unwrap_or("it has no time")))
+        .collect();
+    if !list.is_empty() {
+        let _ = writeln!(text, "\nLaunches without a prediction:\n\n{}", list.join("\n"));
+    }
+}
+
+fn by_family(text: &mut String, all: &[Vec<Pair<'_>>]) {
+    let _ = writeln!(text, "\n### By family\n");
+    let titles = ["lowest", "highest"].map(|what| GPUS.map(|gpu| format!("{gpu}: {what}")));
+    let medians = GPUS.map(|gpu| format!("{gpu}: median"));
+    let [lowest, highest] = &titles;
+    head(text, &["family", "launches", &medians[0], &lowest[0], &highest[0], &medians[1], &lowest[1], &highest[1]]);
+    let groups: Vec<_> = all.iter().map(|pairs| errors::groups(pairs)).collect();
+    for (family, pairs) in &groups[0] {
+        let mut cells = vec![(*family).to_owned(), pairs.len().to_string()];
+        for group in &groups {
+            let errors = Errors::of(group.get(family).into_iter().flatten().copied());
+            cells.extend([percent(errors.median()), signed(errors.lowest), signed(errors.highest)]);
+        }
+        line(text, cells.into_iter());
+    }
+}
+
+/// The launches that are far off on either GPU, the worst first.
+fn large(text: &mut String, all: &[Vec<Pair<'_>>]) {
+    let [first, second] = all else { return };
+    let on_second = |name: &str| second.iter().find(|pair| pair.name == name);
+    let worst = |pair: &Pair<'_>| pair.error().abs().max(on_second(pair.name).map_or(0.0, |other| other.error().abs()));
+    let mut far: Vec<&Pair<'_>> = first.iter().filter(|pair| worst(pair) > LARGE).collect();
+    far.sort_by(|one, other| worst(other).total_cmp(&worst(one)));
+    if !far.is_empty() {
+        let _ = writeln!(text, "\n### Launches that are more than 25 % off\n");
+        let titles = GPUS.map(|gpu| [format!("{gpu}, us"), format!("{gpu}: error")]);
+        let [[one, one_error], [other, other_error]] = &titles;
+        head(text, &["launch", one, one_error, other, other_error, "predicted limit"]);
+        for pair in far {
+            let cells = |pair: Option<&Pair<'_>>| match pair {
+                Some(pair) => [format!("{:.1}", pair.measured_ms * 1e3), signed(pair.error())],
+                None => ["-".to_owned(), "-".to_owned()],
+            };
+            let name = [format!("`{}`", pair.name)];
+            let limit = [pair.limiter.to_owned()];
+            line(text, name.into_iter().chain(cells(Some(pair))).chain(cells(on_second(pair.name))).chain(limit));
+        }
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_launch_was_measured_on_both_gpus() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let measured = Measured::read(root).unwrap();
+        assert!(measured.families.len() > 100);
+        for times in &measured.gpus {
+            assert!(measured.families.keys().all(|name| times.launches.contains_key(name)));
+        }
+    }
+}
