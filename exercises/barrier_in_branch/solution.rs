@@ -1,4 +1,4 @@
-//! A barrier is for all threads threads: the guards are around the accesses, and the barrier is
+//! A barrier is for all threads: the guards are around the accesses, and the barrier is
 //! outside
 
 use cuda_std::prelude::*;

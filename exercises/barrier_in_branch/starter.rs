@@ -1,4 +1,4 @@
-//! A barrier is for all threads threads
+//! A barrier is for all threads
 //!
 //! A barrier waits for all threads of the block, so the rule is: either all of them reach it, or
 //! none. Here, only threads with an element do. In the last block the others skip the branch, and
