@@ -35,6 +35,7 @@
 //! | [`rows`] | sums of rows and means of columns ([`rows_all`]: other statistics of rows) |
 //! | [`banks`] | the banks of shared memory, pattern by pattern |
 //! | [`shared`] | static and dynamic shared memory, up to the most that a block can have |
+//! | [`phases`] | textbook kernels again, as safe functions that cannot race |
 //! | [`texture`] | textures, and the Morton order that they hide |
 //!
 //! The crate `best_kernels`, in `kernels/best`, has the fastest kernels of some labs.
@@ -65,6 +66,7 @@ pub mod matmul;
 pub mod offset;
 #[cfg(target_arch = "nvptx64")]
 mod operation;
+pub mod phases;
 pub mod pitch;
 pub mod reduce;
 pub mod reduce_all;

@@ -147,11 +147,13 @@ impl CudaBuilder {
         llvm::inline(compiler, self, &to_inline, &inlined, runner)?;
         let module = fs::read_to_string(&inlined).map_err(CudaBuilderError::io("read", &inlined))?;
         let mut findings = Vec::new();
-        for uniform::Finding { kernel, error, has_phases } in uniform::check(&module, &crate_prefix(workspace)) {
+        for uniform::Finding { kernel, error } in uniform::check(&module, &crate_prefix(workspace)) {
             match rewritten.divergent.get(&kernel) {
-                Some(ir::Divergent::Allowed) if !has_phases => {}
-                Some(ir::Divergent::Warned) if !has_phases => eprintln!("warning: {error}"),
-                _ => findings.push(error),
+                // The soundness of phases depends on all barriers of their kernel.
+                _ if matches!(kernels, uniform::Kernels::Phased) => findings.push(error),
+                Some(ir::Divergent::Allowed) => {}
+                Some(ir::Divergent::Warned) => eprintln!("warning: {error}"),
+                None => findings.push(error),
             }
         }
         Ok(findings)

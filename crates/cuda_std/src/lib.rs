@@ -36,6 +36,7 @@
 //!
 //! | on both | |
 //! | --- | --- |
+//! | [`phases`] | shared memory in safe kernels, which do not race |
 //! | [`float`] | accurate math: the methods that `core` lacks |
 //! | [`unroll`](unroll()) | loops that are unrolled at compile time |
 //! | [`texture`] | texture objects, which a kernel takes by value |
@@ -94,6 +95,7 @@ mod intrinsics;
 pub mod launch;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod mem;
+pub mod phases;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod pipeline;
 #[cfg(target_arch = "nvptx64")]

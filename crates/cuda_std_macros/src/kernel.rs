@@ -21,9 +21,10 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
             return Err(Error::new(name.span(), problem));
         }
     }
+    check_block(&parameters, &arguments)?;
     let device = device(&function, &parameters, &arguments);
     let host = host(&function, &parameters, &arguments);
-    let checks = parameters.iter().filter_map(Parameter::type_check);
+    let checks = parameters.iter().filter_map(|parameter| parameter.type_check(arguments.block));
     let conditions = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     Ok(quote! {
         #device
@@ -69,6 +70,32 @@ fn check(function: &ItemFn) -> Result<()> {
     Ok(())
 }
 
+/// Rejects a second block, one of another shape than the declared one can be, and tiles without a block.
+fn check_block(parameters: &[Parameter], arguments: &KernelArguments) -> Result<()> {
+    let mut blocks = parameters.iter().filter(|parameter| parameter.is_block());
+    let Some(block) = blocks.next() else {
+        return match parameters.iter().find(|parameter| parameter.is_shared()) {
+            Some(tile) => Err(Error::new(
+                tile.span(),
+                "only a `Block` reaches `Shared` tiles: the kernel needs a parameter `mut block: Block<X, Y>`",
+            )),
+            None => Ok(()),
+        };
+    };
+    if let Some(second) = blocks.next() {
+        return Err(Error::new(second.span(), "a kernel has one `Block`: with two, phases could overlap"));
+    }
+    match arguments.block {
+        None => {
+            Err(Error::new(block.span(), "a kernel with a `Block<X, Y>` declares its shape: `#[kernel(block(X, Y))]`"))
+        }
+        Some([.., z]) if z > 1 => {
+            Err(Error::new(block.span(), "a `Block<X, Y>` has no z: the kernel's block extends in x and y only"))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
 /// Whether launching it takes promises that the types do not check.
 fn is_unsafe(function: &ItemFn) -> bool {
     matches!(function.sig.safety, Safety::Unsafe(_))
@@ -80,7 +107,7 @@ fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArgumen
     let visibility = &function.vis;
     let name = &function.sig.ident;
     let statements = &function.block.stmts;
-    let entry = parameters.iter().map(Parameter::entry);
+    let entry = parameters.iter().filter_map(Parameter::entry);
     let bindings: Vec<_> = parameters.iter().map(Parameter::binding).collect();
     let mut assumptions = Vec::new();
     if let Some([x, y, z]) = arguments.block {
@@ -152,7 +179,7 @@ fn host(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArguments
     let visibility = &function.vis;
     let name = &function.sig.ident;
     let text = name.to_string();
-    let handles: Vec<_> = parameters.iter().map(Parameter::handle).collect();
+    let handles: Vec<_> = parameters.iter().filter_map(Parameter::handle).collect();
     let block = option(arguments.block.map(|[x, y, z]| quote!([#x, #y, #z])));
     let bounds = option(arguments.bounds.as_ref().map(|LaunchBounds { threads: [x, y, z], minimum_blocks }| {
         quote! {

@@ -58,6 +58,8 @@ use proc_macro::TokenStream;
 /// | `Matrix<T>` | pointer, rows, columns and pitch (`u32`); loads take the read-only path |
 /// | `DisjointSlice<T>` | pointer, length in elements |
 /// | `DisjointMatrix<T>` | pointer, rows, columns and pitch |
+/// | `phases::BlockSlice<T>`, `phases::TransposedMatrix<T, SIDE>` | as `DisjointSlice<T>` and `DisjointMatrix<T>` |
+/// | `phases::Block<X, Y>`, `phases::Shared<T>` | nothing: the block, and a tile in shared memory |
 /// | `*const T`, `*mut T` | pointer; only in an `unsafe fn` |
 /// | a number, `bool`, or a struct with `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]` | its bytes |
 ///

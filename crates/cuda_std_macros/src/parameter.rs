@@ -24,6 +24,14 @@ enum Kind {
     Matrix(Type),
     /// `DisjointMatrix<T>`
     DisjointMatrix(Type),
+    /// `BlockSlice<T>`
+    BlockSlice(Type),
+    /// `TransposedMatrix<T, SIDE>`
+    TransposedMatrix(Type),
+    /// `Shared<T>`, which no launch passes.
+    Shared(Type),
+    /// `Block<X, Y>`, which no launch passes.
+    Block,
     /// `*const T`
     Pointer(Type),
     /// `*mut T`
@@ -52,26 +60,32 @@ impl Parameter {
         }
     }
 
-    /// The parameters of the entry point for this one.
-    pub fn entry(&self) -> TokenStream {
+    /// The parameters of the entry point for this one, if a launch passes it.
+    pub fn entry(&self) -> Option<TokenStream> {
         let name = &self.name;
         let [pointer, length, rows, cols, pitch] = self.parts();
-        match &self.kind {
+        Some(match &self.kind {
             // A reference to an empty array: for it rustc tells LLVM that it is not null, not aliased by a writer and read-only, so
             // that loads can take the read-only path. A slice would arrive as one aggregate and lose these attributes.
             Kind::Slice(element) => quote!(#pointer: &[#element; 0], #length: usize),
-            Kind::DisjointSlice(element) => quote!(#pointer: &mut [#element; 0], #length: usize),
+            Kind::DisjointSlice(element) | Kind::BlockSlice(element) => {
+                quote!(#pointer: &mut [#element; 0], #length: usize)
+            }
             Kind::Matrix(element) => quote!(#pointer: &[#element; 0], #rows: u32, #cols: u32, #pitch: u32),
-            Kind::DisjointMatrix(element) => quote!(#pointer: &mut [#element; 0], #rows: u32, #cols: u32, #pitch: u32),
+            Kind::DisjointMatrix(element) | Kind::TransposedMatrix(element) => {
+                quote!(#pointer: &mut [#element; 0], #rows: u32, #cols: u32, #pitch: u32)
+            }
+            Kind::Shared(_) | Kind::Block => return None,
             Kind::Pointer(pointee) => quote!(#name: *const #pointee),
             Kind::PointerMut(pointee) => quote!(#name: *mut #pointee),
             Kind::Value(value) => quote!(#name: #value),
-        }
+        })
     }
 
     /// The statement that rebuilds the parameter of the source for the body.
     pub fn binding(&self) -> TokenStream {
         let name = &self.name;
+        let written = &self.ty;
         let mutability = self.mutable.then(|| quote!(mut));
         let [pointer, length, rows, cols, pitch] = self.parts();
         let value = match &self.kind {
@@ -85,32 +99,53 @@ impl Parameter {
             Kind::DisjointMatrix(element) => quote! {
                 ::cuda_std::DisjointMatrix::<#element>::from_raw_parts(#pointer.as_mut_ptr(), #rows, #cols, #pitch)
             },
+            Kind::BlockSlice(_) => quote!(<#written>::from_raw_parts(#pointer.as_mut_ptr(), #length)),
+            Kind::TransposedMatrix(_) => {
+                quote!(<#written>::from_raw_parts(#pointer.as_mut_ptr(), #rows, #cols, #pitch))
+            }
+            Kind::Shared(tile) => {
+                // A static of this parameter alone, so it is no other tile's memory.
+                let memory = format_ident!("{}", name.to_string().to_uppercase(), span = name.span());
+                quote! {{
+                    #[::cuda_std::address_space(shared)]
+                    static #memory: ::cuda_std::shared::SharedCell<#tile> = ::cuda_std::shared::SharedCell::uninit();
+                    ::cuda_std::phases::Shared::<#tile>::new(#memory.as_mut_ptr())
+                }}
+            }
+            Kind::Block => quote!(<#written>::new()),
             _ if self.mutable => return quote!(let mut #name = #name;),
             _ => return TokenStream::new(),
         };
-        // SAFETY: a launch passes a buffer or a matrix for these parameters, as the handle's types say.
+        // SAFETY: a launch passes a buffer or a matrix for these parameters, as the handle's types say. A block and its tiles are made
+        // here and nowhere else, once in each thread.
         quote! {
             #[allow(unused_unsafe)]
             let #mutability #name = unsafe { #value };
         }
     }
 
-    /// The parameter's type in the host's handle.
-    pub fn handle(&self) -> TokenStream {
-        match &self.kind {
+    /// The parameter's type in the host's handle, if a launch passes it.
+    pub fn handle(&self) -> Option<TokenStream> {
+        Some(match &self.kind {
             Kind::Slice(element) => quote!(::cuda_std::launch::Slice<#element>),
-            Kind::DisjointSlice(element) => quote!(::cuda_std::launch::DisjointSlice<#element>),
+            Kind::DisjointSlice(element) | Kind::BlockSlice(element) => {
+                quote!(::cuda_std::launch::DisjointSlice<#element>)
+            }
             Kind::Matrix(element) => quote!(::cuda_std::launch::Matrix<#element>),
-            Kind::DisjointMatrix(element) => quote!(::cuda_std::launch::DisjointMatrix<#element>),
+            Kind::DisjointMatrix(element) | Kind::TransposedMatrix(element) => {
+                quote!(::cuda_std::launch::DisjointMatrix<#element>)
+            }
+            Kind::Shared(_) | Kind::Block => return None,
             Kind::Pointer(pointee) => quote!(::cuda_std::launch::Pointer<#pointee>),
             Kind::PointerMut(pointee) => quote!(::cuda_std::launch::PointerMut<#pointee>),
             Kind::Value(value) => quote!(#value),
-        }
+        })
     }
 
-    /// The compile-time check of the parameter's type: that a value may be passed by its bytes, and that a type with the name of one
-    /// of `cuda_std`'s is that one.
-    pub fn type_check(&self) -> Option<TokenStream> {
+    /// The compile-time check of the parameter's type: that a value may be passed by its bytes, that a type with the name of one of
+    /// `cuda_std`'s is that one, and that a `Block` has the shape that the kernel declares.
+    pub fn type_check(&self, block: Option<[u32; 3]>) -> Option<TokenStream> {
+        let written = &self.ty;
         let (span, real) = match &self.kind {
             Kind::Value(value) => {
                 return Some(quote_spanned!(value.span()=> ::cuda_std::value::assert_value::<#value>();));
@@ -118,13 +153,37 @@ impl Parameter {
             Kind::DisjointSlice(element) => (element.span(), quote!(::cuda_std::DisjointSlice<#element>)),
             Kind::Matrix(element) => (element.span(), quote!(::cuda_std::Matrix<#element>)),
             Kind::DisjointMatrix(element) => (element.span(), quote!(::cuda_std::DisjointMatrix<#element>)),
+            Kind::BlockSlice(element) => (element.span(), quote!(::cuda_std::phases::BlockSlice<#element>)),
+            Kind::TransposedMatrix(element) => {
+                (element.span(), quote!(::cuda_std::phases::TransposedMatrix<#element, SIDE>))
+            }
+            Kind::Shared(tile) => (tile.span(), quote!(::cuda_std::phases::Shared<#tile>)),
+            Kind::Block => {
+                let [x, y, _] = block?;
+                (written.span(), quote!(::cuda_std::phases::Block<#x, #y>))
+            }
             _ => return None,
         };
-        let written = &self.ty;
+        let side = matches!(self.kind, Kind::TransposedMatrix(_)).then(|| quote!(<const SIDE: u32>));
         Some(quote_spanned!(span=> {
-            fn is_own(_: #real) {}
+            fn is_own #side (_: #real) {}
             let _: fn(#written) = is_own;
         }))
+    }
+
+    /// Whether this is the kernel's block.
+    pub fn is_block(&self) -> bool {
+        matches!(self.kind, Kind::Block)
+    }
+
+    /// Whether this is a tile in shared memory.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.kind, Kind::Shared(_))
+    }
+
+    /// Where the parameter's type stands in the source.
+    pub fn span(&self) -> proc_macro2::Span {
+        self.ty.span()
     }
 
     /// Fails for a parameter that a safe function could not use safely.
@@ -198,6 +257,10 @@ impl Kind {
                     ("DisjointSlice", Some(element)) => Self::DisjointSlice(element),
                     ("Matrix", Some(element)) => Self::Matrix(element),
                     ("DisjointMatrix", Some(element)) => Self::DisjointMatrix(element),
+                    ("BlockSlice", Some(element)) => Self::BlockSlice(element),
+                    ("TransposedMatrix", Some(element)) => Self::TransposedMatrix(element),
+                    ("Shared", Some(tile)) => Self::Shared(tile),
+                    ("Block", None) => Self::Block,
                     _ => Self::Value(ty.clone()),
                 }),
                 None => Ok(Self::Value(ty.clone())),

@@ -1,13 +1,14 @@
 //! The bar on a terminal. A thread shows it after a second; it disappears with the last clone of its
 //! [`Progress`](super::Progress).
 
+use std::fmt;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// Nothing is shown before this much time.
 const DELAY: Duration = Duration::from_secs(1);
@@ -34,7 +35,14 @@ impl Bar {
             return None;
         }
         let bar = ProgressBar::with_draw_target(Some(NOTHING_KNOWN), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {bar:30} {percent:>3}% {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {bar:30} {percent:>3}%{left} {wide_msg}")
+        {
+            let style = style.with_key("left", |state: &ProgressState, out: &mut dyn fmt::Write| {
+                // Nobody knows before something is done. A bar that cannot be written is no reason to stop.
+                if state.pos() > 0 {
+                    let _ = write!(out, ", {:#} left", HumanDuration(state.eta()));
+                }
+            });
             bar.set_style(style);
         }
         let (end, ended) = channel();

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use cuda_std::launch::Arguments;
 use device::{Device, DeviceChoice, LaunchConfig, OnDevice, Options};
+use simt::Checks;
 
 thread_local! {
     /// The device that [`Run::new`] takes.
@@ -85,6 +86,16 @@ impl Run {
 
     pub fn launch(&self, kernel: &str, grid: [u32; 3], block: [u32; 3]) {
         self.try_launch(kernel, grid, block, 0).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Launches, and the sanitizer must find nothing.
+    pub fn launch_checked(&self, kernel: &str, grid: [u32; 3], block: [u32; 3]) {
+        let config = LaunchConfig { checks: Checks::ALL, ..LaunchConfig::new(grid, block) };
+        // SAFETY: the kernels of these tests use the buffers that they are given.
+        let report = unsafe { self.device.launch_untyped(kernel, &config, &self.arguments) };
+        let report = report.unwrap_or_else(|error| panic!("{kernel}: {error}"));
+        self.device.synchronize().unwrap_or_else(|error| panic!("{kernel}: {error}"));
+        assert!(report.is_none_or(|report| report.findings().is_empty()), "{kernel} has faults");
     }
 
     pub fn try_launch(&self, kernel: &str, grid: [u32; 3], block: [u32; 3], dynamic_shared: u32) -> Result<(), String> {

@@ -5,4 +5,5 @@ mod disjoint;
 mod harness;
 mod math;
 mod memory;
+mod phases;
 mod threads;

@@ -11,6 +11,7 @@ mod formats;
 mod shares;
 mod sizes;
 mod table;
+mod twins;
 mod waits;
 
 use clap::{ArgMatches, FromArgMatches};

@@ -102,8 +102,6 @@ pub(crate) struct Finding {
     /// The kernel's symbol.
     pub kernel: String,
     pub error: UniformityError,
-    /// Whether the kernel has phases. Then their soundness depends on its barriers.
-    pub has_phases: bool,
 }
 
 /// Checks the kernels of a module in which functions are inlined.
@@ -127,16 +125,12 @@ pub(crate) fn check(ir: &str, crate_prefix: &str) -> Vec<Finding> {
     for kernel in kernels {
         let has_phases = kernel.instructions.iter().any(|instruction| instruction.callee() == Some(PHASE));
         let mut errors = module.check(&kernel);
-        // A phase has a barrier, and functions with one may be inlined more than once.
+        // A phase's warps are whole.
+        errors.retain(|error| !(has_phases && matches!(error, UniformityError::Warp { .. })));
+        // A phase has a barrier, and functions with one may be inlined more than once. All of them count alike.
         let mut places = HashSet::new();
         errors.retain(|error| places.insert(error.place().to_owned()));
-        for error in errors {
-            // A phase's warps are whole.
-            if has_phases && matches!(error, UniformityError::Warp { .. }) {
-                continue;
-            }
-            findings.push(Finding { kernel: kernel.name.to_owned(), error, has_phases });
-        }
+        findings.extend(errors.into_iter().map(|error| Finding { kernel: kernel.name.to_owned(), error }));
     }
     findings
 }

@@ -150,6 +150,17 @@ fn an_operation_of_a_whole_warp_is_for_all_its_lanes() {
 }
 
 #[test]
+fn a_warp_s_operation_hides_no_phase_at_the_same_place() {
+    let body = format!(
+        "  {TID}\n  %c = icmp eq i32 %t, 0\n  br i1 %c, label %a, label %b\na:\n  \
+         %s = call i32 @llvm.nvvm.redux.sync.add(i32 1, i32 -1)\n  call void @__coalesce_phase(ptr null)\n  br label %b\n\
+         b:\n  ret void"
+    );
+    let findings = findings("", &body);
+    assert!(findings.len() == 1 && findings[0].contains("has a phase that"), "{findings:?}");
+}
+
+#[test]
 fn what_is_not_inlined_may_not_wait() {
     let with = |call: &str, other: &str| {
         let text = format!("{other}\ndefine ptx_kernel void @k(ptr %p) {{\n  {call}\n  ret void\n}}\n");

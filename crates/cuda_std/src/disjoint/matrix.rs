@@ -11,16 +11,22 @@ use crate::vector::f32x4;
 
 /// The shape of a matrix in memory.
 #[derive(Clone, Copy, Debug)]
-struct Layout {
+pub(crate) struct Layout {
     rows: u32,
     cols: u32,
     pitch: u32,
 }
 
 impl Layout {
+    /// `rows` x `cols` elements, with rows `pitch` elements apart.
+    #[inline(always)]
+    pub(crate) fn new(rows: u32, cols: u32, pitch: u32) -> Self {
+        Self { rows, cols, pitch }
+    }
+
     /// Where an element is, if the matrix has it.
     #[inline(always)]
-    fn offset(self, row: u32, col: u32) -> Option<usize> {
+    pub(crate) fn offset(self, row: u32, col: u32) -> Option<usize> {
         (row < self.rows && col < self.cols).then(|| self.start_of(row) + col as usize)
     }
 
@@ -57,7 +63,7 @@ impl<'a, T> Matrix<'a, T> {
     /// writes them during the launch.
     #[inline(always)]
     pub unsafe fn from_raw_parts(start: *const T, rows: u32, cols: u32, pitch: u32) -> Self {
-        Self { start, layout: Layout { rows, cols, pitch }, elements: PhantomData }
+        Self { start, layout: Layout::new(rows, cols, pitch), elements: PhantomData }
     }
 
     /// The number of rows.
@@ -142,7 +148,7 @@ impl<T> DisjointMatrix<'_, T> {
     /// the launch only matrices made with the same values reach them.
     #[inline(always)]
     pub unsafe fn from_raw_parts(start: *mut T, rows: u32, cols: u32, pitch: u32) -> Self {
-        Self { start, layout: Layout { rows, cols, pitch }, elements: PhantomData }
+        Self { start, layout: Layout::new(rows, cols, pitch), elements: PhantomData }
     }
 
     /// The number of rows.

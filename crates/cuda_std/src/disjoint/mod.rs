@@ -50,5 +50,6 @@ mod matrix;
 mod slice;
 
 pub use index::{GridStride, Position, ThreadIndex};
+pub(crate) use matrix::Layout;
 pub use matrix::{DisjointMatrix, Matrix};
 pub use slice::DisjointSlice;

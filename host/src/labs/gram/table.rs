@@ -2,7 +2,7 @@
 
 use clap::Args;
 use cuda_std::launch::{self, SafeKernel};
-use kernels::{gram as kernel, gram_registers as registers};
+use kernels::{gram as kernel, gram_registers as registers, phases};
 
 use crate::labs::inputs::MatrixFlags;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
@@ -35,6 +35,7 @@ impl Variants for Step {
         variant("padded16", "Tiles of 16 x 17", step(&kernel::gram_padded16)),
         variant("tiled32", "Tiles of 32 x 32: more bank conflicts", step(&kernel::gram_tiled32)),
         variant("padded32", "Tiles of 32 x 33", step(&kernel::gram_padded32)),
+        variant("phased32", "The same in phases: a safe kernel that cannot race", step(&phases::gram_phased32)).extra(),
         variant("mirrored", "Half of the tiles of 32 x 33, each written twice", step(&kernel::gram_mirrored)),
         variant(
             "registers",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use cuda_std::launch::{self, SafeKernel};
 use device::flag_values::{block_shape, whole_number};
-use kernels::{matmul as kernel, register_tiles as climb};
+use kernels::{matmul as kernel, phases, register_tiles as climb};
 use picture::Scale;
 
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
@@ -41,6 +41,8 @@ impl Variants for Step {
     const TABLE: &'static [VariantSpec<Self>] = &[
         variant("naive", "One thread per element, from global memory", Step { tile: None, ..step(&kernel::matmul_naive, 0, 0) }),
         variant("tiled16", "Tiles of 16 x 16 in shared memory", step(&kernel::matmul_tiled16, kernel::TILE16, 0)),
+        variant("phased16", "The same in phases: a safe kernel that cannot race", step(&phases::matmul_phased16, kernel::TILE16, 0))
+            .extra(),
         variant("tiled32", "Tiles of 32 x 32 in shared memory", step(&kernel::matmul_tiled32, kernel::TILE32, 0)),
         variant("registers", "The same, and 8 x 8 elements in the registers of each thread", step(&kernel::matmul_registers, REGISTERS, 0)),
         variant("wide", "The same with words of 16 bytes", step(&climb::matmul_wide, REGISTERS, 0)),

@@ -88,6 +88,12 @@ impl Lab for Reduce {
             return Err(Error::flag("--type", "a file holds values of one type; choose one"));
         }
         let has = |ty| types.contains(&ty);
+        let runs = |spec: &&VariantSpec<Step>| {
+            options.operation.iter().any(|&operation| types.iter().any(|&ty| spec.of.has(operation, ty)))
+        };
+        if !options.variants.chosen().iter().any(runs) {
+            return Err(Error::flag("--type", "--phased3 and --phased6 are sums of f32; choose another step"));
+        }
         let sizes = sizes(device, &options, settings.plot);
         let f32 = has(Type::F32).then(|| values::<f32>(device, &options, &sizes, &mut random)).transpose()?;
         let i32 = has(Type::I32).then(|| values::<i32>(device, &options, &sizes, &mut random)).transpose()?;
@@ -108,17 +114,18 @@ impl Lab for Reduce {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let launches: Vec<_> = self.sizes.iter().map(|&size| best_launch(size, device)).collect();
         let most = self.sizes.iter().copied().max().unwrap_or(1);
-        let blocks = [most.div_ceil(self.options.block as usize), most_blocks(&launches)];
+        let steps = self.options.variants.chosen();
+        let least = steps.iter().map(|step| step.of.block(self.options.block)).min().unwrap_or(self.options.block);
+        let blocks = [most.div_ceil(least as usize), most_blocks(&launches)];
         let data = Data {
             f32: self.f32.as_ref().map(|values| OnDevice::new(device, values, blocks)).transpose()?,
             i32: self.i32.as_ref().map(|values| OnDevice::new(device, values, blocks)).transpose()?,
         };
-        let steps = self.options.variants.chosen();
         let mut variants = Vec::new();
         for ty in &self.options.types {
             for &operation in &self.options.operation {
                 for (&size, &launch) in self.sizes.iter().zip(&launches) {
-                    for step in &steps {
+                    for step in steps.iter().filter(|step| step.of.has(operation, *ty)) {
                         let reduction = (size, operation, launch);
                         variants.push(match (ty, &self.f32, &self.i32) {
                             (Type::F32, Some(values), _) => {
@@ -206,7 +213,7 @@ impl Reduce {
         (size, operation, launch): (usize, Operation, LaunchConfig),
         of: impl Fn(&mut Data) -> Option<&mut OnDevice<T>> + Copy + 'a,
     ) -> Variant<'a, Data> {
-        let block = self.options.block;
+        let block = spec.of.block(self.options.block);
         let what = self.named(format!("{} of {}", operation.name(), T::TYPE), size);
         let (name, step) = (spec.name, spec.of);
         let variant = Variant::new(
@@ -214,6 +221,7 @@ impl Reduce {
             move |data: &mut Data, launcher| match of(data) {
                 Some(data) => match step {
                     Step::Numbered(number) => data.reduce(launcher, number, operation, size, block),
+                    Step::Phased(number) => data.reduce_phased(launcher, number, size),
                     Step::Best => data.reduce_best(launcher, operation, size, &launch),
                 },
                 None => Ok(()),

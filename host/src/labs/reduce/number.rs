@@ -2,9 +2,9 @@
 //! Pure.
 
 use best_kernels::reduce as best;
-use cuda_std::launch::{DisjointSlice, Kernel, Pointer, PointerMut, Slice};
+use cuda_std::launch::{DisjointSlice, Kernel, Pointer, PointerMut, SafeKernel, Slice};
 use device::random::{Random, Sample};
-use kernels::{reduce, reduce_all as all};
+use kernels::{phases, reduce, reduce_all as all};
 
 use super::table::Operation;
 use crate::labs::compare::{Reference, Shape};
@@ -14,6 +14,9 @@ use crate::report::Tolerance;
 
 /// A step's kernel, which takes the values, and an element for each block.
 pub type StepKernel<T> = Kernel<(Slice<T>, DisjointSlice<T>)>;
+
+/// A step's kernel in phases.
+pub type PhasedKernel<T> = SafeKernel<(Slice<T>, DisjointSlice<T>)>;
 
 /// The best kernel, which also takes slots for the blocks' results.
 pub type BestKernel<T> = Kernel<(Pointer<T>, usize, PointerMut<T>, PointerMut<u64>)>;
@@ -29,6 +32,8 @@ pub trait Number: npy::Element + Sample + Into<f64> + Sync {
     const NUMBER: device::peers::Number;
     /// The kernels of the six steps.
     const STEPS: [[&'static StepKernel<Self>; 4]; 6];
+    /// The third and the sixth step in phases, for sums, if there are any.
+    const PHASED: Option<[&'static PhasedKernel<Self>; 2]> = None;
     /// The best kernels.
     const BEST: [&'static BestKernel<Self>; 4];
     /// Those for one block.
@@ -56,6 +61,8 @@ impl Number for f32 {
         [&reduce::reduce5_sum_f32, &all::reduce5_product_f32, &all::reduce5_min_f32, &all::reduce5_max_f32],
         [&reduce::reduce6_sum_f32, &all::reduce6_product_f32, &all::reduce6_min_f32, &all::reduce6_max_f32],
     ];
+    const PHASED: Option<[&'static PhasedKernel<Self>; 2]> =
+        Some([&phases::reduce3_phased_sum_f32, &phases::reduce6_phased_sum_f32]);
     const BEST: [&'static BestKernel<Self>; 4] = [
         &best::reduce_best_sum_f32,
         &best::reduce_best_product_f32,

@@ -1,7 +1,8 @@
 //! The values of one type on a device, and the launches that reduce them. [`super`] plans them; each launch writes only here.
 
 use best_kernels::reduce as best;
-use device::{Buffer, Device, Error, LaunchConfig, Result};
+use device::{Buffer, Device, Error, LaunchConfig, Result, View};
+use kernels::phases::REDUCE_BLOCK;
 
 use super::Values;
 use super::number::Number;
@@ -80,24 +81,45 @@ impl<T: Number> OnDevice<T> {
         size: usize,
         block: u32,
     ) -> Result<()> {
+        let kernel = T::STEPS[usize::from(number) - 1][operation as usize];
+        self.pass_by_pass(number, operation, size, block, |config, from, to| {
+            // SAFETY: a block has a power of two of threads, from 64 to 1024, as `--block` allows.
+            unsafe { launcher.launch_unchecked(kernel, config, (from, to)) }
+        })
+    }
+
+    /// Likewise the step in phases, of a sum.
+    pub(super) fn reduce_phased(&mut self, launcher: &mut Launcher<'_>, number: u8, size: usize) -> Result<()> {
+        let Some([third, sixth]) = T::PHASED else { return Ok(()) };
+        let kernel = if number < 4 { third } else { sixth };
+        self.pass_by_pass(number, Operation::Sum, size, REDUCE_BLOCK, |config, from, to| {
+            launcher.launch(kernel, config, (from, to))
+        })
+    }
+
+    /// Calls `launch` with the values and an output, then with what that has left and another output, and so on.
+    fn pass_by_pass(
+        &mut self,
+        number: u8,
+        operation: Operation,
+        size: usize,
+        block: u32,
+        mut launch: impl FnMut(&LaunchConfig, View<'_, T>, &mut Buffer<T>) -> Result<()>,
+    ) -> Result<()> {
         let values = if operation == Operation::Product { &self.factors } else { &self.values };
         let [first, second] = &mut self.partials;
-        let kernel = T::STEPS[usize::from(number) - 1][operation as usize];
         // From the fourth step on, a block takes two blocks' values.
         let per_thread = if number < 4 { 1 } else { 2 };
-        let launch = |count: usize| LaunchConfig::linear(count.div_ceil(per_thread), block);
-        let mut config = launch(size);
-        // SAFETY: a block has a power of two of threads, from 64 to 1024, as `--block` allows.
-        unsafe { launcher.launch_unchecked(kernel, &config, (values.first(size), &mut *first))? };
+        let shape = |count: usize| LaunchConfig::linear(count.div_ceil(per_thread), block);
+        let mut config = shape(size);
+        launch(&config, values.first(size), first)?;
         let mut left = (0, config.grid[0] as usize);
         while left.1 >= block as usize {
-            config = launch(left.1);
-            let (from, to) = match left.0 {
-                0 => (first.first(left.1), &mut *second),
-                _ => (second.first(left.1), &mut *first),
-            };
-            // SAFETY: the same.
-            unsafe { launcher.launch_unchecked(kernel, &config, (from, to))? };
+            config = shape(left.1);
+            match left.0 {
+                0 => launch(&config, first.first(left.1), second)?,
+                _ => launch(&config, second.first(left.1), first)?,
+            }
             left = (1 - left.0, config.grid[0] as usize);
         }
         self.left = left;

@@ -6,7 +6,7 @@ use best_kernels::blocks;
 use clap::{Args, ValueEnum};
 use device::LaunchConfig;
 use device::flag_values::{power_of_two, whole_number};
-use kernels::reduce as kernel;
+use kernels::{phases, reduce as kernel};
 use picture::Scale;
 
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
@@ -14,11 +14,13 @@ use crate::report::Gap::{Of, Percent};
 use crate::report::measures::{ACTIVE_LANES, BANK_CONFLICTS, GBPS, INSTRUCTIONS, SPEEDUP};
 use crate::report::{Cell, Conclusion, Holds, Measure, Row, Rows, Sweep};
 
-/// One of the six steps, or the best kernel.
+/// One of the six steps, one of these in phases, or the best kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// 1 to 6.
     Numbered(u8),
+    /// 3 or 6, for sums of `f32`, in blocks of [`phases::REDUCE_BLOCK`].
+    Phased(u8),
     /// Many values per thread.
     Best,
 }
@@ -32,6 +34,9 @@ impl Variants for Step {
         variant("reduce4", "The first addition while loading", Self::Numbered(4)),
         variant("reduce5", "The last warp unrolled", Self::Numbered(5)),
         variant("reduce6", "Shuffles", Self::Numbered(6)),
+        variant("phased3", "The third step in phases: a safe kernel that cannot race; sums of f32", Self::Phased(3))
+            .extra(),
+        variant("phased6", "The sixth step in phases", Self::Phased(6)).extra(),
         variant("best", "Many values per thread, one launch", Self::Best),
     ];
 }
@@ -84,12 +89,22 @@ pub enum Type {
 }
 
 impl Step {
+    /// The threads of its blocks, where `block` is that of the six steps.
+    pub(super) fn block(self, block: u32) -> u32 {
+        if let Self::Phased(_) = self { phases::REDUCE_BLOCK } else { block }
+    }
+
+    /// Whether it has a kernel for this operation on this type.
+    pub(super) fn has(self, operation: Operation, ty: Type) -> bool {
+        !matches!(self, Self::Phased(_)) || (operation, ty) == (Operation::Sum, Type::F32)
+    }
+
     /// The most roundings that a value goes through, where `launch` is that of the best kernel.
     pub(super) fn roundings(self, size: usize, block: u32, launch: &LaunchConfig) -> u64 {
         let tree = u64::from(block.ilog2()) + 1;
         match self {
             // A tree in each pass, of which the last leaves less than a block.
-            Self::Numbered(_) => {
+            Self::Numbered(_) | Self::Phased(_) => {
                 let passes = std::iter::successors(Some(size), |left| Some(left.div_ceil(block as usize)));
                 tree * passes.skip(1).take_while(|&left| left >= block as usize).count() as u64 + tree + 1
             }

@@ -3,7 +3,7 @@
 use clap::Args;
 use cuda_std::launch::{DisjointMatrix, Matrix, SafeKernel};
 use device::flag_values::{self, block_shape, whole_number};
-use kernels::transpose as kernel;
+use kernels::{phases, transpose as kernel};
 
 use crate::labs::inputs::MatrixFlags;
 use crate::labs::showcase::{Showcase, Slider};
@@ -46,6 +46,7 @@ impl Variants for Step {
         variant("tiled", "Tiles of 32 x 32 in shared memory, read with bank conflicts", Tiles(&kernel::transpose_tiled)),
         variant("padded", "Tiles of 32 x 33: the padding removes the bank conflicts", Tiles(&kernel::transpose_padded)),
         variant("batched", "The padded tile, with four loads in flight before the first value is used", Tiles(&kernel::transpose_batched)),
+        variant("phased", "The padded tile in phases: a safe kernel that cannot race", Tiles(&phases::transpose_phased)).extra(),
         variant("best", "Words of 16 bytes in global memory; tiles of 64 x 65, or of 32 x 33 for small matrices", Best),
         variant("copy", "A plain copy, without transposing: the upper bound", Copies(&kernel::transpose_copy)),
     ];

@@ -44,10 +44,11 @@ fn at(address: u64, fault: &Fault) -> Markup {
         code { (format!("{address:#x}")) }
         @if let Some(width) = fault.width { ", " (width) @if width == 1 { " byte" } @else { " bytes" } }
         @if let Some(Allocation { address: first, bytes }) = fault.allocation.filter(|it| it.bytes > 0) {
-            @match address.checked_sub(first) {
-                Some(offset) => { "; byte " (offset) " of " (bytes) " at " code { (format!("{first:#x}")) } }
-                None => { "; " (first - address) " before the " (bytes) " bytes at " code { (format!("{first:#x}")) } }
+            @match address.checked_sub(first).filter(|&offset| offset < bytes) {
+                Some(offset) => { "; byte " (offset) " of " (bytes) " at " }
+                None => { "; outside of the " (bytes) " bytes at " }
             }
+            code { (format!("{first:#x}")) }
         }
     }
 }
@@ -60,4 +61,53 @@ fn instruction(text: &str, line: Option<u32>) -> Markup {
 fn other(other: &Other) -> Markup {
     let Other { file, line, block, thread, ptx_line, instruction: text } = other;
     html! { "thread " (who(*thread, *block)) ", " code { (file) ":" (line) } ": " (instruction(text, Some(*ptx_line))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(address: u64) -> Fault {
+        Fault {
+            kind: "out_of_bounds",
+            check: Some("memory"),
+            message: format!("kernel `k`: at {address:#x}"),
+            what: "out of bounds".into(),
+            kernel: "k".into(),
+            file: Some("k.rs".into()),
+            line: Some(7),
+            block: Some([1, 0, 0]),
+            thread: Some([2, 0, 0]),
+            address: Some(address),
+            width: Some(4),
+            ptx_line: Some(30),
+            instruction: Some("ld.global.f32 %f1, [%rd1];".into()),
+            count: 1,
+            allocation: Some(Allocation { address: 0x100, bytes: 16 }),
+            other: None,
+        }
+    }
+
+    #[test]
+    fn a_fault_has_its_parts_once() {
+        let text = list(&[fault(0x108), fault(0x108)]).into_string();
+        assert_eq!(text.matches("out of bounds").count(), 1);
+        for part in [
+            "<dt>line</dt><dd><code>k.rs:7</code></dd>",
+            "<dt>thread</dt><dd>(2, 0, 0) of block (1, 0, 0)</dd>",
+            "<code>0x108</code>, 4 bytes; byte 8 of 16 at <code>0x100</code>",
+            "[%rd1];</code> in line 30 of the PTX",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("how often") && !text.contains("before it"), "{text}");
+    }
+
+    #[test]
+    fn an_address_beyond_an_allocation_is_outside_of_it() {
+        for address in [0xfc, 0x110] {
+            let text = list(&[fault(address)]).into_string();
+            assert!(text.contains("; outside of the 16 bytes at <code>0x100</code>"), "{text}");
+        }
+    }
 }

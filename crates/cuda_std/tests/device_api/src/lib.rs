@@ -13,6 +13,7 @@ pub mod disjoint;
 pub mod math;
 pub mod memory;
 pub mod parameters;
+pub mod phases;
 pub mod shared_memory;
 pub mod specials;
 pub mod textures;
