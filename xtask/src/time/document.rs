@@ -49,8 +49,8 @@ const LIMITS: &str = "\
 
 Each model's numbers stand in `crates/simt/src/model/timing.rs` with their sources. Only `hopper`
 and `h100` are compared with measurements here. `volta`, `ampere` and `ada` take bandwidths and
-latencies from public measurements, but no kernel's time was compared. All others are from data sheets, not
-verified, and their reports say so.
+latencies from public measurements, but no kernel's time was compared. All others are from data
+sheets, not verified, and their reports say so.
 ";
 
 /// The document.
