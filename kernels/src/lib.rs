@@ -27,7 +27,7 @@
 //! | [`pitch`] | rows padded to the hardware's alignment |
 //! | [`constant`] | constant memory: one address for all, or one for each lane |
 //! | [`table`] | accurate and fast math |
-//! | [`transpose`] | coalescing on both sides, shared memory, bank conflicts |
+//! | [`transpose`], [`transpose_wide`] | coalescing on both sides, shared memory, bank conflicts |
 //! | [`matmul`] | the matrix product, through tiles |
 //! | [`gram`], [`gram_registers`] | a matrix times its transpose, where bank conflicts dominate |
 //! | [`reduce`] | six steps to a good reduction ([`reduce_all`]: other operations and types) |
@@ -79,6 +79,7 @@ mod stage;
 pub mod table;
 pub mod texture;
 pub mod transpose;
+pub mod transpose_wide;
 pub mod vector;
 
 /// The kernels as PTX, ascending by architecture. The last one that a device can run is the one for

@@ -12,7 +12,7 @@
 //! | [`transpose_block16`] | square blocks: a warp has two rows, so it writes pairs | 4, 16 | |
 //! | [`transpose_tiled`] | a tile in shared memory: both sides along the rows | 4, 4 | 32 |
 //! | [`transpose_padded`] | one unused column in the tile | 4, 4 | 1 |
-//! | [`transpose_wide`] | rows of the tile of any width: which have no conflicts? | 4, 4 | 1 to 32 |
+//! | [`transpose_wide`](crate::transpose_wide) | rows of the tile of any width | 4, 4 | 1 to 32 |
 //! | [`transpose_batched`] | four loads in flight before the first is used | 4, 4 | 1 |
 //!
 //! The last step, with words of 16 bytes and larger tiles, is `best_kernels::transpose`.
@@ -176,39 +176,6 @@ pub fn transpose_padded(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
         unsafe {
             if let Some(to) = output.element_mut(col + line, row + x) {
                 *to = (*tile)[x as usize][line as usize];
-            }
-        }
-    }
-}
-
-/// The most floats of a row of the tile of [`transpose_wide`].
-pub const MOST_WIDE: u32 = 64;
-
-/// The tile again, with rows of `width` floats, from 32 to [`MOST_WIDE`]: those of a column are
-/// `width` words apart. 32 is [`transpose_tiled`], 33 is [`transpose_padded`]; what else has no
-/// conflicts? Rows are taken as 32 floats long if `width` is less, and as 64 if it is more.
-#[kernel(block(32, 8))]
-pub fn transpose_wide(input: Matrix<f32>, mut output: DisjointMatrix<f32>, width: u32) {
-    #[address_space(shared)]
-    static TILE: SharedCell<[f32; 32 * 64]> = SharedCell::uninit();
-    let (tile, width) = (TILE.as_mut_ptr().cast::<f32>(), width.clamp(32, MOST_WIDE));
-    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
-    let (row, col) = (32 * thread::block_row(), 32 * thread::block_idx_x());
-
-    for line in (y..32).step_by(8) {
-        if let Some(from) = input.get(row + line, col + x) {
-            // SAFETY: at most 31 * 64 + 31 is in the tile; no other thread has this element before
-            // the barrier.
-            unsafe { *tile.add((line * width + x) as usize) = *from };
-        }
-    }
-    thread::sync_threads();
-    for line in (y..32).step_by(8) {
-        // SAFETY: after the barrier all threads only read the tile, and no other thread has this
-        // line and row of it.
-        unsafe {
-            if let Some(to) = output.element_mut(col + line, row + x) {
-                *to = *tile.add((x * width + line) as usize);
             }
         }
     }

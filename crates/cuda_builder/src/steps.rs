@@ -108,7 +108,8 @@ impl CudaBuilder {
         if self.check_barriers {
             let others = check(uniform::Kernels::Named(&suspects(&module, &rewritten)))?;
             // A kernel with phases may be among both.
-            let new: Vec<_> = others.into_iter().filter(|finding| !findings.contains(finding)).collect();
+            let new: Vec<_> =
+                others.into_iter().filter(|new| !findings.iter().any(|known| known.place() == new.place())).collect();
             findings.extend(new);
         }
         if !findings.is_empty() {

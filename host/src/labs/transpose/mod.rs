@@ -13,6 +13,7 @@ use device::peers::Peers;
 use device::random::Random;
 use device::{Device, Error, LaunchConfig, Matrix, Result};
 use kernels::transpose as kernel;
+use kernels::transpose_wide::transpose_wide;
 use serde_json::{Value, json};
 
 pub use table::Options;
@@ -120,7 +121,7 @@ impl Lab for Transpose {
         let best = best::best(gpu(device), [rows, columns].map(|side| side as u32), pitches);
         let steps = self.steps.iter().map(|step| self.variant(step.name, step.of, best, &data));
         let widths = self.options.tile_width.iter().map(|&width| {
-            let step = Step::Wide(&kernel::transpose_wide, width);
+            let step = Step::Wide(&transpose_wide, width);
             self.variant(&format!("width-{width}"), step, best, &data).fact("tile_width", width)
         });
         let variants = steps.chain(widths).collect();

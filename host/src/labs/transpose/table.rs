@@ -3,6 +3,7 @@
 use clap::Args;
 use cuda_std::launch::{DisjointMatrix, Matrix, SafeKernel};
 use device::flag_values::{self, block_shape, whole_number};
+use kernels::transpose_wide::MOST_WIDE;
 use kernels::{phases, transpose as kernel};
 
 use crate::labs::inputs::MatrixFlags;
@@ -62,7 +63,7 @@ pub struct Options {
     #[command(flatten)]
     pub matrix: MatrixFlags,
     /// Tiles with rows of so many floats, from 32 to 64, separated by commas: 32 is --tiled, 33 --padded
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(kernel::TILE, kernel::MOST_WIDE))]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(kernel::TILE, MOST_WIDE))]
     pub tile_width: Vec<u32>,
     /// Threads of a block of --block16; the other kernels' blocks are fixed [default: 16,16]
     #[arg(long, value_name = "X,Y", value_parser = block_shape)]
