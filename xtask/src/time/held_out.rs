@@ -160,10 +160,9 @@ is fitted to them. An H100 differs from an H200 in its memory, and so do their m
 `hopper`, by what their data sheets say. Times are cold, if not said otherwise.
 
 The first predictions (DATE) were made before anybody had seen an error of one, with all
-parameters fixed. The H200's other numbers come after one change of the model, which looked at the
-labs, and at what `ptxas` makes of their kernels: short branches become predicates, so that loads
-move past them. It changed little here. The H100's column still has its first predictions:
-`cargo xtask time --run --only held-out` makes them anew.
+parameters fixed. The other numbers come after one change of the model, which looked at the labs,
+and at what `ptxas` makes of their kernels: short branches become predicates, so that loads move
+past them. It changed little here.
 ";
 
 /// The section about them.
