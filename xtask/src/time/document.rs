@@ -34,17 +34,23 @@ const LIMITS: &str = "\
 ## Known to be wrong
 
 - Long blocks, as in `matmul`, `gram` and `rows`: a sample ends before their first blocks do, so it
-  sees L2 as it is at the beginning, with few hits. The predicted time is too long, twice as long
-  for naive products. Where not even one multiprocessor's blocks end, none is shown.
+  sees L2 as it is at the beginning, with few hits. The predicted time is too long. Where not even
+  one multiprocessor's blocks end, none is shown.
+- `ptxas` unrolls loops once more, by four, and so has more loads in flight than a replay of the
+  PTX. The predicted time of such a loop is too long.
+- Each multiprocessor has its share of L2 and DRAM at any moment. In truth one that asks for much
+  while others wait at barriers gets more.
+- Atomic operations of many warps on one address take no longer than on many addresses.
 - The numbers in the tables are of the model after its last changes were chosen on `transpose`,
-  `access` and `banks`: tiles as samples, and 6 registers beyond the live ones, not 8.
+  `access` and `banks` (tiles as samples, and 6 registers beyond the live ones, not 8), and on
+  `rows`, `transpose` and `matmul` (short branches as predicates).
 
 ## Other models
 
 Each model's numbers stand in `crates/simt/src/model/timing.rs` with their sources. Only `hopper`
 and `h100` are compared with measurements here. `volta`, `ampere` and `ada` take bandwidths and
-latencies from public measurements, but no kernel's time was compared. All others are from data sheets, not
-verified, and their reports say so.
+latencies from public measurements, but no kernel's time was compared. All others are from data
+sheets, not verified, and their reports say so.
 ";
 
 /// The document.

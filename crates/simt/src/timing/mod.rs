@@ -3,7 +3,8 @@
 //! ```text
 //! trace       what a launch on a model records: some blocks of one multiprocessor, warp by warp
 //! record      that, with what L2 and DRAM did
-//! plan        what each instruction costs; order: where the compiler puts it
+//! plan        what each instruction costs; order: where the compiler puts it; predicates: which
+//!             branches it leaves out
 //! replay      one multiprocessor, cycle by cycle: machine has its warps and blocks, servers its
 //!             path to memory, delay the random part of that
 //! registers   how many registers ptxas would give a thread
@@ -24,6 +25,7 @@ mod delay;
 mod machine;
 mod order;
 mod plan;
+mod predicates;
 mod prediction;
 mod record;
 mod registers;

@@ -1,10 +1,10 @@
-//! The order in which a compiler puts the instructions of a basic block: a list schedule by the
-//! longest path to the end of the block, which moves loads up and their uses down. Results and
+//! The order in which a compiler puts the instructions of a straight run: a list schedule by the
+//! longest path to the end of the run, which moves loads up and their uses down. Results and
 //! counters do not depend on it; only the replay follows it.
 
 use std::collections::HashMap;
 
-use ptx::{CacheOperator, Instruction, Op, Ordering, Space};
+use ptx::{CacheOperator, Op, Ordering, Space};
 
 use super::plan::Step;
 
@@ -14,7 +14,7 @@ const LOAD: u32 = 500;
 const COVER: u32 = 60;
 
 /// How an instruction is ordered among accesses to memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     /// No access, or a read of memory that nothing writes.
     Free,
@@ -68,29 +68,49 @@ fn access(op: &Op) -> Access {
 }
 
 /// What the compiler takes an instruction to last.
-fn expected(op: &Op, step: &Step) -> u32 {
+fn expected(op: &Op, latency: u32) -> u32 {
     match op {
         Op::Load { space: Space::Shared, .. } => 25,
         Op::Load { space: Space::Parameter | Space::Constant, .. } => 10,
         Op::Load { .. } | Op::TextureFetch(_) | Op::SurfaceLoad { .. } | Op::Atomic { .. } => LOAD,
-        _ => step.cost.latency,
+        _ => latency,
     }
 }
 
-/// For each position of a basic block, the position of the instruction that goes there.
-pub(super) fn of_block(body: &[Instruction], steps: &[Step]) -> Vec<u32> {
-    let after = dependents(body, steps);
-    let mut before = vec![0u32; body.len()];
-    after.iter().flatten().for_each(|&next| before[next] += 1);
-    let lasts: Vec<u32> = body.iter().zip(steps).map(|(instruction, step)| expected(&instruction.op, step)).collect();
-    let mut path = vec![0u32; body.len()];
-    for index in (0..body.len()).rev() {
-        let rest = after[index].iter().map(|&next| path[next]).max().unwrap_or(0);
-        path[index] = lasts[index].saturating_add(rest);
+/// What the order depends on, of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scheduled {
+    access: Access,
+    /// What the compiler takes it to last.
+    lasts: u32,
+    /// Whether it leaves its basic block, so that all others stay ahead of it.
+    leaves: bool,
+}
+
+impl Scheduled {
+    /// Of this instruction, whose result is ready after `latency` cycles.
+    pub fn of(op: &Op, latency: u32) -> Self {
+        let leaves = matches!(
+            op,
+            Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap | Op::Call { .. }
+        );
+        Self { access: access(op), lasts: expected(op, latency), leaves }
     }
-    let mut ready: Vec<usize> = (0..body.len()).filter(|&index| before[index] == 0).collect();
-    let mut from = vec![0u32; body.len()];
-    let mut order = Vec::with_capacity(body.len());
+}
+
+/// For each position of a straight run of instructions, the position of the one that goes there.
+pub(super) fn of_run(steps: &[&Step]) -> Vec<u32> {
+    let after = dependents(steps);
+    let mut before = vec![0u32; steps.len()];
+    after.iter().flatten().for_each(|&next| before[next] += 1);
+    let mut path = vec![0u32; steps.len()];
+    for index in (0..steps.len()).rev() {
+        let rest = after[index].iter().map(|&next| path[next]).max().unwrap_or(0);
+        path[index] = steps[index].scheduled.lasts.saturating_add(rest);
+    }
+    let mut ready: Vec<usize> = (0..steps.len()).filter(|&index| before[index] == 0).collect();
+    let mut from = vec![0u32; steps.len()];
+    let mut order = Vec::with_capacity(steps.len());
     let mut now = 0;
     while !ready.is_empty() {
         let soonest = ready.iter().map(|&index| from[index]).min().unwrap_or(now);
@@ -104,7 +124,7 @@ pub(super) fn of_block(body: &[Instruction], steps: &[Step]) -> Vec<u32> {
         now += steps[index].cost.slots;
         for &next in &after[index] {
             before[next] -= 1;
-            from[next] = from[next].max(now + lasts[index].min(COVER));
+            from[next] = from[next].max(now + steps[index].scheduled.lasts.min(COVER));
             if before[next] == 0 {
                 ready.push(next);
             }
@@ -114,8 +134,8 @@ pub(super) fn of_block(body: &[Instruction], steps: &[Step]) -> Vec<u32> {
 }
 
 /// For each instruction, those that must stay behind it.
-fn dependents(body: &[Instruction], steps: &[Step]) -> Vec<Vec<usize>> {
-    let mut after = vec![Vec::new(); body.len()];
+fn dependents(steps: &[&Step]) -> Vec<Vec<usize>> {
+    let mut after = vec![Vec::new(); steps.len()];
     let mut edge = |from: usize, to: usize| {
         if from != to && !after[from].contains(&to) {
             after[from].push(to);
@@ -124,7 +144,7 @@ fn dependents(body: &[Instruction], steps: &[Step]) -> Vec<Vec<usize>> {
     let mut written: HashMap<u32, usize> = HashMap::new();
     let mut read: HashMap<u32, Vec<usize>> = HashMap::new();
     let (mut last_write, mut reads) = (None, Vec::new());
-    for (index, (instruction, step)) in body.iter().zip(steps).enumerate() {
+    for (index, step) in steps.iter().enumerate() {
         step.reads.iter().filter_map(|register| written.get(register)).for_each(|&writer| edge(writer, index));
         for register in &step.writes {
             written.get(register).into_iter().for_each(|&writer| edge(writer, index));
@@ -134,7 +154,7 @@ fn dependents(body: &[Instruction], steps: &[Step]) -> Vec<Vec<usize>> {
         step.writes.iter().for_each(|&register| {
             written.insert(register, index);
         });
-        let access = access(&instruction.op);
+        let access = step.scheduled.access;
         if access != Access::Free {
             last_write.into_iter().for_each(|writer| edge(writer, index));
         }
@@ -146,11 +166,7 @@ fn dependents(body: &[Instruction], steps: &[Step]) -> Vec<Vec<usize>> {
             }
             Access::Free => {}
         }
-        let leaves = matches!(
-            instruction.op,
-            Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap | Op::Call { .. }
-        );
-        if leaves {
+        if step.scheduled.leaves {
             (0..index).for_each(|earlier| edge(earlier, index));
         }
     }

@@ -3,12 +3,13 @@
 //!
 //! PTX is not what a GPU executes. Two things bring it close enough. A few instructions become long
 //! sequences (divisions, roots, 64-bit products), which count as many; all others count as one.
-//! And `ptxas` moves loads ahead of what does not need them, so each basic block is put in the order
-//! of its longest paths (`order.rs`).
+//! And `ptxas` replaces short branches by predicates (`predicates.rs`) and moves loads ahead of what
+//! does not need them, so each straight run is put in the order of its longest paths (`order.rs`).
 
 use ptx::{BinaryOp, Kind, Module, Op, Operand, Precision, Space, Special, TernaryOp, Type, UnaryOp};
 
-use super::order;
+use super::order::Scheduled;
+use super::predicates;
 use crate::model::Timing;
 use crate::program::{BasicBlocks, Code, successors};
 
@@ -54,8 +55,11 @@ pub(super) struct Step {
     pub writes: Box<[u32]>,
     /// Its basic block: the places from the first to one past the last.
     pub block: (u32, u32),
-    /// Which place of its basic block the compiler would put here.
-    pub order: u32,
+    pub(super) scheduled: Scheduled,
+    /// The last instruction of a basic block after which the compiler's straight run goes on.
+    pub goes_on: bool,
+    /// A branch that the compiler replaces by predicates.
+    pub vanishes: bool,
     /// Whether a warp waits for others of its block here.
     pub is_barrier: bool,
 }
@@ -92,23 +96,28 @@ impl Plan {
             let numbered = |all: &[u32]| all.iter().map(|register| register + registers).collect();
             for (index, instruction) in body.iter().enumerate() {
                 let place = first + index;
+                let cost = cost(&instruction.op, timing);
                 steps.push(Step {
-                    cost: cost(&instruction.op, timing),
+                    cost,
+                    scheduled: Scheduled::of(&instruction.op, cost.latency),
                     reads: numbered(code.registers.reads(place)),
                     writes: numbered(code.registers.writes(place)),
                     block: (place as u32, place as u32 + 1),
-                    order: place as u32,
+                    goes_on: false,
+                    vanishes: false,
                     is_barrier: matches!(instruction.op, Op::Barrier { .. }),
                 });
             }
-            let blocks = BasicBlocks::new(body.len(), &successors(body));
+            let ways = successors(body);
+            let blocks = BasicBlocks::new(body.len(), &ways);
             for block in 0..blocks.count() {
                 let range = blocks.positions(block);
-                let order = order::of_block(&body[range.clone()], &steps[first + range.start..first + range.end]);
-                let (start, end) = ((first + range.start) as u32, (first + range.end) as u32);
-                for (step, order) in steps[start as usize..end as usize].iter_mut().zip(order) {
-                    (step.block, step.order) = ((start, end), start + order);
-                }
+                let (start, end) = (first + range.start, first + range.end);
+                steps[start..end].iter_mut().for_each(|step| step.block = (start as u32, end as u32));
+            }
+            for end in predicates::ends(body, &blocks, &ways) {
+                let step = &mut steps[first + end];
+                (step.goes_on, step.vanishes) = (true, step.cost.unit == Unit::Branch);
             }
             registers += function.registers.len() as u32;
             if body.is_empty() {

@@ -1,6 +1,9 @@
 //! From the replay of one multiprocessor to the time of a launch.
 
+use std::collections::HashMap;
+
 use super::machine::Why;
+use super::order;
 use super::plan::{Plan, Unit};
 use super::record::{FITS, Recording};
 use super::replay::{Replay, Replayed};
@@ -114,11 +117,13 @@ pub struct Prediction {
 /// The time of a launch.
 pub(super) fn of(recording: &Recording, plan: &Plan, kinds: &[Kind]) -> Prediction {
     let (timing, model) = (recording.timing, recording.model);
-    let traces: Vec<Vec<Vec<Event>>> = recording.blocks.iter().map(|block| in_order(block, plan)).collect();
+    let mut orders = Orders::default();
+    let traces: Vec<Vec<Vec<Event>>> =
+        recording.blocks.iter().map(|block| in_order(block, plan, &mut orders)).collect();
     let cold = replay(recording, plan, (&traces, kinds), false);
     let l2 = model.l2.map_or(0, |l2| l2.bytes) as f64;
     let fits = recording.whole_footprint() <= FITS * l2;
-    let microseconds = |replayed: &Replayed| cycles(recording, replayed, &traces) / timing.clock_mhz;
+    let microseconds = |replayed: &Replayed| cycles(recording, replayed) / timing.clock_mhz;
     let empty_us = timing.launch.empty_us;
     let cold_us = empty_us + microseconds(&cold);
     let warm_us = fits.then(|| empty_us + microseconds(&replay(recording, plan, (&traces, kinds), true)));
@@ -151,32 +156,56 @@ fn replay(recording: &Recording, plan: &Plan, traces: (&[Vec<Vec<Event>>], &[Kin
     Replay::new(plan, recording, traces, servers, (active, blocks, resident)).run()
 }
 
-/// What a block's warps executed, each basic block in the compiler's order.
-fn in_order(block: &BlockTrace, plan: &Plan) -> Vec<Vec<Event>> {
-    let of_warp = |events: &[Event]| {
+/// The order of each straight run, by its places.
+type Orders = HashMap<Vec<u32>, Vec<u32>>;
+
+/// The longest run that is put in order: the time for that grows with its square.
+const LONGEST_RUN: usize = 400;
+
+/// What a block's warps executed, each straight run in the compiler's order.
+fn in_order(block: &BlockTrace, plan: &Plan, orders: &mut Orders) -> Vec<Vec<Event>> {
+    let mut of_warp = |events: &[Event]| {
         let mut ordered = Vec::with_capacity(events.len());
+        let mut run: Vec<Event> = Vec::new();
         let mut rest = events;
         while let Some(first) = rest.first() {
             let (start, end) = plan.steps[first.place as usize].block;
             let length = (end - start) as usize;
             let whole = rest.len() >= length && rest[..length].iter().map(|event| event.place).eq(start..end);
-            let taken = if whole { length } else { 1 };
-            match whole {
-                true => {
-                    let order = plan.steps[start as usize..end as usize].iter().map(|step| step.order - start);
-                    ordered.extend(order.map(|from| rest[from as usize]));
-                }
-                false => ordered.push(*first),
+            let (taken, goes_on) = match whole {
+                true => (length, plan.steps[end as usize - 1].goes_on),
+                false => (1, false),
+            };
+            // A part of a block is a run by itself.
+            if !whole || run.len() + length > LONGEST_RUN {
+                ordered.append(&mut put_in_order(&mut run, plan, orders));
+            }
+            run.extend(rest[..taken].iter().filter(|event| !(whole && plan.steps[event.place as usize].vanishes)));
+            if !goes_on {
+                ordered.append(&mut put_in_order(&mut run, plan, orders));
             }
             rest = &rest[taken..];
         }
+        ordered.append(&mut put_in_order(&mut run, plan, orders));
         ordered
     };
     block.warps.iter().map(|warp| of_warp(&warp.events)).collect()
 }
 
+fn put_in_order(run: &mut Vec<Event>, plan: &Plan, orders: &mut Orders) -> Vec<Event> {
+    let run = std::mem::take(run);
+    if run.len() < 2 {
+        return run;
+    }
+    let places: Vec<u32> = run.iter().map(|event| event.place).collect();
+    let order = orders.entry(places).or_insert_with_key(|places| {
+        order::of_run(&places.iter().map(|&place| &plan.steps[place as usize]).collect::<Vec<_>>())
+    });
+    order.iter().map(|&from| run[from as usize]).collect()
+}
+
 /// The cycles of the whole launch.
-fn cycles(recording: &Recording, replayed: &Replayed, traces: &[Vec<Vec<Event>>]) -> f64 {
+fn cycles(recording: &Recording, replayed: &Replayed) -> f64 {
     let share = recording.total_blocks as f64 / f64::from(recording.model.multiprocessors);
     let Replayed { end, ends, wanted, part, .. } = replayed;
     let drain = (replayed.drained - end).clamp(0.0, MOST_DRAINING);
@@ -195,11 +224,11 @@ fn cycles(recording: &Recording, replayed: &Replayed, traces: &[Vec<Vec<Event>>]
             end + (share - done as f64).max(0.0) * each
         }
     };
-    (total + drain) * unrecorded(&recording.blocks, traces)
+    (total + drain) * unrecorded(&recording.blocks)
 }
 
 /// How much longer the blocks are than what was recorded of them.
-fn unrecorded(blocks: &[BlockTrace], traces: &[Vec<Vec<Event>>]) -> f64 {
+fn unrecorded(blocks: &[BlockTrace]) -> f64 {
     let executed = |block: &BlockTrace| block.warps.iter().map(|warp| warp.executed).sum::<u64>();
     let ended: Vec<u64> = blocks.iter().filter(|block| block.ended).map(executed).collect();
     let average = ended.iter().sum::<u64>() as f64 / ended.len().max(1) as f64;
@@ -208,7 +237,7 @@ fn unrecorded(blocks: &[BlockTrace], traces: &[Vec<Vec<Event>>]) -> f64 {
         false => average.max(executed(block) as f64),
     };
     let all: f64 = blocks.iter().map(whole).sum();
-    let recorded: usize = traces.iter().flatten().map(Vec::len).sum();
+    let recorded: usize = blocks.iter().flat_map(|block| &block.warps).map(|warp| warp.events.len()).sum();
     all / recorded.max(1) as f64
 }
 
