@@ -51,12 +51,9 @@ export class Pane {
   }
 
   #offer() {
-    const accesses = this.overview.rows[this.index]?.accesses ?? [];
-    const options = accesses.map(({ what, line }, index) => [line ? `${what}, line ${line}` : `${what} ${index}`, what]);
-    const named = options.map(([name]) => name);
-    // Of several of a kind, the last: the first may be a kernel's set-up.
-    const preferred = options.filter(([, what]) => what === this.wanted).map(([name]) => name).reverse();
-    fill(this.access, named, preferred);
+    const { accesses, begin_with } = this.overview.rows[this.index] ?? { accesses: [], begin_with: {} };
+    const named = accesses.map(({ what, line }, index) => (line ? `${what}, line ${line}` : `${what} ${index}`));
+    fill(this.access, named, [named[begin_with[this.wanted]]]);
   }
 
   async draw() {

@@ -16,7 +16,7 @@ pub struct Options {
     pub limits: Limits,
     /// On the simulator without a model: the GPU whose times it predicts. An H200 if none is given.
     pub predicted: Option<&'static Model>,
-    /// Set it from another thread to stop the simulator's launches with [`Error::Fault`].
+    /// Set it from another thread to stop the simulator's launches with [`crate::Error::Fault`].
     pub cancel: Option<&'static AtomicBool>,
 }
 

@@ -1,4 +1,4 @@
-//! Runs an exercise's kernels once on a device: copies the data there ([`crate::device_data`]), launches, and reads the buffers.
+//! Runs an exercise's kernels once on a device: copies the data there (`device_data`), launches, and reads the buffers.
 //! Judges call it. A run leaves nothing on the device.
 
 use std::path::Path;

@@ -11,12 +11,12 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`course`], [`exercise`], [`goals_file`], [`goal`], [`metric`], [`expression`] | the authors' files: `course.toml`, `goals.toml` |
-//! | [`data`] | sizes and values, drawn from a seed |
+//! | the crate [`exercise`] | the authors' files, the data of sizes and a seed, runs and what they count |
+//! | [`course`] | the order of the exercises, from `course.toml` |
 //! | [`guard`], [`compile`], [`diagnostics`] | from a file of kernels to PTX |
 //! | [`sandbox`], [`process`], `start` | what protects the machine from the files of strangers, and ends what was started |
-//! | [`run`], [`device_data`], [`comparison`], [`judge`], [`verdict`] | the runs and their result |
-//! | [`report`], [`words`], [`terminal`] | a verdict for people |
+//! | [`judge`], [`goals`], [`predictions`], [`comparison`], [`verdict`] | what a file is judged by, and the result |
+//! | [`report`], [`terminal`] | a verdict for people |
 //! | [`page`], [`lines`] | the same as a web page, with the source line by line |
 //! | [`cli`], [`arguments`] | the command line |
 //! | [`student`], [`watch`], [`progress`] | commands for students |

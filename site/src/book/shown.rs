@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use host::cli::{self, Exhibited};
 use host::labs::{Entry, Showcase};
-use host::report::Exhibit;
+use host::report::{Exhibit, RowOverview};
 use maud::{Markup, PreEscaped, html};
 
 /// Requests of each access to choose the one to draw from.
@@ -82,13 +82,13 @@ fn exhibit(arguments: &[String]) -> Result<Exhibit, String> {
     exhibit.ok_or_else(|| format!("host {}: {}", arguments.join(" "), messages.trim()))
 }
 
-/// The picture of a row's access: as on the lab's page, of several of a kind the last.
+/// The picture of a row's access: of several of a kind the one that the lab's page begins with.
 fn picture(run: &Exhibit, row: &str, access: &str) -> Option<Markup> {
     let rows = run.overview().rows;
     let offered = |row: &usize| !rows[*row].accesses.is_empty();
     let index = (0..rows.len()).filter(offered).find(|at| rows[*at].name == row).or((0..rows.len()).find(offered))?;
-    let accesses = &rows[index].accesses;
-    let at = accesses.iter().rposition(|other| other.what == access).unwrap_or(0);
+    let RowOverview { accesses, begin_with, .. } = &rows[index];
+    let at = begin_with.get(access).copied().unwrap_or(0);
     let drawn = run.picture(index, at, accesses[at].first)?;
     let (name, what) = (&rows[index].name, &accesses[at].what);
     let line = accesses[at].line.map(|line| format!(", line {line}")).unwrap_or_default();

@@ -2,6 +2,7 @@
 //! row that the reader chooses, request by request. The site makes its pages of it; a report shows all at once. Pure.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use picture::{Plot, Scene};
@@ -53,6 +54,9 @@ pub struct RowOverview {
     pub predicted: Option<String>,
     /// Its accesses, in the order of the source.
     pub accesses: Vec<AccessOverview>,
+    /// Of each kind of access, which of them to begin with: the dearest, and of those the last, since the first may be a
+    /// kernel's set-up.
+    pub begin_with: BTreeMap<String, usize>,
 }
 
 /// An access that one can step through.
@@ -154,14 +158,20 @@ fn row(variant: &VariantReport) -> RowOverview {
         let text = crate::units::three_digits(time.time_ms * 1e3);
         format!("{text} us predicted for {}, limited by {}", time.model.chip, time.limit.name())
     });
-    let accesses = accesses(variant).into_iter().map(|(line, stepped)| AccessOverview {
-        what: what(stepped),
-        line,
-        requests: stepped.requests.len(),
-        first: dearest(stepped),
-    });
-    RowOverview { name: variant.name.clone(), predicted, accesses: accesses.collect() }
+    let mut kinds: BTreeMap<String, (Cost, usize)> = BTreeMap::new();
+    let mut shown = Vec::new();
+    for (index, (line, stepped)) in accesses(variant).into_iter().enumerate() {
+        let (first, cost) = dearest(stepped);
+        let begin = kinds.entry(what(stepped)).or_insert((cost, index));
+        *begin = (*begin).max((cost, index));
+        shown.push(AccessOverview { what: what(stepped), line, requests: stepped.requests.len(), first });
+    }
+    let begin_with = kinds.into_iter().map(|(what, (_, index))| (what, index)).collect();
+    RowOverview { name: variant.name.clone(), predicted, accesses: shown, begin_with }
 }
+
+/// What a request costs, and the bytes that it asks for.
+type Cost = (u32, u32);
 
 /// The accesses of a row with their lines, in the order of its listing.
 fn accesses(variant: &VariantReport) -> Vec<(Option<u32>, &Stepped)> {
@@ -174,12 +184,11 @@ fn accesses(variant: &VariantReport) -> Vec<(Option<u32>, &Stepped)> {
     accesses
 }
 
-/// The first of the dearest requests. A line may have several accesses: of those that cost the same, the one that asks for
+/// The first of the dearest requests, and what it costs. A line may have several accesses: of those that cost the same, the one that asks for
 /// the most is the one that the layout of the memory decides about, not a broadcast beside it.
-fn dearest(stepped: &Stepped) -> usize {
-    let services = stepped.requests.iter().map(|(_, service)| service).enumerate();
-    let first = services.min_by_key(|(_, service)| Reverse((service.count, service.bytes_asked)));
-    first.map_or(0, |(index, _)| index)
+fn dearest(stepped: &Stepped) -> (usize, Cost) {
+    let costs = stepped.requests.iter().map(|(_, service)| (service.count, service.bytes_asked)).enumerate();
+    costs.min_by_key(|&(_, cost)| Reverse(cost)).unwrap_or_default()
 }
 
 /// What an access is, in words.
@@ -252,11 +261,17 @@ mod tests {
     fn a_page_begins_with_the_access_that_the_padding_is_about() {
         let (exhibit, overview) = run("gram --tiled32 --padded32 --rows 32 --device sim", 32);
         for (row, said) in [(0, "<b>32</b> wavefronts"), (1, "no bank has two of the words")] {
-            let accesses = &overview.rows[row].accesses;
-            let access = accesses.iter().rposition(|access| access.what == "shared load").unwrap();
+            let RowOverview { accesses, begin_with, .. } = &overview.rows[row];
+            let access = begin_with["shared load"];
             let picture = exhibit.picture(row, access, accesses[access].first).unwrap();
             assert!(picture.says.contains(said), "{}", picture.says);
         }
+        // The loop of a reduction, not the thread that reads the result.
+        let (exhibit, overview) = run("reduce --reduce2 --size 8192 --device sim", 32);
+        let RowOverview { accesses, begin_with, .. } = &overview.rows[0];
+        let access = begin_with["shared load"];
+        let picture = exhibit.picture(0, access, accesses[access].first).unwrap();
+        assert!(picture.says.contains("for bank conflicts"), "{}", picture.says);
     }
 
     #[test]
