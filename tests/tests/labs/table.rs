@@ -127,6 +127,9 @@ pub const TABLE: &[Row] = &[
             // Few tiles, and many.
             "--rows 96 --cols 68 --best",
             "--rows 1476 --cols 1500 --best",
+            "--rows 97 --cols 130 --pitched --padded --phased",
+            "--rows 1 --cols 33 --phased",
+            "--rows 64 --cols 32 --phased",
             "--rows 100 --cols 130 --tiled --padded --batched --naive --copy",
             "--rows 100 --cols 130 --block 7,9 --block16",
             "--rows 100 --cols 130 --tile-width 32,33,50,64 --padded",
@@ -147,6 +150,9 @@ pub const TABLE: &[Row] = &[
             "--m 64 --n 128 --k 48 --best",
             "--m 1399 --n 1301 --k 5 --best",
             "--m 1399 --n 1304 --k 5 --best",
+            "--m 70 --n 33 --k 50 --pitched --phased16",
+            "--m 1 --n 1 --k 1 --phased16",
+            "--m 32 --n 48 --k 16 --phased16",
             // Shared tiles, in words of 16 bytes and of 4.
             "--m 65 --n 384 --k 1003 --best",
             "--m 130 --n 399 --k 1000 --best",
@@ -166,6 +172,8 @@ pub const TABLE: &[Row] = &[
             "--rows 70 --cols 1",
             "--rows 143 --cols 33 --pitched --best",
             "--rows 1542 --cols 5 --best",
+            "--rows 70 --cols 33 --pitched --phased32",
+            "--rows 1 --cols 1 --phased32",
             // Shared tiles.
             "--rows 193 --cols 1001 --best",
             // A transposed matrix.
@@ -189,6 +197,9 @@ pub const TABLE: &[Row] = &[
             "--size 8193 --best --operation sum,product,min,max --type f32,i32",
             "--size 20011 --best --operation sum,max --type f32,i32",
             "--size 150003 --best --type i32",
+            "--size 1 --phased3 --phased6",
+            "--size 1000 --phased3 --phased6",
+            "--size 20011 --phased3 --phased6",
         ],
         inputs: &[Input { flags: "--reduce6 --operation sum", files: &[("--input", &[77])], output: &[] }],
         closed_forms: closed_forms::reduce,
