@@ -3,6 +3,7 @@
 //!
 //! *Invariant:* no text of a file outside of the submission, `cuda_std` and `core` passes, and no word on whether one exists.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use exercise::SOURCE;
@@ -36,10 +37,10 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
     }
     let mut text = String::new();
     for message in all {
-        let rendered = message["rendered"].as_str().unwrap_or_default().trim_end();
+        let rendered = with_kernels_name(message["rendered"].as_str().unwrap_or_default().trim_end());
         match colour {
-            true => text.push_str(rendered),
-            false => text.push_str(&anstream::adapter::strip_str(rendered).to_string()),
+            true => text.push_str(&rendered),
+            false => text.push_str(&anstream::adapter::strip_str(&rendered).to_string()),
         }
         if ["`println`", "`print`", "`eprintln`", "`dbg`"].iter().any(|name| is_unknown_macro(text_of(message), name)) {
             text.push_str(&format!("\n  {NO_CONSOLE}"));
@@ -47,6 +48,21 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
         text.push_str("\n\n");
     }
     text.trim_end().to_owned()
+}
+
+/// A message about two kernels of one name, which says the kernel's name in place of the marker's that `#[kernel]` made beside it.
+fn with_kernels_name(rendered: &str) -> Cow<'_, str> {
+    let marker = rendered.split('`').find(|word| word.starts_with("__coalesce_"));
+    let kernel = marker.and_then(|marker| {
+        let of_barriers = ["__coalesce_divergent__warn__", "__coalesce_divergent__allow__"];
+        let of_shapes = ["__coalesce_block__", "__coalesce_launch_bounds__"];
+        let behind = |prefixes: [&str; 2]| prefixes.iter().find_map(|prefix| marker.strip_prefix(prefix));
+        behind(of_barriers).or_else(|| Some(behind(of_shapes)?.split_once("__")?.1))
+    });
+    match (marker, kernel) {
+        (Some(marker), Some(kernel)) => rendered.replace(marker, kernel).into(),
+        _ => rendered.into(),
+    }
 }
 
 fn text_of(message: &Value) -> &str {
@@ -173,5 +189,15 @@ mod tests {
     fn a_macro_that_prints_gets_a_hint() {
         let unknown = message("cannot find macro `println` in this scope", json!([span(SOURCE)]), json!([]));
         assert!(shown(&unknown, &[], false).ends_with(NO_CONSOLE));
+    }
+
+    #[test]
+    fn two_kernels_of_one_name_are_named_as_the_student_named_them() {
+        for marker in
+            ["", "__coalesce_divergent__warn__", "__coalesce_block__32_8_1_1__", "__coalesce_launch_bounds__32_1_1_0__"]
+        {
+            let text = with_kernels_name(&format!("error: symbol `{marker}my__copy` is already defined")).into_owned();
+            assert_eq!(text, "error: symbol `my__copy` is already defined");
+        }
     }
 }
