@@ -55,7 +55,7 @@ mod write;
 pub use arch::NvvmArch;
 pub use builder::{CudaBuilder, DebugInfo, Runner};
 pub use error::CudaBuilderError;
-pub use ir::{RewriteError, Space};
+pub use ir::{RewriteError, Space, kernel_of_marker};
 pub use prepared::Prepared;
 pub use ptx::CheckError;
 pub use source_digest::SourceDigest;

@@ -50,19 +50,10 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
     text.trim_end().to_owned()
 }
 
-/// A message about two kernels of one name, which says the kernel's name in place of the marker's that `#[kernel]` made beside it.
+/// A message about two kernels of one name, with that name in place of the marker's that `#[kernel]` made.
 fn with_kernels_name(rendered: &str) -> Cow<'_, str> {
-    let marker = rendered.split('`').find(|word| word.starts_with("__coalesce_"));
-    let kernel = marker.and_then(|marker| {
-        let of_barriers = ["__coalesce_divergent__warn__", "__coalesce_divergent__allow__"];
-        let of_shapes = ["__coalesce_block__", "__coalesce_launch_bounds__"];
-        let behind = |prefixes: [&str; 2]| prefixes.iter().find_map(|prefix| marker.strip_prefix(prefix));
-        behind(of_barriers).or_else(|| Some(behind(of_shapes)?.split_once("__")?.1))
-    });
-    match (marker, kernel) {
-        (Some(marker), Some(kernel)) => rendered.replace(marker, kernel).into(),
-        _ => rendered.into(),
-    }
+    let marker = rendered.split('`').find_map(|word| Some((word, cuda_builder::kernel_of_marker(word)?)));
+    marker.map_or(rendered.into(), |(marker, kernel)| rendered.replace(marker, kernel).into())
 }
 
 fn text_of(message: &Value) -> &str {

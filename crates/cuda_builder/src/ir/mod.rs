@@ -25,4 +25,4 @@ pub(crate) use names::demangle;
 pub(crate) use phases::{PHASE, without_phases};
 pub(crate) use reachable::{Item, items, reachable, references};
 pub(crate) use rewrite::{Divergent, Rewritten, Variable, rewrite, with_attributes};
-pub use rewrite::{RewriteError, Space};
+pub use rewrite::{RewriteError, Space, kernel_of_marker};

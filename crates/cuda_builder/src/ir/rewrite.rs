@@ -34,6 +34,13 @@ const BLOCK: &str = "__coalesce_block__";
 /// The prefix of the symbol of a marker for barriers in control flow that depends on the thread.
 const DIVERGENT: &str = "__coalesce_divergent__";
 
+/// The kernel to which a marker of `#[kernel]` belongs; `None` if the symbol is no marker. rustc names a marker where two kernels
+/// have one name.
+pub fn kernel_of_marker(symbol: &str) -> Option<&str> {
+    let rest = [LAUNCH_BOUNDS, BLOCK, DIVERGENT].iter().find_map(|prefix| symbol.strip_prefix(prefix))?;
+    Some(rest.split_once("__")?.1)
+}
+
 /// The attribute of each function: it may contain a barrier, so no pass may make its calls depend on additional conditions.
 /// LLVM removes the attribute from functions without a barrier.
 const CONVERGENT: &str = "convergent";

@@ -6,8 +6,8 @@
 //! 1. Thread positions, clocks, atomics, loads from memory that may be written, and results of unknown
 //!    calls are divergent ([`values`](super::values)).
 //! 2. A result is divergent if an operand is.
-//! 3. A branch on a divergent value parts the threads until its immediate post-dominator: the blocks
-//!    between are divergent ([`flow`](super::flow)).
+//! 3. After a branch on a divergent value, threads are apart up to its immediate post-dominator: the
+//!    blocks between are divergent ([`flow`](super::flow)).
 //! 4. What a divergent block computes is divergent. That includes what a loop computes that threads
 //!    leave at different times.
 //! 5. Where threads meet again, a `phi` is divergent if it takes different values from the ways on

@@ -248,7 +248,7 @@ fn condition(choices: &mut Choices, known: &[u32]) -> (Value, Value) {
     }
 }
 
-/// The blocks through which every way to a block leads. Of a block that nothing leads to, none but the first and itself.
+/// For each block, those that lie on every path to it. An unreachable block has only itself.
 fn dominators(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let reaches = |block: usize, without: usize| {
         let mut seen = vec![false; targets.len()];
