@@ -14,14 +14,14 @@ use device::{
     Sampling, TexelFormat,
 };
 use half::f16;
-use kernels::texture::{self as kernel, Walk};
+use kernels::texture as kernel;
 use serde_json::{Value, json};
 
 use made::Made;
 use sampling::{Image, SAMPLED, Texels};
 pub use table::Options;
 use table::{CONCLUSIONS, MOST_SIDE, Part};
-use walks::{Layout, WAYS, Way};
+use walks::{Layout, WAYS, Way, covering};
 
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
@@ -247,10 +247,8 @@ impl Texture {
     }
 
     fn walk(&self, way: Way, place: Layout) -> Variant<'_, Data> {
-        let Way { name, step_x, step_y, origin, block } = way;
-        let side = self.image.side as u32;
-        let launch = covering(side, block.map(|threads| threads.min(side)));
-        let walk = Walk { step_x, step_y, origin, mask: side - 1 };
+        let name = way.name;
+        let (launch, walk) = way.over(self.image.side as u32);
         Variant::new(
             format!("{name}-{}", place.name()),
             move |data: &mut Data, launcher| match (place, &data.walked) {
@@ -277,9 +275,4 @@ impl Texture {
         .bytes(self.useful())
         .computes(format!("the walk along {name}"), self.useful() / 2)
     }
-}
-
-/// A launch with a thread for each texel of a square image.
-fn covering(side: u32, block: [u32; 2]) -> LaunchConfig {
-    LaunchConfig::new([side.div_ceil(block[0]), side.div_ceil(block[1]), 1], [block[0], block[1], 1])
 }

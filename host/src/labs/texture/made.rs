@@ -3,13 +3,12 @@
 
 use std::rc::Rc;
 
-use device::{ArrayShape, Buffer, Device, OwnedSurface, OwnedTexture, Result, Sampling};
-use kernels::texture::{self as kernel, Walk};
+use device::{ArrayShape, Buffer, Device, LaunchConfig, OwnedSurface, OwnedTexture, Result, Sampling};
+use kernels::texture as kernel;
 
-use super::walks::WAYS;
-use super::{Data, F32, Outcome, Shape, Texture, Variant, covering};
+use super::walks::COLUMNS;
+use super::{Data, F32, Outcome, Shape, Texture, Variant};
 use crate::labs::Launcher;
-use device::LaunchConfig;
 
 /// Where the image that is made goes.
 pub(super) struct Made {
@@ -47,12 +46,8 @@ impl Texture {
 
     fn made_by(&self, name: &'static str, by: By) -> Variant<'_, Data> {
         let side = self.image.side as u32;
-        let way = WAYS[1];
-        let (square, line) = (
-            covering(side, way.block.map(|threads| threads.min(side))),
-            LaunchConfig::linear(self.image.floats.len(), 256),
-        );
-        let walk = Walk { step_x: way.step_x, step_y: way.step_y, origin: way.origin, mask: side - 1 };
+        let line = LaunchConfig::linear(self.image.floats.len(), 256);
+        let (square, walk) = COLUMNS.over(side);
         Variant::new(
             name,
             move |data: &mut Data, launcher: &mut Launcher<'_>| {
