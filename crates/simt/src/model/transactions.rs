@@ -127,8 +127,8 @@ fn distinct_units(access: &Access, rule: TransactionRule, unit: u32, each: &mut 
 
 /// Compute capability 2.x and 3.x: a store's transaction has one, two or four sectors of a line,
 /// side by side and aligned to their size (Micikevicius, "GPU Performance Analysis and
-/// Optimization", GTC 2012). What three sectors of a line take is an assumption: one transaction of
-/// two and one of one, so that nothing moves that is not written.
+/// Optimization", GTC 2012). That three sectors of a line take two transactions, of two sectors and
+/// of one, is an assumption: only bytes in sectors that are written move.
 fn stored(access: &Access, rule: TransactionRule, each: &mut impl FnMut(u64, u32)) {
     for group in coalesce::groups(access.mask, rule.lanes_together(access.width)) {
         // The lines in the order of their first lane, with a bit for each sector.

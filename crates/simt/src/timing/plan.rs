@@ -56,7 +56,7 @@ pub(super) struct Step {
     /// Its basic block: the places from the first to one past the last.
     pub block: (u32, u32),
     pub(super) scheduled: Scheduled,
-    /// The last instruction of a basic block after which the compiler's straight run goes on.
+    /// Whether it ends a basic block but not the compiler's straight run.
     pub goes_on: bool,
     /// A branch that the compiler replaces by predicates.
     pub vanishes: bool,

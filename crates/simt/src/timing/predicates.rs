@@ -12,7 +12,7 @@ use crate::program::BasicBlocks;
 /// The most instructions that are predicated.
 const MOST: usize = 16;
 
-/// The last positions of the basic blocks after which a straight run goes on.
+/// The last position of each basic block that does not end a straight run.
 pub(super) fn ends(body: &[Instruction], blocks: &BasicBlocks, ways: &[Vec<u32>]) -> Vec<usize> {
     let starts: Vec<usize> = (0..blocks.count()).map(|block| blocks.positions(block).start).collect();
     let after = |block: usize| -> Vec<usize> {

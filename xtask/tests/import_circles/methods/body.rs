@@ -95,7 +95,7 @@ impl Body<'_, '_> {
                 }
             }
         }
-        // A method of the standard library mostly returns what it was called on, or a part of it.
+        // Most methods of the standard library return their receiver or a part of it.
         if is_known { returned } else { receiver.clone() }
     }
 
