@@ -10,7 +10,7 @@ use kernels::banks::{self as kernel, STAGE_WORDS};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, PATTERNS, Pattern, Reads, SWEEPS, of_stride};
+use table::{CONCLUSIONS, PATTERNS, Pattern, Reads, SHOWCASE, SWEEPS, of_stride};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
@@ -18,9 +18,9 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Launcher;
 use super::models::stand_in;
 use super::settings::Settings;
-use super::showcase::{Showcase, Slider};
-use crate::report::measures::{SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME};
-use crate::report::{Best, Bound, Conclusion, Goal, Grid, Row, Subject, Sweep, Target};
+use super::showcase::Showcase;
+use crate::report::measures::{SHARED_LOAD_WAVEFRONTS, TIME};
+use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
 
 const BLOCKS: DefaultSize = DefaultSize { on_gpu: 1 << 16, on_simulator: 4 };
 
@@ -56,21 +56,7 @@ impl Lab for Banks {
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("blocks", BLOCKS), ("rounds", ROUNDS)];
-    const SHOWCASE: Showcase = Showcase {
-        start: &[("rounds", "8")],
-        row: "stride-{}",
-        access: "shared load",
-        slider: Some(Slider { flag: "stride", title: "stride, words", range: (0, 33, 32), other: 33, with: "" }),
-        goals: &[Goal {
-            ask: "Find a stride without bank conflicts, other than 0 and 1.",
-            row: Row::At(&[]),
-            measure: &SHARED_LOAD_CONFLICTS,
-            unit: " conflicts a load",
-            bound: Bound::AtMost(Target::Number(0.0)),
-            except: &[("stride", "0"), ("stride", "1")],
-        }],
-        ..Showcase::DEFAULTS
-    };
+    const SHOWCASE: Showcase = SHOWCASE;
     type Options = Options;
     type Data = Data;
 

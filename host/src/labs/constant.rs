@@ -1,100 +1,25 @@
 //! Constant memory against global memory. The kernels and what they show are in
 //! `kernels::constant`. It sets the module's constant before it launches.
 
+mod table;
+
 use std::path::Path;
 
-use clap::Args;
-use device::flag_values::whole_number;
 use device::random::Random;
 use device::{Buffer, Device, Error, LaunchConfig, Result, Variable};
 use kernels::constant::{self as kernel, DEGREE, ENTRIES};
 use serde_json::{Value, json};
 
+pub use table::Options;
+use table::{CONCLUSIONS, Memory, NEEDS, SHOWCASE, SIZE, Task};
+
 use super::compare::{Reference, Shape};
-use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
+use super::inputs::{DefaultSize, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::{CONSTANT_ADDRESSES, LOAD_REQUESTS};
-use crate::report::{Conclusion, Holds, Row, Subject, Tolerance};
-
-const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 13 };
-
-/// The numbers, the bytes and the output on the device; the same on the host.
-const NEEDS: MemoryNeeds = MemoryNeeds { what: "an array", on_device: 3, on_host: 3 };
-
-/// What a variant computes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Task {
-    Polynomial,
-    Gamma,
-    Lookup,
-    Set,
-}
-
-impl Variants for Task {
-    const TITLE: &'static str = "Tasks";
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("polynomial", "A polynomial: all lanes read the same coefficient", Self::Polynomial),
-        variant("gamma", "A gamma correction: all lanes read the same two parameters", Self::Gamma),
-        variant("lookup", "A table of 256 entries: each lane reads a different entry", Self::Lookup),
-        variant("set", "Set a constant and read it back, synchronously and on a stream", Self::Set),
-    ];
-}
-
-/// Where the constants are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Memory {
-    Constant,
-    Global,
-}
-
-impl Variants for Memory {
-    const TITLE: &'static str = "Memories";
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("constant", "Read from constant memory", Self::Constant),
-        variant("global", "Read from global memory", Self::Global),
-    ];
-}
-
-/// The flags of `host constant`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    tasks: Chosen<Task>,
-    #[command(flatten)]
-    memories: Chosen<Memory>,
-    // The inputs of the polynomial and the gamma correction: numbers from 0 to 1.
-    #[command(flatten)]
-    x: VectorFlags,
-    /// Threads of a block
-    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
-    block: u32,
-}
-
-const POLYNOMIAL: Row = Row::Named("polynomial-constant");
-const POLYNOMIAL_GLOBAL: Row = Row::Named("polynomial-global");
-const LOOKUP: Row = Row::Named("lookup-constant");
-
-const CONCLUSIONS: &[Conclusion] = &[
-    Conclusion::new(
-        "For the polynomial, constant memory is {} as global memory; for the table it is {}.",
-        &[AsFast(POLYNOMIAL, POLYNOMIAL_GLOBAL), AsFast(LOOKUP, Row::Named("lookup-global"))],
-    ),
-    Conclusion::new(
-        "A load from constant memory accesses {} address where all lanes read the same coefficient, and {} where each lane looks up \
-         another entry.",
-        &[Of(POLYNOMIAL, &CONSTANT_ADDRESSES), Of(LOOKUP, &CONSTANT_ADDRESSES)],
-    )
-    .holds(&[Holds::More(1, 0)]),
-    Conclusion::new(
-        "From global memory the polynomial takes {} load requests instead of {}.",
-        &[Of(POLYNOMIAL_GLOBAL, &LOAD_REQUESTS), Of(POLYNOMIAL, &LOAD_REQUESTS)],
-    )
-    .holds(&[Holds::More(0, 1)]),
-];
+use super::variants::VariantSpec;
+use crate::report::{Conclusion, Subject, Tolerance};
 
 /// The lab: its input and the constants.
 pub struct Constant {
@@ -124,13 +49,7 @@ impl Lab for Constant {
         &[Subject::Constants, Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
-    const SHOWCASE: Showcase = Showcase {
-        start: &[("size", "2048")],
-        row: "polynomial-constant",
-        beside: "lookup-constant",
-        access: "constant load",
-        ..Showcase::DEFAULTS
-    };
+    const SHOWCASE: Showcase = SHOWCASE;
     type Options = Options;
     type Data = Data;
 

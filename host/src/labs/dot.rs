@@ -1,112 +1,29 @@
 //! The dot product in global and in shared memory. The kernels and what they show are in
 //! `kernels::dot`.
 
-use std::path::PathBuf;
+mod table;
+
 use std::rc::Rc;
 
 use best_kernels::blocks;
-use clap::Args;
-use device::flag_values::power_of_two;
 use device::peers::Peers;
 use device::random::Random;
 use device::{Buffer, Device, LaunchConfig, Result, Tail};
 use kernels::dot as kernel;
 use serde_json::{Value, json};
 
+pub use table::Options;
+use table::{CONCLUSIONS, Layout, Method, NEEDS, SIZE};
+
 use super::best::slots;
 use super::compare::{Reference, Shape};
-use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named, second_vector};
+use super::inputs::{DefaultSize, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::{Chosen, VariantSpec, Variants, variant};
+use super::variants::VariantSpec;
 use crate::peers::{self, Peer};
-use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, ALL_REQUESTS};
-use crate::report::{Conclusion, Holds, LabReport, Row, Subject, Tolerance};
-
-/// No multiple of 8, so that the second of two linear vectors starts in the middle of a sector.
-const SIZE: DefaultSize = DefaultSize { on_gpu: (1 << 27) + 1, on_simulator: (1 << 16) + 1 };
-
-/// Both vectors twice and a product for each thread on the device; the vectors on the host.
-const NEEDS: MemoryNeeds = MemoryNeeds { what: "the dot product of vectors", on_device: 5, on_host: 2 };
-
-/// How a variant adds up.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Method {
-    Global,
-    Shared,
-    Best,
-}
-
-impl Variants for Method {
-    const TITLE: &'static str = "Methods";
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("global", "Add up in global memory", Self::Global),
-        variant("shared", "Add up in shared memory", Self::Shared),
-        variant("best", "Many pairs per thread, then shuffles, in one launch", Self::Best),
-    ];
-}
-
-/// How the vectors are stored.
-#[derive(Clone, Copy)]
-enum Layout {
-    Linear,
-    Aligned,
-}
-
-impl Variants for Layout {
-    const TITLE: &'static str = "Layouts";
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("linear", "The second vector directly after the first, in one allocation", Self::Linear),
-        variant("aligned", "Each vector at the start of an allocation", Self::Aligned),
-    ];
-}
-
-/// The flags of `host dot`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    methods: Chosen<Method>,
-    #[command(flatten)]
-    layouts: Chosen<Layout>,
-    #[command(flatten)]
-    a: VectorFlags,
-    /// Take the second vector from this NumPy file instead of a random one
-    #[arg(long, value_name = "B.npy", requires = "input")]
-    input_b: Option<PathBuf>,
-    /// Threads of a block of --global and --shared: a power of two from 32 to 1024
-    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = power_of_two(32, 1024))]
-    block: u32,
-}
-
-const GLOBAL: Row = Row::Named("global-aligned");
-const SHARED: Row = Row::Named("shared-aligned");
-const LINEAR: Row = Row::Named("shared-linear");
-
-const CONCLUSIONS: &[Conclusion] = &[
-    Conclusion::new("Shared memory is {} as global memory.", &[AsFast(SHARED, GLOBAL)]),
-    Conclusion::new(
-        "With the tree in global memory there are {} requests to it; in shared memory {} are left, for the vectors and the blocks' sums.",
-        &[Of(GLOBAL, &ALL_REQUESTS), Of(SHARED, &ALL_REQUESTS)],
-    )
-    .holds(&[Holds::More(0, 1)]),
-    Conclusion::new(
-        "A load takes {} of linear vectors and {} of aligned ones.",
-        &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(SHARED, &A_LOAD), Of(LINEAR, &A_LOAD)],
-    )
-    .holds(&[Holds::Differ(1, 2)]),
-    Conclusion::new(
-        "Linear vectors of this length end on a sector boundary, so aligned ones are no better: try a length that is not a multiple of 8.",
-        &[Of(LINEAR, &A_LOAD), Of(SHARED, &A_LOAD)],
-    )
-    .holds(&[Holds::Same(0, 1), Holds::If(ends_with_a_sector)]),
-];
-
-/// Whether the first of two linear vectors ends where a sector of 32 bytes does.
-fn ends_with_a_sector(report: &LabReport) -> bool {
-    report.parameters.get("size").and_then(Value::as_u64).is_some_and(|size| size.is_multiple_of(8))
-}
+use crate::report::{Conclusion, Subject, Tolerance};
 
 /// The lab: two vectors.
 pub struct Dot {

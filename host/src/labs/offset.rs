@@ -1,75 +1,27 @@
 //! The lab `offset`: reads and writes that start in the middle of a sector. The kernels and what
 //! they show are in `kernels::offset`.
 
-use std::path::PathBuf;
+mod table;
 
-use clap::Args;
 use cuda_std::launch::{DisjointSlice, SafeKernel, Slice};
-use device::flag_values::{each_once, whole_number};
+use device::flag_values::each_once;
 use device::random::Random;
 use device::{Buffer, Device, Error, LaunchConfig, POISON, Result};
 use kernels::offset as kernel;
-use picture::Scale;
 use serde_json::{Value, json};
 
-use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named, second_vector};
+pub use table::Options;
+use table::{CONCLUSIONS, NEEDS, SHOWCASE, SIZE, SWEEPS, Side};
+
+use super::inputs::{DefaultSize, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
-use super::showcase::{Showcase, Slider};
-use super::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{Fact, Name, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, GBPS, LOADED_BYTES_USED, SPEEDUP};
-use crate::report::{
-    Better, Bound, Cell, Conclusion, Cost, Goal, Holds, LabReport, Measure, Row, Rows, Section, Subject, Sweep, Target,
-    VariantReport,
-};
-
-const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 16 };
-
-/// Three vectors on the device; A, B and one output at a time on the host.
-const NEEDS: MemoryNeeds = MemoryNeeds { what: "adding vectors", on_device: 3, on_host: 3 };
+use super::showcase::Showcase;
+use super::variants::VariantSpec;
+use crate::report::{Conclusion, Subject, Sweep};
 
 /// The kernels' parameters: A, B, C, offset.
 type Parameters = (Slice<f32>, Slice<f32>, DisjointSlice<f32>, usize);
-
-/// Which side is shifted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    /// Both loads.
-    Read,
-    /// The store.
-    Write,
-}
-
-impl Variants for Side {
-    const TITLE: &'static str = "Variants";
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("read", "Shift the reads: `C[i] = A[i+k] + B[i+k]`", Self::Read),
-        variant("write", "Shift the writes: `C[i+k] = A[i] + B[i]`", Self::Write),
-    ];
-}
-
-/// The flags of `host offset`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    sides: Chosen<Side>,
-    /// The offsets k in elements, separated by commas [default: 0, 1 and 8, where below the size]
-    #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = whole_number(0, u64::MAX))]
-    offset: Vec<u64>,
-    /// All offsets from 0 to 32, and 128
-    #[arg(long, conflicts_with = "offset")]
-    all: bool,
-    /// Threads of a block
-    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
-    block: u32,
-    // The vector A.
-    #[command(flatten)]
-    a: VectorFlags,
-    /// Take the float32 vector in this NumPy file as B instead of a random one
-    #[arg(long, value_name = "B.npy", requires = "input")]
-    input_b: Option<PathBuf>,
-}
 
 /// The lab: two vectors, their sum, and the offsets.
 pub struct Offset {
@@ -86,97 +38,14 @@ pub struct Data {
     sums: Buffer<f32>,
 }
 
-const ALIGNED: Row = Row::At(&[("group", "read"), ("offset", "0")]);
-const WORST: Row = Row::Most(&[("group", "read")], &A_LOAD);
-const SLOWEST: Row = Row::Most(&[], &SLOWDOWN);
-
-/// How many times as long as the first offset of its side.
-const SLOWDOWN: Measure = Measure::new(SPEEDUP.section, "slowdown", &["slow-down"], Better::Lower, |variant| {
-    variant.speedup.map(|speedup| Cell::number(1.0 / speedup))
-});
-
-/// What a shifted access takes, in sectors or in an older GPU's transactions.
-const SHIFTED: [Measure; 2] = [
-    Measure::new(Section::Counter, "shifted_sectors", &["sectors", "per request"], Better::Lower, |variant| {
-        shifted(variant, "sectors")
-    }),
-    Measure::new(
-        Section::Counter,
-        "shifted_transactions",
-        &["transactions", "per request"],
-        Better::Lower,
-        |variant| shifted(variant, "transactions"),
-    ),
-];
-
-/// That, in the GPU's unit.
-const SHIFTED_IN_UNITS: Measure =
-    Measure::new(Section::Counter, "shifted_cost", &["shifted", "access"], Better::Lower, |variant| {
-        cost(variant).map(|cost| Cell::new(cost.per_request, cost.to_string()))
-    });
-
-fn cost(variant: &VariantReport) -> Option<Cost> {
-    let counters = variant.counters.as_ref()?;
-    if variant.group == "write" { Cost::of_stores(counters) } else { Cost::of_loads(counters) }
-}
-
-fn shifted(variant: &VariantReport, unit: &str) -> Option<Cell> {
-    cost(variant).filter(|cost| cost.unit == unit).map(|cost| Cell::number(cost.per_request))
-}
-
-/// Whether offset 0 is the first, and another one the slowest.
-fn begins_at_0(report: &LabReport) -> bool {
-    let is_0 = |variant: &VariantReport| variant.fact("offset") == Some(&0.into());
-    report.variants.first().is_some_and(is_0) && SLOWEST.find(report).is_some_and(|slowest| !is_0(slowest))
-}
-
 impl Lab for Offset {
     const NAME: &'static str = "offset";
     const ABOUT: &'static str = "Misaligned vectors: a warp takes five sectors, not four";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores, Subject::ActiveLanes];
-    const CONCLUSIONS: &'static [Conclusion] = &[
-        Conclusion::new(
-            "The slowest offset, {}, takes {} times as long as offset 0: neighbouring warps share it in the cache.",
-            &[Name(SLOWEST), Of(SLOWEST, &SLOWDOWN)],
-        )
-        .holds(&[Holds::If(begins_at_0)]),
-        Conclusion::new(
-            "A warp's load takes {} at offset 0 and {} at offset {}: {} and {} of their bytes are used.",
-            &[
-                Of(ALIGNED, &A_LOAD_IN_UNITS),
-                Of(WORST, &A_LOAD),
-                Fact(WORST, "offset"),
-                Of(ALIGNED, &LOADED_BYTES_USED),
-                Of(WORST, &LOADED_BYTES_USED),
-            ],
-        )
-        .holds(&[Holds::More(1, 0)]),
-    ];
-    const SWEEPS: &'static [Sweep] = &[Sweep {
-        x: "offset",
-        title: "offset, floats",
-        scale: Scale::Linear,
-        series: &["shifted"],
-        rows: Rows::All,
-        timed: (&GBPS, Scale::Linear),
-        counted: (&[&SHIFTED[0], &SHIFTED[1]], Scale::Linear),
-    }];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
+    const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
-    const SHOWCASE: Showcase = Showcase {
-        start: &[("read", ""), ("size", "4096")],
-        row: "read+{}",
-        access: "global load",
-        slider: Some(Slider { flag: "offset", title: "offset, floats", range: (0, 64, 11), other: 64, with: "0," }),
-        goals: &[Goal {
-            ask: "Find an offset other than 0 at which a warp's access costs no more than at 0.",
-            row: Row::LastAt(&[]),
-            measure: &SHIFTED_IN_UNITS,
-            unit: "",
-            bound: Bound::AtMost(Target::Row(Row::At(&[("offset", "0")]))),
-            except: &[("offset", "0")],
-        }],
-        ..Showcase::DEFAULTS
-    };
+    const SHOWCASE: Showcase = SHOWCASE;
     type Options = Options;
     type Data = Data;
 

@@ -1,6 +1,8 @@
 //! The lab `pitch`: linear against pitched rows. The kernels and what they show are in
 //! `kernels::pitch`.
 
+mod copies;
+mod on_device;
 mod table;
 
 use device::random::Random;
@@ -8,25 +10,18 @@ use device::{Device, Error, LaunchConfig, Matrix, OnDevice as _, Result};
 use kernels::pitch as kernel;
 use serde_json::{Value, json};
 
+use on_device::OnDevice;
 pub use table::Options;
-use table::{Access, CONCLUSIONS, GOALS, Layout};
+use table::{Access, COLUMNS, CONCLUSIONS, Layout, NEEDS, ROWS, SHOWCASE};
 
 use super::compare::Shape;
-use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
+use super::inputs::{DefaultSize, HostMatrix, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::models::stand_in;
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::VariantSpec;
 use crate::report::{Conclusion, Subject};
-
-/// The columns of the lecture's matrix.
-const COLUMNS: DefaultSize = DefaultSize { on_gpu: 120, on_simulator: 120 };
-const ROWS: DefaultSize = DefaultSize { on_gpu: 1 << 19, on_simulator: 512 };
-
-/// The matrix and its transpose, linear and with a pitch that may be four times as long, and an output for each; the matrix and a
-/// result on the host.
-const NEEDS: MemoryNeeds = MemoryNeeds { what: "copying a matrix", on_device: 12, on_host: 2 };
 
 /// The lab: a matrix.
 pub struct Pitch {
@@ -38,32 +33,13 @@ pub struct Pitch {
 /// The data on each device: on the lab's, and on a model whose cache has lines of 128 bytes.
 pub struct Data(Vec<OnDevice>);
 
-/// The data on a device, linear and pitched.
-struct OnDevice {
-    matrices: [Matrix<f32>; 2],
-    transposes: [Matrix<f32>; 2],
-    /// The target of the copies to the device.
-    targets: [Matrix<f32>; 2],
-    /// The outputs, linear: of the matrix, and of its transpose.
-    outputs: [Matrix<f32>; 2],
-    /// The result of the copies from the device.
-    received: Vec<f32>,
-}
-
 impl Lab for Pitch {
     const NAME: &'static str = "pitch";
     const ABOUT: &'static str = "Rows padded to the hardware's alignment, and what padding costs";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", ROWS), ("cols", COLUMNS)];
-    const SHOWCASE: Showcase = Showcase {
-        start: &[("rows", "64")],
-        row: "rows-linear",
-        beside: "columns-linear",
-        access: "global load",
-        goals: GOALS,
-        ..Showcase::DEFAULTS
-    };
+    const SHOWCASE: Showcase = SHOWCASE;
     type Options = Options;
     type Data = Data;
 
@@ -88,7 +64,7 @@ impl Lab for Pitch {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let (accesses, layouts) = (self.options.accesses.chosen(), self.options.layouts.chosen());
         accesses.iter().try_for_each(|access| self.check_block(access.of))?;
-        let mut data = Data(vec![self.on_device(device)?]);
+        let mut data = Data(vec![OnDevice::new(device, &self.matrix, &self.transpose)?]);
         let mut variants = Vec::new();
         for access in accesses {
             for layout in &layouts {
@@ -99,7 +75,7 @@ impl Lab for Pitch {
             }
             // The lecture's GPU: a cache with lines of 128 bytes.
             if let (Access::Rows, Some(model)) = (access.of, stand_in(device, LINES)?) {
-                data.0.push(self.on_device(&model)?);
+                data.0.push(OnDevice::new(&model, &self.matrix, &self.transpose)?);
                 let on_model = |layout| self.reads(&data, 1, access, layout).axis("model", LINES).on(model.clone());
                 variants.extend(layouts.iter().map(|layout| on_model(layout)));
             }
@@ -121,25 +97,6 @@ impl Lab for Pitch {
 const LINES: &str = "fermi";
 
 impl Pitch {
-    fn on_device(&self, device: &Device) -> Result<OnDevice> {
-        let HostMatrix { rows, columns, ref elements } = self.matrix;
-        let mut data = OnDevice {
-            matrices: [device.matrix(rows, columns, false)?, device.matrix(rows, columns, true)?],
-            transposes: [device.matrix(columns, rows, false)?, device.matrix(columns, rows, true)?],
-            targets: [device.matrix(rows, columns, false)?, device.matrix(rows, columns, true)?],
-            outputs: [device.matrix(rows, columns, false)?, device.matrix(columns, rows, false)?],
-            received: Vec::new(),
-        };
-        for index in 0..2 {
-            // Poison the padding of a pitched matrix: reading it is a bug.
-            data.matrices[index].poison()?;
-            data.matrices[index].write(elements)?;
-            data.transposes[index].poison()?;
-            data.transposes[index].write(&self.transpose)?;
-        }
-        Ok(data)
-    }
-
     /// Adds a matrix's parameters.
     fn described<'a>(&self, variant: Variant<'a, Data>, matrix: &Matrix<f32>, memory: &str) -> Variant<'a, Data> {
         let linear_bytes = size_of_val(self.matrix.elements.as_slice()) as f64;
@@ -203,36 +160,6 @@ impl Pitch {
         let data = &data.0[place];
         let matrix = if access == Access::Transposed { &data.transposes[index] } else { &data.matrices[index] };
         self.described(variant, matrix, memory)
-    }
-
-    /// Copies the matrix to the device, and from it.
-    fn copies(
-        &self,
-        data: &Data,
-        &VariantSpec { name: memory, of: Layout(index), .. }: &VariantSpec<Layout>,
-    ) -> [Variant<'_, Data>; 2] {
-        let HostMatrix { rows, columns, ref elements } = self.matrix;
-        let shape = Shape::Matrix { rows, columns };
-        let bytes = size_of_val(elements.as_slice()) as u64;
-        let to = Variant::new(
-            format!("to-device-{memory}"),
-            move |data: &mut Data, _launcher| data.0[0].targets[index].write(elements),
-            move |data| Ok(Outcome::exact(shape, data.0[0].targets[index].read()?, |r, c| elements[r * columns + c])),
-        );
-        let from = Variant::new(
-            format!("from-device-{memory}"),
-            move |data: &mut Data, _launcher| {
-                data.0[0].received = data.0[0].matrices[index].read()?;
-                Ok(())
-            },
-            move |data| {
-                let received = std::mem::take(&mut data.0[0].received);
-                Ok(Outcome::exact(shape, received, |r, c| elements[r * columns + c]))
-            },
-        );
-        let matrix = &data.0[0].matrices[index];
-        [to.group("to device"), from.group("from device")]
-            .map(|variant| self.described(variant.bytes(bytes), matrix, memory))
     }
 }
 

@@ -1,79 +1,25 @@
 //! The lab `shared`: static and dynamic shared memory, and its effect on occupancy. The kernels and
 //! what they show are in `kernels::shared`.
 
-use clap::Args;
-use device::flag_values::{each_once, whole_number};
+mod table;
+
+use device::flag_values::each_once;
 use device::random::Random;
 use device::{Buffer, Device, Error, LaunchConfig, Result};
 use kernels::shared as kernel;
 use serde_json::{Value, json};
 
+pub use table::Options;
+use table::{CONCLUSIONS, Chunks, KILOBYTES, NEEDS, SHOWCASE, SIZE};
+
 use super::compare::Shape;
-use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
+use super::inputs::{DefaultSize, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::launcher::Preferences;
 use super::models::stand_in;
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::OCCUPANCY;
-use crate::report::{Cell, Conclusion, Holds, Measure, Row, Subject, of_fact};
-
-const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1 << 17 };
-
-/// The input and the output on the device; the input and a result on the host.
-const NEEDS: MemoryNeeds = MemoryNeeds { what: "reversing the chunks of a vector", on_device: 2, on_host: 2 };
-
-/// Sizes of a block's shared memory in kilobytes, and whether only `--all` runs them; those that the device does not have are
-/// omitted.
-const KILOBYTES: [(u32, bool); 10] = [
-    (1, false),
-    (4, true),
-    (8, true),
-    (16, false),
-    (32, true),
-    (48, false),
-    (64, true),
-    (96, false),
-    (160, true),
-    (227, false),
-];
-
-/// How a variant's chunks get their shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Chunks {
-    Static,
-    Dynamic,
-    Carveouts,
-}
-
-impl Variants for Chunks {
-    const TITLE: &'static str = "Variants";
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("static", "Chunks whose size is known to the compiler", Self::Static),
-        variant("dynamic", "Chunks whose size is given at launch", Self::Dynamic),
-        variant("carveouts", "A dynamic chunk, with each carveout", Self::Carveouts),
-    ];
-}
-
-/// The flags of `host shared`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    variants: Chosen<Chunks>,
-    /// Kilobytes of dynamic chunks, separated by commas [default: 1,16,48,96,227, as far as a block can have them]
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
-    kilobytes: Vec<u32>,
-    /// Also dynamic chunks of 4, 8, 32, 64 and 160 kilobytes
-    #[arg(long, conflicts_with = "kilobytes")]
-    all: bool,
-    #[command(flatten)]
-    vector: VectorFlags,
-    /// Threads of a block
-    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
-    block: u32,
-}
+use crate::report::{Conclusion, Subject};
 
 /// The lab: a vector to reverse chunk by chunk.
 pub struct Shared {
@@ -87,39 +33,13 @@ pub struct Data {
     output: Buffer<f32>,
 }
 
-const STATIC: Row = Row::Named("static-16");
-const DYNAMIC: Row = Row::Named("dynamic-16");
-const LEAST: Row = Row::Least(&[("chunks", "dynamic")], &CHUNK);
-const MOST: Row = Row::Most(&[("chunks", "dynamic")], &CHUNK);
-
-/// The kilobytes of a chunk.
-const CHUNK: Measure = of_fact("kilobytes", |variant| variant.fact("kilobytes")?.as_u64().map(Cell::count));
-
 impl Lab for Shared {
     const NAME: &'static str = "shared";
     const ABOUT: &'static str = "Shared memory against occupancy, up to the most that a block can have";
     const SUBJECTS: &'static [Subject] = &[Subject::SharedLoads, Subject::SharedStores, Subject::Instructions];
-    const CONCLUSIONS: &'static [Conclusion] = &[
-        Conclusion::new("Static shared memory is {} as dynamic of the same size.", &[AsFast(STATIC, DYNAMIC)]),
-        Conclusion::new(
-            "With {} KB of shared memory per block the occupancy is {}, with {} KB it is {}.",
-            &[Of(LEAST, &CHUNK), Of(LEAST, &OCCUPANCY), Of(MOST, &CHUNK), Of(MOST, &OCCUPANCY)],
-        )
-        .holds(&[Holds::More(2, 0)]),
-        Conclusion::new("Static and dynamic shared memory of the same size make the same accesses.", &[]).holds(&[
-            Holds::If(|report| {
-                let accesses = |row: Row| row.find(report)?.counters.map(|counted| (counted.shared, counted.global));
-                accesses(STATIC).is_some() && accesses(STATIC) == accesses(DYNAMIC)
-            }),
-        ]),
-    ];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
-    const SHOWCASE: Showcase = Showcase {
-        start: &[("size", "2048"), ("static", ""), ("dynamic", "")],
-        row: "dynamic-1",
-        access: "shared load",
-        ..Showcase::DEFAULTS
-    };
+    const SHOWCASE: Showcase = SHOWCASE;
     type Options = Options;
     type Data = Data;
 

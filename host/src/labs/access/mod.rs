@@ -1,24 +1,26 @@
 //! The access patterns of a warp, on each memory model. The kernels and what they show are in
-//! `kernels::access`; `table` has the patterns. Without a GPU or a model it opens a simulated
+//! `kernels::access`; `task` has the patterns. Without a GPU or a model it opens a simulated
 //! device for each of `--models`.
 
 mod table;
+mod task;
 
 use device::flag_values::each_once;
 use device::random::Random;
-use device::{Buffer, Device, DeviceChoice, Error, LaunchConfig, POISON, Result};
+use device::{Buffer, Device, DeviceChoice, Error, LaunchConfig, Result};
 use kernels::access as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, LOADS, ModelChoice, STORES, SWEEPS, Task, tasks};
+use table::{CONCLUSIONS, LOADS, ModelChoice, SHOWCASE, STORES, SWEEPS};
+use task::{Task, tasks};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::models::is_plain;
 use super::settings::Settings;
-use super::showcase::{Showcase, Slider};
+use super::showcase::Showcase;
 use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
 
 const THREADS: DefaultSize = DefaultSize { on_gpu: 1 << 22, on_simulator: 1024 };
@@ -60,13 +62,7 @@ impl Lab for Access {
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];
-    const SHOWCASE: Showcase = Showcase {
-        start: &[("loads", ""), ("size", "256"), ("models", "hopper")],
-        row: "load stride {} on hopper",
-        access: "global load",
-        slider: Some(Slider { flag: "stride", title: "stride, elements", range: (2, 33, 2), other: 33, with: "" }),
-        ..Showcase::DEFAULTS
-    };
+    const SHOWCASE: Showcase = SHOWCASE;
     type Options = Options;
     type Data = Data;
 
@@ -185,32 +181,5 @@ impl Access {
             "" => variant.axis("model", "this device"),
             model => variant.axis("model", model).on(device),
         }
-    }
-
-    /// The elements of a task's output.
-    fn written(&self, task: Task) -> usize {
-        match task {
-            Task::Store(_) => self.stored,
-            _ => self.threads as usize,
-        }
-    }
-
-    /// The expected output: poison where nothing is written.
-    fn expected(&self, task: Task) -> Vec<u32> {
-        let mut output = vec![u32::from_le_bytes([POISON; 4]); self.written(task)];
-        for i in 0..self.threads {
-            match task {
-                Task::Load(pattern) => output[i as usize] = self.elements[pattern.element(i) as usize],
-                Task::Store(pattern) => {
-                    let element = pattern.element(i);
-                    output[element as usize] = kernel::value_at(element, self.seed);
-                }
-                Task::Difference { scale, shift } => {
-                    let other = self.elements[(scale * i + shift) as usize];
-                    output[i as usize] = other.wrapping_sub(self.elements[i as usize]);
-                }
-            }
-        }
-        output
     }
 }

@@ -3,10 +3,10 @@
 use clap::Args;
 use device::flag_values::whole_number;
 use device::{DeviceChoice, LoadCaching, Model};
-use kernels::access::Pattern;
 use picture::Scale;
 use simt::{MemoryCounters, TransactionCounters};
 
+use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{self, Of, Times};
 use crate::report::measures::{GBPS, TIME};
@@ -57,72 +57,6 @@ fn model(text: &str) -> std::result::Result<ModelChoice, String> {
         Ok(DeviceChoice::Model(model, caching)) => Ok(ModelChoice(model, caching)),
         _ => Err(format!("unknown model '{text}'; give some of {}", device::models_named())),
     }
-}
-
-/// What each thread does.
-#[derive(Clone, Copy)]
-pub(super) enum Task {
-    /// Loads the pattern's element.
-    Load(Pattern),
-    /// Stores to the pattern's element.
-    Store(Pattern),
-    /// Loads `a[scale * i + shift]` and `a[i]`.
-    Difference { scale: u32, shift: u32 },
-}
-
-impl Task {
-    /// The last element that it touches, for this many threads.
-    pub(super) fn last(self, threads: u32) -> u64 {
-        match self {
-            Self::Load(pattern) | Self::Store(pattern) => {
-                let i = match pattern.scatter_bits {
-                    0 => threads.next_multiple_of(32) - 1,
-                    bits => (1 << bits) - 1,
-                };
-                u64::from(i) * u64::from(pattern.stride) + u64::from(pattern.offset)
-            }
-            Self::Difference { scale, shift } => u64::from(threads) * u64::from(scale) + u64::from(shift),
-        }
-    }
-}
-
-/// The tasks that the flags request, by name.
-pub(super) fn tasks(options: &Options, threads: u32) -> Vec<(String, Task)> {
-    let (all, aligned) = (options.all, Pattern::ALIGNED);
-    let scatter_bits = threads.max(32).next_power_of_two().ilog2();
-    let strides = match (options.stride.as_slice(), all) {
-        ([], true) => &[2, 3, 8, 16, 32],
-        ([], false) => &[2, 8][..],
-        (strides, _) => strides,
-    };
-    let strides = strides.iter().map(|&stride| (format!("stride {stride}"), Pattern { stride, ..aligned }, false));
-    let named = |name: &str, pattern, extra| (name.to_owned(), pattern, extra);
-    let patterns = [
-        named("aligned", aligned, false),
-        named("permuted", Pattern { exchange: 5, ..aligned }, false),
-        named("misaligned", Pattern { offset: 1, ..aligned }, false),
-        named("one word", Pattern { stride: 0, ..aligned }, true),
-    ];
-    // Each thread in a cache line of its own; and anywhere.
-    let scattered = [
-        named("scattered", Pattern { stride: 32, scatter_bits, ..aligned }, false),
-        named("random", Pattern { scatter_bits, ..aligned }, true),
-    ];
-    let patterns = patterns.into_iter().chain(strides).chain(scattered).filter(|(.., extra)| all || !extra);
-    let patterns: Vec<_> = patterns.collect();
-    let mut tasks = Vec::new();
-    for side in options.sides.chosen() {
-        let of_side = |(name, pattern, _): &(String, Pattern, bool)| match side.of {
-            Side::Loads => (format!("load {name}"), Task::Load(*pattern)),
-            Side::Stores => (format!("store {name}"), Task::Store(*pattern)),
-        };
-        tasks.extend(patterns.iter().map(of_side));
-        if all && side.of == Side::Loads {
-            tasks.push(("load a[i+1]-a[i]".to_owned(), Task::Difference { scale: 1, shift: 1 }));
-            tasks.push(("load a[64i]-a[i]".to_owned(), Task::Difference { scale: 64, shift: 0 }));
-        }
-    }
-    tasks
 }
 
 /// Transactions for each request: on a model in its transactions, else in sectors.
@@ -219,3 +153,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::Differ(0, 1)]),
 ];
+
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("loads", ""), ("size", "256"), ("models", "hopper")],
+    row: "load stride {} on hopper",
+    access: "global load",
+    slider: Some(Slider { flag: "stride", title: "stride, elements", range: (2, 33, 2), other: 33, with: "" }),
+    ..Showcase::DEFAULTS
+};

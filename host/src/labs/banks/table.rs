@@ -7,9 +7,10 @@ use device::flag_values::whole_number;
 use kernels::banks::STAGE_WORDS;
 use picture::Scale;
 
+use crate::labs::showcase::{Showcase, Slider};
 use crate::report::Gap::{Of, Times};
-use crate::report::measures::{SHARED_LOAD_WAVEFRONTS, TIME};
-use crate::report::{Conclusion, Measure, Row, Rows, Sweep};
+use crate::report::measures::{SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME};
+use crate::report::{Bound, Conclusion, Goal, Measure, Row, Rows, Sweep, Target};
 
 /// The maximum number of reads per thread: no pattern leaves the staged data.
 const MOST_ROUNDS: u32 = 128;
@@ -142,3 +143,19 @@ pub(super) const SWEEPS: &[Sweep] = &[Sweep {
     timed: (&MEDIAN, Scale::Linear),
     counted: (&[&SHARED_LOAD_WAVEFRONTS], Scale::Linear),
 }];
+
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("rounds", "8")],
+    row: "stride-{}",
+    access: "shared load",
+    slider: Some(Slider { flag: "stride", title: "stride, words", range: (0, 33, 32), other: 33, with: "" }),
+    goals: &[Goal {
+        ask: "Find a stride without bank conflicts, other than 0 and 1.",
+        row: Row::At(&[]),
+        measure: &SHARED_LOAD_CONFLICTS,
+        unit: " conflicts a load",
+        bound: Bound::AtMost(Target::Number(0.0)),
+        except: &[("stride", "0"), ("stride", "1")],
+    }],
+    ..Showcase::DEFAULTS
+};

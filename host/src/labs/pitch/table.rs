@@ -3,12 +3,21 @@
 use clap::Args;
 use device::flag_values::whole_number;
 
-use crate::labs::inputs::MatrixFlags;
+use crate::labs::inputs::{DefaultSize, MatrixFlags, MemoryNeeds};
+use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{self, AsFast, Of};
 use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS};
 use crate::report::{Bound, Cell, Conclusion, Goal, Holds, Measure, Row, Target, of_fact};
 use crate::units::percent;
+
+/// The columns of the lecture's matrix.
+pub(super) const COLUMNS: DefaultSize = DefaultSize { on_gpu: 120, on_simulator: 120 };
+pub(super) const ROWS: DefaultSize = DefaultSize { on_gpu: 1 << 19, on_simulator: 512 };
+
+/// The matrix and its transpose, linear and with a pitch that may be four times as long, and an output for each; the matrix and a
+/// result on the host.
+pub(super) const NEEDS: MemoryNeeds = MemoryNeeds { what: "copying a matrix", on_device: 12, on_host: 2 };
 
 /// How a variant reads the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,3 +118,12 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::Same(0, 2)]),
 ];
+
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("rows", "64")],
+    row: "rows-linear",
+    beside: "columns-linear",
+    access: "global load",
+    goals: GOALS,
+    ..Showcase::DEFAULTS
+};

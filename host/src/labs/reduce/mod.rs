@@ -6,6 +6,7 @@ mod number;
 mod on_device;
 mod peer;
 mod table;
+mod values;
 
 use std::rc::Rc;
 
@@ -19,31 +20,17 @@ use serde_json::{Value, json};
 use number::Number;
 use on_device::OnDevice;
 pub use table::Options;
-use table::{CONCLUSIONS, Operation, SWEEPS, Step, Type};
+use table::{CONCLUSIONS, Operation, SHOWCASE, SWEEPS, Step, Type};
+use values::{SIZE, Values, sizes, values};
 
 use super::compare::Shape;
-use super::inputs::{DefaultSize, MemoryNeeds, named};
+use super::inputs::{DefaultSize, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::VariantSpec;
-use crate::npy;
 use crate::peers::Peer;
 use crate::report::{Conclusion, Subject, Sweep};
-
-const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 17 };
-
-/// The input and two buffers for partial results, on the device; the input on the host.
-const NEEDS: MemoryNeeds = MemoryNeeds { what: "the reduction of a vector", on_device: 3, on_host: 2 };
-
-/// The smallest size of a plot.
-const LEAST_PLOTTED: u64 = 1 << 9;
-
-/// The values of one type: those to add up and compare, and those to multiply.
-struct Values<T> {
-    values: Vec<T>,
-    factors: Vec<T>,
-}
 
 /// The lab: values of each requested type.
 pub struct Reduce {
@@ -70,13 +57,7 @@ impl Lab for Reduce {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Library];
     const SHAPED: bool = true;
-    const SHOWCASE: Showcase = Showcase {
-        start: &[("size", "8192")],
-        row: "reduce2-sum-f32",
-        beside: "reduce3-sum-f32",
-        access: "shared load",
-        ..Showcase::DEFAULTS
-    };
+    const SHOWCASE: Showcase = SHOWCASE;
     type Options = Options;
     type Data = Data;
 
@@ -165,39 +146,6 @@ fn best_launch(size: usize, device: &Device) -> LaunchConfig {
 
 fn most_blocks(launches: &[LaunchConfig]) -> usize {
     launches.iter().map(|launch| launch.grid[0] as usize).max().unwrap_or(1)
-}
-
-/// The sizes of the flag, those of a plot, or the default one.
-fn sizes(device: &Device, options: &Options, plot: bool) -> Vec<u64> {
-    match options.size.as_slice() {
-        [] if plot && options.input.is_none() => {
-            let grow = |size: &u64| Some(size * 4).filter(|&size| size <= SIZE.on(device));
-            std::iter::successors(Some(LEAST_PLOTTED), grow).collect()
-        }
-        [] => vec![SIZE.on(device)],
-        sizes => each_once(sizes.to_vec()),
-    }
-}
-
-/// The values of one type, from the file or at random: as many as the largest of these sizes.
-fn values<T: Number>(device: &Device, options: &Options, sizes: &[u64], random: &mut Random) -> Result<Values<T>> {
-    if let Some(path) = &options.input {
-        let values = npy::read::<T>(path, 1)?.data;
-        NEEDS.check::<T>(device, &[values.len() as u64])?;
-        return Ok(Values { factors: values.clone(), values });
-    }
-    let size = sizes.iter().copied().max().unwrap_or(1);
-    NEEDS.check::<T>(device, &[size])?;
-    let size = size as usize;
-    let multiplies = options.operation.contains(&Operation::Product);
-    let factors = T::factors(random, if multiplies { size } else { 0 });
-    Ok(Values { values: random.samples(size), factors })
-}
-
-impl<T> Values<T> {
-    fn of(&self, operation: Operation) -> &[T] {
-        if operation == Operation::Product { &self.factors } else { &self.values }
-    }
 }
 
 impl Reduce {

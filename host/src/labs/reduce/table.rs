@@ -9,6 +9,7 @@ use device::flag_values::{power_of_two, whole_number};
 use kernels::{phases, reduce as kernel};
 use picture::Scale;
 
+use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Percent};
 use crate::report::measures::{ACTIVE_LANES, BANK_CONFLICTS, GBPS, INSTRUCTIONS, SPEEDUP};
@@ -184,3 +185,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[ONE_SIZE]),
 ];
+
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("size", "8192")],
+    row: "reduce2-sum-f32",
+    beside: "reduce3-sum-f32",
+    access: "shared load",
+    ..Showcase::DEFAULTS
+};

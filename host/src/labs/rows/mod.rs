@@ -3,25 +3,25 @@
 //! in [`crate::labs::ALL`] and run by [`crate::labs::flow`]; it writes only its own buffers. `table` has the variants, `reference`
 //! what is right, `peer` the libraries' rows.
 
+mod best_launch;
 mod peer;
 mod reference;
 mod table;
 
 use std::rc::Rc;
 
-use best_kernels::rows::{self as best, Best};
+use best_kernels::rows::Best;
 use device::peers::Peers;
 use device::random::Random;
 use device::{Buffer, Device, LaunchConfig, Matrix, Result};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, Layout, Method, Statistic, Task};
+use table::{CONCLUSIONS, Layout, Method, SHOWCASE, Statistic, Task};
 
 use super::best::slots;
 use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
 use super::lab::{Lab, Plan, Variant};
-use super::launcher::Launcher;
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::VariantSpec;
@@ -61,13 +61,7 @@ impl Lab for Rows {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas, Peer::Library];
     const SHAPED: bool = true;
-    const SHOWCASE: Showcase = Showcase {
-        start: &[("rows", "64")],
-        row: "sum-global-linear",
-        beside: "sum-shared-linear",
-        access: "global load",
-        ..Showcase::DEFAULTS
-    };
+    const SHOWCASE: Showcase = SHOWCASE;
     type Options = Options;
     type Data = Data;
 
@@ -185,37 +179,5 @@ impl Rows {
         .bytes(self.bytes(task))
         .computes(format!("the results of {name}"), (self.results(task) * size_of::<f32>()) as u64);
         if kernel.is_none() && !by_column { variant.one_of_several_kernels() } else { variant }
-    }
-
-    fn launch_best(
-        &self,
-        data: &mut Data,
-        launcher: &mut Launcher<'_>,
-        statistic: Statistic,
-        best: Best,
-        index: usize,
-        pitch: u32,
-    ) -> Result<()> {
-        let HostMatrix { rows, columns, .. } = self.matrix;
-        let launch = best.launch(rows, columns).into();
-        let Data { matrices, of_rows, of_columns, slots } = data;
-        let matrix = &matrices[index];
-        let (rows, columns) = (rows as u32, columns as u32);
-        match (best, statistic.best) {
-            (Best::Lanes8, Some((kernel, _, _))) | (Best::Lanes32, Some((_, kernel, _))) => {
-                // SAFETY: rows, columns and pitch are those of the matrix; each row has a result.
-                unsafe { launcher.launch_unchecked(kernel, &launch, (matrix, of_rows, rows, columns, pitch)) }
-            }
-            (Best::Blocks(per_row), Some((_, _, kernel))) => {
-                let arguments = (matrix, of_rows, columns, pitch, per_row, slots);
-                // SAFETY: the same, and the slots are those of the grid, all 0.
-                unsafe { launcher.launch_unchecked(kernel, &launch, arguments) }
-            }
-            (Best::Columns(_), _) | (_, None) => {
-                let arguments = (matrix, of_columns, rows, columns, pitch, slots);
-                // SAFETY: the same; each column has a result.
-                unsafe { launcher.launch_unchecked(&best::rows_column_means_best, &launch, arguments) }
-            }
-        }
     }
 }

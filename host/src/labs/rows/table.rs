@@ -7,6 +7,7 @@ use device::flag_values::power_of_two;
 use kernels::{rows as kernel, rows_all as others};
 
 use crate::labs::inputs::MatrixFlags;
+use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
 use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS};
@@ -174,3 +175,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         cost.is_some_and(|cost| cost.per_ideal < 1.5)
     })]),
 ];
+
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("rows", "64")],
+    row: "sum-global-linear",
+    beside: "sum-shared-linear",
+    access: "global load",
+    ..Showcase::DEFAULTS
+};

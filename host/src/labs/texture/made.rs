@@ -7,8 +7,10 @@ use device::{ArrayShape, Buffer, Device, LaunchConfig, OwnedSurface, OwnedTextur
 use kernels::texture as kernel;
 
 use super::walks::COLUMNS;
-use super::{Data, F32, Outcome, Shape, Texture, Variant};
+use super::{Data, F32, Texture};
 use crate::labs::Launcher;
+use crate::labs::compare::Shape;
+use crate::labs::lab::{Outcome, Variant};
 
 /// Where the image that is made goes.
 pub(super) struct Made {

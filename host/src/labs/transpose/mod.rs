@@ -1,6 +1,7 @@
 //! The transpose of a matrix: naive, in blocks, through shared memory, padded. The kernels and what
 //! they show are in `kernels::transpose`; `table` has the variants, `peer` the libraries.
 
+mod outcome;
 mod peer;
 mod table;
 
@@ -16,13 +17,13 @@ use kernels::transpose as kernel;
 use kernels::transpose_wide::transpose_wide;
 use serde_json::{Value, json};
 
+use outcome::target;
 pub use table::Options;
 use table::{CONCLUSIONS, SHOWCASE, Step};
 
 use super::best::gpu;
-use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
-use super::lab::{Lab, Outcome, Plan, Variant};
+use super::lab::{Lab, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::VariantSpec;
@@ -194,27 +195,5 @@ impl Transpose {
     /// The bytes of the matrix.
     fn bytes(&self) -> u64 {
         size_of_val(self.matrix.elements.as_slice()) as u64
-    }
-
-    /// Whether the transpose, or the copy, is right.
-    fn outcome(&self, copies: bool, data: &mut Data) -> Result<Outcome> {
-        let HostMatrix { rows, columns, ref elements } = self.matrix;
-        let found = target(copies, &mut data.output, &mut data.copied).read()?;
-        Ok(match copies {
-            true => {
-                Outcome::exact(Shape::Matrix { rows, columns }, found, |row, column| elements[row * columns + column])
-            }
-            false => Outcome::exact(Shape::Matrix { rows: columns, columns: rows }, found, |row, column| {
-                elements[column * columns + row]
-            }),
-        })
-    }
-}
-
-/// Where a variant writes to.
-fn target<'d>(copies: bool, output: &'d mut Matrix<f32>, copied: &'d mut Option<Matrix<f32>>) -> &'d mut Matrix<f32> {
-    match (copies, copied) {
-        (true, Some(copied)) => copied,
-        _ => output,
     }
 }

@@ -1,0 +1,95 @@
+//! The table of the lab: its tasks and memories, its flags, and what it concludes.
+
+use clap::Args;
+use device::flag_values::whole_number;
+
+use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
+use crate::labs::showcase::Showcase;
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{AsFast, Of};
+use crate::report::measures::{CONSTANT_ADDRESSES, LOAD_REQUESTS};
+use crate::report::{Conclusion, Holds, Row};
+
+pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 13 };
+
+/// The numbers, the bytes and the output on the device; the same on the host.
+pub(super) const NEEDS: MemoryNeeds = MemoryNeeds { what: "an array", on_device: 3, on_host: 3 };
+
+/// What a variant computes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    Polynomial,
+    Gamma,
+    Lookup,
+    Set,
+}
+
+impl Variants for Task {
+    const TITLE: &'static str = "Tasks";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("polynomial", "A polynomial: all lanes read the same coefficient", Self::Polynomial),
+        variant("gamma", "A gamma correction: all lanes read the same two parameters", Self::Gamma),
+        variant("lookup", "A table of 256 entries: each lane reads a different entry", Self::Lookup),
+        variant("set", "Set a constant and read it back, synchronously and on a stream", Self::Set),
+    ];
+}
+
+/// Where the constants are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Memory {
+    Constant,
+    Global,
+}
+
+impl Variants for Memory {
+    const TITLE: &'static str = "Memories";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("constant", "Read from constant memory", Self::Constant),
+        variant("global", "Read from global memory", Self::Global),
+    ];
+}
+
+/// The flags of `host constant`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) tasks: Chosen<Task>,
+    #[command(flatten)]
+    pub(super) memories: Chosen<Memory>,
+    // The inputs of the polynomial and the gamma correction: numbers from 0 to 1.
+    #[command(flatten)]
+    pub(super) x: VectorFlags,
+    /// Threads of a block
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
+    pub(super) block: u32,
+}
+
+const POLYNOMIAL: Row = Row::Named("polynomial-constant");
+const POLYNOMIAL_GLOBAL: Row = Row::Named("polynomial-global");
+const LOOKUP: Row = Row::Named("lookup-constant");
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "For the polynomial, constant memory is {} as global memory; for the table it is {}.",
+        &[AsFast(POLYNOMIAL, POLYNOMIAL_GLOBAL), AsFast(LOOKUP, Row::Named("lookup-global"))],
+    ),
+    Conclusion::new(
+        "A load from constant memory accesses {} address where all lanes read the same coefficient, and {} where each lane looks up \
+         another entry.",
+        &[Of(POLYNOMIAL, &CONSTANT_ADDRESSES), Of(LOOKUP, &CONSTANT_ADDRESSES)],
+    )
+    .holds(&[Holds::More(1, 0)]),
+    Conclusion::new(
+        "From global memory the polynomial takes {} load requests instead of {}.",
+        &[Of(POLYNOMIAL_GLOBAL, &LOAD_REQUESTS), Of(POLYNOMIAL, &LOAD_REQUESTS)],
+    )
+    .holds(&[Holds::More(0, 1)]),
+];
+
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("size", "2048")],
+    row: "polynomial-constant",
+    beside: "lookup-constant",
+    access: "constant load",
+    ..Showcase::DEFAULTS
+};

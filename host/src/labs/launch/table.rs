@@ -1,0 +1,119 @@
+//! The table of the lab: its flags, what its grids and its plot show, and what it concludes.
+
+use clap::Args;
+use device::flag_values::whole_number;
+use picture::Scale;
+
+use super::word::{Word, model};
+use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
+use crate::labs::showcase::Showcase;
+use crate::report::Gap::{Name, Of};
+use crate::report::measures::{GBPS, LOAD_REQUESTS};
+use crate::report::{Better, Bound, Cell, Conclusion, Goal, Holds, Measure, Row, Rows, Section, Sweep, Target};
+use crate::units;
+
+pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 14 };
+
+/// The vector and its initial values on the device; both and a result on the host.
+pub(super) const NEEDS: MemoryNeeds = MemoryNeeds { what: "incrementing a vector", on_device: 2, on_host: 2 };
+
+/// What the lab is about: the bytes that a full multiprocessor has requested at once.
+pub(super) const IN_FLIGHT: Measure = Measure::new(
+    Section::Axis,
+    "bytes_in_flight",
+    &["bytes in flight on a multiprocessor"],
+    Better::Higher,
+    |variant| {
+        let bytes = variant.fact("bytes_in_flight")?.as_u64()?;
+        Some(Cell::new(bytes as f64, units::bytes(bytes)))
+    },
+)
+.unit("bytes");
+
+/// The threads that a full multiprocessor has at once.
+const RESIDENT: Measure =
+    Measure::new(Section::Axis, "resident_threads", &["threads on a multiprocessor"], Better::Higher, |variant| {
+        let of = |fact| variant.fact(fact)?.as_u64();
+        Some(Cell::count(of(IN_FLIGHT.key)?.checked_div(of("bytes_in_flight_of_a_thread")?)?))
+    });
+
+/// The flags of `host launch`.
+///
+/// The variants are all combinations.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Words to load, separated by commas: f32, f32x2 and f32x4, of 4, 8 and 16 bytes
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WORD,...",
+        value_delimiter = ',',
+        default_value = "f32,f32x2,f32x4",
+        hide_possible_values = true
+    )]
+    pub(super) word: Vec<Word>,
+    /// Independent loads per thread, separated by commas: 1, 2, 4, 8
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,2,4,8", value_parser = loads)]
+    pub(super) loads: Vec<u32>,
+    /// Threads of a block, separated by commas [default: 64,256,1024 on a GPU, 256 on the simulator]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
+    pub(super) block: Vec<u32>,
+    /// Blocks of the grid, separated by commas [default: as many as the vector needs; on a GPU also one for each multiprocessor]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, i32::MAX as u32))]
+    pub(super) grid: Vec<u32>,
+    /// The vector.
+    #[command(flatten)]
+    pub(super) vector: VectorFlags,
+}
+
+/// A number of independent loads for which there is a kernel.
+fn loads(text: &str) -> std::result::Result<u32, String> {
+    let number = text.parse().ok().filter(|number| [1, 2, 4, 8].contains(number));
+    number.ok_or_else(|| "give 1, 2, 4 or 8".to_owned())
+}
+
+const ONE: Row = Row::At(&[("word", "f32"), ("loads", "1"), ("block", "256")]);
+const FOUR: Row = Row::At(&[("word", "f32"), ("loads", "4"), ("block", "256")]);
+const WIDE: Row = Row::At(&[("word", "f32x4"), ("loads", "1"), ("block", "256")]);
+// In blocks of the first size.
+const FOUR_LOADS: Row = Row::At(&[("word", "f32"), ("loads", "4")]);
+const WIDE_LOAD: Row = Row::At(&[("word", "f32x4"), ("loads", "1")]);
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "With blocks of 256 threads, one load of 4 bytes at a time reaches {} GB/s, four independent ones {}, and one of 16 bytes {}: \
+         what counts is bytes in flight.",
+        &[Of(ONE, &GBPS), Of(FOUR, &GBPS), Of(WIDE, &GBPS)],
+    )
+    .holds(&[Holds::More(1, 0), Holds::More(2, 0)]),
+    Conclusion::new("The best is {}, with {} GB/s.", &[Name(Row::Most(&[], &GBPS)), Of(Row::Most(&[], &GBPS), &GBPS)]),
+    Conclusion::new(
+        "Four loads of 4 bytes keep as much in flight as one of 16, with {} load requests instead of {}.",
+        &[Of(FOUR_LOADS, &LOAD_REQUESTS), Of(WIDE_LOAD, &LOAD_REQUESTS)],
+    )
+    .holds(&[Holds::More(0, 1)]),
+];
+
+pub(super) const SWEEPS: &[Sweep] = &[Sweep {
+    x: "loads",
+    title: "independent loads of a thread",
+    scale: Scale::Log,
+    series: &["word"],
+    rows: Rows::EachGroup,
+    timed: (&GBPS, Scale::Linear),
+    counted: (&[&IN_FLIGHT], Scale::Log),
+}];
+
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("size", "8192"), ("loads", "1,4"), ("block", "32")],
+    access: "global load",
+    goals: &[Goal {
+        ask: "Choose a block with which a multiprocessor is full of threads.",
+        row: Row::At(&[]),
+        measure: &RESIDENT,
+        unit: " threads at once",
+        bound: Bound::AtLeast(Target::Of(|report| Some(f64::from(model(&report.device)?.limits.threads)))),
+        except: &[],
+    }],
+    ..Showcase::DEFAULTS
+};

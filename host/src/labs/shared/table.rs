@@ -1,0 +1,97 @@
+//! The table of the lab: its variants, its flags, and what it concludes.
+
+use clap::Args;
+use device::flag_values::whole_number;
+
+use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
+use crate::labs::showcase::Showcase;
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::{AsFast, Of};
+use crate::report::measures::OCCUPANCY;
+use crate::report::{Cell, Conclusion, Holds, Measure, Row, of_fact};
+
+pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1 << 17 };
+
+/// The input and the output on the device; the input and a result on the host.
+pub(super) const NEEDS: MemoryNeeds =
+    MemoryNeeds { what: "reversing the chunks of a vector", on_device: 2, on_host: 2 };
+
+/// Sizes of a block's shared memory in kilobytes, and whether only `--all` runs them; those that the device does not have are
+/// omitted.
+pub(super) const KILOBYTES: [(u32, bool); 10] = [
+    (1, false),
+    (4, true),
+    (8, true),
+    (16, false),
+    (32, true),
+    (48, false),
+    (64, true),
+    (96, false),
+    (160, true),
+    (227, false),
+];
+
+/// How a variant's chunks get their shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chunks {
+    Static,
+    Dynamic,
+    Carveouts,
+}
+
+impl Variants for Chunks {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("static", "Chunks whose size is known to the compiler", Self::Static),
+        variant("dynamic", "Chunks whose size is given at launch", Self::Dynamic),
+        variant("carveouts", "A dynamic chunk, with each carveout", Self::Carveouts),
+    ];
+}
+
+/// The flags of `host shared`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) variants: Chosen<Chunks>,
+    /// Kilobytes of dynamic chunks, separated by commas [default: 1,16,48,96,227, as far as a block can have them]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
+    pub(super) kilobytes: Vec<u32>,
+    /// Also dynamic chunks of 4, 8, 32, 64 and 160 kilobytes
+    #[arg(long, conflicts_with = "kilobytes")]
+    pub(super) all: bool,
+    #[command(flatten)]
+    pub(super) vector: VectorFlags,
+    /// Threads of a block
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
+    pub(super) block: u32,
+}
+
+const STATIC: Row = Row::Named("static-16");
+const DYNAMIC: Row = Row::Named("dynamic-16");
+const LEAST: Row = Row::Least(&[("chunks", "dynamic")], &CHUNK);
+const MOST: Row = Row::Most(&[("chunks", "dynamic")], &CHUNK);
+
+/// The kilobytes of a chunk.
+const CHUNK: Measure = of_fact("kilobytes", |variant| variant.fact("kilobytes")?.as_u64().map(Cell::count));
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new("Static shared memory is {} as dynamic of the same size.", &[AsFast(STATIC, DYNAMIC)]),
+    Conclusion::new(
+        "With {} KB of shared memory per block the occupancy is {}, with {} KB it is {}.",
+        &[Of(LEAST, &CHUNK), Of(LEAST, &OCCUPANCY), Of(MOST, &CHUNK), Of(MOST, &OCCUPANCY)],
+    )
+    .holds(&[Holds::More(2, 0)]),
+    Conclusion::new("Static and dynamic shared memory of the same size make the same accesses.", &[]).holds(&[
+        Holds::If(|report| {
+            let accesses = |row: Row| row.find(report)?.counters.map(|counted| (counted.shared, counted.global));
+            accesses(STATIC).is_some() && accesses(STATIC) == accesses(DYNAMIC)
+        }),
+    ]),
+];
+
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("size", "2048"), ("static", ""), ("dynamic", "")],
+    row: "dynamic-1",
+    access: "shared load",
+    ..Showcase::DEFAULTS
+};
