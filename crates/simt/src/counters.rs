@@ -12,31 +12,9 @@
 
 use std::ops::AddAssign;
 
+use crate::instruction::AccessKind;
 use crate::metric::{Metric, MetricValue, add_each_field};
 use crate::model::{ModelCounters, Occupancy};
-
-/// The kind of access that an instruction makes. The counters of a launch are split by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AccessKind {
-    /// `ld`.
-    Load,
-    /// `st`.
-    Store,
-    /// `atom`: returns the old value.
-    Atomic,
-    /// `red`: returns nothing.
-    Reduction,
-    /// `cp.async`: from global to shared memory. In global memory it counts as a load, as on the
-    /// hardware.
-    Copy,
-}
-
-impl AccessKind {
-    /// What a bulk copy to global memory does there.
-    pub(crate) fn of_bulk_store(reduces: bool) -> Self {
-        if reduces { Self::Reduction } else { Self::Store }
-    }
-}
 
 /// Accesses to global or local memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::counters::AccessKind;
-
 /// What reports show of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionInfo {
@@ -43,4 +41,27 @@ pub enum InstructionClass {
     Barrier,
     /// Anything else.
     Other,
+}
+
+/// The kind of access that an instruction makes. The counters of a launch are split by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    /// `ld`.
+    Load,
+    /// `st`.
+    Store,
+    /// `atom`: returns the old value.
+    Atomic,
+    /// `red`: returns nothing.
+    Reduction,
+    /// `cp.async`: from global to shared memory. In global memory it counts as a load, as on the
+    /// hardware.
+    Copy,
+}
+
+impl AccessKind {
+    /// What a bulk copy to global memory does there.
+    pub(crate) fn of_bulk_store(reduces: bool) -> Self {
+        if reduces { Self::Reduction } else { Self::Store }
+    }
 }

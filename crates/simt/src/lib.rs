@@ -51,7 +51,7 @@
 //!   [`Request::service`] says what moves and which pass serves each lane, on any model.
 //! - A launch's [`Checks`] look for faults that do not stop it: the report's [`Finding`]s.
 //!
-//! Modules: `program` decodes, `machine` executes, with `lanes` for arithmetic, `memory`, `texture`
+//! Modules: `program` decodes, `run` launches, `machine` executes, with `lanes` for arithmetic, `memory`, `texture`
 //! and `output`; `coalesce` and `model` count, `request` lists what
 //! they count; `timing` predicts how long a launch takes; `sanitizer` looks for faults. `tensor_core` rounds,
 //! and `tensor_map` describes boxes of tensors. The other files are what callers see: launches,
@@ -85,6 +85,7 @@ mod output;
 mod program;
 mod report;
 mod request;
+mod run;
 mod sanitizer;
 mod site;
 mod tensor_core;
@@ -94,15 +95,14 @@ mod timing;
 mod trap;
 
 pub use counters::{
-    AccessKind, ByKind, ConstantCounters, Counters, DistributedCounters, InstructionCounters, MemoryCounters,
-    SharedCounters,
+    ByKind, ConstantCounters, Counters, DistributedCounters, InstructionCounters, MemoryCounters, SharedCounters,
 };
 pub use error::{LoadError, LoadErrorReason};
-pub use instruction::{InstructionClass, InstructionInfo, SourceLine};
+pub use instruction::{AccessKind, InstructionClass, InstructionInfo, SourceLine};
 pub use launch::{DEFAULT_FAULT_LIMIT, DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
 pub use memory::{
-    AccessFaultKind, AllocationSpan, DEFAULT_HEAP_LIMIT, FreeFault, GLOBAL_BASE, HeapAllocation, LOCAL_WINDOW, Memory,
-    MemoryError, SHARED_WINDOW, WINDOW_BYTES,
+    AccessFaultKind, AllocationSpan, DEFAULT_HEAP_LIMIT, FreeFault, GLOBAL_BASE, HeapAllocation, LOCAL_WINDOW,
+    MbarrierFault, Memory, MemoryError, SHARED_WINDOW, WINDOW_BYTES,
 };
 pub use metric::{Metric, MetricValue};
 pub use model::{
@@ -124,4 +124,4 @@ pub use texture::{
     TextureFault, TextureSource,
 };
 pub use timing::{Bound, Predicted, Prediction, Why};
-pub use trap::{Absence, MbarrierFault, Trap, TrapKind};
+pub use trap::{Absence, Trap, TrapKind};

@@ -6,7 +6,7 @@ mod message;
 use ptx::Space;
 
 use crate::site::{AccessAction, SourcePosition};
-use crate::{AccessFaultKind, Finding, FreeFault, TensorFault, TextureFault};
+use crate::{AccessFaultKind, Finding, FreeFault, MbarrierFault, TensorFault, TextureFault};
 
 /// A fault that stopped a launch.
 ///
@@ -42,16 +42,6 @@ pub struct Trap {
     pub findings: Vec<Finding>,
 }
 
-/// The number of the cluster's barrier, next to the numbered barriers of a block.
-pub(crate) const CLUSTER_BARRIER: u32 = 16;
-
-/// The number for the place where the first warpgroup of a block waits for its products; the other
-/// warpgroups follow.
-pub(crate) const WARPGROUP_BARRIER: u32 = 17;
-
-/// The count of all these numbers: a block has at most eight warpgroups.
-pub(crate) const BARRIER_NUMBERS: u32 = WARPGROUP_BARRIER + 8;
-
 /// Why some threads never reach a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
@@ -68,34 +58,6 @@ pub enum Absence {
     NoThread,
     /// They are on another path of the program.
     Diverged,
-}
-
-/// Why an `mbarrier` operation is invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MbarrierFault {
-    /// No barrier was initialised there.
-    NotInitialized,
-    /// A barrier cannot wait for this many arrivals.
-    Count {
-        /// The requested number.
-        count: u32,
-    },
-    /// More arrivals than the phase waits for, or none.
-    Arrivals {
-        /// The arrivals.
-        arrivals: u32,
-        /// The arrivals that it waits for.
-        pending: u32,
-    },
-    /// A barrier cannot wait for this many bytes.
-    Bytes {
-        /// The bytes.
-        bytes: i64,
-    },
-    /// A `.noComplete` arrival completes the phase.
-    Completes,
-    /// The barrier is in another block's memory than the bytes that it counts.
-    OtherBlock,
 }
 
 /// What stopped a launch.

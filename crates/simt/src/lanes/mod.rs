@@ -23,6 +23,7 @@
 //! Everything that runs inside `Arch::dispatch` must be inlined and free of closures; otherwise it
 //! is compiled without the host's instruction set.
 
+mod atomic;
 mod bits;
 mod compare;
 mod convert;
@@ -35,10 +36,9 @@ mod rows;
 pub(crate) mod soft;
 mod video;
 
+pub(crate) use atomic::{combine, exchange, has_atomic};
 pub(crate) use compare::{combination, compare, select_by_sign, set, set_pair, test_property};
 pub(crate) use convert::{convert, convert_pack, convert_pair, float_immediate};
-pub(crate) use float::{add_double, add_single};
-pub(crate) use half::atomic_halves;
 pub(crate) use handler::lanes;
 pub(crate) use handler::{Carry, Handler, pack, unpack};
 pub(crate) use registers::{Base, Constants, Registers, Value, blend, value};

@@ -4,10 +4,8 @@
 use ptx::BarrierReduction;
 
 use crate::machine::observe;
-use crate::machine::state::{
-    Arrival, Fault, NUMBERED_BARRIERS, Next, Outcome, RunningLaunch, Split, Wait, Warp, Worker,
-};
-use crate::program::{Action, Barrier};
+use crate::machine::state::{Arrival, Fault, Next, Outcome, RunningLaunch, Split, Wait, Warp, Worker};
+use crate::program::{Action, Barrier, NUMBERED_BARRIERS};
 use crate::trap::{Absence, TrapKind};
 
 pub(super) fn wait(

@@ -2,7 +2,7 @@
 
 use ptx::Space;
 
-use crate::counters::AccessKind;
+use crate::instruction::AccessKind;
 use crate::lanes::{Row, WideRow, lanes, mask_where};
 use crate::machine::asynchronous::mbarrier::access::update;
 use crate::machine::observe::SideAccess;

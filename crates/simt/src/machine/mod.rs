@@ -46,12 +46,6 @@ mod traced;
 mod watch;
 mod written;
 
-pub(crate) use asynchronous::mbarrier::value::pending_count;
-pub(crate) use atomic::has_atomic;
-pub(crate) use schedule::beside::predicted_beside;
-pub(crate) use schedule::rehearsal::checked_on_model;
 pub(crate) use schedule::resident::Placement;
 pub(crate) use schedule::run::run as run_launch;
-pub(crate) use state::LOCAL_LIMIT;
 pub(crate) use state::RunningLaunch;
-pub(crate) use state::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, backing_addresses, most_blocks};

@@ -5,9 +5,9 @@
 use ptx::Space;
 
 use crate::coalesce::{self, Wavefronts};
-use crate::counters::AccessKind;
+use crate::instruction::AccessKind;
 use crate::lanes::WideRow;
-use crate::machine::state::{At, Modelled, Residence, RunningBlock, Warp, Worker, backing_addresses};
+use crate::machine::state::{At, Modelled, Residence, RunningBlock, Warp, Worker};
 use crate::machine::{access, traced};
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheHint, Multiprocessor};
@@ -152,7 +152,7 @@ fn pass_in_space(
         Space::Local => {
             let base = LOCAL_BASE + number * modelled.local_bytes_per_warp;
             for word in 0..u64::from(width.div_ceil(4)) {
-                let addresses = backing_addresses(access, word).map(|address| base.wrapping_add(address));
+                let addresses = access.backing_addresses(word).map(|address| base.wrapping_add(address));
                 let access = Access::new(access.mask, &addresses, width.min(4));
                 multiprocessor.access(kind, AccessOrigin::Local, hint, &access);
             }

@@ -2,7 +2,7 @@
 //! this around an access that it passes to the model.
 
 use crate::coalesce;
-use crate::counters::AccessKind;
+use crate::instruction::AccessKind;
 use crate::lanes::lanes;
 use crate::machine::state::Modelled;
 use crate::memory::Access;

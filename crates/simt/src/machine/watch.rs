@@ -6,7 +6,7 @@ use ptx::Space;
 
 use crate::InstructionClass;
 use crate::coalesce::CopyAccesses;
-use crate::counters::AccessKind;
+use crate::instruction::AccessKind;
 use crate::lanes::WideRow;
 use crate::machine::access;
 use crate::machine::state::{At, Attempt, Block, ReportsTo, RunningLaunch, Warp, Worker};

@@ -51,6 +51,16 @@ impl<'a> Access<'a> {
         Ok(())
     }
 
+    /// In local memory: the offset of each lane's `word`th accessed word in the hardware's layout,
+    /// which interleaves the words of a warp's lanes.
+    pub fn backing_addresses(&self, word: u64) -> [u64; 32] {
+        std::array::from_fn(|lane| {
+            let address = self.addresses[lane];
+            // Inactive lanes may have any address.
+            (address / 4 + word).wrapping_mul(128).wrapping_add(lane as u64 * 4 + address % 4)
+        })
+    }
+
     /// The addresses, with each inactive lane's replaced by an active one's. At least one lane must
     /// be active.
     #[inline(always)]
@@ -225,6 +235,33 @@ impl fmt::Display for RefusedAccess<'_> {
                     allocation.address
                 )
             }
+        }
+    }
+}
+
+/// Displays a refused `free` as a message.
+pub(crate) struct RefusedFree<'a> {
+    pub address: u64,
+    pub fault: &'a FreeFault,
+}
+
+impl fmt::Display for RefusedFree<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self { address, fault } = self;
+        match fault {
+            FreeFault::NotAllocated => write!(formatter, "free of {address:#x}, which did not come from malloc"),
+            FreeFault::Freed { allocation } => {
+                write!(formatter, "double free: the {} at {address:#x} were already freed", Bytes(allocation.bytes))
+            }
+            FreeFault::Inside { allocation } => write!(
+                formatter,
+                "free of {address:#x}, which is {} past the start of an {allocation}",
+                Bytes(address - allocation.address)
+            ),
+            FreeFault::NotOfHeap { allocation } => write!(
+                formatter,
+                "free of {address:#x}, which did not come from malloc: it is in an {allocation}, made by the host or the module"
+            ),
         }
     }
 }

@@ -7,7 +7,8 @@
 //! other allocations.
 //!
 //! `global`, `shared` and `heap` hold memory; `words` reads and writes it. `windows`: the address
-//! map. `written`: which bytes were written, for the sanitizer. `snapshot`: a copy, for a launch
+//! map. `mbarrier`: the value of an mbarrier.
+//! `written`: which bytes were written, for the sanitizer. `snapshot`: a copy, for a launch
 //! that is undone.
 //!
 //! A kernel's accesses come a warp at a time, as a [`Shape`] and its lowest address. An [`Access`]
@@ -19,6 +20,7 @@ mod error;
 mod global;
 mod heap;
 mod lanes;
+mod mbarrier;
 mod shape;
 mod shared;
 mod snapshot;
@@ -27,16 +29,19 @@ mod words;
 mod written;
 
 pub(crate) use access::space_name;
-pub(crate) use access::{Access, AccessFault, Bytes, Located, RefusedAccess};
+pub(crate) use access::{Access, AccessFault, Bytes, Located, RefusedAccess, RefusedFree};
 pub use access::{AccessFaultKind, AllocationSpan, FreeFault};
 pub use error::MemoryError;
 pub use global::Memory;
 pub(crate) use heap::Caller;
 pub use heap::{DEFAULT_HEAP_LIMIT, HeapAllocation};
 pub(crate) use lanes::{Lanes, Runs};
+pub use mbarrier::MbarrierFault;
+pub(crate) use mbarrier::{Mbarrier, parity_of, pending_count};
 pub(crate) use shape::Shape;
 pub(crate) use shared::SharedMemory;
-pub(crate) use windows::{BLOCK_WINDOW_BYTES, PARAMETER_WINDOW, rank_of, space_of};
+pub(crate) use snapshot::Snapshot;
+pub(crate) use windows::{BLOCK_WINDOW_BYTES, LOCAL_LIMIT, PARAMETER_WINDOW, rank_of, space_of};
 pub use windows::{GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 pub(crate) use written::Written;
 

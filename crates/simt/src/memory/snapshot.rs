@@ -1,11 +1,10 @@
 //! A copy of memory, for launches whose effects are undone: the rehearsal of a launch on a model
-//! (`machine/schedule/rehearsal.rs`). Reads, and later restores, all memory that kernels can write.
+//! (`run/rehearsal.rs`). Reads, and later restores, all memory that kernels can write.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Memory;
 use super::heap::Chunks;
-use crate::InvalidLaunch;
 
 /// The contents of each allocation that kernels can write.
 pub(crate) struct Snapshot {
@@ -15,19 +14,17 @@ pub(crate) struct Snapshot {
 }
 
 impl Memory {
-    /// Copies the contents of memory, before a launch of this kernel.
-    pub(crate) fn snapshot(&self, kernel: &str) -> Result<Snapshot, InvalidLaunch> {
+    /// Copies the contents of memory, if the host has room for the copy.
+    pub(crate) fn snapshot(&self) -> Option<Snapshot> {
         let copy = |words: Option<&[AtomicU32]>| {
             let words = words.unwrap_or_default();
             let mut copy = Vec::new();
-            copy.try_reserve_exact(words.len())?;
+            copy.try_reserve_exact(words.len()).ok()?;
             copy.extend(words.iter().map(|word| word.load(Relaxed)));
-            Ok(copy)
+            Some(copy)
         };
-        let allocations = self.writable().map(copy).collect::<Result<_, std::collections::TryReserveError>>();
-        allocations
-            .map(|allocations| Snapshot { allocations, heap: self.heap_chunks() })
-            .map_err(|_| InvalidLaunch::NoRoomForChecks { kernel: kernel.into(), bytes: self.used() })
+        let allocations = self.writable().map(copy).collect::<Option<_>>()?;
+        Some(Snapshot { allocations, heap: self.heap_chunks() })
     }
 
     /// Restores the contents. Which bytes count as written is not restored: a launch that is undone
@@ -60,7 +57,7 @@ mod tests {
         let caller = Caller { place: 0, block: 0, thread: 0 };
         let block = memory.heap_allocate(8, caller).unwrap();
         memory.store_each(&Access::new(1, &[block; 32], 4), &[[5; 32]]).unwrap();
-        let before = memory.snapshot("k").unwrap();
+        let before = memory.snapshot().unwrap();
         let later = memory.heap_allocate(8, caller).unwrap();
         memory.store_each(&Access::new(1, &[block; 32], 4), &[[6; 32]]).unwrap();
         memory.heap_free(block).unwrap();

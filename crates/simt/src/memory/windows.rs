@@ -12,6 +12,9 @@ pub const SHARED_WINDOW: u64 = 0x0100_0000_0000;
 /// Generic address of the first byte of a thread's local memory.
 pub const LOCAL_WINDOW: u64 = 0x0200_0000_0000;
 
+/// The most local memory of a thread, as on the hardware.
+pub(crate) const LOCAL_LIMIT: u64 = 512 << 10;
+
 /// Size of each window in bytes: room for the shared memory of more blocks than a cluster has.
 pub const WINDOW_BYTES: u64 = 1 << 29;
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use super::cache::Cache;
 use super::multiprocessor::{Multiprocessor, Upstream};
 use super::{L2, Model, ModelCounters, Note, SectorCounters, Traffic, WrittenBack};
-use crate::counters::AccessKind;
+use crate::instruction::AccessKind;
 
 const SECTOR_BYTES: u64 = 32;
 

@@ -11,7 +11,7 @@ use super::{
     TransactionCounters, banks, transactions,
 };
 use crate::coalesce::{self, Wavefronts};
-use crate::counters::AccessKind;
+use crate::instruction::AccessKind;
 use crate::lanes::lanes;
 use crate::memory::Access;
 

@@ -25,6 +25,19 @@ pub(crate) const RETURN: u32 = u32::MAX;
 /// The point of reconvergence of paths that never reconverge.
 pub(crate) const NEVER_JOINS: u32 = u32::MAX - 1;
 
+/// How many numbered barriers a block has.
+pub(crate) const NUMBERED_BARRIERS: u32 = 16;
+
+/// The number of the cluster's barrier, next to the numbered barriers of a block.
+pub(crate) const CLUSTER_BARRIER: u32 = NUMBERED_BARRIERS;
+
+/// The number for the place where the first warpgroup of a block waits for its products; the other
+/// warpgroups follow.
+pub(crate) const WARPGROUP_BARRIER: u32 = 17;
+
+/// The count of all these numbers: a block has at most eight warpgroups.
+pub(crate) const BARRIER_NUMBERS: u32 = WARPGROUP_BARRIER + 8;
+
 /// A decoded kernel.
 pub(crate) struct Code {
     pub instructions: Vec<Instruction>,

@@ -1,5 +1,5 @@
-//! A module prepared to run: [`Program::load`] decodes kernels and allocates variables,
-//! [`Program::launch`] validates a launch and runs it.
+//! A module prepared to run: [`Program::load`] decodes kernels and allocates variables.
+//! (`run` launches them.)
 //!
 //! - `decode` turns PTX into `code`, whose parts are `access`, `texture`, `matrix` with `fragment`,
 //!   `asynchronous`, `system` and `inspection`.
@@ -7,7 +7,7 @@
 //!   step.
 //! - `blocks`, `control_flow`, `layout`, `order`, `listing` and `variables` are what loading
 //!   computes.
-//! - `request` validates a launch. `text` shows decoded code.
+//! - `text` shows decoded code.
 
 mod access;
 mod asynchronous;
@@ -24,7 +24,6 @@ mod listing;
 mod matrix;
 mod order;
 mod registers;
-mod request;
 mod system;
 mod text;
 mod texture;
@@ -43,6 +42,7 @@ pub(crate) use listing::source;
 pub(crate) use matrix::*;
 pub(crate) use system::SystemFunction;
 pub use system::is_of_device_runtime;
+pub(crate) use text::Listing;
 pub(crate) use texture::*;
 pub(crate) use variables::{function_at, window};
 
@@ -51,29 +51,26 @@ use std::sync::Arc;
 
 use ptx::{Function, Handle, Kind, Module, Space};
 
-use crate::machine::{RunningLaunch, checked_on_model, predicted_beside, run_launch};
-use crate::timing::estimate_registers;
-use crate::{InvalidLaunch, Launch, LaunchError, LoadError, LoadErrorReason, Memory, Report};
-
-use request::{check, cooperative, placement};
+use crate::{LoadError, LoadErrorReason, Memory};
 
 /// A module prepared to run: its variables are in memory, its kernels are decoded.
 pub struct Program {
-    module: Arc<Module>,
+    pub(crate) module: Arc<Module>,
     /// The address of each `.global` and `.const` variable, by the index of its handle.
     addresses: Vec<Option<u64>>,
-    kernels: Vec<Kernel>,
+    pub(crate) kernels: Vec<Kernel>,
     /// The address of the grid's workspace, which cooperative launches synchronise in, if any
     /// kernel uses it.
-    workspace: Option<u64>,
-    by_name: HashMap<String, usize>,
+    pub(crate) workspace: Option<u64>,
+    pub(crate) by_name: HashMap<String, usize>,
 }
 
-struct Kernel {
-    info: KernelInfo,
-    code: Result<Code, Box<LoadError>>,
+/// A kernel, decoded if all of its instructions are supported.
+pub(crate) struct Kernel {
+    pub info: KernelInfo,
+    pub code: Result<Code, Box<LoadError>>,
     /// The offset of each parameter, and their total size.
-    parameters: (Vec<u64>, u64),
+    pub parameters: (Vec<u64>, u64),
 }
 
 /// What a kernel needs.
@@ -174,14 +171,6 @@ impl Program {
         self.kernels.iter().filter_map(|kernel| Some((&kernel.info, kernel.code.as_ref().err()?.as_ref())))
     }
 
-    /// A kernel's decoded code as text, for people: each PTX instruction, and beneath it the steps
-    /// that the machine executes for it. The text is no interface: it changes with the machine.
-    pub fn decoded(&self, kernel: &str) -> Result<String, LaunchError> {
-        let kernel = self.named(kernel)?;
-        let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
-        Ok(text::Listing(code).to_string())
-    }
-
     /// The `.global` or `.const` variable of that name.
     pub fn symbol(&self, name: &str) -> Option<Symbol> {
         self.module.variables.iter().find_map(|(handle, variable)| {
@@ -203,52 +192,6 @@ impl Program {
         });
         let address = found.and_then(|(index, _)| self.addresses[index.index()]);
         address.is_some_and(|address| memory.write(address, &handle.to_le_bytes()).is_ok())
-    }
-
-    /// Runs a kernel to its end. `memory` holds the program's variables and the arguments' buffers.
-    pub fn launch(&self, memory: &Memory, launch: &Launch) -> Result<Report, LaunchError> {
-        let kernel = self.named(launch.kernel)?;
-        let launch = &Launch { grid: kernel.info.grid_of_blocks(launch.grid), ..launch.clone() };
-        let cluster = check(launch, &kernel.info)?;
-        let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
-        let (offsets, bytes) = &kernel.parameters;
-        let estimate = || estimate_registers(code, &self.module);
-        let place = |launch: &Launch| placement(launch, &kernel.info, cluster, estimate);
-        let placement = place(launch)?;
-        cooperative(launch, &kernel.info, cluster, placement.as_ref())?;
-        let workspace = self.workspace.filter(|_| launch.cooperative).unwrap_or(0);
-        if workspace != 0 {
-            // A launch that was stopped may have left the barrier in use.
-            let _ = memory.atomic32(workspace + 4, |_| 0);
-        }
-        let run = |launch: &Launch, placement| {
-            let parameters = (offsets.as_slice(), *bytes);
-            let launched = RunningLaunch::new(code, &self.module, memory, launch, parameters, cluster, workspace);
-            run_launch(launched, launch.threads, placement)
-        };
-        let result = match placement {
-            None if launch.predicts.is_some() => {
-                predicted_beside(memory, launch, |launch| run(launch, None), |launch| run(launch, place(launch)?))
-            }
-            Some(placement) if launch.checks.any() => {
-                checked_on_model(memory, launch, |launch| run(launch, None), |launch| run(launch, Some(placement)))
-            }
-            _ => run(launch, placement),
-        };
-        if !launch.checks.init {
-            memory.assume_written();
-        }
-        result
-    }
-
-    /// The kernel of that name.
-    fn named(&self, name: &str) -> Result<&Kernel, InvalidLaunch> {
-        let found = self.by_name.get(name).map(|&index| &self.kernels[index]);
-        found.ok_or_else(|| InvalidLaunch::NoSuchKernel {
-            module: self.module.name.clone(),
-            kernel: name.to_owned(),
-            available: self.kernels.iter().map(|kernel| kernel.info.name.clone()).collect(),
-        })
     }
 }
 
@@ -279,17 +222,5 @@ impl Kernel {
             never_written: code.iter().flat_map(|code| &code.functions).flat_map(|f| f.never_written.clone()).collect(),
         };
         Self { info, code, parameters: layout::parameters(module, function) }
-    }
-}
-
-#[cfg(test)]
-impl Program {
-    /// A launch of a kernel that has begun, for tests that step through it.
-    pub(crate) fn begun<R>(&self, memory: &Memory, launch: &Launch, each: impl FnOnce(&RunningLaunch) -> R) -> R {
-        let kernel = self.named(launch.kernel).expect("the kernel is there");
-        let cluster = check(launch, &kernel.info).expect("the launch is valid");
-        let code = kernel.code.as_ref().expect("the kernel is supported");
-        let parameters = (kernel.parameters.0.as_slice(), kernel.parameters.1);
-        each(&RunningLaunch::new(code, &self.module, memory, launch, parameters, cluster, 0))
     }
 }

@@ -296,7 +296,7 @@ fn passed(formatter: &mut Formatter<'_>, arguments: &[Rows], results: &[Rows]) -
 }
 
 /// A decoded kernel and the functions that it may call.
-pub(super) struct Listing<'a>(pub &'a Code);
+pub(crate) struct Listing<'a>(pub &'a Code);
 
 impl Display for Listing<'_> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {

@@ -4,9 +4,8 @@
 
 use super::{Path, Request, RequestedMemory};
 use crate::coalesce::{self, CopyAccesses, SECTOR_BYTES, Served, Wavefronts};
-use crate::counters::AccessKind;
+use crate::instruction::AccessKind;
 use crate::lanes::lanes;
-use crate::machine::backing_addresses;
 use crate::memory::Access;
 use crate::model::{self, BankRule, Banks, CacheHint, LoadCaching, Model, Route, TransactionRule};
 use crate::texture;
@@ -270,7 +269,7 @@ fn distributed(access: &Access) -> Service {
 fn local(access: &Access) -> Service {
     let mut service = Service::new(Unit::Sector, 0, Vec::new());
     for word in 0..u64::from(access.width.div_ceil(4)) {
-        let addresses = backing_addresses(access, word);
+        let addresses = access.backing_addresses(word);
         let part = Access::new(access.mask, &addresses, access.width.min(4));
         service.bytes_asked += coalesce::sectors(&part).bytes;
         service.asks.extend(whole(&part));

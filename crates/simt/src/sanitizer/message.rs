@@ -5,10 +5,10 @@ use std::fmt;
 
 use super::MapFence;
 use super::finding::{Conflict, Finding, FindingKind, ProductPart, RaceScope};
-use crate::memory::{Bytes, RefusedAccess, space_name};
+use crate::AccessAction;
+use crate::memory::{Bytes, RefusedAccess, RefusedFree, space_name};
 use crate::program::RegisterUse;
 use crate::site::{Site, Triple};
-use crate::{AccessAction, TrapKind};
 
 impl fmt::Display for FindingKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -19,7 +19,7 @@ impl fmt::Display for FindingKind {
             Self::Leak { allocation } => {
                 write!(formatter, "malloc without free: the {allocation} is still allocated at the end")
             }
-            Self::Free { address, fault } => TrapKind::Free { address: *address, fault: fault.clone() }.fmt(formatter),
+            Self::Free { address, fault } => RefusedFree { address: *address, fault }.fmt(formatter),
             Self::Unwritten { space, address, width, .. } => write!(
                 formatter,
                 "uninitialised read of {} from {} memory, at address {address:#x}",

@@ -30,10 +30,9 @@ use super::releases::{Location, Proxied, Releases};
 use super::shadow::{READS, Shadow, WRITE};
 use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use crate::memory::BLOCK_WINDOW_BYTES;
-use crate::program::{Order, SyncScope};
+use crate::program::{BARRIER_NUMBERS, Order, SyncScope};
 use crate::sanitizer::touch::Reached;
 use crate::site::AccessAction;
-use crate::trap::BARRIER_NUMBERS;
 
 /// A conflict with an earlier access: who, and whether that was a write.
 pub(super) struct MarkConflict {

@@ -3,9 +3,9 @@
 
 use std::fmt;
 
-use super::{Absence, CLUSTER_BARRIER, MbarrierFault, Trap, TrapKind, WARPGROUP_BARRIER};
-use crate::FreeFault;
-use crate::memory::{Bytes, RefusedAccess};
+use super::{Absence, Trap, TrapKind};
+use crate::memory::{RefusedAccess, RefusedFree};
+use crate::program::{CLUSTER_BARRIER, WARPGROUP_BARRIER};
 use crate::site::Triple;
 
 /// The name of a barrier.
@@ -36,47 +36,13 @@ impl fmt::Display for Absence {
     }
 }
 
-impl fmt::Display for MbarrierFault {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MbarrierFault::NotInitialized => write!(formatter, "there is none: `mbarrier.init` creates one"),
-            MbarrierFault::Count { count } => {
-                write!(formatter, "it cannot wait for {count} arrivals: 1 to 1048575 are allowed")
-            }
-            MbarrierFault::Arrivals { arrivals: 0, .. } => write!(formatter, "an arrival with a count of 0"),
-            MbarrierFault::Arrivals { arrivals, pending } => {
-                write!(formatter, "{arrivals} arrivals, but the phase waits for only {pending} more")
-            }
-            MbarrierFault::Bytes { bytes } => {
-                write!(formatter, "it cannot wait for {bytes} bytes: -1048575 to 1048575 are allowed")
-            }
-            MbarrierFault::OtherBlock => write!(formatter, "the bytes that it is to count arrive in another block"),
-            MbarrierFault::Completes => write!(formatter, "an arrival with `.noComplete` completes the phase"),
-        }
-    }
-}
-
 impl fmt::Display for TrapKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             &TrapKind::Access { action, space, address, width, ref fault } => {
                 RefusedAccess { action, space, address, width, fault }.fmt(formatter)
             }
-            TrapKind::Free { address, fault } => match fault {
-                FreeFault::NotAllocated => write!(formatter, "free of {address:#x}, which did not come from malloc"),
-                FreeFault::Freed { allocation } => {
-                    write!(formatter, "double free: the {} at {address:#x} were already freed", Bytes(allocation.bytes))
-                }
-                FreeFault::Inside { allocation } => write!(
-                    formatter,
-                    "free of {address:#x}, which is {} past the start of an {allocation}",
-                    Bytes(address - allocation.address)
-                ),
-                FreeFault::NotOfHeap { allocation } => write!(
-                    formatter,
-                    "free of {address:#x}, which did not come from malloc: it is in an {allocation}, made by the host or the module"
-                ),
-            },
+            TrapKind::Free { address, fault } => RefusedFree { address: *address, fault }.fmt(formatter),
             TrapKind::BarrierDivergence { barrier, missing, absence } => write!(
                 formatter,
                 "{} is not executed by the whole warp: thread {} {absence}",

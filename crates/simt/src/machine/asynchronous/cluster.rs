@@ -10,7 +10,8 @@
 
 use crate::machine::state::{Fault, Split, Wait, Warp, Worker};
 use crate::machine::{modelled, observe};
-use crate::trap::{CLUSTER_BARRIER as CLUSTER, TrapKind};
+use crate::program::CLUSTER_BARRIER as CLUSTER;
+use crate::trap::TrapKind;
 
 /// Some lanes of a split arrive, or wait. Returns whether they continue at once.
 pub(crate) fn execute(

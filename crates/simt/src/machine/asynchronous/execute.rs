@@ -4,10 +4,10 @@ use crate::lanes::lanes;
 use crate::machine::asynchronous::bulk::{rows, tensor, transit};
 use crate::machine::asynchronous::mbarrier::access::{barrier_addresses, update};
 use crate::machine::asynchronous::mbarrier::phases;
-use crate::machine::asynchronous::mbarrier::value::Mbarrier;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Fault, Refused, Warp, Worker};
 use crate::machine::{access, copy, observe};
+use crate::memory::Mbarrier;
 use crate::program::{Asynchronous, Fence, MbarrierAction};
 
 /// Executes an instruction. Returns whether the split continues; otherwise it waits.

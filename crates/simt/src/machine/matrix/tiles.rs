@@ -4,7 +4,7 @@
 use ptx::Space;
 
 use crate::coalesce::Wavefronts;
-use crate::counters::AccessKind;
+use crate::instruction::AccessKind;
 use crate::lanes::{Row, WideRow, lanes};
 use crate::machine::matrix::multiply::multiply;
 use crate::machine::matrix::warpgroup;

@@ -24,9 +24,9 @@ use crate::machine::matrix::multiply::{gather, scatter};
 use crate::machine::matrix::products::{Arithmetic, with_zeros};
 use crate::machine::observe;
 use crate::machine::observe::SideAccess;
-use crate::machine::state::{Arrival, At, Attempt, Refused, Split, WARPGROUP, WARPS_OF_GROUP, Wait, Warp, Worker};
+use crate::machine::state::{Arrival, At, Attempt, Refused, Split, WARPS_OF_GROUP, Wait, Warp, Worker};
 use crate::memory::Access;
-use crate::program::{WarpgroupFactor, WarpgroupProduct};
+use crate::program::{WARPGROUP_BARRIER, WarpgroupFactor, WarpgroupProduct};
 use crate::site::AccessAction;
 use crate::trap::TrapKind;
 
@@ -95,7 +95,7 @@ pub(crate) fn multiply<'l>(
 /// A warp waits for the products of its warpgroup, until all four warps have begun their parts.
 /// Returns whether it continues at once: without a whole warpgroup, there are no products.
 pub(crate) fn meet(worker: &mut Worker, warp: &mut Warp, split: &Split) -> bool {
-    let barrier = WARPGROUP + warp.index / WARPS_OF_GROUP;
+    let barrier = WARPGROUP_BARRIER + warp.index / WARPS_OF_GROUP;
     let threads = Some(WARPS_OF_GROUP * 32);
     let arrival = Arrival { barrier, threads, mask: u32::MAX, exists: warp.exists, predicate: None };
     if !has_whole_group(worker, warp) || worker.block.barriers.arrive(&arrival).is_err() {

@@ -6,8 +6,8 @@ use crate::FindingKind;
 use crate::lanes::{Row, lanes};
 use crate::machine::state::{Split, Wait, Warp, Worker};
 use crate::machine::{across, inspect};
+use crate::program::CLUSTER_BARRIER;
 use crate::program::{Action, Fence};
-use crate::trap::CLUSTER_BARRIER;
 
 /// Some lanes execute a fence.
 pub(in crate::machine) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, fence: &Fence) {

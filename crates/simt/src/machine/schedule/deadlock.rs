@@ -3,7 +3,8 @@
 use crate::lanes::lanes;
 use crate::machine::asynchronous;
 use crate::machine::state::{Barriers, Fault, Stop, Wait, Warp, Worker};
-use crate::trap::{Absence, CLUSTER_BARRIER as CLUSTER, TrapKind};
+use crate::program::CLUSTER_BARRIER as CLUSTER;
+use crate::trap::{Absence, TrapKind};
 
 /// Finds a block that waits for something other than the cluster's barrier, to report a deadlock.
 /// (The cluster's barrier is complete when all threads wait there.)

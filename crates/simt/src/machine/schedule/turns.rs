@@ -12,9 +12,9 @@ use crate::FindingKind;
 use crate::lanes::lanes;
 use crate::machine::schedule::{deadlock, patience};
 use crate::machine::state::copies::Copies;
-use crate::machine::state::{Fault, NUMBERED_BARRIERS, Split, Stage, Stop, Wait, Warp, Worker};
+use crate::machine::state::{Fault, Split, Stage, Stop, Wait, Warp, Worker};
 use crate::machine::{asynchronous, barriers, meeting, observe, step, written};
-use crate::program::{Action, Code};
+use crate::program::{Action, Code, NUMBERED_BARRIERS};
 use crate::trap::TrapKind;
 
 /// Instructions in one turn of a warp.

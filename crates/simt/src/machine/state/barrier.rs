@@ -9,13 +9,8 @@
 use std::ops::Range;
 
 use crate::lanes::lanes;
-use crate::trap::{BARRIER_NUMBERS, WARPGROUP_BARRIER};
+use crate::program::{BARRIER_NUMBERS, WARPGROUP_BARRIER};
 
-/// The numbered barriers of a block.
-pub(crate) const NUMBERED_BARRIERS: u32 = 16;
-/// The first number of the barriers at which warpgroups wait for their products, one for each
-/// warpgroup.
-pub(crate) const WARPGROUP: u32 = WARPGROUP_BARRIER;
 /// Warps of a warpgroup.
 pub(crate) const WARPS_OF_GROUP: u32 = 4;
 
@@ -133,7 +128,7 @@ impl Barriers {
 
     /// The warps of the block that take part in a barrier, if it is not for all.
     pub fn parties(barrier: u32) -> Option<Range<u32>> {
-        let group = barrier.checked_sub(WARPGROUP)?;
+        let group = barrier.checked_sub(WARPGROUP_BARRIER)?;
         Some(group * WARPS_OF_GROUP..(group + 1) * WARPS_OF_GROUP)
     }
 

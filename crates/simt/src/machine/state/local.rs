@@ -6,7 +6,7 @@
 
 use crate::coalesce;
 use crate::coalesce::Sectors;
-use crate::lanes::{Row, WideRow, blend, lanes};
+use crate::lanes::{Row, blend, lanes};
 use crate::memory::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 
 /// The local memory of a warp's threads.
@@ -139,20 +139,10 @@ impl LocalMemory {
         let mut total = Sectors::default();
         for word in 0..u64::from(access.width.div_ceil(4)) {
             let part =
-                coalesce::sectors(&Access::new(access.mask, &backing_addresses(access, word), access.width.min(4)));
+                coalesce::sectors(&Access::new(access.mask, &access.backing_addresses(word), access.width.min(4)));
             total.sectors += part.sectors;
             total.bytes += part.bytes;
         }
         total
     }
-}
-
-/// The offset of each lane's `word`th accessed word in the hardware's layout of the warp's local
-/// memory.
-pub(crate) fn backing_addresses(access: &Access, word: u64) -> WideRow {
-    std::array::from_fn(|lane| {
-        let address = access.addresses[lane];
-        // Inactive lanes may have any address.
-        (address / 4 + word).wrapping_mul(128).wrapping_add(lane as u64 * 4 + address % 4)
-    })
 }

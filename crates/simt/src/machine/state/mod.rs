@@ -10,7 +10,6 @@
 //!   memory.
 //! - `copies`: copies that lanes have begun; `held`: registers that products hold; `asynchronous`:
 //!   what that folder keeps.
-//! - `limits`: how many blocks can run side by side.
 
 pub(crate) mod asynchronous;
 mod at;
@@ -18,7 +17,6 @@ mod barrier;
 mod block;
 pub(crate) mod copies;
 pub(crate) mod held;
-mod limits;
 mod local;
 mod on_model;
 mod outcome;
@@ -29,14 +27,13 @@ mod warp;
 mod worker;
 
 pub(crate) use at::At;
-pub(crate) use barrier::{Arrival, Barriers, NUMBERED_BARRIERS, Outcome, WARPGROUP, WARPS_OF_GROUP};
+pub(crate) use barrier::{Arrival, Barriers, Outcome, WARPS_OF_GROUP};
 pub(crate) use block::{Block, RunningBlock, Stage};
-pub(crate) use limits::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
-pub(crate) use local::{LocalMemory, backing_addresses};
+pub(crate) use local::LocalMemory;
 pub(crate) use on_model::{Modelled, Residence, WavefrontDelta};
 pub(crate) use outcome::{Attempt, Fault, Next, Refused, Stop};
 pub(crate) use running_launch::RunningLaunch;
 pub(crate) use tracked::{Origin, TrackedRegister};
 pub(crate) use unwritten::{Incomplete, LoadedBy, Storing, UnwrittenLoad, UnwrittenLoads};
-pub(crate) use warp::{Frame, LOCAL_LIMIT, Split, Wait, Warp};
+pub(crate) use warp::{Frame, Split, Wait, Warp};
 pub(crate) use worker::{ReportsTo, Worker};

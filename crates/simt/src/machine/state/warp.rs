@@ -16,7 +16,6 @@ mod split;
 
 use std::collections::HashMap;
 
-pub(crate) use calls::LOCAL_LIMIT;
 pub(crate) use frame::Frame;
 use split::{ALONE, JOIN_PATIENCE, Join};
 pub(crate) use split::{Split, Wait};

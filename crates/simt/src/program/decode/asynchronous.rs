@@ -6,8 +6,8 @@ use ptx::{
 };
 
 use crate::LoadErrorReason;
-use crate::lanes::{NEVER, Operands, lanes};
-use crate::machine::pending_count;
+use crate::lanes::{NEVER, Operands, has_atomic, lanes};
+use crate::memory::pending_count;
 use crate::program::asynchronous::{
     AsyncCopy, Asynchronous, BulkCopy, MbarrierAction, RemoteStore, TensorCopy, TensorTransfer,
 };
@@ -105,7 +105,7 @@ impl FunctionDecoder<'_, '_> {
 
     pub(in crate::program) fn bulk_copy(&mut self, copy: &ptx::BulkCopy) -> Decoded<()> {
         if let Some((op, ty)) = copy.reduction
-            && !crate::machine::has_atomic(op, ty)
+            && !has_atomic(op, ty)
         {
             let what = format!("cp.reduce.async.bulk {op:?} of type .{}", ty.name());
             return Err(LoadErrorReason::Unsupported { what });

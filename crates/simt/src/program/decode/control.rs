@@ -8,7 +8,7 @@ use ptx::{
 
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
-use crate::lanes::ALWAYS;
+use crate::lanes::{ALWAYS, has_atomic};
 use crate::program::code::{self, Action, Barrier, BranchIndexed, Call, Match, Reduction, Rows, Shuffle, SystemCall};
 use crate::program::inspection::Rule;
 use crate::program::system;
@@ -121,7 +121,7 @@ impl FunctionDecoder<'_, '_> {
         src: Operand,
         members: Operand,
     ) -> Decoded<()> {
-        if !crate::machine::has_atomic(op, ty) || ty.bits() != 32 {
+        if !has_atomic(op, ty) || ty.bits() != 32 {
             let what = format!("redux.sync {op:?} of type .{}", ty.name());
             return Err(LoadErrorReason::Unsupported { what });
         }

@@ -8,7 +8,7 @@ use ptx::{
 
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
-use crate::lanes::{self, FIXED, Handler, Operands, lanes};
+use crate::lanes::{self, FIXED, Handler, Operands, has_atomic, lanes};
 use crate::model::CacheHint;
 use crate::program::access::{AddressOperand, Atomic, Copied, Fence, Load, Order, Store};
 use crate::program::code::{Action, Constant, Rows};
@@ -311,7 +311,7 @@ impl FunctionDecoder<'_, '_> {
         order: Order,
     ) -> Decoded<()> {
         let what = || format!("atomic operation {op:?} of type .{}", ty.name());
-        if !crate::machine::has_atomic(op, ty) {
+        if !has_atomic(op, ty) {
             return Err(LoadErrorReason::Unsupported { what: what() });
         }
         let Target::Memory(reach) = self.target(space, address)? else {

@@ -3,9 +3,8 @@
 //! where an interval ends early.
 
 use super::Races;
-use crate::program::{Fence, SyncScope};
+use crate::program::{Fence, SyncScope, WARPGROUP_BARRIER};
 use crate::sanitizer::clocks::Meeting;
-use crate::trap::WARPGROUP_BARRIER;
 
 impl Races {
     /// Some lanes reach a barrier.

@@ -4,7 +4,7 @@
 
 use ptx::{Space, Type};
 
-use crate::counters::AccessKind;
+use crate::instruction::AccessKind;
 use crate::lanes::{Registers, lanes};
 use crate::machine::asynchronous::bulk::reports::{
     Reported, begins, little_endian, report, report_pieces, run_of_shared, runs_of_global,

@@ -6,7 +6,7 @@
 use ptx::{AtomicOp, Space, TensorField, Type};
 
 use crate::FindingKind;
-use crate::counters::AccessKind;
+use crate::instruction::AccessKind;
 use crate::lanes::{WideRow, lanes};
 use crate::machine::asynchronous::bulk::reports::{
     Reported, begins, report, report_part, report_pieces, run_of_shared, runs_of_global,

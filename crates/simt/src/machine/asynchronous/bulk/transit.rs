@@ -14,20 +14,21 @@
 
 use ptx::{AtomicOp, Space, Type};
 
-use crate::counters::AccessKind;
-use crate::lanes::lanes;
+use crate::instruction::AccessKind;
+use crate::lanes::{combine, lanes};
 use crate::machine::asynchronous::bulk::reports::{
     Reported, begins, little_endian, report, report_part, run_of_shared,
 };
 use crate::machine::asynchronous::mbarrier::access::update;
 use crate::machine::state::asynchronous::{Arriving, Departing, LIMIT, Leaving, UNIT};
 use crate::machine::state::{Attempt, Fault, Refused, Warp, Worker};
-use crate::machine::{atomic, modelled, observe};
+use crate::machine::{modelled, observe};
+use crate::memory::MbarrierFault;
 use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
 use crate::sanitizer::Run;
 use crate::site::AccessAction;
 use crate::tensor_map::{Piece, RowLayout};
-use crate::trap::{MbarrierFault, TrapKind};
+use crate::trap::TrapKind;
 
 /// The same address in the block of that rank.
 fn place_in(rank: u64, address: u64) -> u64 {
@@ -224,7 +225,7 @@ fn reduce(
     for (index, element) in bytes.chunks(width).enumerate() {
         let address = to.wrapping_add((index * width) as u64);
         let new = little_endian(element);
-        let combine = |old| atomic::combine(op, ty, flush, old, new, 0);
+        let combine = |old| combine(op, ty, flush, old, new, 0);
         modify(address, &combine).map_err(|kind| AccessFault { lane: 0, address, kind })?;
     }
     Ok(())

@@ -5,12 +5,13 @@ use ptx::Space;
 
 use crate::lanes::{WideRow, lanes};
 use crate::machine::access;
-use crate::machine::asynchronous::mbarrier::value::Mbarrier;
 use crate::machine::state::{Refused, Split, Warp, Worker};
+use crate::memory::Mbarrier;
+use crate::memory::MbarrierFault;
 use crate::memory::{AccessFault, AccessFaultKind};
 use crate::program::AddressOperand;
 use crate::site::AccessAction;
-use crate::trap::{MbarrierFault, TrapKind};
+use crate::trap::TrapKind;
 
 /// The addresses of mbarriers in shared memory: the block's own or, if `others` is set, of any
 /// block in its cluster.

@@ -9,13 +9,14 @@ use ptx::Space;
 use crate::lanes::lanes;
 use crate::machine::asynchronous::bulk::transit;
 use crate::machine::asynchronous::mbarrier::access::{barrier_addresses, exchange, invalid, update};
-use crate::machine::asynchronous::mbarrier::value::{Mbarrier, parity_of};
 use crate::machine::copy::{Waits, complete};
 use crate::machine::observe;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{Attempt, Fault, Refused, Split, Wait, Warp, Worker};
+use crate::memory::MbarrierFault;
+use crate::memory::{Mbarrier, parity_of};
 use crate::program::{Action, Asynchronous, MbarrierAction};
-use crate::trap::{MbarrierFault, TrapKind};
+use crate::trap::TrapKind;
 
 /// Whether the mbarrier may be another block's.
 pub(crate) fn reaches_others(action: &MbarrierAction) -> bool {

@@ -5,13 +5,12 @@ use super::frame::Frame;
 use super::split::{ALONE, Split};
 use crate::lanes::{Base, WideRow, lanes};
 use crate::machine::state::tracked::new_registers;
+use crate::memory::LOCAL_LIMIT;
 use crate::program::{FunctionCode, NEVER_JOINS};
 use crate::trap::TrapKind;
 
 /// The deepest call stack of a warp.
 const CALL_DEPTH_LIMIT: u32 = 4096;
-/// The most local memory of a thread, as on the hardware.
-pub(crate) const LOCAL_LIMIT: u64 = 512 << 10;
 
 impl Warp<'_> {
     /// Calls a function with all lanes of a split; `split.pc` is where it returns to. Returns the

@@ -6,7 +6,7 @@
 //! bytes that it still waits for (21, signed), unused (1), the parity of the phase (1), and a bit
 //! that is always set, so that all zeros are not a barrier.
 
-use crate::trap::MbarrierFault;
+use std::fmt;
 
 /// The most arrivals that a phase waits for.
 const COUNT_LIMIT: u32 = (1 << 20) - 1;
@@ -112,6 +112,54 @@ pub(crate) fn pending_count(state: u64) -> u32 {
 /// The parity of the phase in which a state was taken.
 pub(crate) fn parity_of(state: u64) -> u32 {
     (state >> 62) as u32 & 1
+}
+
+/// Why an `mbarrier` operation is invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MbarrierFault {
+    /// No barrier was initialised there.
+    NotInitialized,
+    /// A barrier cannot wait for this many arrivals.
+    Count {
+        /// The requested number.
+        count: u32,
+    },
+    /// More arrivals than the phase waits for, or none.
+    Arrivals {
+        /// The arrivals.
+        arrivals: u32,
+        /// The arrivals that it waits for.
+        pending: u32,
+    },
+    /// A barrier cannot wait for this many bytes.
+    Bytes {
+        /// The bytes.
+        bytes: i64,
+    },
+    /// A `.noComplete` arrival completes the phase.
+    Completes,
+    /// The barrier is in another block's memory than the bytes that it counts.
+    OtherBlock,
+}
+
+impl fmt::Display for MbarrierFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotInitialized => write!(formatter, "there is none: `mbarrier.init` creates one"),
+            Self::Count { count } => {
+                write!(formatter, "it cannot wait for {count} arrivals: 1 to 1048575 are allowed")
+            }
+            Self::Arrivals { arrivals: 0, .. } => write!(formatter, "an arrival with a count of 0"),
+            Self::Arrivals { arrivals, pending } => {
+                write!(formatter, "{arrivals} arrivals, but the phase waits for only {pending} more")
+            }
+            Self::Bytes { bytes } => {
+                write!(formatter, "it cannot wait for {bytes} bytes: -1048575 to 1048575 are allowed")
+            }
+            Self::OtherBlock => write!(formatter, "the bytes that it is to count arrive in another block"),
+            Self::Completes => write!(formatter, "an arrival with `.noComplete` completes the phase"),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! model whose time is asked for, on what memory held before. Memory, findings, output and counters
 //! are those of the launch itself.
 
+use super::snapshot;
 use crate::timing::Predicted;
 use crate::{Checks, Launch, LaunchError, Memory, Report};
 
@@ -9,7 +10,7 @@ use crate::{Checks, Launch, LaunchError, Memory, Report};
 const MOST_COPIED: u64 = 1 << 29;
 
 /// Runs `launch`, with the first function, and a part of it on a model, with the second.
-pub(crate) fn predicted_beside(
+pub(super) fn predicted_beside(
     memory: &Memory,
     launch: &Launch,
     run: impl FnOnce(&Launch) -> Result<Report, LaunchError>,
@@ -32,9 +33,9 @@ pub(crate) fn predicted_beside(
         let prediction = Some(Predicted::Not("launches beyond 512 MiB, unless only their time is asked for"));
         return Ok(Report { prediction, ..run(&plain)? });
     }
-    let before = memory.snapshot(launch.kernel)?;
+    let before = snapshot(memory, launch)?;
     let report = run(&plain)?;
-    let after = memory.snapshot(launch.kernel)?;
+    let after = snapshot(memory, launch)?;
     memory.restore(&before);
     // A launch that faults on the model alone does not fit there.
     let timed = time(&on_model);

@@ -9,17 +9,18 @@
 //! A trap in the rehearsal ends the launch: memory and output are as the rehearsal left them. A
 //! kernel whose blocks wait for later ones traps there, although the model alone would run it.
 
+use super::snapshot;
 use crate::output::Output;
 use crate::{Checks, Launch, LaunchError, Memory, Report};
 
 /// Runs `launch` twice, with these two functions.
-pub(crate) fn checked_on_model(
+pub(super) fn checked_on_model(
     memory: &Memory,
     launch: &Launch,
     rehearse: impl FnOnce(&Launch) -> Result<Report, LaunchError>,
     run: impl FnOnce(&Launch) -> Result<Report, LaunchError>,
 ) -> Result<Report, LaunchError> {
-    let before = memory.snapshot(launch.kernel)?;
+    let before = snapshot(memory, launch)?;
     let report = |done, whole| {
         if let Some(progress) = launch.progress {
             progress(done, 2 * whole);

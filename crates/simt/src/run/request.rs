@@ -1,11 +1,11 @@
 //! Validates a launch: compares what it requests with what the kernel and the model allow.
 
-use super::KernelInfo;
-use crate::machine::{Placement, most_blocks};
+use crate::launch::most_blocks;
+use crate::machine::Placement;
 use crate::model::{BlockNeeds, Limiter, Model};
 use crate::sanitizer::MOST_RACING;
 use crate::timing::Timed;
-use crate::{InvalidLaunch, Launch};
+use crate::{InvalidLaunch, KernelInfo, Launch};
 
 /// The most blocks of a grid in y and z.
 const GRID_LIMIT_YZ: u32 = 65_535;
@@ -14,12 +14,10 @@ const BLOCK_LIMIT: u64 = 1024;
 /// The most blocks of a cluster, as on an H100. (Every GPU with clusters allows 8.)
 const CLUSTER_LIMIT: u64 = 16;
 
-impl KernelInfo {
-    /// A launch's grid in blocks: for some kernels, `grid` counts clusters.
-    pub(super) fn grid_of_blocks(&self, grid: [u32; 3]) -> [u32; 3] {
-        let cluster = self.required_cluster.filter(|_| self.grid_in_clusters).unwrap_or([1; 3]);
-        std::array::from_fn(|axis| grid[axis].saturating_mul(cluster[axis]))
-    }
+/// A launch's grid in blocks: for some kernels, its `grid` counts clusters.
+pub(super) fn grid_of_blocks(launch: &Launch, info: &KernelInfo) -> [u32; 3] {
+    let cluster = info.required_cluster.filter(|_| info.grid_in_clusters).unwrap_or([1; 3]);
+    std::array::from_fn(|axis| launch.grid[axis].saturating_mul(cluster[axis]))
 }
 
 /// Rejects requests that the kernel does not allow. Returns the size of clusters, if there are any.

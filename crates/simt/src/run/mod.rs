@@ -1,0 +1,94 @@
+//! Launches: [`Program::launch`] validates a request, chooses how it runs, and hands it to the
+//! machine.
+//!
+//! - `request`: what a launch may ask for, and where its blocks go on a model.
+//! - `rehearsal`: a launch with checks on a model runs twice. `beside`: so does a part of one whose
+//!   time is asked for.
+
+mod beside;
+mod rehearsal;
+mod request;
+
+use crate::machine::{RunningLaunch, run_launch};
+use crate::memory::Snapshot;
+use crate::program::{Kernel, Listing};
+use crate::timing::estimate_registers;
+use crate::{InvalidLaunch, Launch, LaunchError, Memory, Program, Report};
+
+use beside::predicted_beside;
+use rehearsal::checked_on_model;
+use request::{check, cooperative, grid_of_blocks, placement};
+
+impl Program {
+    /// Runs a kernel to its end. `memory` holds the program's variables and the arguments' buffers.
+    pub fn launch(&self, memory: &Memory, launch: &Launch) -> Result<Report, LaunchError> {
+        let kernel = self.named(launch.kernel)?;
+        let launch = &Launch { grid: grid_of_blocks(launch, &kernel.info), ..launch.clone() };
+        let cluster = check(launch, &kernel.info)?;
+        let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
+        let (offsets, bytes) = &kernel.parameters;
+        let estimate = || estimate_registers(code, &self.module);
+        let place = |launch: &Launch| placement(launch, &kernel.info, cluster, estimate);
+        let placement = place(launch)?;
+        cooperative(launch, &kernel.info, cluster, placement.as_ref())?;
+        let workspace = self.workspace.filter(|_| launch.cooperative).unwrap_or(0);
+        if workspace != 0 {
+            // A launch that was stopped may have left the barrier in use.
+            let _ = memory.atomic32(workspace + 4, |_| 0);
+        }
+        let run = |launch: &Launch, placement| {
+            let parameters = (offsets.as_slice(), *bytes);
+            let launched = RunningLaunch::new(code, &self.module, memory, launch, parameters, cluster, workspace);
+            run_launch(launched, launch.threads, placement)
+        };
+        let result = match placement {
+            None if launch.predicts.is_some() => {
+                predicted_beside(memory, launch, |launch| run(launch, None), |launch| run(launch, place(launch)?))
+            }
+            Some(placement) if launch.checks.any() => {
+                checked_on_model(memory, launch, |launch| run(launch, None), |launch| run(launch, Some(placement)))
+            }
+            _ => run(launch, placement),
+        };
+        if !launch.checks.init {
+            memory.assume_written();
+        }
+        result
+    }
+
+    /// A kernel's decoded code as text, for people: each PTX instruction, and beneath it the steps
+    /// that the machine executes for it. The text is no interface: it changes with the machine.
+    pub fn decoded(&self, kernel: &str) -> Result<String, LaunchError> {
+        let kernel = self.named(kernel)?;
+        let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
+        Ok(Listing(code).to_string())
+    }
+
+    /// The kernel of that name.
+    fn named(&self, name: &str) -> Result<&Kernel, InvalidLaunch> {
+        let found = self.by_name.get(name).map(|&index| &self.kernels[index]);
+        found.ok_or_else(|| InvalidLaunch::NoSuchKernel {
+            module: self.module.name.clone(),
+            kernel: name.to_owned(),
+            available: self.kernels.iter().map(|kernel| kernel.info.name.clone()).collect(),
+        })
+    }
+}
+
+/// A copy of memory, which a launch that runs twice restores.
+fn snapshot(memory: &Memory, launch: &Launch) -> Result<Snapshot, InvalidLaunch> {
+    let no_room = || InvalidLaunch::NoRoomForChecks { kernel: launch.kernel.into(), bytes: memory.used() };
+    memory.snapshot().ok_or_else(no_room)
+}
+
+#[cfg(test)]
+impl Program {
+    /// A launch of a kernel that has begun, for tests that step through it.
+    pub(crate) fn begun<R>(&self, memory: &Memory, launch: &Launch, each: impl FnOnce(&RunningLaunch) -> R) -> R {
+        let kernel = self.named(launch.kernel).expect("the kernel is there");
+        let cluster = check(launch, &kernel.info).expect("the launch is valid");
+        let code = kernel.code.as_ref().expect("the kernel is supported");
+        let parameters = (kernel.parameters.0.as_slice(), kernel.parameters.1);
+        each(&RunningLaunch::new(code, &self.module, memory, launch, parameters, cluster, 0))
+    }
+}
