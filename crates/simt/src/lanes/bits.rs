@@ -3,7 +3,10 @@
 
 use ptx::{BinaryOp, PermuteMode, TernaryOp, Type, UnaryOp};
 
-use super::{Handler, Operands, Registers, lanes};
+use super::handler::Handler;
+use super::handler::lanes;
+use super::registers::Registers;
+use super::rows::Operands;
 
 /// The handler for the unsigned type as wide as `$ty`, which `$body` may call `$T`.
 macro_rules! by_width {

@@ -2,8 +2,11 @@
 
 use ptx::{BooleanOp, Comparison, FloatProperty, Type};
 
+use super::handler::Handler;
+use super::handler::lanes;
+use super::registers::{Registers, Value, value};
+use super::rows::Operands;
 use super::soft::{BF16, F16, F32, Format, Round};
-use super::{Handler, Operands, Registers, Value, lanes, value};
 
 /// An f32 with subnormal numbers read as zeros.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]

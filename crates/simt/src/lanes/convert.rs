@@ -2,8 +2,11 @@
 
 use ptx::{Kind, Mode, Rounding, Type};
 
+use super::handler::lanes;
+use super::handler::{Handler, pack, unpack};
+use super::registers::Registers;
+use super::rows::Operands;
 use super::soft::{BF16, E4M3, E5M2, F16, F32, F64, Format, Number, Round, TF32};
-use super::{Handler, Operands, Registers, lanes, pack, unpack};
 
 /// All types that convert, by their number in operand `e`.
 const TYPES: [Type; 13] = [

@@ -3,8 +3,10 @@
 
 use ptx::{BinaryOp, Mode, Precision, Rounding, TernaryOp, Type, UnaryOp};
 
+use super::handler::Handler;
+use super::handler::lanes;
+use super::registers::value;
 use super::soft::{self, Format, Number, Round};
-use super::{Handler, lanes, value};
 
 /// The NaN that f32 operations return.
 const SINGLE_NAN: u32 = 0x7fff_ffff;

@@ -6,8 +6,9 @@
 
 use ptx::{AtomicOp, BinaryOp, Mode, TernaryOp, Type, UnaryOp};
 
+use super::handler::Handler;
+use super::handler::lanes;
 use super::soft::{BF16, F16, Format, Number, Round};
-use super::{Handler, lanes};
 
 /// One operation on three values of a 16-bit format. Operations with fewer operands ignore the
 /// rest.

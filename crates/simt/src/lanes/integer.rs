@@ -3,7 +3,10 @@
 
 use ptx::{BinaryOp, CarryOp, Mode, TernaryOp, Type, UnaryOp};
 
-use super::{Carry, Handler, Operands, Registers, lanes};
+use super::handler::lanes;
+use super::handler::{Carry, Handler};
+use super::registers::Registers;
+use super::rows::Operands;
 
 /// The handler for the integer type that `$ty` is, which `$body` may call `$T` (and the type of
 /// twice its width `$W`).

@@ -41,7 +41,7 @@ pub(crate) use compare::{combination, compare, select_by_sign, set, set_pair, te
 pub(crate) use convert::{convert, convert_pack, convert_pair, float_immediate};
 pub(crate) use handler::lanes;
 pub(crate) use handler::{Carry, Handler, pack, unpack};
-pub(crate) use registers::{Base, Constants, Registers, Value, blend, value};
+pub(crate) use registers::{Base, Constants, Registers, Value, blend};
 pub(crate) use rows::{ALWAYS, FIXED, FULL, NEGATED, NEVER, Operands, Row, WideRow, lanes, mask_where};
 pub(crate) use video::{scalar_video, simd_video};
 

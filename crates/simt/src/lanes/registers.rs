@@ -4,7 +4,7 @@
 
 use pulp::{Arch, Scalar, Simd, WithSimd};
 
-use super::{FIXED, FULL, NEGATED, Operands, Row, WideRow};
+use super::rows::{FIXED, FULL, NEGATED, Operands, Row, WideRow};
 
 /// Rows that are the same for all warps of a launch: immediates, parameters, the shape of the grid.
 #[derive(Debug, Default)]

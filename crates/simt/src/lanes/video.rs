@@ -15,7 +15,9 @@
 
 use ptx::{Comparison, Part, ScalarVideo, SecondaryOp, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp};
 
-use super::{Handler, Operands, Registers};
+use super::handler::Handler;
+use super::registers::Registers;
+use super::rows::Operands;
 
 /// A bit stream: fields are written and read one after the other.
 struct Fields(u64, u32);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use ptx::Space;
 
-use super::rank_of;
+use super::windows::rank_of;
 use crate::site::AccessAction;
 
 /// The addresses that the active lanes of a warp access with one instruction.

@@ -10,9 +10,12 @@ mod atomics;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
+use super::access::{Access, AccessFault, AccessFaultKind, AllocationSpan, Located};
 use super::heap::{self, Caller, Chunks, DEFAULT_HEAP_LIMIT, Heap, HeapAllocation};
+use super::shape::Shape;
+use super::windows::GLOBAL_BASE;
 use super::words;
-use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, Located, Shape, Written};
+use super::written::Written;
 use crate::Site;
 use crate::memory::FreeFault;
 use crate::memory::error::{LARGEST_ALLOCATION, MemoryError};

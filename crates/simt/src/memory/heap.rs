@@ -12,8 +12,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::access::{AccessFaultKind, AllocationSpan, Located};
 use super::error::LARGEST_ALLOCATION;
-use super::{AccessFaultKind, AllocationSpan, GLOBAL_BASE, Located, MemoryError, Shape, Written};
+use super::error::MemoryError;
+use super::shape::Shape;
+use super::windows::GLOBAL_BASE;
+use super::written::Written;
 use crate::Site;
 use crate::memory::FreeFault;
 

@@ -10,7 +10,8 @@
 //! the addresses. Accesses that do not fit a shape (several allocations or state spaces, faults)
 //! are handled lane by lane.
 
-use super::{Access, Lanes, Runs};
+use super::access::Access;
+use super::lanes::{Lanes, Runs};
 use crate::coalesce::{self, SECTOR_BYTES, Sectors, Wavefronts};
 
 /// Layouts of lanes that have fast paths.

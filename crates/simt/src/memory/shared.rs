@@ -7,8 +7,9 @@
 use crate::memory::windows::BLOCK_WINDOW_BYTES;
 use std::cell::Cell;
 
+use super::access::{Access, AccessFault, AccessFaultKind, AllocationSpan};
+use super::shape::Shape;
 use super::words::{self, Word};
-use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, Shape};
 
 /// The shared memory of one block.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::Memory;
+use super::global::Memory;
 use super::heap::Chunks;
 
 /// The contents of each allocation that kernels can write.
@@ -42,7 +42,8 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use crate::Memory;
-    use crate::memory::{Access, Caller};
+    use crate::memory::access::Access;
+    use crate::memory::heap::Caller;
 
     #[test]
     fn all_that_kernels_can_write_comes_back() {

@@ -3,8 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::cache::Cache;
+use super::counters::{ModelCounters, SectorCounters};
 use super::multiprocessor::{Multiprocessor, Upstream};
-use super::{L2, Model, ModelCounters, Note, SectorCounters, Traffic, WrittenBack};
+use super::traffic::{Note, Traffic, WrittenBack};
+use super::{L2, Model};
 use crate::instruction::AccessKind;
 
 const SECTOR_BYTES: u64 = 32;
@@ -215,7 +217,8 @@ fn fetched(fetch: u32, absent: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{LoadCaching, Position};
+    use crate::model::LoadCaching;
+    use crate::model::multiprocessor::Position;
 
     fn serve(chip: &mut Chip, model: &str, from: usize, requests: &[Upstream]) {
         let model = Model::named(model).unwrap();

@@ -38,9 +38,9 @@ pub use timing::Timing;
 
 pub(crate) use banks::list as list_wavefronts;
 pub(crate) use chip::Chip;
-pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, Position, TextureNeeds};
+pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, TextureNeeds};
 pub(crate) use seats::Neighbourhood;
-pub(crate) use traffic::{Density, Note, Traffic, WrittenBack};
+pub(crate) use traffic::{Density, Traffic, WrittenBack};
 pub(crate) use transactions::{Route, bulk_lines, list as list_transactions};
 
 /// Bytes of a line, in every cache and in every request to L2.

@@ -5,11 +5,11 @@
 use std::collections::HashSet;
 
 use super::cache::Cache;
+use super::counters::{ModelCounters, SectorCounters, TransactionCounters};
 use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
-use super::{
-    BankRule, LINE_BYTES, LoadCaching, Model, ModelCounters, Note, Route, SectorCounters, StoreHit,
-    TransactionCounters, banks, transactions,
-};
+use super::traffic::Note;
+use super::transactions::Route;
+use super::{BankRule, LINE_BYTES, LoadCaching, Model, StoreHit, banks, transactions};
 use crate::coalesce::{self, Wavefronts};
 use crate::instruction::AccessKind;
 use crate::lanes::lanes;

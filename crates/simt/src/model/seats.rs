@@ -8,7 +8,8 @@
 //! The rules were measured on an H200 (`docs/MODELS.md`), except for the place of the first
 //! cluster, which differs from launch to launch.
 
-use super::{Model, Position};
+use super::Model;
+use super::multiprocessor::Position;
 
 /// Multiprocessors of a TPC (texture processing cluster), which have neighbouring numbers.
 const OF_TPC: usize = 2;
@@ -122,7 +123,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::BlockNeeds;
+    use crate::model::occupancy::BlockNeeds;
 
     /// The multiprocessors of each cluster, in the order in which they take seats.
     fn taken(resident: u32, of_cluster: u32, clusters: u64) -> Vec<Vec<u32>> {

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use ptx::{AtomicOp, BarrierReduction, Function, Handle, ShuffleMode, Special, Type, VoteMode};
 
-use super::SystemFunction;
 use super::access::{Atomic, Fence, Load, Store};
 use super::asynchronous::Asynchronous;
 use super::inspection::Inspections;
 use super::matrix::Matrix;
 use super::registers::PlaceRegisters;
+use super::system::SystemFunction;
 use super::texture::{Fetch, Query, SurfaceAccess};
 use crate::InstructionInfo;
 use crate::lanes::{ALWAYS, Handler, Operands};

@@ -2,7 +2,7 @@
 
 use ptx::{BitProduct, MatrixType, Rounding};
 
-use crate::program::AddressOperand;
+use super::access::AddressOperand;
 use crate::program::fragment::Fragment;
 
 /// Instructions that the lanes of a warp execute together on a matrix.

@@ -9,8 +9,11 @@ use std::fmt::{Display, Formatter, Result, Write as _};
 
 use ptx::Special;
 
+use super::access::AddressOperand;
+use super::access::Order;
+use super::asynchronous::{AsyncCopy, Asynchronous, BulkCopy};
 use super::code::{Action, Callee, Code, Constant, NEVER_JOINS, RETURN, Rows};
-use super::{AddressOperand, AsyncCopy, Asynchronous, BulkCopy, Order, SurfaceAccess};
+use super::texture::SurfaceAccess;
 use crate::lanes::{ALWAYS, FIXED, NEGATED, NEVER};
 use crate::memory::space_name;
 

@@ -5,9 +5,10 @@ use ptx::Space;
 
 use super::asynchronous::copies::Copies;
 use super::finding::{Conflict, MapFence};
+use super::finding::{FindingKind, RaceScope};
+use super::findings::{Findings, Party};
 use super::race::{MarkConflict, Races};
 use super::touch::{Path, Target, Touch};
-use super::{FindingKind, Findings, Party, RaceScope};
 use crate::memory::Lanes;
 use crate::site::AccessAction;
 

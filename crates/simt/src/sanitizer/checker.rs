@@ -12,10 +12,12 @@ use super::asynchronous::copies::Copies;
 use super::asynchronous::proxies::Proxies;
 use super::asynchronous::underway::Underway;
 use super::blame::{report_map, report_race, report_unseen};
+use super::checks::Checks;
+use super::finding::FindingKind;
+use super::findings::{Findings, Party};
 use super::race::{MarkConflict, Races};
 use super::read_only::ReadOnly;
 use super::touch::{Intent, Path, Reached, Stored, Target, Touch, is_tolerable};
-use super::{Checks, FindingKind, Findings, Party};
 use crate::memory::{
     AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,
 };

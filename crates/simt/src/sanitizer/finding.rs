@@ -2,7 +2,7 @@
 
 use ptx::Space;
 
-use super::Checks;
+use super::checks::Checks;
 use crate::program::RegisterUse;
 use crate::site::Site;
 use crate::{AccessAction, AccessFaultKind, AllocationSpan, FreeFault};

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use ptx::Space;
 
-use super::Checks;
+use super::checks::Checks;
 use super::finding::{FindingKind, RaceScope};
 use crate::memory::BLOCK_WINDOW_BYTES;
 use crate::{AccessAction, InstructionInfo};

@@ -1,7 +1,7 @@
 //! Reports what kernels allocated with `malloc` and never freed. The host asks after its last
 //! launch; this only reads the heap.
 
-use super::{Finding, FindingKind};
+use super::finding::{Finding, FindingKind};
 use crate::memory::{HeapAllocation, Memory};
 
 /// Groups the remaining allocations by the call that made them.

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::MapFence;
+use super::finding::MapFence;
 use super::finding::{Conflict, Finding, FindingKind, ProductPart, RaceScope};
 use crate::AccessAction;
 use crate::memory::{Bytes, RefusedAccess, RefusedFree, space_name};

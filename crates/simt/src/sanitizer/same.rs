@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::race::Races;
 use super::stamp::Stamp;
 use super::touch::Reached;
-use super::{Intent, Path, Stored};
+use super::touch::{Intent, Path, Stored};
 use crate::memory::Shape;
 use crate::program::{Copied, Fence, Order, SyncScope};
 use crate::site::AccessAction;

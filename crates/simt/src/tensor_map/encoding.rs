@@ -22,9 +22,9 @@
 
 use ptx::TensorField;
 
+use super::error::{TensorFault, TensorMapError};
 use super::{
-    Fill, Interleave, L2Promotion, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap,
-    TensorMapError, Traversal,
+    Fill, Interleave, L2Promotion, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, Traversal,
 };
 
 /// Marks the bytes as a map.

@@ -1,7 +1,8 @@
 //! Validates tensor maps, by the requirements of `cuTensorMapEncodeTiled` and
 //! `cuTensorMapEncodeIm2col`.
 
-use super::{Fill, Interleave, MOST_DIMENSIONS, Swizzle, TensorMap, TensorMapError, Traversal};
+use super::error::TensorMapError;
+use super::{Fill, Interleave, MOST_DIMENSIONS, Swizzle, TensorMap, Traversal};
 
 /// The most elements of a dimension.
 const MOST_ELEMENTS: u64 = 1 << 31;

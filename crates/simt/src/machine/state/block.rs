@@ -4,9 +4,10 @@
 
 use std::ops::{Deref, DerefMut};
 
+use super::barrier::Barriers;
+use super::on_model::Residence;
 use crate::machine::state::asynchronous::Departures;
 use crate::machine::state::copies::Copies;
-use crate::machine::state::{Barriers, Residence};
 use crate::memory::SharedMemory;
 use crate::output::BlockOutput;
 

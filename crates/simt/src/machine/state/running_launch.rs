@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use ptx::{Axis, Module, Special};
 
+use super::outcome::{Fault, Stop};
+use super::warp::Warp;
 use crate::lanes::{Constants, Row};
 use crate::launch::most_blocks;
-use crate::machine::state::{Fault, Stop, Warp};
 use crate::memory::BLOCK_WINDOW_BYTES;
 use crate::output::{BlockOutput, LaunchOutput, Output};
 use crate::program::{Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};

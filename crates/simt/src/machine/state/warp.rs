@@ -20,11 +20,13 @@ pub(crate) use frame::Frame;
 use split::{ALONE, JOIN_PATIENCE, Join};
 pub(crate) use split::{Split, Wait};
 
+use super::local::LocalMemory;
+use super::tracked::TrackedRegister;
+use super::unwritten::{Incomplete, UnwrittenLoads};
 use crate::lanes::{Base, Constants, Registers, Row, WideRow};
 use crate::machine::state::asynchronous::AtCluster;
 use crate::machine::state::held::HeldByProducts;
 use crate::machine::state::tracked::new_registers;
-use crate::machine::state::{Incomplete, LocalMemory, TrackedRegister, UnwrittenLoads};
 use crate::program::{FunctionCode, NEVER_JOINS};
 use crate::trap::Absence;
 

@@ -6,13 +6,16 @@
 
 use ptx::Special;
 
+use super::barrier::Barriers;
+use super::block::{Block, RunningBlock, Stage};
+use super::on_model::{Modelled, Residence};
+use super::outcome::{Fault, Stop};
+use super::running_launch::RunningLaunch;
+use super::warp::Warp;
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
 use crate::machine::state::asynchronous::Asynchronous;
 use crate::machine::state::copies::Copies;
-use crate::machine::state::{
-    Barriers, Block, Fault, Modelled, Residence, RunningBlock, RunningLaunch, Stage, Stop, Warp,
-};
 use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
 use crate::sanitizer::Checker;
 use crate::trap::TrapKind;

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use ptx::{AtomicOp, BinaryOp, Destination, Handle, Kind, Op, Operand, Register, TernaryOp, Type};
 
-use crate::program::Action;
+use crate::program::code::Action;
 use crate::program::code::Instruction;
 
 /// The uses of a function's registers.

@@ -9,8 +9,9 @@ use super::Checker;
 use crate::memory::Lanes;
 use crate::sanitizer::asynchronous::copies::{Met, TrackedCopy};
 use crate::sanitizer::asynchronous::underway::{Ahead, Operation, Run, Underway};
+use crate::sanitizer::finding::{Conflict, FindingKind};
+use crate::sanitizer::findings::Party;
 use crate::sanitizer::touch::{Intent, Target, Touch};
-use crate::sanitizer::{Conflict, FindingKind, Party};
 use crate::site::AccessAction;
 
 impl Checker<'_> {

@@ -185,7 +185,8 @@ impl Warp<'_> {
 #[cfg(test)]
 mod tests {
     use crate::lanes::Constants;
-    use crate::machine::state::{Split, Warp};
+    use crate::machine::state::Split;
+    use crate::machine::state::warp::Warp;
     use crate::program::{FunctionCode, NEVER_JOINS};
 
     /// A warp whose only split has reached 10.
