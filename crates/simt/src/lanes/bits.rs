@@ -267,13 +267,13 @@ pub(crate) fn bit_field_insert(ty: Type) -> Option<Handler> {
                     let ones = if length < $T::BITS { ((1 as $T) << length) - 1 } else { $T::MAX };
                     if position < $T::BITS { ones << position } else { 0 }
                 });
-                let a = *<$T as super::Value>::row(registers, operands.a);
-                let b = *<$T as super::Value>::row(registers, operands.b);
+                let a = *<$T as super::registers::Value>::row(registers, operands.a);
+                let b = *<$T as super::registers::Value>::row(registers, operands.b);
                 let result = std::array::from_fn(|lane| {
                     let moved = a[lane].checked_shl(positions[lane] & used).unwrap_or(0);
                     b[lane] & !field[lane] | moved & field[lane]
                 });
-                <$T as super::Value>::set(registers, operands.d, mask, &result);
+                <$T as super::registers::Value>::set(registers, operands.d, mask, &result);
             }
             run as Handler
         }};

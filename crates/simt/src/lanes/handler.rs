@@ -14,34 +14,34 @@ pub(crate) type Handler = fn(&mut Registers<'_>, &Operands, u32);
 /// compiled for one instruction set only: it is slow or rare.
 macro_rules! lanes {
     (@$hot:literal $mode:ident |$a:ident: $A:ty| -> $R:ty $body:block) => {{
-        fn run(registers: &mut $crate::lanes::Registers<'_>, operands: &$crate::lanes::Operands, mask: u32) {
-            let $mode = $crate::lanes::unpack(operands.e);
+        fn run(registers: &mut $crate::lanes::registers::Registers<'_>, operands: &$crate::lanes::rows::Operands, mask: u32) {
+            let $mode = $crate::lanes::handler::unpack(operands.e);
             registers.map1::<$hot, $A, $R>(operands, mask, |$a| $body);
         }
-        run as $crate::lanes::Handler
+        run as $crate::lanes::handler::Handler
     }};
     (@$hot:literal $mode:ident |$a:ident: $A:ty, $b:ident: $B:ty| -> $R:ty $body:block) => {{
-        fn run(registers: &mut $crate::lanes::Registers<'_>, operands: &$crate::lanes::Operands, mask: u32) {
-            let $mode = $crate::lanes::unpack(operands.e);
+        fn run(registers: &mut $crate::lanes::registers::Registers<'_>, operands: &$crate::lanes::rows::Operands, mask: u32) {
+            let $mode = $crate::lanes::handler::unpack(operands.e);
             registers.map2::<$hot, $A, $B, $R>(operands, mask, |$a, $b| $body);
         }
-        run as $crate::lanes::Handler
+        run as $crate::lanes::handler::Handler
     }};
     (@$hot:literal $mode:ident |$a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| -> $R:ty $body:block) => {{
-        fn run(registers: &mut $crate::lanes::Registers<'_>, operands: &$crate::lanes::Operands, mask: u32) {
-            let $mode = $crate::lanes::unpack(operands.e);
+        fn run(registers: &mut $crate::lanes::registers::Registers<'_>, operands: &$crate::lanes::rows::Operands, mask: u32) {
+            let $mode = $crate::lanes::handler::unpack(operands.e);
             registers.map3::<$hot, $A, $B, $C, $R>(operands, mask, |$a, $b, $c| $body);
         }
-        run as $crate::lanes::Handler
+        run as $crate::lanes::handler::Handler
     }};
     ($mode:ident => |$($name:ident: $Type:ty),+| -> $R:ty $body:block) => {
-        $crate::lanes::lanes!(@false $mode |$($name: $Type),+| -> $R $body)
+        $crate::lanes::handler::lanes!(@false $mode |$($name: $Type),+| -> $R $body)
     };
     (cold |$($name:ident: $Type:ty),+| -> $R:ty $body:block) => {
-        $crate::lanes::lanes!(@false _mode |$($name: $Type),+| -> $R $body)
+        $crate::lanes::handler::lanes!(@false _mode |$($name: $Type),+| -> $R $body)
     };
     (|$($name:ident: $Type:ty),+| -> $R:ty $body:block) => {
-        $crate::lanes::lanes!(@true _mode |$($name: $Type),+| -> $R $body)
+        $crate::lanes::handler::lanes!(@true _mode |$($name: $Type),+| -> $R $body)
     };
 }
 pub(crate) use lanes;

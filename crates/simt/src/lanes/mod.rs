@@ -29,10 +29,10 @@ mod compare;
 mod convert;
 mod float;
 mod half;
-mod handler;
+pub(crate) mod handler;
 mod integer;
-mod registers;
-mod rows;
+pub(crate) mod registers;
+pub(crate) mod rows;
 pub(crate) mod soft;
 mod video;
 
@@ -40,8 +40,8 @@ pub(crate) use atomic::{combine, exchange, has_atomic};
 pub(crate) use compare::{combination, compare, select_by_sign, set, set_pair, test_property};
 pub(crate) use convert::{convert, convert_pack, convert_pair, float_immediate};
 pub(crate) use handler::lanes;
-pub(crate) use handler::{Carry, Handler, pack, unpack};
-pub(crate) use registers::{Base, Constants, Registers, Value, blend};
+pub(crate) use handler::{Carry, Handler, pack};
+pub(crate) use registers::{Base, Constants, Registers, blend};
 pub(crate) use rows::{ALWAYS, FIXED, FULL, NEGATED, NEVER, Operands, Row, WideRow, lanes, mask_where};
 pub(crate) use video::{scalar_video, simd_video};
 

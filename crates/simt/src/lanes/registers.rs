@@ -273,15 +273,15 @@ macro_rules! value {
         value!(impl $Type, u64, wide, set_wide, $from, $into, true);
     };
     (impl $Type:ty, $Raw:ty, $row:ident, $set:ident, $from:expr, $into:expr, $hot:expr) => {
-        impl $crate::lanes::Value for $Type {
+        impl $crate::lanes::registers::Value for $Type {
             const HOT: bool = $hot;
             type Raw = $Raw;
             #[inline(always)]
-            fn row<'r>(registers: &'r $crate::lanes::Registers<'_>, operand: u32) -> &'r [$Raw; 32] {
+            fn row<'r>(registers: &'r $crate::lanes::registers::Registers<'_>, operand: u32) -> &'r [$Raw; 32] {
                 registers.$row(operand)
             }
             #[inline(always)]
-            fn set(registers: &mut $crate::lanes::Registers<'_>, row: u32, mask: u32, values: &[$Raw; 32]) {
+            fn set(registers: &mut $crate::lanes::registers::Registers<'_>, row: u32, mask: u32, values: &[$Raw; 32]) {
                 registers.$set(row, mask, values);
             }
             #[inline(always)]

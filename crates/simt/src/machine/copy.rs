@@ -4,7 +4,7 @@ use ptx::Space;
 
 use crate::instruction::AccessKind;
 use crate::lanes::{Row, WideRow, lanes, mask_where};
-use crate::machine::asynchronous::mbarrier::access::update;
+use crate::machine::mbarrier::update;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe, watch};

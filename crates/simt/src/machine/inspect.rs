@@ -5,7 +5,7 @@ use ptx::Space;
 
 use crate::lanes::{lanes, mask_where};
 use crate::machine::state::{LoadedBy, Origin, Split, Storing, TrackedRegister, Warp, Worker};
-use crate::machine::{access, matrix, written};
+use crate::machine::{access, held, written};
 use crate::memory::space_of;
 use crate::program::{Action, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
 use crate::{FindingKind, program};
@@ -19,7 +19,7 @@ pub(super) fn before(worker: &mut Worker, warp: &mut Warp, split: &Split, inspec
         registers(worker, warp, split, flow, mask);
     }
     if let Some(held) = inspection.held.as_ref().filter(|_| checks.race && mask != 0) {
-        matrix::inspection::follow(worker, warp, split, held, mask);
+        held::follow(worker, warp, split, held, mask);
     }
     if let Some(rule) = inspection.rule.as_ref().filter(|_| checks.undefined && mask != 0) {
         follow(worker, warp, split, rule, mask);

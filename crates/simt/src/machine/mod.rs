@@ -12,10 +12,11 @@
 //!   can end.
 //!
 //! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] track
-//! uninitialised values. If a launch has a model of a GPU, they report to it through [`modelled`];
+//! uninitialised values, [`held`] registers that products hold. If a launch has a model of a GPU, they report to it through [`modelled`];
 //! if it keeps requests, through [`watch`].
 //!
-//! [`matrix`] has tensor cores, [`copy`] `cp.async`. [`asynchronous`] has all that is behind one
+//! [`matrix`] has tensor cores, [`copy`] `cp.async`, [`mbarrier`] the words that both it and phases
+//! change. [`asynchronous`] has all that is behind one
 //! boundary because most readers need none of it: bulk copies, mbarriers, the barriers of clusters.
 //!
 //! A program creates a [`state::RunningLaunch`], and `schedule` runs it. The schedule's functions
@@ -29,9 +30,11 @@ mod barriers;
 mod calls;
 mod copy;
 mod heap;
+mod held;
 mod inspect;
 mod load;
 mod matrix;
+mod mbarrier;
 mod meeting;
 mod modelled;
 mod observe;

@@ -21,13 +21,9 @@ pub(super) use meetings::{
 };
 
 use crate::machine::state::Worker;
-use crate::sanitizer::{Checks, Races};
+use crate::sanitizer::Checks;
 
 /// The checks; `None` if all are off.
 pub(super) fn checks(worker: &Worker) -> Option<Checks> {
     worker.checker.as_ref().map(|checker| checker.checks())
-}
-
-fn races<'w>(worker: &'w mut Worker) -> Option<&'w mut Races> {
-    worker.checker.as_mut()?.races()
 }

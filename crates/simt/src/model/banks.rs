@@ -4,7 +4,7 @@
 //! edition), 2.x and 3.x (6.5 edition). The rule of 5.x and later is that of [`crate::coalesce`],
 //! measured on an H200.
 
-use super::BankRule;
+use super::gpu::BankRule;
 use crate::coalesce::{self, Served, Wavefronts};
 use crate::lanes::lanes;
 use crate::memory::Access;

@@ -4,9 +4,9 @@ use std::collections::{HashMap, VecDeque};
 
 use super::cache::Cache;
 use super::counters::{ModelCounters, SectorCounters};
+use super::gpu::{L2, Model};
 use super::multiprocessor::{Multiprocessor, Upstream};
 use super::traffic::{Note, Traffic, WrittenBack};
-use super::{L2, Model};
 use crate::instruction::AccessKind;
 
 const SECTOR_BYTES: u64 = 32;
@@ -217,7 +217,7 @@ fn fetched(fetch: u32, absent: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::LoadCaching;
+    use crate::model::gpu::LoadCaching;
     use crate::model::multiprocessor::Position;
 
     fn serve(chip: &mut Chip, model: &str, from: usize, requests: &[Upstream]) {

@@ -1,7 +1,7 @@
 //! The counters of a model, in addition to those of every launch. `multiprocessor` and `chip` fill
 //! them; reports read them, under the profiler's names.
 
-use super::Model;
+use super::gpu::Model;
 use crate::metric::{Metric, MetricValue, add_each_field};
 
 /// Transactions of global memory.

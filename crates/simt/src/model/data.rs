@@ -20,7 +20,9 @@
 //! replace the least recently used line. What DRAM delivers for a missing sector is an assumption,
 //! too, unless measured.
 
-use super::{BankRule, L1, L1Size, L2, Limits, Model, ReadOnly, RegisterAllocation, Shared, StoreHit, TransactionRule};
+use super::gpu::{
+    BankRule, L1, L1Size, L2, Limits, Model, ReadOnly, RegisterAllocation, Shared, StoreHit, TransactionRule,
+};
 
 const KIB: u32 = 1 << 10;
 

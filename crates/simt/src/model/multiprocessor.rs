@@ -6,10 +6,11 @@ use std::collections::HashSet;
 
 use super::cache::Cache;
 use super::counters::{ModelCounters, SectorCounters, TransactionCounters};
+use super::gpu::{BankRule, LINE_BYTES, LoadCaching, Model, StoreHit};
 use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
 use super::traffic::Note;
 use super::transactions::Route;
-use super::{BankRule, LINE_BYTES, LoadCaching, Model, StoreHit, banks, transactions};
+use super::{banks, transactions};
 use crate::coalesce::{self, Wavefronts};
 use crate::instruction::AccessKind;
 use crate::lanes::lanes;

@@ -1,7 +1,7 @@
 //! Computes how many blocks of a launch a multiprocessor holds at once, and what limits that. The
 //! rules are those of the CUDA occupancy calculator.
 
-use super::{Model, RegisterAllocation};
+use super::gpu::{Model, RegisterAllocation};
 use crate::metric::{Metric, MetricValue};
 
 /// The resources that a block of a launch needs.

@@ -13,9 +13,9 @@
 //! and `texN_cache_sector_misses` for N from 0 to 3, one for each 32 bytes. Nothing here was
 //! measured on a Kepler.
 
-use super::ReadOnly;
 use super::cache::Cache;
 use super::counters::SectorCounters;
+use super::gpu::ReadOnly;
 
 /// Bytes of a segment: what a query asks for, and what a miss fetches.
 pub(super) const SEGMENT_BYTES: u64 = 32;

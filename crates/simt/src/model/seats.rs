@@ -8,7 +8,7 @@
 //! The rules were measured on an H200 (`docs/MODELS.md`), except for the place of the first
 //! cluster, which differs from launch to launch.
 
-use super::Model;
+use super::gpu::Model;
 use super::multiprocessor::Position;
 
 /// Multiprocessors of a TPC (texture processing cluster), which have neighbouring numbers.

@@ -7,7 +7,7 @@
 //! table is made of, its `source` says; an entry that is not `measured` has been compared with no
 //! measurement. In an entry, "guide" is that guide, and "assumed" is a guess without a source.
 
-use super::Model;
+use super::gpu::Model;
 
 /// The numbers of a model.
 #[derive(Clone, Copy, Debug)]

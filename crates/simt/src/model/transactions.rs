@@ -4,7 +4,7 @@
 //! (the guide of CUDA 4.2 has the rules of 1.x in full). The lectures' table of access patterns is
 //! a test here.
 
-use super::{LINE_BYTES, TransactionRule};
+use super::gpu::{LINE_BYTES, TransactionRule};
 use crate::coalesce;
 use crate::lanes::lanes;
 use crate::memory::Access;

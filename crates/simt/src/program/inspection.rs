@@ -203,10 +203,10 @@ pub(crate) enum Rule {
     /// `brx.idx.uni`: all lanes must have the same value in this row.
     UniformIndex { row: u32 },
     /// `ldu`: all lanes must have the same address.
-    UniformAddress { reach: super::AddressOperand },
+    UniformAddress { reach: super::access::AddressOperand },
     /// A barrier with the number in this row: either all or none of its threads must reduce a
     /// predicate.
     Barrier { row: u32, reduces: bool },
     /// `mbarrier.init` or, if it `ends`, `mbarrier.inval`.
-    Mbarrier { reach: super::AddressOperand, ends: bool },
+    Mbarrier { reach: super::access::AddressOperand, ends: bool },
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Request, RequestedMemory, Watch};
+use super::recorded::{Request, RequestedMemory, Watch};
 use crate::model::LoadCaching;
 
 /// The requests of a launch that are kept so far.

@@ -2,7 +2,7 @@
 //! pass that serves it, the pieces that move, and the cost. Every rule is one that also counts
 //! launches; this file only lists what they list.
 
-use super::{Path, Request, RequestedMemory};
+use super::recorded::{Path, Request, RequestedMemory};
 use crate::coalesce::{self, CopyAccesses, SECTOR_BYTES, Served, Wavefronts};
 use crate::instruction::AccessKind;
 use crate::lanes::lanes;

@@ -2,7 +2,7 @@
 //! model whose time is asked for, on what memory held before. Memory, findings, output and counters
 //! are those of the launch itself.
 
-use super::snapshot;
+use super::rehearsal::snapshot;
 use crate::timing::Predicted;
 use crate::{Checks, Launch, LaunchError, Memory, Report};
 

@@ -10,7 +10,6 @@ mod rehearsal;
 mod request;
 
 use crate::machine::{RunningLaunch, run_launch};
-use crate::memory::Snapshot;
 use crate::program::{Kernel, Listing};
 use crate::timing::estimate_registers;
 use crate::{InvalidLaunch, Launch, LaunchError, Memory, Program, Report};
@@ -73,12 +72,6 @@ impl Program {
             available: self.kernels.iter().map(|kernel| kernel.info.name.clone()).collect(),
         })
     }
-}
-
-/// A copy of memory, which a launch that runs twice restores.
-fn snapshot(memory: &Memory, launch: &Launch) -> Result<Snapshot, InvalidLaunch> {
-    let no_room = || InvalidLaunch::NoRoomForChecks { kernel: launch.kernel.into(), bytes: memory.used() };
-    memory.snapshot().ok_or_else(no_room)
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@
 //! A trap in the rehearsal ends the launch: memory and output are as the rehearsal left them. A
 //! kernel whose blocks wait for later ones traps there, although the model alone would run it.
 
-use super::snapshot;
+use crate::memory::Snapshot;
 use crate::output::Output;
-use crate::{Checks, Launch, LaunchError, Memory, Report};
+use crate::{Checks, InvalidLaunch, Launch, LaunchError, Memory, Report};
 
 /// Runs `launch` twice, with these two functions.
 pub(super) fn checked_on_model(
@@ -49,4 +49,10 @@ pub(super) fn checked_on_model(
         }
         Err(other) => Err(other),
     }
+}
+
+/// A copy of memory, which a launch that runs twice restores.
+pub(super) fn snapshot(memory: &Memory, launch: &Launch) -> Result<Snapshot, InvalidLaunch> {
+    let no_room = || InvalidLaunch::NoRoomForChecks { kernel: launch.kernel.into(), bytes: memory.used() };
+    memory.snapshot().ok_or_else(no_room)
 }

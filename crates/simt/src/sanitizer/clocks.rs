@@ -9,7 +9,30 @@
 //! meeting of whole warps (`warps`), or a later one of some lanes (`threads`, allocated only in
 //! blocks where that happens).
 
+use std::sync::Arc;
+
 use super::stamp::Stamp;
+use crate::program::SyncScope;
+
+/// The purposes of a fence: an [`SyncScope`], or accesses through another proxy ([`Proxied`]).
+pub(super) const PURPOSES: usize = 6;
+/// The first purposes are scopes: [`SyncScope`] as a number.
+pub(super) const SCOPES: usize = 3;
+pub(super) const FOR_ALL: usize = SyncScope::All as usize;
+/// What a proxy fence orders generic accesses before: async accesses to a state space, or uses of
+/// tensor maps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proxied {
+    Shared = 3,
+    Global = 4,
+    Map = 5,
+}
+
+/// One item for each purpose.
+pub(super) type ByPurpose<T> = [T; PURPOSES];
+
+/// Up to which time each column of the clocks is known; `None`: not at all.
+pub(super) type Times = Option<Arc<[u32]>>;
 
 /// Up to this many threads, each has a column of its own.
 const EACH_APART: u32 = 1024;

@@ -5,8 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::releases::{ByPurpose, FOR_ALL, Times};
-
+use super::clocks::{ByPurpose, FOR_ALL, Times};
 /// Nodes of the graph, sorted and unique.
 pub(super) type List = Arc<Vec<u32>>;
 

@@ -23,10 +23,10 @@
 mod meetings;
 
 use super::asynchronous::acquisitions::MapAcquisitions;
-use super::clocks::{Clocks, Meeting};
+use super::clocks::{Clocks, Meeting, Proxied};
 use super::interval::Interval;
 use super::now::Now;
-use super::releases::{Location, Proxied, Releases};
+use super::releases::{Location, Releases};
 use super::shadow::{READS, Shadow, WRITE};
 use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use crate::memory::BLOCK_WINDOW_BYTES;

@@ -19,33 +19,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::clocks::{Clocks, Meeting};
+use super::clocks::{ByPurpose, Clocks, FOR_ALL, Meeting, PURPOSES, Proxied, SCOPES, Times};
 use super::history::{History, List};
 use crate::program::{Fence, SyncScope};
 
 /// The location of a synchronising operation: an allocation (`None`: shared memory), and a cell of
 /// it.
 pub(super) type Location = (Option<usize>, usize);
-
-/// The purposes of a fence: an [`SyncScope`], or accesses through another proxy ([`Proxied`]).
-pub(super) const PURPOSES: usize = 6;
-/// The first purposes are audiences: [`SyncScope`] as a number.
-const SCOPES: usize = 3;
-pub(super) const FOR_ALL: usize = SyncScope::All as usize;
-/// What a proxy fence orders generic accesses before: async accesses to a state space, or uses of
-/// tensor maps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Proxied {
-    Shared = 3,
-    Global = 4,
-    Map = 5,
-}
-
-/// One item for each purpose.
-pub(super) type ByPurpose<T> = [T; PURPOSES];
-
-/// Up to which time each column of the clocks is known; `None`: not at all.
-pub(super) type Times = Option<Arc<[u32]>>;
 
 /// What a strong read of a location finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

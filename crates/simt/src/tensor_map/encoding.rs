@@ -23,7 +23,7 @@
 use ptx::TensorField;
 
 use super::error::{TensorFault, TensorMapError};
-use super::{
+use super::map::{
     Fill, Interleave, L2Promotion, MOST_DIMENSIONS, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, Traversal,
 };
 

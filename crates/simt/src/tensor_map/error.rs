@@ -3,7 +3,7 @@
 
 use ptx::AtomicOp;
 
-use super::{TENSOR_MAP_ALIGN, TensorElement};
+use super::map::{TENSOR_MAP_ALIGN, TensorElement};
 
 /// Why a tensor map is invalid. The rules are those of `cuTensorMapEncodeTiled` and
 /// `cuTensorMapEncodeIm2col`.

@@ -2,7 +2,7 @@
 //! `cuTensorMapEncodeIm2col`.
 
 use super::error::TensorMapError;
-use super::{Fill, Interleave, MOST_DIMENSIONS, Swizzle, TensorMap, Traversal};
+use super::map::{Fill, Interleave, MOST_DIMENSIONS, Swizzle, TensorMap, Traversal};
 
 /// The most elements of a dimension.
 const MOST_ELEMENTS: u64 = 1 << 31;
@@ -149,7 +149,7 @@ pub(super) fn corner_bits(image_dimensions: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor_map::TensorElement;
+    use crate::tensor_map::map::TensorElement;
 
     fn map() -> TensorMap {
         TensorMap::tiled(TensorElement::F32, 0x1000, &[64, 32, 4], &[32, 8, 1])

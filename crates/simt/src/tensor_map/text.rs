@@ -13,7 +13,8 @@
 
 use std::str::FromStr;
 
-use super::{Fill, Interleave, L2Promotion, Swizzle, TensorElement, TensorMap, Traversal, packed_strides};
+use super::map::packed_strides;
+use super::map::{Fill, Interleave, L2Promotion, Swizzle, TensorElement, TensorMap, Traversal};
 
 /// Parses one number for each dimension, separated by `x`.
 fn list<T: FromStr>(name: &str, text: &str) -> Result<Vec<T>, String> {

@@ -12,8 +12,8 @@
 //! specifies was measured on an H200 (2026-11-21, `tests/tests/ptx_files.rs`) and is noted below.
 
 use super::error::TensorFault;
+use super::map::{Fill, Interleave, MOST_DIMENSIONS, TensorElement, TensorMap, Traversal};
 use super::rules::corner_bits;
-use super::{Fill, Interleave, MOST_DIMENSIONS, TensorElement, TensorMap, Traversal};
 
 /// The most bytes that an `mbarrier` can count, which is more than any shared memory has.
 const MOST_BYTES: u64 = (1 << 20) - 1;

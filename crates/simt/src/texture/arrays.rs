@@ -3,10 +3,10 @@
 //! only look handles up.
 
 use super::objects::Source;
+use super::types::{ArrayHandle, ArrayShape, Filter, Sampling, TextureError, TextureSource};
 use crate::Memory;
 use crate::memory::GLOBAL_BASE;
 use crate::texture::objects::{Array, SURFACES, Surface, TEXTURES, Texture, check_format, index_of};
-use crate::texture::{ArrayHandle, ArrayShape, Filter, Sampling, TextureError, TextureSource};
 
 /// The alignment of the pitch of pitched memory (an H200's).
 const PITCH_ALIGNMENT: u64 = 32;

@@ -3,7 +3,7 @@
 
 use super::objects::Source;
 use super::texel::{self, Texel};
-use super::{ArrayShape, Sampling, TexelFormat};
+use super::types::{ArrayShape, Sampling, TexelFormat};
 use crate::Memory;
 use crate::memory::AccessFaultKind;
 

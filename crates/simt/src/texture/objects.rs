@@ -2,7 +2,8 @@
 //! `arrays` creates and frees them on behalf of the host; fetches look them up. Also validates
 //! their shapes and sampling. Only data: no access to memory.
 
-use super::{ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError, texel};
+use super::texel;
+use super::types::{ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError};
 
 /// The most texels in each dimension, and the most layers, of an array (CUDA programming guide,
 /// "Technical Specifications").

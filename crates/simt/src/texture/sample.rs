@@ -8,7 +8,7 @@
 
 use super::image::{Image, TexelFault};
 use super::texel::{self, Texel};
-use super::{AddressMode, Filter, Sampling};
+use super::types::{AddressMode, Filter, Sampling};
 
 /// Which levels a fetch reads.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use ptx::Type;
 
-use super::{ChannelType, ReadMode, Sampling, TexelFormat};
+use super::types::{ChannelType, ReadMode, Sampling, TexelFormat};
 use crate::lanes;
 
 /// The bits of four components: f32, or 32-bit integers.

@@ -2,8 +2,8 @@
 
 use crate::lanes::lanes;
 use crate::machine::asynchronous::bulk::{rows, tensor, transit};
-use crate::machine::asynchronous::mbarrier::access::{barrier_addresses, update};
-use crate::machine::asynchronous::mbarrier::phases;
+use crate::machine::asynchronous::phases;
+use crate::machine::mbarrier::{barrier_addresses, update};
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Fault, Refused, Warp, Worker};
 use crate::machine::{access, copy, observe};

@@ -1,5 +1,5 @@
-//! What threads start and others wait for: the copies of the copy engine ([`bulk`]), barriers in
-//! shared memory ([`mbarrier`]) and the barrier of a cluster of blocks ([`cluster`]).
+//! What threads start and others wait for: the copies of the copy engine ([`bulk`]), phases of
+//! barriers in shared memory ([`phases`]) and the barrier of a cluster of blocks ([`cluster`]).
 //!
 //! This is the only folder that knows of bulk copies, phases and clusters' barriers. [`step`] calls
 //! what is re-exported here to [`execute`] an instruction, and the schedule calls [`turns`] when
@@ -13,7 +13,7 @@
 mod bulk;
 pub(super) mod cluster;
 mod execute;
-pub(super) mod mbarrier;
+mod phases;
 pub(super) mod turns;
 
 pub(super) use execute::execute;

@@ -2,7 +2,7 @@
 
 use crate::machine::asynchronous::bulk::transit;
 use crate::machine::asynchronous::cluster;
-use crate::machine::asynchronous::mbarrier::phases;
+use crate::machine::asynchronous::phases;
 use crate::machine::state::{Fault, Stop, Wait, Warp, Worker};
 
 /// How many waits in a row may fail in a block that does nothing else, before the launch is

@@ -4,11 +4,8 @@
 //! - `multiply`: `mma`. `warpgroup`: `wgmma`, whose factors in shared memory `descriptor`
 //!   describes.
 //! - `products`: the arithmetic of both.
-//! - `inspection`: reports wrong uses of registers that a product of a warpgroup holds
-//!   (`state/held`).
 
 mod descriptor;
-pub(super) mod inspection;
 mod multiply;
 mod products;
 pub(super) mod tiles;

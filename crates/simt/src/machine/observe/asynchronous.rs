@@ -3,7 +3,6 @@
 
 use ptx::Space;
 
-use super::races;
 use crate::lanes::{WideRow, lanes};
 use crate::machine::access;
 use crate::machine::state::{Warp, Worker};
@@ -17,7 +16,7 @@ pub(in crate::machine) fn acquire_maps(
     (space, addresses): (Space, &WideRow),
 ) {
     let rank = worker.block.rank;
-    let Some(races) = races(worker) else { return };
+    let Some(races) = worker.races() else { return };
     for lane in lanes(mask) {
         if let (Space::Global, map) = access::resolve(space, addresses[lane], rank) {
             races.acquire_map(warp.index, lane as u32, map);
@@ -73,7 +72,7 @@ pub(in crate::machine) fn product_begins(worker: &mut Worker, warp: &Warp, count
     if let Some(underway) = underway(worker) {
         underway.begin_product((counter, block, warp.index), pieces);
     }
-    if let Some(races) = races(worker) {
+    if let Some(races) = worker.races() {
         races.multiply(warp.index);
     }
 }
@@ -100,7 +99,7 @@ fn underway<'w>(worker: &'w mut Worker) -> Option<&'w mut Underway> {
 
 /// A warp has reached the point where its warpgroup waits for products.
 pub(in crate::machine) fn arrive_with_products(worker: &mut Worker, warp: &Warp, barrier: u32) {
-    if let Some(races) = races(worker) {
+    if let Some(races) = worker.races() {
         races.arrive_with_products(barrier, warp.index);
     }
 }

@@ -1,7 +1,6 @@
 //! Reports to the sanitizer what orders threads: fences, the barriers of a block, and `.sync`
 //! instructions, which lanes of a warp execute together.
 
-use super::races;
 use crate::FindingKind;
 use crate::lanes::{Row, lanes};
 use crate::machine::state::{Split, Wait, Warp, Worker};
@@ -11,14 +10,14 @@ use crate::program::{Action, Fence};
 
 /// Some lanes execute a fence.
 pub(in crate::machine) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, fence: &Fence) {
-    if let Some(races) = races(worker) {
+    if let Some(races) = worker.races() {
         races.fence(warp.index, mask, fence);
     }
 }
 
 /// Some lanes have reached a barrier.
 pub(in crate::machine) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32, mask: u32, waits: bool) {
-    if let Some(races) = races(worker) {
+    if let Some(races) = worker.races() {
         races.arrive(barrier, warp.index, mask, waits);
     }
 }
@@ -26,21 +25,21 @@ pub(in crate::machine) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32,
 /// Some lanes have reached the cluster's barrier; a `relaxed` arrival does not order what comes
 /// before it.
 pub(in crate::machine) fn arrive_in_cluster(worker: &mut Worker, warp: &Warp, mask: u32, relaxed: bool) {
-    if let Some(races) = races(worker) {
+    if let Some(races) = worker.races() {
         races.arrive_in_cluster(warp.index, mask, relaxed);
     }
 }
 
 /// Some lanes did something between their arrival at the cluster's barrier and their wait.
 pub(in crate::machine) fn wait_late(worker: &mut Worker) {
-    if let Some(races) = races(worker) {
+    if let Some(races) = worker.races() {
         races.wait_late();
     }
 }
 
 /// The cluster's barrier is complete.
 pub(in crate::machine) fn complete_in_cluster(worker: &mut Worker, warps: &[Warp]) {
-    if let Some(races) = races(worker) {
+    if let Some(races) = worker.races() {
         let waits = |warp: &Warp| {
             let waiting = warp.waiting.iter().filter(|(_, wait)| matches!(wait, Wait::Barrier(CLUSTER_BARRIER)));
             waiting.fold(0, |mask, (split, _)| mask | split.mask)

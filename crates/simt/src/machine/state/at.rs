@@ -1,6 +1,6 @@
 //! Where an instruction is executed and by which lanes: the argument that every instruction gets.
 
-use crate::machine::state::Split;
+use super::warp::Split;
 
 /// Where an instruction is executed, and by which lanes.
 #[derive(Clone, Copy)]

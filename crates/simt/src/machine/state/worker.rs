@@ -17,7 +17,7 @@ use crate::lanes::Row;
 use crate::machine::state::asynchronous::Asynchronous;
 use crate::machine::state::copies::Copies;
 use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
-use crate::sanitizer::Checker;
+use crate::sanitizer::{Checker, Races};
 use crate::trap::TrapKind;
 
 /// To whom a worker's loads and stores are reported.
@@ -150,6 +150,11 @@ impl<'l> Worker<'l> {
         if let Some(checker) = &mut self.checker {
             checker.turn_of(self.block.number, self.block.rank);
         }
+    }
+
+    /// What the sanitizer knows of races, if it looks for them.
+    pub fn races(&mut self) -> Option<&mut Races> {
+        self.checker.as_mut()?.races()
     }
 
     /// Reports to the sanitizer which cluster runs.

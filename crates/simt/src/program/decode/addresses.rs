@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ptx::{BinaryOp, BooleanOp, Comparison, Destination, Operand, Space, Type};
 
-use super::arithmetic::found;
+use super::function::found;
 use super::function::{Decoded, FunctionDecoder, HELPER};
 use crate::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, FIXED, Handler, NEVER, Operands, Registers, lanes};

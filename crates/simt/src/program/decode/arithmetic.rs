@@ -5,15 +5,10 @@ use ptx::{
     Type, UnaryOp,
 };
 
-use super::function::{Decoded, FunctionDecoder, HELPER};
-use crate::LoadErrorReason;
+use super::function::{Decoded, FunctionDecoder, HELPER, found};
 use crate::lanes::{self, ALWAYS, FIXED, Handler, NEGATED, Operands};
 use crate::program::code::{Action, Constant};
 use crate::program::inspection::Rule;
-
-pub(super) fn found<T>(handler: Option<T>, what: impl Fn() -> String) -> Decoded<T> {
-    handler.ok_or_else(|| LoadErrorReason::Unsupported { what: what() })
-}
 
 impl FunctionDecoder<'_, '_> {
     pub(super) fn convert_pair(

@@ -18,6 +18,11 @@ use crate::program::registers::PlaceRegisters;
 /// A result of decoding, or why the machine cannot run the instruction.
 pub(super) type Decoded<T> = Result<T, LoadErrorReason>;
 
+/// What there is, or the error that it is not supported.
+pub(super) fn found<T>(handler: Option<T>, what: impl Fn() -> String) -> Decoded<T> {
+    handler.ok_or_else(|| LoadErrorReason::Unsupported { what: what() })
+}
+
 /// The most registers of one width, and the most parameters, of a function: more than compilers
 /// use, and little enough for memory.
 const REGISTER_LIMIT: u32 = 1 << 16;
@@ -255,5 +260,17 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
     /// Emits the instruction itself, as arithmetic.
     pub fn lanes(&mut self, handler: Handler, operands: Operands) {
         self.emit(COUNTED, Action::Lanes(handler, operands));
+    }
+
+    /// Emits the instruction itself, as control flow, a barrier or an exchange between lanes.
+    pub fn control(&mut self, action: Action) -> Decoded<()> {
+        self.emit(COUNTED, action);
+        Ok(())
+    }
+
+    /// Emits the instruction itself, as arithmetic.
+    pub fn arithmetic(&mut self, handler: Handler, operands: Operands) -> Decoded<()> {
+        self.lanes(handler, operands);
+        Ok(())
     }
 }

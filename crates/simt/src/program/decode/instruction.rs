@@ -4,7 +4,7 @@
 use ptx::{CacheOperator, FenceProxies, Op, Operand, Ordering, Type};
 
 use super::function::{COUNTED, Decoded, FunctionDecoder};
-use crate::lanes::{self, Operands};
+use crate::lanes;
 use crate::program::access::Order;
 use crate::program::asynchronous::Asynchronous;
 use crate::program::code::Action;
@@ -203,17 +203,5 @@ impl FunctionDecoder<'_, '_> {
             Op::Trap => self.control(Action::Trap),
             Op::Breakpoint => self.control(Action::Breakpoint),
         }
-    }
-
-    /// Emits the instruction itself, as control flow, a barrier or an exchange between lanes.
-    pub(super) fn control(&mut self, action: Action) -> Decoded<()> {
-        self.emit(COUNTED, action);
-        Ok(())
-    }
-
-    /// Emits the instruction itself, as arithmetic.
-    pub(super) fn arithmetic(&mut self, handler: lanes::Handler, operands: Operands) -> Decoded<()> {
-        self.lanes(handler, operands);
-        Ok(())
     }
 }

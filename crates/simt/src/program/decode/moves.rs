@@ -3,7 +3,7 @@
 
 use ptx::{BinaryOp, Destination, Mode, Operand, Symbol, Type};
 
-use super::arithmetic::found;
+use super::function::found;
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER};
 use super::operands::is_fixed;
 use crate::LoadErrorReason;

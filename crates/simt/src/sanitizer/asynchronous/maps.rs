@@ -12,9 +12,9 @@
 //! The acquire is kept here, with what its thread knew at that time.
 
 use crate::sanitizer::asynchronous::acquisitions::{Acquisition, Acquisitions};
+use crate::sanitizer::clocks::Proxied;
 use crate::sanitizer::finding::MapFence;
 use crate::sanitizer::race::Races;
-use crate::sanitizer::releases::Proxied;
 use crate::sanitizer::stamp::Stamp;
 use crate::sanitizer::touch::Reached;
 use crate::tensor_map::TENSOR_MAP_BYTES;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::tensor_map::Swizzle;
+use crate::tensor_map::map::Swizzle;
 
 #[test]
 fn swizzled_pieces_are_where_the_manual_has_them() {

@@ -11,7 +11,7 @@ use crate::machine::asynchronous::bulk::reports::{
 };
 use crate::machine::asynchronous::bulk::transit;
 use crate::machine::asynchronous::bulk::transit::{Delivery, check_pieces, send};
-use crate::machine::asynchronous::mbarrier::access::barrier_addresses;
+use crate::machine::mbarrier::barrier_addresses;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::asynchronous::{Arriving, Departing, UNIT};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};

@@ -13,7 +13,7 @@ use crate::machine::asynchronous::bulk::reports::{
 };
 use crate::machine::asynchronous::bulk::transit;
 use crate::machine::asynchronous::bulk::transit::{Delivery, check_pieces, refused};
-use crate::machine::asynchronous::mbarrier::access::barrier_addresses;
+use crate::machine::mbarrier::barrier_addresses;
 use crate::machine::state::asynchronous::{Arriving, Departing, Reduction, UNIT};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe, watch};

@@ -19,7 +19,7 @@ use crate::lanes::{combine, lanes};
 use crate::machine::asynchronous::bulk::reports::{
     Reported, begins, little_endian, report, report_part, run_of_shared,
 };
-use crate::machine::asynchronous::mbarrier::access::update;
+use crate::machine::mbarrier::update;
 use crate::machine::state::asynchronous::{Arriving, Departing, LIMIT, Leaving, UNIT};
 use crate::machine::state::{Attempt, Fault, Refused, Warp, Worker};
 use crate::machine::{modelled, observe};

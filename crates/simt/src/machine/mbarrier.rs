@@ -1,14 +1,12 @@
 //! Reads and changes mbarriers in shared memory, of the block or of another one in its cluster. All
-//! files here that touch an mbarrier go through this.
+//! instructions that change an mbarrier go through this.
 
 use ptx::Space;
 
 use crate::lanes::{WideRow, lanes};
 use crate::machine::access;
 use crate::machine::state::{Refused, Split, Warp, Worker};
-use crate::memory::Mbarrier;
-use crate::memory::MbarrierFault;
-use crate::memory::{AccessFault, AccessFaultKind};
+use crate::memory::{AccessFault, AccessFaultKind, Mbarrier, MbarrierFault};
 use crate::program::AddressOperand;
 use crate::site::AccessAction;
 use crate::trap::TrapKind;

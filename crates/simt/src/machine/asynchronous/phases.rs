@@ -8,8 +8,8 @@ use ptx::Space;
 
 use crate::lanes::lanes;
 use crate::machine::asynchronous::bulk::transit;
-use crate::machine::asynchronous::mbarrier::access::{barrier_addresses, exchange, invalid, update};
 use crate::machine::copy::{Waits, complete};
+use crate::machine::mbarrier::{barrier_addresses, exchange, invalid, update};
 use crate::machine::observe;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{Attempt, Fault, Refused, Split, Wait, Warp, Worker};
