@@ -1,5 +1,5 @@
-//! Load errors: why a module, or one of its kernels, cannot be run. Decoding creates them; pure
-//! data and messages.
+//! Errors of what the host asks for between launches: of loading a module, which decoding finds, and
+//! of device memory.
 
 use ptx::{Module, Span};
 
@@ -44,9 +44,9 @@ pub enum LoadErrorReason {
     #[error("{what} cannot be used here")]
     Misplaced { what: String },
     #[error("cannot allocate the module's variables: {0}")]
-    Memory(crate::MemoryError),
+    Memory(MemoryError),
     #[error("cannot allocate the heap for `malloc`: {0}")]
-    Heap(crate::MemoryError),
+    Heap(MemoryError),
 }
 
 impl LoadError {
@@ -68,4 +68,48 @@ impl LoadError {
 pub(crate) fn span_text(module: &Module, span: Span) -> String {
     let text = module.text.get(span.start as usize..span.end as usize).unwrap_or_default();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// An allocation is smaller than this, so that offsets into it fit 32 bits.
+pub(crate) const LARGEST_ALLOCATION: u64 = (1 << 32) - 256;
+
+/// Errors of device memory between launches.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryError {
+    /// The simulated device has no room left.
+    #[error("out of device memory: {requested} bytes requested, {free} of {limit} bytes free")]
+    OutOfMemory {
+        /// Bytes requested.
+        requested: u64,
+        /// Bytes not in use.
+        free: u64,
+        /// Bytes that the device has.
+        limit: u64,
+    },
+    /// The host has no room left for the device's memory.
+    #[error("the host cannot allocate {requested} bytes for device memory")]
+    HostOutOfMemory {
+        /// Bytes requested.
+        requested: u64,
+    },
+    /// The allocation is larger than the simulator supports.
+    #[error("{requested} bytes requested at once: the simulator's allocations are smaller than 4 GiB")]
+    TooLarge {
+        /// Bytes requested.
+        requested: u64,
+    },
+    /// The heap is in use, so its size cannot change.
+    #[error("the heap has {bytes} bytes: its size cannot change once a program that uses it is loaded")]
+    HeapInUse {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A copy, fill or free outside any live allocation.
+    #[error("{bytes} bytes at {address:#x} are not within one allocation")]
+    NotAllocated {
+        /// First address.
+        address: u64,
+        /// How many bytes.
+        bytes: u64,
+    },
 }

@@ -51,11 +51,11 @@
 //!   [`Request::service`] says what moves and which pass serves each lane, on any model.
 //! - A launch's [`Checks`] look for faults that do not stop it: the report's [`Finding`]s.
 //!
-//! Modules: `program` decodes, `run` launches, `machine` executes, with `lanes` for arithmetic, `memory`, `texture`
-//! and `output`; `coalesce` and `model` count, `request` lists what
-//! they count; `timing` predicts how long a launch takes; `sanitizer` looks for faults. `tensor_core` rounds,
-//! and `tensor_map` describes boxes of tensors. The other files are what callers see: launches,
-//! counters, reports, errors, traps.
+//! Modules: `program` decodes, `run` launches, `machine` executes, with `lanes` for arithmetic,
+//! `memory`, `texture` and `output`. `address` is what a warp accesses; `coalesce` and `model` count
+//! it, `request` lists what they count. `timing` predicts how long a launch takes, `sanitizer` looks
+//! for faults. `tensor_core` rounds, and `tensor_map` describes boxes of tensors. The other files
+//! are what callers see: launches, counters, reports, errors, traps.
 //!
 //! # What results depend on
 //!
@@ -71,6 +71,7 @@
 //! side. Clocks count the warp's instructions.
 #![forbid(unsafe_code)]
 
+mod address;
 mod coalesce;
 mod counters;
 mod error;
@@ -94,16 +95,14 @@ mod texture;
 mod timing;
 mod trap;
 
+pub use address::{AccessFaultKind, AllocationSpan, FreeFault, GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 pub use counters::{
     ByKind, ConstantCounters, Counters, DistributedCounters, InstructionCounters, MemoryCounters, SharedCounters,
 };
-pub use error::{LoadError, LoadErrorReason};
+pub use error::{LoadError, LoadErrorReason, MemoryError};
 pub use instruction::{AccessKind, InstructionClass, InstructionInfo, SourceLine};
 pub use launch::{DEFAULT_FAULT_LIMIT, DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
-pub use memory::{
-    AccessFaultKind, AllocationSpan, DEFAULT_HEAP_LIMIT, FreeFault, GLOBAL_BASE, HeapAllocation, LOCAL_WINDOW,
-    MbarrierFault, Memory, MemoryError, SHARED_WINDOW, WINDOW_BYTES,
-};
+pub use memory::{DEFAULT_HEAP_LIMIT, HeapAllocation, MbarrierFault, Memory};
 pub use metric::{Metric, MetricValue};
 pub use model::{
     BankRule, Banks, BlockNeeds, CacheCounters, L1, L1Size, L2, Limiter, Limits, LoadCaching, Model, ModelCounters,

@@ -7,9 +7,10 @@
 //! sector) whose source and destination are equally far apart. Zeros for bytes that are not read
 //! take separate passes.
 
-use super::{SECTOR_BYTES, Sectors, Served, Wavefronts, for_each_word, groups, list_words_by_bank, sectors};
+use super::sectors::{SECTOR_BYTES, Sectors, sectors};
+use super::wavefronts::{Served, Wavefronts, for_each_word, groups, list_words_by_bank};
+use crate::address::Access;
 use crate::lanes::lanes;
-use crate::memory::Access;
 
 /// A copy of a warp: where each lane reads and writes.
 pub(crate) struct CopyAccesses<'a> {

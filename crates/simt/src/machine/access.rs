@@ -3,11 +3,13 @@
 
 use ptx::Space;
 
+use crate::address::{Access, AccessFault, AccessFaultKind, rank_of, space_of};
+use crate::coalesce::Shape;
 use crate::coalesce::{self, SECTOR_BYTES, Sectors, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
 use crate::lanes::{Registers, WideRow, mask_where};
 use crate::machine::state::{At, Attempt, Refused, Split, Warp, Worker};
-use crate::memory::{Access, AccessFault, AccessFaultKind, Shape, SharedMemory, rank_of, space_of};
+use crate::memory::SharedMemory;
 use crate::program;
 use crate::program::AddressOperand;
 use crate::site::AccessAction;

@@ -4,11 +4,11 @@ use std::cell::Cell;
 
 use ptx::Space;
 
+use crate::address::{Access, AccessFault, AccessFaultKind};
 use crate::lanes::{Row, WideRow, combine, exchange, lanes};
 use crate::machine::access::{addresses, by_space, count};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{modelled, observe, watch};
-use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::Atomic;
 use crate::site::AccessAction;
 

@@ -2,13 +2,13 @@
 
 use ptx::Space;
 
+use crate::address::{Access, AccessFault, AccessFaultKind};
 use crate::instruction::AccessKind;
 use crate::lanes::{Row, WideRow, lanes, mask_where};
 use crate::machine::mbarrier::update;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe, watch};
-use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheHint;
 use crate::program::AsyncCopy;
 use crate::site::AccessAction;

@@ -3,10 +3,10 @@
 
 use ptx::Space;
 
+use crate::address::space_of;
 use crate::lanes::{lanes, mask_where};
 use crate::machine::state::{LoadedBy, Origin, Split, Storing, TrackedRegister, Warp, Worker};
 use crate::machine::{access, held, written};
-use crate::memory::space_of;
 use crate::program::{Action, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
 use crate::{FindingKind, program};
 

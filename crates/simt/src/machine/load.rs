@@ -3,12 +3,14 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
+use crate::address::{Access, AccessFault};
+use crate::coalesce::Shape;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow, lanes};
 use crate::machine::access::{Work, addresses, by_space, count, count_shape, follow_shape, of_other};
 use crate::machine::state::{At, Attempt, Refused, ReportsTo, RunningBlock, Warp, Worker};
 use crate::machine::{access, inspect, modelled, observe, watch};
-use crate::memory::{Access, AccessFault, Memory, Shape};
+use crate::memory::Memory;
 use crate::program::Load;
 use crate::sanitizer::{Intent, Path, Stored};
 use crate::site::AccessAction;

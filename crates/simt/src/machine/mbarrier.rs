@@ -3,10 +3,11 @@
 
 use ptx::Space;
 
+use crate::address::{AccessFault, AccessFaultKind};
 use crate::lanes::{WideRow, lanes};
 use crate::machine::access;
 use crate::machine::state::{Refused, Split, Warp, Worker};
-use crate::memory::{AccessFault, AccessFaultKind, Mbarrier, MbarrierFault};
+use crate::memory::{Mbarrier, MbarrierFault};
 use crate::program::AddressOperand;
 use crate::site::AccessAction;
 use crate::trap::TrapKind;

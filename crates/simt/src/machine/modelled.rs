@@ -4,12 +4,12 @@
 
 use ptx::Space;
 
+use crate::address::Access;
 use crate::coalesce::{self, Wavefronts};
 use crate::instruction::AccessKind;
 use crate::lanes::WideRow;
 use crate::machine::state::{At, Modelled, Residence, RunningBlock, Warp, Worker};
 use crate::machine::{access, traced};
-use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheHint, Multiprocessor};
 use crate::program::{AddressOperand, Atomic, Load, Store};
 use crate::tensor_map::Piece;

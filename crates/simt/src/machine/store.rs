@@ -3,12 +3,14 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
+use crate::address::{Access, AccessFault, AccessFaultKind};
+use crate::coalesce::Shape;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::access::{Work, addresses, by_space, count, count_shape, follow_shape, of_other};
 use crate::machine::state::{At, Attempt, Refused, ReportsTo, RunningBlock, Warp, Worker};
 use crate::machine::{modelled, observe, watch};
-use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape};
+use crate::memory::Memory;
 use crate::model::CacheHint;
 use crate::program::{Copied, Store};
 use crate::sanitizer::{Intent, Path, Stored};

@@ -2,12 +2,12 @@
 
 use ptx::{AtomicOp, OutOfRange, Space, Type};
 
+use crate::address::{Access, AccessFault, AccessFaultKind};
 use crate::lanes::{self, Row, WideRow, lanes};
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::texture::{check_geometry, coordinates_of, count, refuse, surface_of};
 use crate::machine::{observe, watch};
-use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::{SurfaceAccess, SurfaceAction};
 use crate::request::RequestedMemory;
 use crate::site::AccessAction;

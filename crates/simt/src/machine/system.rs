@@ -5,10 +5,10 @@ use std::cell::RefCell;
 
 use ptx::Space;
 
+use crate::address::Access;
 use crate::lanes::lanes;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{heap, written};
-use crate::memory::Access;
 use crate::output::format;
 use crate::output::format::{STRING_LIMIT, Source};
 use crate::program::{Rows, SystemCall, SystemFunction};

@@ -1,11 +1,11 @@
 //! What an access of a recorded warp needs, for the replay of a launch's time. `modelled.rs` calls
 //! this around an access that it passes to the model.
 
+use crate::address::Access;
 use crate::coalesce;
 use crate::instruction::AccessKind;
 use crate::lanes::lanes;
 use crate::machine::state::Modelled;
-use crate::memory::Access;
 use crate::model::{Multiprocessor, TextureNeeds};
 use crate::timing::{Event, Target};
 

@@ -5,12 +5,12 @@
 use ptx::Space;
 
 use crate::InstructionClass;
+use crate::address::Access;
 use crate::coalesce::CopyAccesses;
 use crate::instruction::AccessKind;
 use crate::lanes::WideRow;
 use crate::machine::access;
 use crate::machine::state::{At, Attempt, Block, ReportsTo, RunningLaunch, Warp, Worker};
-use crate::memory::Access;
 use crate::model::CacheHint;
 use crate::program::AddressOperand;
 use crate::request::{Path, Request, RequestedMemory, Run};

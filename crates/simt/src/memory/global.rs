@@ -10,15 +10,15 @@ mod atomics;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
-use super::access::{Access, AccessFault, AccessFaultKind, AllocationSpan, Located};
 use super::heap::{self, Caller, Chunks, DEFAULT_HEAP_LIMIT, Heap, HeapAllocation};
-use super::shape::Shape;
-use super::windows::GLOBAL_BASE;
 use super::words;
 use super::written::Written;
 use crate::Site;
-use crate::memory::FreeFault;
-use crate::memory::error::{LARGEST_ALLOCATION, MemoryError};
+use crate::address::FreeFault;
+use crate::address::GLOBAL_BASE;
+use crate::address::{Access, AccessFault, AccessFaultKind, AllocationSpan, Located};
+use crate::coalesce::Shape;
+use crate::error::{LARGEST_ALLOCATION, MemoryError};
 use crate::texture::Objects;
 
 /// Allocations start at multiples of this, and are followed by a gap of at least this size.

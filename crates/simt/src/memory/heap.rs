@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::access::{AccessFaultKind, AllocationSpan, Located};
-use super::error::LARGEST_ALLOCATION;
-use super::error::MemoryError;
-use super::shape::Shape;
-use super::windows::GLOBAL_BASE;
 use super::written::Written;
 use crate::Site;
-use crate::memory::FreeFault;
+use crate::address::FreeFault;
+use crate::address::GLOBAL_BASE;
+use crate::address::{AccessFaultKind, AllocationSpan, Located};
+use crate::coalesce::Shape;
+use crate::error::LARGEST_ALLOCATION;
+use crate::error::MemoryError;
 
 /// The default size of a device's heap, in bytes, as in CUDA.
 pub const DEFAULT_HEAP_LIMIT: u64 = 8 << 20;

@@ -1,53 +1,44 @@
 //! Device memory: allocations that all blocks share, and the shared memory of one block.
 //!
 //! Addresses are those that a kernel sees. Global and constant memory have generic addresses from
-//! [`GLOBAL_BASE`] on. Shared and local memory have windows in the generic space, and addresses
-//! from 0 on in their own. Addresses of freed memory are never reused, and allocations are far
-//! apart, so that stray pointers are detected. The heap, from which kernels allocate, is below all
-//! other allocations.
+//! [`GLOBAL_BASE`](crate::GLOBAL_BASE) on. Shared and local memory have windows in the generic
+//! space, and addresses from 0 on in their own. Addresses of freed memory are never reused, and
+//! allocations are far apart, so that stray pointers are detected. The heap, from which kernels
+//! allocate, is below all other allocations.
 //!
-//! `global`, `shared` and `heap` hold memory; `words` reads and writes it. `windows`: the address
-//! map. `mbarrier`: the value of an mbarrier.
-//! `written`: which bytes were written, for the sanitizer. `snapshot`: a copy, for a launch
-//! that is undone.
+//! `global`, `shared` and `heap` hold memory; `words` reads and writes it. `written`: which bytes
+//! were written, for the sanitizer. `mbarrier`: the value of an mbarrier. `arrays`: the host's calls
+//! on textures and surfaces. `snapshot`: a copy, for a launch that is undone.
 //!
-//! A kernel's accesses come a warp at a time, as a [`Shape`] and its lowest address. An [`Access`]
-//! has the address of each lane instead. The host's calls and the machine's instructions come here;
-//! nothing is counted here (see [`crate::coalesce`]).
+//! A kernel's accesses come a warp at a time, as a [`Shape`](crate::coalesce::Shape) and its lowest
+//! address. An [`Access`](crate::address::Access) has the address of each lane instead. The host's
+//! calls and the machine's instructions come here; nothing is counted here (see
+//! [`crate::coalesce`]).
 
-mod access;
-mod error;
+mod arrays;
 mod global;
 mod heap;
-mod lanes;
 mod mbarrier;
-mod shape;
 mod shared;
 mod snapshot;
-mod windows;
 mod words;
 mod written;
 
-pub(crate) use access::space_name;
-pub(crate) use access::{Access, AccessFault, Bytes, Located, RefusedAccess, RefusedFree};
-pub use access::{AccessFaultKind, AllocationSpan, FreeFault};
-pub use error::MemoryError;
 pub use global::Memory;
 pub(crate) use heap::Caller;
 pub use heap::{DEFAULT_HEAP_LIMIT, HeapAllocation};
-pub(crate) use lanes::{Lanes, Runs};
 pub use mbarrier::MbarrierFault;
 pub(crate) use mbarrier::{Mbarrier, parity_of, pending_count};
-pub(crate) use shape::Shape;
 pub(crate) use shared::SharedMemory;
 pub(crate) use snapshot::Snapshot;
-pub(crate) use windows::{BLOCK_WINDOW_BYTES, LOCAL_LIMIT, PARAMETER_WINDOW, rank_of, space_of};
-pub use windows::{GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 pub(crate) use written::Written;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MemoryError;
+    use crate::address::{Access, AccessFaultKind, AllocationSpan};
+    use crate::coalesce::Shape;
 
     /// A shape, and the lowest address that it is at.
     fn shape(mask: u32, addresses: &[u64; 32], width: u32) -> (Shape, u64) {

@@ -4,12 +4,12 @@
 //! Addresses start at 0 in the first block of a cluster, and at multiples of [`BLOCK_WINDOW_BYTES`]
 //! in the others, as on the hardware: an address means the same in all of them.
 
-use crate::memory::windows::BLOCK_WINDOW_BYTES;
+use crate::address::BLOCK_WINDOW_BYTES;
 use std::cell::Cell;
 
-use super::access::{Access, AccessFault, AccessFaultKind, AllocationSpan};
-use super::shape::Shape;
 use super::words::{self, Word};
+use crate::address::{Access, AccessFault, AccessFaultKind, AllocationSpan};
+use crate::coalesce::Shape;
 
 /// The shared memory of one block.
 #[derive(Default)]

@@ -42,7 +42,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use crate::Memory;
-    use crate::memory::access::Access;
+    use crate::address::Access;
     use crate::memory::heap::Caller;
 
     #[test]

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::shape::{Layout, Shape};
+use crate::coalesce::{Layout, Shape};
 
 /// A word that can be read and written through a shared reference.
 pub(super) trait Word {

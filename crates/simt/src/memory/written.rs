@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use super::lanes::Lanes;
+use crate::address::Lanes;
 
 /// A bit for each byte, created only when needed: most memory is written as a whole or not at all.
 #[derive(Default)]
@@ -167,7 +167,7 @@ fn each_word(offset: u64, length: u64, mut each: impl FnMut(usize, u32) -> bool)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::shape::Shape;
+    use crate::coalesce::Shape;
     use proptest::prelude::*;
 
     proptest! {

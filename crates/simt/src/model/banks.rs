@@ -5,9 +5,9 @@
 //! measured on an H200.
 
 use super::gpu::BankRule;
+use crate::address::Access;
 use crate::coalesce::{self, Served, Wavefronts};
 use crate::lanes::lanes;
-use crate::memory::Access;
 
 /// The passes that a load, or a store, needs.
 pub(super) fn wavefronts(rule: BankRule, access: &Access, is_load: bool) -> Wavefronts {

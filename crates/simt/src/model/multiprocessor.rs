@@ -11,10 +11,10 @@ use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
 use super::traffic::Note;
 use super::transactions::Route;
 use super::{banks, transactions};
+use crate::address::Access;
 use crate::coalesce::{self, Wavefronts};
 use crate::instruction::AccessKind;
 use crate::lanes::lanes;
-use crate::memory::Access;
 
 /// Which caches an instruction asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

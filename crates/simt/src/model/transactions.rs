@@ -5,9 +5,9 @@
 //! a test here.
 
 use super::gpu::{LINE_BYTES, TransactionRule};
+use crate::address::Access;
 use crate::coalesce;
 use crate::lanes::lanes;
-use crate::memory::Access;
 
 /// Bytes that the copy engine moves at once.
 const BULK_BYTES: u32 = 128;

@@ -14,8 +14,8 @@ use super::access::Order;
 use super::asynchronous::{AsyncCopy, Asynchronous, BulkCopy};
 use super::code::{Action, Callee, Code, Constant, NEVER_JOINS, RETURN, Rows};
 use super::texture::SurfaceAccess;
+use crate::address::space_name;
 use crate::lanes::{ALWAYS, FIXED, NEGATED, NEVER};
-use crate::memory::space_name;
 
 /// A row: what it holds, and its number.
 struct Row(char, u32);

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use ptx::{Handle, Linkage, Module, SamplerAddressMode, SamplerState, Space, Symbol, Variable};
 
-use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
+use crate::address::{LOCAL_WINDOW, SHARED_WINDOW};
 use crate::{AddressMode, Filter, LoadError, LoadErrorReason, Memory, Sampling};
 
 /// The addresses of functions start here, so that pointers to them can be stored and called.
@@ -30,7 +30,7 @@ pub(crate) fn window(space: Space) -> u64 {
     match space {
         Space::Shared | Space::ClusterShared => SHARED_WINDOW,
         Space::Local => LOCAL_WINDOW,
-        Space::Parameter => crate::memory::PARAMETER_WINDOW,
+        Space::Parameter => crate::address::PARAMETER_WINDOW,
         Space::Generic | Space::Global | Space::Constant => 0,
     }
 }

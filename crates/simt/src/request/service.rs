@@ -3,10 +3,10 @@
 //! launches; this file only lists what they list.
 
 use super::recorded::{Path, Request, RequestedMemory};
+use crate::address::Access;
 use crate::coalesce::{self, CopyAccesses, SECTOR_BYTES, Served, Wavefronts};
 use crate::instruction::AccessKind;
 use crate::lanes::lanes;
-use crate::memory::Access;
 use crate::model::{self, BankRule, Banks, CacheHint, LoadCaching, Model, Route, TransactionRule};
 use crate::texture;
 
@@ -175,7 +175,13 @@ impl Request {
 
     fn bulk(&self) -> Service {
         let Path::Bulk(runs) = &self.path else { return Service::new(Unit::Sector, 0, Vec::new()) };
-        let ask = |run: &super::Run| Ask { lane: run.lane, address: run.address, bytes: run.bytes, pass: 0, turn: 0 };
+        let ask = |run: &super::recorded::Run| Ask {
+            lane: run.lane,
+            address: run.address,
+            bytes: run.bytes,
+            pass: 0,
+            turn: 0,
+        };
         let asked = runs.iter().map(|run| run.bytes).sum();
         let mut service = Service::new(Unit::Sector, asked, runs.iter().map(ask).collect());
         for run in runs {

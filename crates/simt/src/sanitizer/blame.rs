@@ -9,7 +9,7 @@ use super::finding::{FindingKind, RaceScope};
 use super::findings::{Findings, Party};
 use super::race::{MarkConflict, Races};
 use super::touch::{Path, Target, Touch};
-use crate::memory::Lanes;
+use crate::address::Lanes;
 use crate::site::AccessAction;
 
 /// Reports a race, unless a write does not change the value.

@@ -2,25 +2,24 @@
 //! Each worker has one. It reads the memory's bounds and written bytes, and changes only its own
 //! state.
 
-mod pending;
-
 use std::collections::HashSet;
 
 use ptx::Space;
 
-use super::asynchronous::copies::Copies;
+use super::asynchronous::copies::TrackedCopy;
 use super::asynchronous::proxies::Proxies;
 use super::asynchronous::underway::Underway;
 use super::blame::{report_map, report_race, report_unseen};
 use super::checks::Checks;
 use super::finding::FindingKind;
 use super::findings::{Findings, Party};
+use super::pending::{Accessed, Operations};
 use super::race::{MarkConflict, Races};
 use super::read_only::ReadOnly;
 use super::touch::{Intent, Path, Reached, Stored, Target, Touch, is_tolerable};
-use crate::memory::{
-    AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,
-};
+use crate::address::{AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, rank_of};
+use crate::coalesce::Shape;
+use crate::memory::{Memory, Written};
 use crate::program::{Code, Copied, Order};
 use crate::site::AccessAction;
 
@@ -36,7 +35,7 @@ pub(crate) struct Checker<'l> {
     seat: u32,
     blocks_per_cluster: u32,
     /// Operations under way in the other clusters.
-    elsewhere: Vec<(Copies, Underway)>,
+    elsewhere: Vec<Operations>,
     /// Bytes of shared memory of a block.
     shared_bytes: u64,
     /// Which bytes of each existing block's shared memory were written.
@@ -47,10 +46,8 @@ pub(crate) struct Checker<'l> {
     /// Writes that some readers may not see.
     read_only: ReadOnly,
     proxies: Proxies,
-    /// Copies that the block has begun.
-    copies: Copies,
-    /// Bulk copies and products that the cluster has begun.
-    underway: Underway,
+    /// Operations under way in the running cluster.
+    pending: Operations,
 }
 
 impl<'l> Checker<'l> {
@@ -82,8 +79,7 @@ impl<'l> Checker<'l> {
             }),
             read_only: if checks.race { ReadOnly::new(code) } else { ReadOnly::default() },
             proxies,
-            copies: Copies::default(),
-            underway: Underway::default(),
+            pending: Operations::default(),
         }
     }
 
@@ -91,8 +87,7 @@ impl<'l> Checker<'l> {
     pub fn start(&mut self, block: u64) {
         self.block = block;
         self.shared_written.iter_mut().for_each(Written::clear);
-        self.copies.clear();
-        self.underway.clear();
+        self.pending.clear();
         self.mbarriers.clear();
         if let Some(races) = &mut self.races {
             races.begin(block);
@@ -114,9 +109,8 @@ impl<'l> Checker<'l> {
             return;
         }
         for seat in [std::mem::replace(&mut self.seat, seat), seat] {
-            if let Some((copies, underway)) = self.elsewhere.get_mut(seat as usize) {
-                std::mem::swap(&mut self.copies, copies);
-                std::mem::swap(&mut self.underway, underway);
+            if let Some(pending) = self.elsewhere.get_mut(seat as usize) {
+                std::mem::swap(&mut self.pending, pending);
             }
         }
     }
@@ -251,7 +245,7 @@ impl<'l> Checker<'l> {
             let warp = races.in_cluster(touch.warp);
             let time = races.clocks.interval(warp);
             let reached = Reached { allocation: target.allocation, intent: touch.intent, lanes, base, warp, time };
-            let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
+            let (findings, copies, block) = (&mut self.findings, &self.pending.copies, self.block);
             let mut raced = 0;
             if touch.intent.path != Path::Generic {
                 raced = Self::by_another_path(races, findings, &self.proxies, (block, touch, lanes, target), &reached);
@@ -271,12 +265,7 @@ impl<'l> Checker<'l> {
                     report_race(findings, races, copies, block, touch, (lanes, target), &conflict);
                 }
             });
-            if self.copies.any() {
-                self.meet_copies(touch, lanes.mask & !raced, lanes, target);
-            }
-            if self.underway.any() {
-                self.meet_underway(touch, lanes.mask & !raced, lanes, target);
-            }
+            self.pending.meet(findings, &Accessed { block, touch, mask: lanes.mask & !raced, lanes, target });
         }
     }
 
@@ -399,6 +388,29 @@ impl<'l> Checker<'l> {
         let (init, read_only) = (std::mem::take(&mut self.checks.init), std::mem::take(&mut self.read_only));
         self.reach(&touch, &Lanes::one(lane as usize, target.offset(address), width), &target);
         (self.checks.init, self.read_only) = (init, read_only);
+    }
+
+    /// The operations under way beside the threads, if they are tracked.
+    pub fn underway(&mut self) -> Option<&mut Underway> {
+        self.races.is_some().then_some(&mut self.pending.underway)
+    }
+
+    /// Starts tracking a copy whose accesses have been reported. Returns its number, or 0 if it is
+    /// not tracked.
+    pub fn begin_copy(&mut self, copy: TrackedCopy) -> u32 {
+        if self.races.is_some() { self.pending.copies.begin(copy) } else { 0 }
+    }
+
+    /// From now on, threads other than those that began a copy wait for it.
+    pub fn settle_copy(&mut self, number: u32, mask: u32) {
+        if let Some(races) = &mut self.races {
+            self.pending.copies.settle(number, mask, races, self.memory);
+        }
+    }
+
+    /// The copies of some lanes are complete, and were waited for.
+    pub fn end_copy(&mut self, number: u32, mask: u32) {
+        self.pending.copies.end(number, mask);
     }
 
     /// Returns the findings.

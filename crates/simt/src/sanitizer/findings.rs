@@ -10,7 +10,7 @@ use ptx::Space;
 
 use super::checks::Checks;
 use super::finding::{FindingKind, RaceScope};
-use crate::memory::BLOCK_WINDOW_BYTES;
+use crate::address::BLOCK_WINDOW_BYTES;
 use crate::{AccessAction, InstructionInfo};
 
 /// The most groups that are kept. Further findings are only counted.

@@ -13,7 +13,7 @@
 //! memory was written; so do clusters of several blocks.
 
 use super::touch::{Intent, Path, Reached, Stored};
-use crate::memory::{Lanes, Runs};
+use crate::address::{Lanes, Runs};
 use crate::program::{Copied, Order};
 use crate::site::AccessAction;
 

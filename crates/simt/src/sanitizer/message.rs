@@ -6,7 +6,7 @@ use std::fmt;
 use super::finding::MapFence;
 use super::finding::{Conflict, Finding, FindingKind, ProductPart, RaceScope};
 use crate::AccessAction;
-use crate::memory::{Bytes, RefusedAccess, RefusedFree, space_name};
+use crate::address::{Bytes, RefusedAccess, RefusedFree, space_name};
 use crate::program::RegisterUse;
 use crate::site::{Site, Triple};
 

@@ -14,8 +14,9 @@
 //!   `interval` (shared memory between two barriers) and `quick` (fast paths for accesses that race
 //!   with nothing, by what all threads know: `now`).
 //! - `asynchronous`: `copies`: what `cp.async` has begun and no thread has waited for; `underway`:
-//!   bulk copies and `wgmma`; `proxies`: writes that these may not see; `maps`: writes to tensor
-//!   maps that copies may not see, and `acquisitions` of such maps.
+//!   bulk copies and `wgmma` (`pending` compares accesses with both); `proxies`: writes that these
+//!   may not see; `maps`: writes to tensor maps that copies may not see, by the `acquisitions` of
+//!   such maps.
 //! - `read_only`: loads of memory that the launch also writes.
 //! - `leak`: what kernels allocate and never free.
 //! - `finding`, `message`, `findings`, `blame`: the kinds of findings, their messages, how
@@ -23,9 +24,8 @@
 //!
 //! With any check on, the blocks of a grid run in order on one thread of the host, so findings
 //! depend on the launch alone, and the shadow of earlier blocks is enough to find races between
-//! blocks. On a model, they do so in a rehearsal before the launch: see
-//! `run/rehearsal.rs`. The blocks of a cluster count as one block with one shared
-//! memory.
+//! blocks. On a model, they do so in a rehearsal before the launch: see `run/rehearsal.rs`. The
+//! blocks of a cluster count as one block with one shared memory.
 //!
 //! Findings do not stop a launch; traps do. With the check `memory`, an impossible access is
 //! reported and skipped, so that one run shows several bugs; without it, the access is a trap.
@@ -34,6 +34,7 @@
 //! In the machine, only `observe`, `inspect` and `written` know the sanitizer, and each hook is one
 //! branch when checks are off.
 
+mod acquisitions;
 mod asynchronous;
 mod blame;
 mod checker;
@@ -46,6 +47,7 @@ mod interval;
 mod leak;
 mod message;
 mod now;
+mod pending;
 mod quick;
 mod race;
 mod read_only;

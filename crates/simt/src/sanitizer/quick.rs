@@ -1,14 +1,13 @@
 //! The fast paths of the race detector, for accesses that race with nothing: the cells were
 //! accessed by no thread, by the same thread, or before all threads of the block met. Each does
-//! what [`Races::lanes`] would do, for many cells at once, and must leave the same shadow behind:
+//! what [`Races::lanes`](super::Races::lanes) would do, for many cells at once, and must leave the same shadow behind:
 //! the tests in `same` compare the two.
 
 use super::clocks::Clocks;
-use super::race::Races;
 use super::shadow::{Mark, ROW, Shadow, Stamps};
 use super::stamp::{Stamp, THREAD, WARP};
 use super::touch::Reached;
-use crate::memory::Runs;
+use crate::address::Runs;
 use crate::sanitizer::now::Now;
 use crate::site::AccessAction;
 
@@ -62,83 +61,74 @@ type Chunks = [[u64; CHUNK]; ROW / CHUNK];
 /// From this many cells on, comparing the whole row is faster.
 const MANY: u32 = 8;
 
-impl Races {
-    /// An access that does not synchronise. Returns the lanes from the first one that needs the
-    /// general path.
-    #[inline(always)]
-    pub(super) fn quick(&mut self, reached: &Reached) -> u32 {
-        // Otherwise several neighbours may share a cell, or memory of any size is being freed.
-        if !matches!(reached.lanes.width >> self.cell_shift, 1 | 2 | 4 | 8 | 16) {
-            return reached.lanes.mask;
-        }
-        let now = Now::new(&self.clocks, reached.allocation);
-        let stamp = Stamp::new(reached.time, 0, reached.intent.place, reached.warp * 32);
-        let spread = (reached.lanes.width >> self.cell_shift).trailing_zeros() & 31;
-        self.make_shadow(reached.allocation);
-        let shift = self.cell_shift;
-        let clocks = &self.clocks;
-        let shadow = match reached.allocation {
-            Some(index) => &mut self.global[index],
-            None => &mut self.shared,
-        };
-        let reads = reached.intent.action == AccessAction::Read;
-        let [last_write, last_read] = &mut shadow.last;
-        let (own, others) = if reads { (last_read, last_write) } else { (last_write, last_read) };
-        *own = stamp.0.max(*own);
-        let others_are_fine = now.is_fine_for_all(*others);
-        let how = How { reads, writes_are_fine: reads && others_are_fine, reads_are_fine: !reads && others_are_fine };
-        let mut rest = reached.lanes.mask;
-        let first = reached.cell(0, shift);
-        if reached.lanes.is_consecutive() && first.is_multiple_of(ROW) {
-            for part in 0..1 << spread {
-                let mark = Mark::of_lanes(stamp, (part << 5) >> spread, spread);
-                if !whole_row(shadow, first / ROW + part as usize, mark, how, now) {
-                    break;
-                }
-                rest = (u64::from(u32::MAX) << (((part + 1) << 5) >> spread)) as u32;
+/// An access that does not synchronise. Returns the lanes from the first one that needs the
+/// general path.
+#[inline(always)]
+pub(super) fn quick(shadow: &mut Shadow, clocks: &Clocks, shift: u32, reached: &Reached) -> u32 {
+    // Otherwise several neighbours may share a cell, or memory of any size is being freed.
+    if !matches!(reached.lanes.width >> shift, 1 | 2 | 4 | 8 | 16) {
+        return reached.lanes.mask;
+    }
+    let now = Now::new(clocks, reached.allocation);
+    let stamp = Stamp::new(reached.time, 0, reached.intent.place, reached.warp * 32);
+    let spread = (reached.lanes.width >> shift).trailing_zeros() & 31;
+    let reads = reached.intent.action == AccessAction::Read;
+    let [last_write, last_read] = &mut shadow.last;
+    let (own, others) = if reads { (last_read, last_write) } else { (last_write, last_read) };
+    *own = stamp.0.max(*own);
+    let others_are_fine = now.is_fine_for_all(*others);
+    let how = How { reads, writes_are_fine: reads && others_are_fine, reads_are_fine: !reads && others_are_fine };
+    let mut rest = reached.lanes.mask;
+    let first = reached.cell(0, shift);
+    if reached.lanes.is_consecutive() && first.is_multiple_of(ROW) {
+        for part in 0..1 << spread {
+            let mark = Mark::of_lanes(stamp, (part << 5) >> spread, spread);
+            if !whole_row(shadow, first / ROW + part as usize, mark, how, now) {
+                break;
             }
+            rest = (u64::from(u32::MAX) << (((part + 1) << 5) >> spread)) as u32;
         }
-        let Runs { follows, repeats } = reached.lanes.runs;
-        let alone = !(follows | follows >> 1 | repeats | repeats >> 1);
-        let cells = 1 << spread;
-        let mut in_rows = true;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() & 31;
-            let cell = reached.cell(lane as usize, shift);
-            let stamp = stamp.0 + u64::from(lane);
-            let mut done = 1;
-            if alone >> lane & 1 == 1 {
-                for cell in cell..cell + cells {
-                    if !one(shadow, clocks, cell, stamp, how, now) {
-                        return rest;
-                    }
+    }
+    let Runs { follows, repeats } = reached.lanes.runs;
+    let alone = !(follows | follows >> 1 | repeats | repeats >> 1);
+    let cells = 1 << spread;
+    let mut in_rows = true;
+    while rest != 0 {
+        let lane = rest.trailing_zeros() & 31;
+        let cell = reached.cell(lane as usize, shift);
+        let stamp = stamp.0 + u64::from(lane);
+        let mut done = 1;
+        if alone >> lane & 1 == 1 {
+            for cell in cell..cell + cells {
+                if !one(shadow, clocks, cell, stamp, how, now) {
+                    return rest;
                 }
-                rest &= rest - 1;
+            }
+            rest &= rest - 1;
+            continue;
+        }
+        let in_a_row = reached.lanes.runs.in_a_row(lane);
+        if in_rows && in_a_row << spread >= MANY {
+            let count = ((in_a_row << spread) as usize).min(ROW - cell % ROW);
+            let part = Part { at: cell % ROW, count, stamp, spread };
+            in_rows = part_of_row(shadow, cell / ROW, part, how, now);
+            if !in_rows {
                 continue;
             }
-            let in_a_row = reached.lanes.runs.in_a_row(lane);
-            if in_rows && in_a_row << spread >= MANY {
-                let count = ((in_a_row << spread) as usize).min(ROW - cell % ROW);
-                let part = Part { at: cell % ROW, count, stamp, spread };
-                in_rows = part_of_row(shadow, cell / ROW, part, how, now);
-                if !in_rows {
-                    continue;
-                }
-                done = count as u32 >> spread;
-            } else {
-                if how.reads {
-                    done = reached.lanes.runs.alike(lane);
-                }
-                for cell in cell..cell + cells {
-                    if !one_for_many(shadow, clocks, cell, stamp, done, how, now) {
-                        return rest;
-                    }
+            done = count as u32 >> spread;
+        } else {
+            if how.reads {
+                done = reached.lanes.runs.alike(lane);
+            }
+            for cell in cell..cell + cells {
+                if !one_for_many(shadow, clocks, cell, stamp, done, how, now) {
+                    return rest;
                 }
             }
-            rest &= (u64::MAX << (lane + done)) as u32;
         }
-        0
+        rest &= (u64::MAX << (lane + done)) as u32;
     }
+    0
 }
 
 /// How earlier stamps of a row relate to an access.

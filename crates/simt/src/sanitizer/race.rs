@@ -22,14 +22,15 @@
 
 mod meetings;
 
-use super::asynchronous::acquisitions::MapAcquisitions;
+use super::acquisitions::MapAcquisitions;
 use super::clocks::{Clocks, Meeting, Proxied};
 use super::interval::Interval;
 use super::now::Now;
+use super::quick::quick;
 use super::releases::{Location, Releases};
 use super::shadow::{READS, Shadow, WRITE};
 use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
-use crate::memory::BLOCK_WINDOW_BYTES;
+use crate::address::BLOCK_WINDOW_BYTES;
 use crate::program::{BARRIER_NUMBERS, Order, SyncScope};
 use crate::sanitizer::touch::Reached;
 use crate::site::AccessAction;
@@ -171,6 +172,17 @@ impl Races {
         }
     }
 
+    /// The fast paths. Returns the lanes that need the general one.
+    #[inline(always)]
+    fn quick(&mut self, reached: &Reached) -> u32 {
+        self.make_shadow(reached.allocation);
+        let shadow = match reached.allocation {
+            Some(index) => &mut self.global[index],
+            None => &mut self.shared,
+        };
+        quick(shadow, &self.clocks, self.cell_shift, reached)
+    }
+
     /// Ends the interval early: marks the kept accesses in the shadow. Further ones go there
     /// directly until all threads meet.
     #[cold]
@@ -280,7 +292,7 @@ impl Races {
 
     /// Creates the shadow of an allocation unless it exists.
     #[inline(always)]
-    pub(super) fn make_shadow(&mut self, allocation: Option<usize>) {
+    fn make_shadow(&mut self, allocation: Option<usize>) {
         if let Some(index) = allocation.filter(|&index| self.global.len() <= index) {
             self.global.resize_with(index + 1, Shadow::default);
         }

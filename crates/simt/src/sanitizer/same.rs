@@ -7,7 +7,7 @@ use super::race::Races;
 use super::stamp::Stamp;
 use super::touch::Reached;
 use super::touch::{Intent, Path, Stored};
-use crate::memory::Shape;
+use crate::coalesce::Shape;
 use crate::program::{Copied, Fence, Order, SyncScope};
 use crate::site::AccessAction;
 

@@ -2,8 +2,9 @@
 
 use ptx::Space;
 
+use crate::address::{AllocationSpan, Lanes, Located};
 use crate::lanes::Row;
-use crate::memory::{AllocationSpan, Lanes, Located, Written};
+use crate::memory::Written;
 use crate::program::{Copied, Order};
 use crate::site::AccessAction;
 

@@ -1,5 +1,5 @@
 //! Textures and surfaces: arrays of texels, and how kernels read them (CUDA programming guide,
-//! "Texture and Surface Memory" and "Texture Fetching"). `machine/texture.rs` and
+//! "Texture and Surface Memory" and "Texture Fetching"). `machine/texture/` and
 //! `machine/surface.rs` execute the instructions.
 //!
 //! The host allocates an array ([`Memory::allocate_array`]) or takes memory that it already has,
@@ -20,9 +20,10 @@
 //! # Ok::<(), simt::TextureError>(())
 //! ```
 //!
-//! `arrays` has the host's calls, `objects` what they create; `image` locates texels, `texel`
-//! converts formats, and `sample` computes what a fetch returns. `tests/textures.rs` compares
-//! results and counts with an H200's.
+//! `types` is what the host says of them, `objects` what it creates (by calls in
+//! `memory/arrays.rs`); `texel` converts formats, and `touched` says in which sector an element is.
+//! `machine/texture/image.rs` locates texels, and `sample.rs` there computes what a fetch returns.
+//! `tests/textures.rs` compares results and counts with an H200's.
 //!
 //! [`Memory::allocate_array`]: crate::Memory::allocate_array
 //! [`Memory::create_texture`]: crate::Memory::create_texture
@@ -38,17 +39,14 @@
 //! reports a fault: an object of another shape than the instruction's, integer indices into a
 //! one-dimensional array, an invalid handle.
 
-mod arrays;
-mod image;
 mod objects;
-mod sample;
 mod texel;
+mod touched;
 mod types;
 
-pub(crate) use image::{Image, Seen, TexelFault, Touched, array_sector, lookups};
-pub(crate) use objects::{Objects, Source, Surface, Texture};
-pub(crate) use sample::{Coordinates, Lod, gather, sample};
-pub(crate) use texel::{data_type_code, encode};
+pub(crate) use objects::{Array, Objects, SURFACES, Source, Surface, TEXTURES, Texture, check_format, index_of};
+pub(crate) use texel::{Texel, border, data_type_code, decode, encode, gives_floats, rounded};
+pub(crate) use touched::{Touched, array_sector, lookups};
 pub use types::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
     TextureFault, TextureSource,

@@ -1,5 +1,5 @@
 //! The arrays, textures, samplers and surfaces of a device, which a [`Memory`](crate::Memory) owns.
-//! `arrays` creates and frees them on behalf of the host; fetches look them up. Also validates
+//! `memory/arrays.rs` creates and frees them on behalf of the host; fetches look them up. Also validates
 //! their shapes and sampling. Only data: no access to memory.
 
 use super::texel;
@@ -14,24 +14,24 @@ const LAYER_LIMIT: u32 = 2048;
 
 /// Handles are numbers that are neither small nor addresses. Each kind of object has a range of its
 /// own.
-pub(super) const TEXTURES: u64 = 0x7_1000_0000;
+pub(crate) const TEXTURES: u64 = 0x7_1000_0000;
 const SAMPLERS: u64 = 0x7_2000_0000;
-pub(super) const SURFACES: u64 = 0x7_3000_0000;
+pub(crate) const SURFACES: u64 = 0x7_3000_0000;
 
 /// Everything that a memory holds apart from bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
     /// `None` if freed.
-    pub(super) arrays: Vec<Option<Array>>,
-    pub(super) textures: Vec<Option<Texture>>,
+    pub(crate) arrays: Vec<Option<Array>>,
+    pub(crate) textures: Vec<Option<Texture>>,
     samplers: Vec<Sampling>,
-    pub(super) surfaces: Vec<Option<Surface>>,
+    pub(crate) surfaces: Vec<Option<Surface>>,
 }
 
 /// An array. Its texels are in device memory, row by row. (The hardware tiles them: see
-/// [`Image::texel`](super::Image::texel).)
+/// [`array_sector`](super::array_sector).)
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Array {
+pub(crate) struct Array {
     pub address: u64,
     pub shape: ArrayShape,
 }
@@ -58,7 +58,7 @@ pub(crate) enum Source {
     Pitched { address: u64, width: u32, height: u32, pitch: u64, format: TexelFormat },
 }
 
-pub(super) fn index_of(handle: u64, kind: u64) -> Option<usize> {
+pub(crate) fn index_of(handle: u64, kind: u64) -> Option<usize> {
     handle.checked_sub(kind).and_then(|index| usize::try_from(index).ok())
 }
 
@@ -81,7 +81,7 @@ impl Objects {
     }
 }
 
-pub(super) fn check_format(format: TexelFormat) -> Result<(), TextureError> {
+pub(crate) fn check_format(format: TexelFormat) -> Result<(), TextureError> {
     if matches!(format.channels, 1 | 2 | 4) { Ok(()) } else { Err(TextureError::Channels(format.channels)) }
 }
 

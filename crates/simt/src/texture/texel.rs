@@ -6,15 +6,15 @@ use super::types::{ChannelType, ReadMode, Sampling, TexelFormat};
 use crate::lanes;
 
 /// The bits of four components: f32, or 32-bit integers.
-pub(super) type Texel = [u32; 4];
+pub(crate) type Texel = [u32; 4];
 
 /// Whether a fetch returns floats.
-pub(super) fn gives_floats(format: TexelFormat, sampling: &Sampling) -> bool {
+pub(crate) fn gives_floats(format: TexelFormat, sampling: &Sampling) -> bool {
     format.ty.is_float() || sampling.read_mode == ReadMode::NormalizedFloat
 }
 
 /// The components of a texel.
-pub(super) fn decode(bytes: &[u8], format: TexelFormat, sampling: &Sampling) -> Texel {
+pub(crate) fn decode(bytes: &[u8], format: TexelFormat, sampling: &Sampling) -> Texel {
     let floats = gives_floats(format, sampling);
     // Components that the format lacks are zero.
     let mut texel = [0; 4];
@@ -40,7 +40,7 @@ pub(super) fn decode(bytes: &[u8], format: TexelFormat, sampling: &Sampling) -> 
 
 /// The border colour as a fetch returns it, like a texel of the format. Normalised values are
 /// rounded towards zero. For other integers, the driver takes the bits of the floats.
-pub(super) fn border(format: TexelFormat, sampling: &Sampling) -> Texel {
+pub(crate) fn border(format: TexelFormat, sampling: &Sampling) -> Texel {
     let size = format.ty.bytes() as usize;
     let normalizes = sampling.read_mode == ReadMode::NormalizedFloat;
     let mut bytes = [0; 16];
@@ -61,7 +61,7 @@ pub(super) fn border(format: TexelFormat, sampling: &Sampling) -> Texel {
 
 /// A sum of texels as a fetch returns it. An H200 rounds sums of f16 to f16 (a half away from
 /// zero), and sums of integers to 16 bits, whatever their size.
-pub(super) fn rounded(sums: [f64; 4], format: TexelFormat, sampling: &Sampling) -> Texel {
+pub(crate) fn rounded(sums: [f64; 4], format: TexelFormat, sampling: &Sampling) -> Texel {
     // The sum is a whole number of 256ths, apart from floating-point error.
     let whole = |sum: f64, most: f64| (((sum * most * 256.0).round() / 256.0 + 0.5).floor() / most) as f32;
     sums.map(|sum| {

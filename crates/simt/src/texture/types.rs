@@ -1,6 +1,6 @@
 //! What users say of arrays, textures and samplers, and why they are refused.
 
-use crate::MemoryError;
+use crate::error::MemoryError;
 
 /// The type of a texel's components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::{Absence, Trap, TrapKind};
-use crate::memory::{RefusedAccess, RefusedFree};
+use crate::address::{RefusedAccess, RefusedFree};
 use crate::program::{CLUSTER_BARRIER, WARPGROUP_BARRIER};
 use crate::site::Triple;
 

@@ -3,6 +3,7 @@
 
 use ptx::Space;
 
+use crate::address::{Access, AccessFault, AccessFaultKind};
 use crate::coalesce::Wavefronts;
 use crate::instruction::AccessKind;
 use crate::lanes::{Row, WideRow, lanes};
@@ -11,7 +12,6 @@ use crate::machine::matrix::warpgroup;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Fault, Refused, Split, Warp, Worker};
 use crate::machine::{access, modelled, observe, watch};
-use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheHint;
 use crate::program::{AddressOperand, Matrix, Tile};
 use crate::site::AccessAction;
@@ -77,7 +77,7 @@ fn shared_addresses(
     }
     for lane in lanes(mask) {
         let address = addresses[lane];
-        if crate::memory::space_of(address) != Space::Shared {
+        if crate::address::space_of(address) != Space::Shared {
             let kind = AccessFaultKind::OutOfBounds { nearest: None };
             let fault = AccessFault { lane: lane as u32, address, kind };
             return Err(Refused::new(action, Space::Shared, 16, fault));

@@ -18,6 +18,7 @@ use std::ops::Range;
 
 use ptx::{MatrixType, Space};
 
+use crate::address::Access;
 use crate::lanes::{WideRow, lanes};
 use crate::machine::matrix::descriptor::SharedMatrix;
 use crate::machine::matrix::multiply::{gather, scatter};
@@ -25,7 +26,6 @@ use crate::machine::matrix::products::{Arithmetic, with_zeros};
 use crate::machine::observe;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{Arrival, At, Attempt, Refused, Split, WARPS_OF_GROUP, Wait, Warp, Worker};
-use crate::memory::Access;
 use crate::program::{WARPGROUP_BARRIER, WarpgroupFactor, WarpgroupProduct};
 use crate::site::AccessAction;
 use crate::trap::TrapKind;

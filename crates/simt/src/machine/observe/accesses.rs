@@ -6,10 +6,12 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
+use crate::address::{AccessFaultKind, AllocationSpan, rank_of};
+use crate::coalesce::Shape;
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::state::{At, Block, Split, Warp, Worker};
 use crate::machine::{access, written};
-use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
+use crate::memory::{Memory, SharedMemory};
 use crate::program::{AddressOperand, Atomic, Copied, Order, SyncScope};
 use crate::sanitizer::{Checker, Intent, Path, Stored, Touch};
 use crate::site::AccessAction;

@@ -8,8 +8,9 @@
 
 use std::collections::VecDeque;
 
+use crate::address::{Access, AccessFault};
 use crate::lanes::{Row, WideRow, lanes, mask_where};
-use crate::memory::{Access, AccessFault, SharedMemory};
+use crate::memory::SharedMemory;
 
 /// The most copies and arrivals that a warp has under way.
 const LIMIT: usize = 1 << 10;

@@ -4,10 +4,10 @@
 //! It is laid out as on the hardware: the same word of all 32 lanes is contiguous, so a warp that
 //! accesses one variable touches consecutive memory.
 
+use crate::address::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 use crate::coalesce;
 use crate::coalesce::Sectors;
 use crate::lanes::{Row, blend, lanes};
-use crate::memory::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 
 /// The local memory of a warp's threads.
 #[derive(Default)]

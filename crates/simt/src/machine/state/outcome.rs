@@ -3,7 +3,7 @@
 
 use ptx::Space;
 
-use crate::memory::AccessFault;
+use crate::address::AccessFault;
 use crate::site::AccessAction;
 use crate::trap::{Trap, TrapKind};
 

@@ -9,9 +9,9 @@ use ptx::{Axis, Module, Special};
 
 use super::outcome::{Fault, Stop};
 use super::warp::Warp;
+use crate::address::BLOCK_WINDOW_BYTES;
 use crate::lanes::{Constants, Row};
 use crate::launch::most_blocks;
-use crate::memory::BLOCK_WINDOW_BYTES;
 use crate::output::{BlockOutput, LaunchOutput, Output};
 use crate::program::{Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
 use crate::request::Recorder;

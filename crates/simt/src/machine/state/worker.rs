@@ -12,11 +12,13 @@ use super::on_model::{Modelled, Residence};
 use super::outcome::{Fault, Stop};
 use super::running_launch::RunningLaunch;
 use super::warp::Warp;
+use crate::address::{AccessFaultKind, rank_of};
+use crate::coalesce::Shape;
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
 use crate::machine::state::asynchronous::Asynchronous;
 use crate::machine::state::copies::Copies;
-use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
+use crate::memory::SharedMemory;
 use crate::sanitizer::{Checker, Races};
 use crate::trap::TrapKind;
 

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::AtomicU32;
 
 use super::Memory;
-use crate::memory::access::AccessFaultKind;
+use crate::address::AccessFaultKind;
 use crate::memory::words::{self, Word};
 
 impl Memory {

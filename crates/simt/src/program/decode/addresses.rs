@@ -8,8 +8,8 @@ use ptx::{BinaryOp, BooleanOp, Comparison, Destination, Operand, Space, Type};
 use super::function::found;
 use super::function::{Decoded, FunctionDecoder, HELPER};
 use crate::LoadErrorReason;
+use crate::address::{BLOCK_WINDOW_BYTES, WINDOW_BYTES, rank_of};
 use crate::lanes::{self, ALWAYS, FIXED, Handler, NEVER, Operands, Registers, lanes};
-use crate::memory::{BLOCK_WINDOW_BYTES, WINDOW_BYTES, rank_of};
 use crate::program::code::{Action, Constant};
 use crate::program::variables::{constants, window};
 
@@ -133,7 +133,7 @@ fn among_constants(registers: &Registers<'_>, operands: &Operands) -> u32 {
 }
 
 fn is_global(address: u64, _: u64) -> bool {
-    crate::memory::space_of(address) == Space::Global
+    crate::address::space_of(address) == Space::Global
 }
 
 /// Maps an address to the same place in the block `rank` of the cluster.
@@ -153,6 +153,6 @@ fn in_block(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
 
 fn in_window(registers: &mut Registers<'_>, operands: &Operands, mask: u32, space: Space) {
     let result =
-        registers.test2::<false, u64>(operands.a, operands.a, |address, _| crate::memory::space_of(address) == space);
+        registers.test2::<false, u64>(operands.a, operands.a, |address, _| crate::address::space_of(address) == space);
     registers.set_predicate(operands.d, mask, result);
 }

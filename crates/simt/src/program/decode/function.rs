@@ -7,8 +7,8 @@ use ptx::{Function, Handle, Module, Type, Variable};
 
 use super::uses::Uses;
 use crate::LoadErrorReason;
+use crate::address::LOCAL_LIMIT;
 use crate::lanes::{ALWAYS, Handler, Operands};
-use crate::memory::LOCAL_LIMIT;
 use crate::program::code::{Action, Constant, FunctionCode, Instruction, NEVER_JOINS, Rows};
 use crate::program::inspection::{Inspections, Rule};
 use crate::program::layout;

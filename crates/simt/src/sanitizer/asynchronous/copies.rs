@@ -1,5 +1,5 @@
 //! Asynchronous copies (`cp.async`) under way: what they have yet to read and to write.
-//! `checker/pending` begins and ends them, and asks which one an access conflicts with.
+//! `pending` begins and ends them, and asks which one an access conflicts with.
 //!
 //! A copy may happen at any time between its instruction and its thread's wait (`wait_all`,
 //! `wait_group`), or until a thread sees the phase of the `mbarrier` that the copy arrives at.
@@ -10,8 +10,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::address::{AllocationSpan, BLOCK_WINDOW_BYTES, Located};
+use crate::coalesce::Shape;
 use crate::lanes::{Row, WideRow};
-use crate::memory::{AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Shape};
+use crate::memory::Memory;
 use crate::program::{Copied, Order};
 use crate::sanitizer::race::Races;
 use crate::sanitizer::touch::{Intent, Path, Reached, Stored};

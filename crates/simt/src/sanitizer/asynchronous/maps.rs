@@ -11,7 +11,7 @@
 //! The release is passed on like all fences, by [`Releases`](crate::sanitizer::releases::Releases).
 //! The acquire is kept here, with what its thread knew at that time.
 
-use crate::sanitizer::asynchronous::acquisitions::{Acquisition, Acquisitions};
+use crate::sanitizer::acquisitions::{Acquisition, Acquisitions};
 use crate::sanitizer::clocks::Proxied;
 use crate::sanitizer::finding::MapFence;
 use crate::sanitizer::race::Races;

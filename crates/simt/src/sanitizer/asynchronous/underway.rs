@@ -1,5 +1,5 @@
 //! Bulk copies and products of warpgroups (`wgmma`) under way: what they have yet to read and to
-//! write. The hooks begin and end them; `checker/pending` asks which one an access conflicts with.
+//! write. The hooks begin and end them; `pending` asks which one an access conflicts with.
 //!
 //! The copy engine and the tensor cores may access memory at any time between the instruction and
 //! the wait. A write in between, or a read of a copy's destination, has an undefined result, and no

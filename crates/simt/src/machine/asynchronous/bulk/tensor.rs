@@ -6,6 +6,7 @@
 use ptx::{AtomicOp, Space, TensorField, Type};
 
 use crate::FindingKind;
+use crate::address::space_name;
 use crate::instruction::AccessKind;
 use crate::lanes::{WideRow, lanes};
 use crate::machine::asynchronous::bulk::reports::{
@@ -17,7 +18,6 @@ use crate::machine::mbarrier::barrier_addresses;
 use crate::machine::state::asynchronous::{Arriving, Departing, Reduction, UNIT};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe, watch};
-use crate::memory::space_name;
 use crate::program::{AddressOperand, Fence, SyncScope, TensorCopy, TensorTransfer};
 use crate::site::AccessAction;
 use crate::tensor_map::{

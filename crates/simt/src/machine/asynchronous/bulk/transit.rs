@@ -14,6 +14,7 @@
 
 use ptx::{AtomicOp, Space, Type};
 
+use crate::address::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, rank_of};
 use crate::instruction::AccessKind;
 use crate::lanes::{combine, lanes};
 use crate::machine::asynchronous::bulk::reports::{
@@ -24,7 +25,7 @@ use crate::machine::state::asynchronous::{Arriving, Departing, LIMIT, Leaving, U
 use crate::machine::state::{Attempt, Fault, Refused, Warp, Worker};
 use crate::machine::{modelled, observe};
 use crate::memory::MbarrierFault;
-use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
+use crate::memory::SharedMemory;
 use crate::sanitizer::Run;
 use crate::site::AccessAction;
 use crate::tensor_map::{Piece, RowLayout};

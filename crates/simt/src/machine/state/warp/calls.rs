@@ -3,9 +3,9 @@
 use super::Warp;
 use super::frame::Frame;
 use super::split::{ALONE, Split};
+use crate::address::LOCAL_LIMIT;
 use crate::lanes::{Base, WideRow, lanes};
 use crate::machine::state::tracked::new_registers;
-use crate::memory::LOCAL_LIMIT;
 use crate::program::{FunctionCode, NEVER_JOINS};
 use crate::trap::TrapKind;
 

@@ -1,5 +1,4 @@
-//! One warp's access: lanes, addresses and width; and why an address cannot be accessed, with the
-//! message.
+//! Why an address cannot be accessed or freed, with the message.
 
 use std::fmt;
 
@@ -7,76 +6,6 @@ use ptx::Space;
 
 use super::windows::rank_of;
 use crate::site::AccessAction;
-
-/// The addresses that the active lanes of a warp access with one instruction.
-pub(crate) struct Access<'a> {
-    /// Active lanes, lane 0 in the lowest bit.
-    pub mask: u32,
-    /// An address for each lane; those of inactive lanes are meaningless.
-    pub addresses: &'a [u64; 32],
-    /// Bytes a lane accesses: 1, 2, 4, 8 or 16.
-    pub width: u32,
-    consecutive: bool,
-}
-
-impl<'a> Access<'a> {
-    /// An access of `width` bytes a lane.
-    #[inline(always)]
-    pub fn new(mask: u32, addresses: &'a [u64; 32], width: u32) -> Self {
-        let mut consecutive = mask == u32::MAX;
-        if consecutive {
-            // A shift, since 64-bit multiplications of lanes are slow. Neighbours are not compared,
-            // since loads that straddle recent stores are even slower.
-            let (mut difference, shift) = (0, width.trailing_zeros());
-            for (lane, &address) in addresses.iter().enumerate() {
-                difference |= address ^ addresses[0].wrapping_add((lane as u64) << (shift & 63));
-            }
-            consecutive = difference == 0;
-        }
-        Self { mask, addresses, width, consecutive }
-    }
-
-    /// Whether all 32 lanes are active and each accesses the bytes that follow its neighbour's.
-    #[inline(always)]
-    pub fn is_consecutive(&self) -> bool {
-        self.consecutive
-    }
-
-    /// The fault of the first active lane that fails `check`.
-    pub fn check(&self, check: impl Fn(u64) -> Result<(), AccessFaultKind>) -> Result<(), AccessFault> {
-        for lane in (0..32u32).filter(|lane| self.mask >> lane & 1 == 1) {
-            let address = self.addresses[lane as usize];
-            check(address).map_err(|kind| AccessFault { lane, address, kind })?;
-        }
-        Ok(())
-    }
-
-    /// In local memory: the offset of each lane's `word`th accessed word in the hardware's layout,
-    /// which interleaves the words of a warp's lanes.
-    pub fn backing_addresses(&self, word: u64) -> [u64; 32] {
-        std::array::from_fn(|lane| {
-            let address = self.addresses[lane];
-            // Inactive lanes may have any address.
-            (address / 4 + word).wrapping_mul(128).wrapping_add(lane as u64 * 4 + address % 4)
-        })
-    }
-
-    /// The addresses, with each inactive lane's replaced by an active one's. At least one lane must
-    /// be active.
-    #[inline(always)]
-    pub fn filled(&self) -> [u64; 32] {
-        let mut filled = *self.addresses;
-        if self.mask != u32::MAX {
-            // An inactive lane repeats the active one before it, so rising addresses stay rising.
-            let mut last = self.addresses[(self.mask.trailing_zeros() & 31) as usize];
-            for (lane, address) in filled.iter_mut().enumerate() {
-                last = if self.mask >> lane & 1 == 1 { *address } else { last };
-                *address = last;
-            }
-        }
-        filled
-    }
-}
 
 /// Why an access cannot be made, and by which lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +83,7 @@ pub struct AllocationSpan {
 
 impl AllocationSpan {
     /// How far an address is from its first or last byte, if not inside.
-    pub(super) fn distance(&self, address: u64) -> u64 {
+    pub(crate) fn distance(&self, address: u64) -> u64 {
         let last = self.address + self.bytes.saturating_sub(1);
         if address < self.address { self.address - address } else { address.saturating_sub(last) }
     }
@@ -308,6 +237,61 @@ impl fmt::Display for Location {
     }
 }
 
+/// The name of a state space in messages.
+pub(crate) fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Generic => "generic",
+        Space::Global => "global",
+        Space::Shared => "shared",
+        Space::ClusterShared => "distributed shared",
+        Space::Local => "local",
+        Space::Constant => "constant",
+        Space::Parameter => "parameter",
+    }
+}
+
+/// Why memory cannot be freed with `free`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FreeFault {
+    /// No allocation is at this address.
+    NotAllocated,
+    /// It was freed before.
+    Freed {
+        /// The freed allocation.
+        allocation: AllocationSpan,
+    },
+    /// Not the start of an allocation.
+    Inside {
+        /// The allocation.
+        allocation: AllocationSpan,
+    },
+    /// Memory that the host allocated, or a variable of the module.
+    NotOfHeap {
+        /// The allocation.
+        allocation: AllocationSpan,
+    },
+}
+
+impl FreeFault {
+    /// Its name in machine-readable output.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Freed { .. } => "double_free",
+            Self::NotAllocated | Self::Inside { .. } | Self::NotOfHeap { .. } => "invalid_free",
+        }
+    }
+
+    /// The allocation in question.
+    pub fn allocation(&self) -> Option<AllocationSpan> {
+        match *self {
+            Self::NotAllocated => None,
+            Self::Freed { allocation } | Self::Inside { allocation } | Self::NotOfHeap { allocation } => {
+                Some(allocation)
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -380,60 +364,5 @@ mod tests {
             text(Space::Global, 0x1002, 4, AccessFaultKind::Misaligned { width: 4 }),
             "misaligned read of 4 bytes at global address 0x1002: not a multiple of 4"
         );
-    }
-}
-
-/// The name of a state space in messages.
-pub(crate) fn space_name(space: Space) -> &'static str {
-    match space {
-        Space::Generic => "generic",
-        Space::Global => "global",
-        Space::Shared => "shared",
-        Space::ClusterShared => "distributed shared",
-        Space::Local => "local",
-        Space::Constant => "constant",
-        Space::Parameter => "parameter",
-    }
-}
-
-/// Why memory cannot be freed with `free`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FreeFault {
-    /// No allocation is at this address.
-    NotAllocated,
-    /// It was freed before.
-    Freed {
-        /// The freed allocation.
-        allocation: AllocationSpan,
-    },
-    /// Not the start of an allocation.
-    Inside {
-        /// The allocation.
-        allocation: AllocationSpan,
-    },
-    /// Memory that the host allocated, or a variable of the module.
-    NotOfHeap {
-        /// The allocation.
-        allocation: AllocationSpan,
-    },
-}
-
-impl FreeFault {
-    /// Its name in machine-readable output.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Freed { .. } => "double_free",
-            Self::NotAllocated | Self::Inside { .. } | Self::NotOfHeap { .. } => "invalid_free",
-        }
-    }
-
-    /// The allocation in question.
-    pub fn allocation(&self) -> Option<AllocationSpan> {
-        match *self {
-            Self::NotAllocated => None,
-            Self::Freed { allocation } | Self::Inside { allocation } | Self::NotOfHeap { allocation } => {
-                Some(allocation)
-            }
-        }
     }
 }

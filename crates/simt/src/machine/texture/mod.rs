@@ -1,24 +1,28 @@
-//! Texture instructions of a warp: `tex`, `tld4`, `txq`; and `suq`. [`crate::texture`] computes the
-//! values.
+//! Texture instructions of a warp: `tex`, `tld4`, `txq`; and `suq`. `image` locates texels, and
+//! `sample` computes what a fetch returns.
+
+mod image;
+mod sample;
 
 use ptx::{Geometry, TextureQuery, Type};
 
+use crate::address::AccessFault;
 use crate::coalesce::SECTOR_BYTES;
 use crate::counters::MemoryCounters;
 use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{modelled, observe, watch};
-use crate::memory::AccessFault;
 use crate::program::{CoordinateRows, Fetch, Level, Query};
 use crate::request::RequestedMemory;
 use crate::site::AccessAction;
 use crate::texture;
 use crate::texture::{
-    ArrayShape, ChannelType, Coordinates, Filter, Image, Lod, Sampling, Seen, Source, Surface, TexelFault, TexelFormat,
-    Texture, TextureFault, Touched,
+    ArrayShape, ChannelType, Filter, Sampling, Source, Surface, TexelFormat, Texture, TextureFault, Touched,
 };
 use crate::trap::TrapKind;
+use image::{Image, Seen, TexelFault};
+use sample::{Coordinates, Lod, gather, sample};
 
 /// A placeholder for queries of samplers, which have no shape.
 const NO_SHAPE: ArrayShape = ArrayShape {
@@ -175,8 +179,8 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
             false => Coordinates::Float(floats(bits)),
         };
         let texel = match fetch.component {
-            Some(component) => texture::gather(&mut image, layer, floats(bits), component, offset, &sampling),
-            None => texture::sample(&mut image, layer, at, lod, offset, &sampling),
+            Some(component) => gather(&mut image, layer, floats(bits), component, offset, &sampling),
+            None => sample(&mut image, layer, at, lod, offset, &sampling),
         };
         let texel = texel.map_err(|TexelFault { address, width, kind }| {
             let fault = AccessFault { lane: lane as u32, address, kind };

@@ -10,13 +10,13 @@
 //! the addresses. Accesses that do not fit a shape (several allocations or state spaces, faults)
 //! are handled lane by lane.
 
-use super::access::Access;
-use super::lanes::{Lanes, Runs};
-use crate::coalesce::{self, SECTOR_BYTES, Sectors, Wavefronts};
+use super::sectors::{self, SECTOR_BYTES, Sectors};
+use super::wavefronts::Wavefronts;
+use crate::address::{Access, Lanes, Runs};
 
 /// Layouts of lanes that have fast paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(crate) enum Layout {
     /// All 32 lanes, consecutive.
     Consecutive,
     /// All 32 lanes at one address.
@@ -46,7 +46,7 @@ pub(crate) struct Shape {
     /// Whether all of `offsets` are multiples of the width.
     even: bool,
     /// The index of the last access's allocation.
-    pub(super) allocation: usize,
+    pub(crate) allocation: usize,
     sectors: Memo<Sectors>,
     wavefronts: Memo<Wavefronts>,
     /// The number of distinct addresses, computed on first use.
@@ -185,11 +185,11 @@ impl Shape {
     }
 
     /// Each active lane's address, relative to the lowest; 0 in other lanes.
-    pub(super) fn offsets(&self) -> &[u32; 32] {
+    pub(crate) fn offsets(&self) -> &[u32; 32] {
         &self.offsets
     }
 
-    pub(super) fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> Layout {
         self.layout
     }
 
@@ -220,7 +220,7 @@ impl Shape {
         let Self { mask, width, offsets, sectors, .. } = self;
         sectors.get(lowest as u32, || {
             let addresses = offsets.map(|offset| lowest % u64::from(SECTOR_BYTES) + u64::from(offset));
-            coalesce::sectors(&Access::new(*mask, &addresses, *width))
+            sectors::sectors(&Access::new(*mask, &addresses, *width))
         })
     }
 
@@ -228,7 +228,7 @@ impl Shape {
     #[inline(always)]
     pub fn addresses(&mut self) -> u32 {
         let Self { mask, width, offsets, addresses, .. } = self;
-        *addresses.get_or_insert_with(|| coalesce::addresses(&Access::new(*mask, &offsets.map(u64::from), *width)))
+        *addresses.get_or_insert_with(|| sectors::addresses(&Access::new(*mask, &offsets.map(u64::from), *width)))
     }
 
     /// The wavefronts that a load or a store needs, by one of the functions of [`coalesce`].
@@ -247,6 +247,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::coalesce::wavefronts;
 
     /// Pseudo-random numbers, the same each time.
     fn random(state: &mut u64) -> u64 {
@@ -278,9 +279,9 @@ mod tests {
                 assert_eq!(lowest + u64::from(shape.offsets()[lane]), addresses[lane]);
             }
             let access = Access::new(mask, &addresses, width);
-            assert_eq!(shape.sectors(lowest), coalesce::sectors(&access));
-            assert_eq!(shape.addresses(), coalesce::addresses(&access));
-            assert_eq!(shape.wavefronts(lowest, coalesce::load_wavefronts), coalesce::load_wavefronts(&access));
+            assert_eq!(shape.sectors(lowest), sectors::sectors(&access));
+            assert_eq!(shape.addresses(), sectors::addresses(&access));
+            assert_eq!(shape.wavefronts(lowest, wavefronts::load_wavefronts), wavefronts::load_wavefronts(&access));
         }
     }
 

@@ -1,12 +1,11 @@
 //! The host's calls on arrays, textures and surfaces: methods of [`Memory`] that create, fill and
-//! free them. They change the memory's [`Objects`](super::Objects) and its allocations; kernels
+//! free them. They change the memory's [`Objects`](crate::texture::Objects) and its allocations; kernels
 //! only look handles up.
 
-use super::objects::Source;
-use super::types::{ArrayHandle, ArrayShape, Filter, Sampling, TextureError, TextureSource};
-use crate::Memory;
-use crate::memory::GLOBAL_BASE;
-use crate::texture::objects::{Array, SURFACES, Surface, TEXTURES, Texture, check_format, index_of};
+use super::global::Memory;
+use crate::address::GLOBAL_BASE;
+use crate::texture::{Array, SURFACES, Surface, TEXTURES, Texture, check_format, index_of};
+use crate::texture::{ArrayHandle, ArrayShape, Filter, Sampling, Source, TextureError, TextureSource};
 
 /// The alignment of the pitch of pitched memory (an H200's).
 const PITCH_ALIGNMENT: u64 = 32;

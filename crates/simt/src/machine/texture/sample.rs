@@ -7,8 +7,7 @@
 //! format requires.
 
 use super::image::{Image, TexelFault};
-use super::texel::{self, Texel};
-use super::types::{AddressMode, Filter, Sampling};
+use crate::texture::{AddressMode, Filter, Sampling, Texel, border, rounded};
 
 /// Which levels a fetch reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -159,7 +158,7 @@ fn texel_at(image: &mut Image<'_>, level: u32, request: &Request<'_>, index: [In
         _ if image.is_linear_memory() || matches!(at, Coordinates::Whole(_)) => Ok([0; 4]),
         _ => {
             image.look_for(level, layer.unwrap_or(0), nearest);
-            Ok(texel::border(image.format(), sampling))
+            Ok(border(image.format(), sampling))
         }
     }
 }
@@ -276,7 +275,7 @@ pub(crate) fn sample(
     if fraction != 0 {
         add_level(image, first + 1, fraction, &request, &mut sums)?;
     }
-    Ok(texel::rounded(sums, image.format(), sampling))
+    Ok(rounded(sums, image.format(), sampling))
 }
 
 /// `tld4`: one component of the four texels that the linear filter would mix, counter-clockwise

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 
 /// The running cluster's fences that acquired tensor maps, by the map's address.
 #[derive(Default)]
-pub(in crate::sanitizer) struct MapAcquisitions(pub BTreeMap<u64, Acquisitions>);
+pub(super) struct MapAcquisitions(pub BTreeMap<u64, Acquisitions>);
 
 #[derive(Default)]
-pub(in crate::sanitizer) struct Acquisitions {
+pub(super) struct Acquisitions {
     /// What the acquisitions that are no longer listed knew: the latest time in each column of the
     /// clocks. Empty while all are listed.
     pub met: Vec<u32>,
     pub list: Vec<Acquisition>,
 }
 
-pub(in crate::sanitizer) struct Acquisition {
+pub(super) struct Acquisition {
     pub thread: u32,
     pub time: u32,
     /// What the thread knew, for each column of the clocks.

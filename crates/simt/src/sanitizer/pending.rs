@@ -1,24 +1,57 @@
-//! Operations that run beside the threads: `cp.async`, bulk copies, products. The hooks of
-//! `machine/observe` begin and end them here, and `Checker::reach` compares each access with those
-//! under way. Changes the findings and what is under way; a settled copy's accesses go to the race
-//! detector.
+//! Operations that run beside the threads: `cp.async`, bulk copies, products. The checker begins and
+//! ends them, and compares each access with those under way.
 
 use ptx::Space;
 
-use super::Checker;
-use crate::memory::Lanes;
-use crate::sanitizer::asynchronous::copies::{Met, TrackedCopy};
+use crate::address::Lanes;
+use crate::sanitizer::asynchronous::copies::{Copies, Met};
 use crate::sanitizer::asynchronous::underway::{Ahead, Operation, Run, Underway};
 use crate::sanitizer::finding::{Conflict, FindingKind};
-use crate::sanitizer::findings::Party;
+use crate::sanitizer::findings::{Findings, Party};
 use crate::sanitizer::touch::{Intent, Target, Touch};
 use crate::site::AccessAction;
 
-impl Checker<'_> {
+/// The operations of a cluster that are under way.
+#[derive(Default)]
+pub(super) struct Operations {
+    /// Copies that its blocks have begun.
+    pub copies: Copies,
+    /// Bulk copies and products.
+    pub underway: Underway,
+}
+
+/// An access that the checker looks at: what it is, by which lanes, and what it reaches.
+pub(super) struct Accessed<'a> {
+    pub block: u64,
+    pub touch: &'a Touch<'a>,
+    /// The lanes whose access has not been reported otherwise.
+    pub mask: u32,
+    pub lanes: &'a Lanes<'a>,
+    pub target: &'a Target,
+}
+
+impl Operations {
+    pub fn clear(&mut self) {
+        self.copies.clear();
+        self.underway.clear();
+    }
+
+    /// Reports lanes whose access conflicts with an operation under way.
+    #[inline(always)]
+    pub fn meet(&self, findings: &mut Findings, access: &Accessed) {
+        if self.copies.any() {
+            self.meet_copies(findings, access);
+        }
+        if self.underway.any() {
+            self.meet_underway(findings, access);
+        }
+    }
+
     /// Reports lanes whose access conflicts with a `cp.async` under way.
     #[cold]
     #[inline(never)]
-    pub(super) fn meet_copies(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, target: &Target) {
+    fn meet_copies(&self, findings: &mut Findings, access: &Accessed) {
+        let &Accessed { block, touch, mask, lanes, target } = access;
         let Touch { intent, space, warp, .. } = *touch;
         let &Intent { action, place, width, .. } = intent;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
@@ -36,21 +69,21 @@ impl Checker<'_> {
             if action == AccessAction::Write && (touch.new)(lane) == then {
                 continue;
             }
-            let party =
-                |place, warp, lane, action| Party { place, block: self.block, thread: warp * 32 + lane, action };
+            let party = |place, warp, lane, action| Party { place, block, thread: warp * 32 + lane, action };
             let first = party(place, warp, lane as u32, Some(action));
             let second = party(copy.place, copy.warp, copied_by as u32, Some(does));
             let actions = [action, does];
             let kind =
                 FindingKind::PendingCopy(Conflict { space, address: meeting, width, actions, allocation: target.span });
-            self.findings.add(kind, first, Some(second));
+            findings.add(kind, first, Some(second));
         }
     }
 
     /// Reports lanes whose access conflicts with a bulk copy or product under way.
     #[cold]
     #[inline(never)]
-    pub(super) fn meet_underway(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, target: &Target) {
+    fn meet_underway(&self, findings: &mut Findings, access: &Accessed) {
+        let &Accessed { block, touch, mask, lanes, target } = access;
         let Touch { intent, space, warp, .. } = *touch;
         let &Intent { action, place, width, .. } = intent;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
@@ -63,7 +96,7 @@ impl Checker<'_> {
                 continue;
             }
             let thread = warp * 32 + lane as u32;
-            let first = Party { place, block: self.block, thread, action: Some(action) };
+            let first = Party { place, block, thread, action: Some(action) };
             let &Operation { place, block, thread, is_product, .. } = operation;
             let second = Party { place, block, thread, action: Some(does) };
             let (actions, allocation) = ([action, does], target.span);
@@ -73,30 +106,7 @@ impl Checker<'_> {
                 }
                 false => FindingKind::PendingCopy(Conflict { space, address, width, actions, allocation }),
             };
-            self.findings.add(kind, first, Some(second));
+            findings.add(kind, first, Some(second));
         }
-    }
-
-    /// The operations under way beside the threads, if they are tracked.
-    pub fn underway(&mut self) -> Option<&mut Underway> {
-        self.races.is_some().then_some(&mut self.underway)
-    }
-
-    /// Starts tracking a copy whose accesses have been reported. Returns its number, or 0 if it is
-    /// not tracked.
-    pub fn begin_copy(&mut self, copy: TrackedCopy) -> u32 {
-        if self.races.is_some() { self.copies.begin(copy) } else { 0 }
-    }
-
-    /// From now on, threads other than those that began a copy wait for it.
-    pub fn settle_copy(&mut self, number: u32, mask: u32) {
-        if let Some(races) = &mut self.races {
-            self.copies.settle(number, mask, races, self.memory);
-        }
-    }
-
-    /// The copies of some lanes are complete, and were waited for.
-    pub fn end_copy(&mut self, number: u32, mask: u32) {
-        self.copies.end(number, mask);
     }
 }
