@@ -16,6 +16,7 @@ use wording::{one_line, printable};
 
 use crate::faults::{SanitizerFlags, checks_by_default};
 use crate::labs::{self, Entry, Settings};
+use crate::predicted::PredictFlags;
 use crate::progress::Progress;
 use crate::report::{Format, LabReport};
 use crate::{listing, units};
@@ -93,6 +94,8 @@ pub(crate) fn main(
         time_limit: flags.time_limit,
         checks: flags.checks,
         paged: flags.report.is_some(),
+        // Only a page shows times.
+        predicted: PredictFlags { no_predict: flags.report.is_none(), ..PredictFlags::default() },
         progress: progress.clone(),
         ..Settings::default()
     };

@@ -9,23 +9,52 @@ fn json(arguments: &str) -> Value {
 }
 
 #[test]
-fn a_model_predicts_and_the_simulator_alone_counts() {
-    let small = "transpose --tiled --padded --rows 64 --cols 64";
-    let report = json(&format!("{small} --device sim:hopper"));
-    for variant in report["variants"].as_array().expect("variants") {
+fn the_simulator_predicts_as_an_h200_or_as_its_model() {
+    let small = "transpose --naive --tiled --rows 512 --cols 512";
+    let (report, plain) = (json(&format!("{small} --device sim:hopper")), json(&format!("{small} --device sim")));
+    for (variant, plain) in
+        report["variants"].as_array().expect("variants").iter().zip(plain["variants"].as_array().expect("variants"))
+    {
         let predicted = &variant["predicted"];
         assert!(predicted["time_ms"].as_f64().is_some_and(|time| time > 0.0), "{predicted}");
         assert!(predicted["warm_time_ms"].as_f64().is_some_and(|time| time > 0.0), "{predicted}");
-        assert_eq!((&predicted["model"], &predicted["limiter"]), (&"hopper".into(), &"launch".into()));
+        assert_eq!(predicted["model"], "hopper");
         assert!(variant["time_ms"].is_null() && variant["gbps"].is_null(), "a prediction is no measurement: {variant}");
+        assert_eq!(predicted, &plain["predicted"]);
     }
-    for arguments in ["--device sim", "--device sim:hopper --no-predict"] {
+    for arguments in ["--device sim --no-predict", "--device sim:hopper --no-predict"] {
         let without = json(&format!("{small} {arguments}"));
         assert!(without["variants"][0].get("predicted").is_none(), "{arguments}");
     }
-    let counters =
-        |flags: &str| json(&format!("{small} --device sim:hopper {flags}"))["variants"][0]["counters"].clone();
-    assert_eq!(counters(""), counters("--no-predict"));
+    for device in ["sim", "sim:hopper"] {
+        let counters =
+            |flags: &str| json(&format!("{small} --device {device} {flags}"))["variants"][0]["counters"].clone();
+        assert_eq!(counters(""), counters("--no-predict"));
+    }
+}
+
+/// Where launches take most of the time it says nothing about the kernels: without a model, it is there only if asked for.
+#[test]
+fn data_that_is_too_small_has_counts_alone() {
+    let small = "vector --copy4 --copy16 --size 4096 --device sim";
+    let text = output(small);
+    assert!(text.contains("\non the simulator: counts; times need larger data: --predict has the sizes"), "{text}");
+    assert!(!text.contains("predicted"), "{text}");
+    assert!(json(small)["variants"][0].get("predicted").is_none());
+    for asked in ["--thread-registers 32", "--predict"] {
+        assert!(json(&format!("{small} {asked}"))["variants"][1]["predicted"]["time_ms"].is_number(), "{asked}");
+    }
+}
+
+/// A speed-up compares kernels, not GPUs.
+#[test]
+fn rows_on_two_models_are_compared_with_their_own() {
+    let report = json("pitch --by-rows --rows 512 --device sim --thread-registers 32");
+    let rows = report["variants"].as_array().expect("variants");
+    let speedup = |row: &Value| row["predicted"]["speedup"].as_f64();
+    let models: Vec<_> = rows.iter().map(|row| row["predicted"]["model"].as_str().unwrap_or_default()).collect();
+    assert_eq!(models, ["hopper", "hopper", "fermi", "fermi"]);
+    assert_eq!((speedup(&rows[0]), speedup(&rows[2])), (Some(1.0), Some(1.0)));
 }
 
 #[test]
@@ -176,7 +205,7 @@ fn any_kernel_has_a_predicted_time_under_the_labs_names() {
     assert!(report.get("time_ms").is_none() && report["counters"].is_object(), "a prediction is no measurement");
     let alone = json("--device sim:hopper --bytes 512K --predict");
     assert!(alone["counters"].is_null() && alone["predicted"]["time_ms"].is_number(), "{alone}");
-    for without in ["--device sim", "--device sim:hopper --no-predict"] {
+    for without in ["--device sim --no-predict", "--device sim:hopper --no-predict"] {
         assert!(json(without).get("predicted").is_none(), "{without}");
     }
     let table = printed("--device sim --predict --why --thread-registers 40");

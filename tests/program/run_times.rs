@@ -194,7 +194,7 @@ fn what_fails_while_it_is_timed_is_one_line() {
 #[test]
 fn the_simulator_ignores_what_is_about_times_as_in_a_lab() {
     let path = folder().join("it.ptx");
-    let run = format!("run {} k --device sim --grid 1 --block 32 u32[16]=ramp", path.display());
+    let run = format!("run {} k --device sim --no-predict --grid 1 --block 32 u32[16]=ramp", path.display());
     let plain = output(&run);
     assert!(plain.contains("\non the simulator: counts, no times\n"), "{plain}");
     for flags in ["--bytes 64", "--once", SHORT] {

@@ -71,6 +71,11 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let saved = run_variants(&lab, plan, device, settings, &mut report)?;
     if !device.properties().is_gpu() {
         report.counters_from = Some(CounterSource::Simulator);
+        if let (false, None, Some(model)) =
+            (settings.predicted.asked(), device.properties().simulates, device.predicted_model())
+        {
+            report.leave_out_launches(model);
+        }
     } else if alongside && report.stopped.is_none() {
         count_alongside(&lab, device, settings, &mut report)?;
     }
@@ -137,6 +142,7 @@ pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings
         device_copy: None,
         counters_from: None,
         variants: Vec::new(),
+        too_small_to_predict: false,
         instead_of_table: None,
         grids: Vec::new(),
         compact: false,
@@ -330,7 +336,6 @@ fn rate(result: &mut VariantReport, report: &LabReport) {
 fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report: &mut LabReport) -> Result<()> {
     let progress = &settings.progress;
     let simulator = device.simulator()?;
-    let settings = &Settings { predicted: settings.predicted.beside(), ..settings.clone() };
     if settings.predicted.predict {
         simulator.predict_only();
     }

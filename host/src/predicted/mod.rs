@@ -1,8 +1,9 @@
 //! The flags for predicted times: whether the simulator says how long a GPU would take, and what more it says about that.
 //!
-//! On a model, each row has its predicted time, which costs about a quarter of the run's time again. Without a model it would cost
-//! several times the run, so it is there only if a flag asks, and is an H200's. With a GPU, the simulator runs the same launches
-//! beside it, and predicts the times of the model that is most like that GPU.
+//! On the simulator each row has its predicted time: the model's, or an H200's without a model. Without a model this costs about
+//! four times the run, because the H200's caches run with it; `--no-predict` leaves it out, and a lab does by itself where its data
+//! is so small that launches take most of the time. With a GPU, the simulator runs the same
+//! launches beside it, and predicts the times of the model that is most like that GPU.
 
 pub mod waits;
 pub mod why;
@@ -18,7 +19,7 @@ pub struct PredictFlags {
     /// no results. On a GPU: predict them beside the measured ones
     #[arg(long)]
     pub predict: bool,
-    /// On a model of the simulator, and with --counters: do not predict times
+    /// On the simulator, and with --counters: do not predict times. Without a model, counting alone is four times as fast
     #[arg(long, conflicts_with_all = ["predict", "why", "thread_registers"])]
     pub no_predict: bool,
     /// Only predict times, on every model from the GeForce 8800 GTX to the H200; in one table, each over the model's first row
@@ -30,9 +31,6 @@ pub struct PredictFlags {
     /// For predicted times: registers of each thread [default: estimated from the PTX]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 255u32))]
     pub thread_registers: Option<u32>,
-    /// Whether the simulator runs beside a GPU.
-    #[arg(skip)]
-    pub beside: bool,
 }
 
 impl PredictFlags {
@@ -40,23 +38,22 @@ impl PredictFlags {
     pub fn wish(&self, device: &Device) -> Predict {
         match device.properties().is_gpu() {
             true => Predict::Nothing,
-            false => self.simulated(device.properties().simulates.is_some()),
+            false => self.simulated(),
         }
     }
 
-    /// What launches on the simulator predict, or on a model of it.
-    pub fn simulated(&self, is_model: bool) -> Predict {
-        let asked = self.why || self.thread_registers.is_some() || self.beside;
-        match (self.predict, !self.no_predict && (asked || is_model)) {
+    /// Whether times are asked for, be they of a launch or of a kernel.
+    pub fn asked(&self) -> bool {
+        self.predict || self.why || self.thread_registers.is_some()
+    }
+
+    /// What launches on the simulator predict.
+    pub fn simulated(&self) -> Predict {
+        match (self.predict, self.no_predict) {
             (true, _) => Predict::TimeOnly,
-            (false, true) => Predict::Time,
-            (false, false) => Predict::Nothing,
+            (false, false) => Predict::Time,
+            (false, true) => Predict::Nothing,
         }
-    }
-
-    /// What the simulator beside a GPU predicts.
-    pub fn beside(self) -> Self {
-        Self { beside: true, ..self }
     }
 
     /// Fails on a GPU, if a flag is given and no simulator runs beside it, which `--counters` and `--predict` ask for.

@@ -4,6 +4,7 @@ use device::{Error, Properties};
 use picture::Plot;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use simt::Model;
 
 use super::conclusion::Conclusion;
 use super::grid::Grid;
@@ -32,6 +33,9 @@ pub struct LabReport {
     pub counters_from: Option<CounterSource>,
     /// The variants in the order in which they ran.
     pub variants: Vec<VariantReport>,
+    /// Whether the data is too small for predicted times to say what the kernels take.
+    #[serde(skip)]
+    pub too_small_to_predict: bool,
     /// A sweep of two axes that every format for people shows instead of the table.
     #[serde(skip)]
     pub instead_of_table: Option<Grid>,
@@ -95,6 +99,17 @@ impl LabReport {
         let (sentences, measures): (Vec<_>, Vec<_>) = said.unzip();
         self.conclusions = sentences;
         self.concluded = measures.into_iter().flatten().collect();
+    }
+
+    /// Leaves the predicted times out if each on this model is mostly the launches' own: the data is too small to say what the kernels
+    /// take.
+    pub(crate) fn leave_out_launches(&mut self, model: &Model) {
+        let times = self.variants.iter().filter_map(VariantReport::predicted_time);
+        let mut times = times.filter(|time| time.model.name == model.name).peekable();
+        if times.peek().is_some() && times.all(|time| time.launching() > 0.5) {
+            self.variants.iter_mut().for_each(|variant| variant.predicted = None);
+            self.too_small_to_predict = true;
+        }
     }
 
     /// The plots of its sweeps.

@@ -97,6 +97,15 @@ impl RowPrediction {
     }
 }
 
+impl PredictedTime {
+    /// How much of it is the launches' own, which empty kernels take as well.
+    pub(super) fn launching(&self) -> f64 {
+        let more = self.launches.len().saturating_sub(1) as f64;
+        let empty = self.launches.first().map_or(0.0, |(_, first)| first.empty_us + more * first.next_us);
+        empty / 1e3 / self.time_ms
+    }
+}
+
 impl VariantReport {
     /// Its predicted time, if it has one.
     pub fn predicted_time(&self) -> Option<&PredictedTime> {
@@ -106,9 +115,14 @@ impl VariantReport {
         }
     }
 
-    /// Compares its predicted time with that of the first row of its group, which is among the earlier ones unless it is this.
+    /// Compares its predicted time with that of the first row of its group on the same model, which is among the earlier ones unless
+    /// it is this.
     pub(crate) fn rate_predicted(&mut self, earlier: &[VariantReport]) {
-        let first = earlier.iter().find(|variant| variant.group == self.group);
+        let model = |variant: &VariantReport| variant.predicted_time().map(|time| time.model.name);
+        let first = earlier.iter().find(|variant| {
+            // A row without a time stands for any model: the first one's may be that.
+            variant.group == self.group && (model(variant).is_none() || model(variant) == model(self))
+        });
         let baseline = match first {
             Some(first) => first.predicted_time().map(|time| time.time_ms),
             None => self.predicted_time().map(|time| time.time_ms),

@@ -89,7 +89,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     if flags.predicted.predict && !is_gpu {
         device.predict_only();
     }
-    let configs: Vec<LaunchConfig> = launches.iter().map(|launch| config_of(launch, &flags, &device)).collect();
+    let configs: Vec<LaunchConfig> = launches.iter().map(|launch| config_of(launch, &flags)).collect();
     for (launch, config) in launches.iter().zip(&configs) {
         config.check(&launch.function.name, LaunchShape::default(), device.properties())?;
     }
@@ -202,11 +202,8 @@ fn check_predicted(flags: &Flags, device: &Device) -> Result<()> {
 }
 
 /// The configuration of a launch.
-fn config_of(launch: &Launch<'_>, flags: &Flags, device: &Device) -> LaunchConfig {
+fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
     let asked = &launch.flags;
-    let properties = device.properties();
-    // A GPU ignores it; the simulator beside one does not.
-    let predicted = if properties.is_gpu() { flags.predicted.beside() } else { flags.predicted };
     LaunchConfig {
         // A kernel with .blocksareclusters has its own cluster size, and its grid is counted in clusters.
         cluster: asked.cluster.filter(|_| !launch.function.grid_in_clusters),
@@ -216,7 +213,7 @@ fn config_of(launch: &Launch<'_>, flags: &Flags, device: &Device) -> LaunchConfi
         carveout: asked.carveout,
         registers: asked.registers.or(flags.predicted.thread_registers),
         watch: if flags.lines.watches() || flags.has_page() { flags.steps.max(1) } else { 0 },
-        predict: predicted.simulated(properties.simulates.is_some()),
+        predict: flags.predicted.simulated(),
         ..LaunchConfig::new(asked.grid, asked.block)
     }
 }

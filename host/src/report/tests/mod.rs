@@ -104,6 +104,7 @@ fn report(device: Properties) -> LabReport {
         tolerance: None,
     };
     LabReport {
+        too_small_to_predict: false,
         lab: "transpose",
         subjects: &[
             Subject::GlobalLoads,
