@@ -67,7 +67,7 @@ fn gpus() -> Markup {
         label.field {
             span { "GPU" }
             select name="device" data-flag="device" {
-                option value="sim" { "Volta to Hopper, counts alone" }
+                option value="sim" { "Volta to Hopper" }
                 (models())
             }
         }

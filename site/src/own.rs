@@ -24,7 +24,7 @@ pub fn page() -> String {
                     label.field {
                         span { "GPU" }
                         select name="device" data-flag="device" {
-                            option value="sim" { "Volta to Hopper, counts alone" }
+                            option value="sim" { "Volta to Hopper" }
                             (models())
                         }
                     }

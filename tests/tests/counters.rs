@@ -31,10 +31,12 @@ struct Launch {
     counts: Vec<f64>,
 }
 
-/// Runs the lab that the arguments name.
+/// Runs the lab that the arguments name, without the times, which cost more.
 fn run(device: &Device, run: &str) -> LabReport {
     let lab = labs::Entry::named(run.split(' ').next().unwrap_or_default()).unwrap_or_else(|| panic!("{run}: no lab"));
-    let matches = (lab.command)().try_get_matches_from(run.split(' ')).unwrap_or_else(|error| panic!("{run}: {error}"));
+    let matches = (lab.command)()
+        .try_get_matches_from(run.split(' ').chain(["--no-predict"]))
+        .unwrap_or_else(|error| panic!("{run}: {error}"));
     let settings = Settings::from_arg_matches(&matches).expect("the flags of every lab");
     (lab.run)(device, &matches, settings).unwrap_or_else(|error| panic!("{run}: {error}"))
 }
