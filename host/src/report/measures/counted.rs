@@ -1,0 +1,224 @@
+//! What the counters give: requests, sectors and wavefronts of every memory, instructions, lanes.
+
+use device::Counters;
+use simt::SharedCounters;
+
+use crate::report::cost::Cost;
+use crate::report::explanations as explain;
+use crate::report::measure::Better::{Higher, Lower};
+use crate::report::measure::{Better, Cell, Measure, Section};
+use crate::units;
+
+/// A measure that the counters give.
+const fn counter(
+    key: &'static str,
+    title: &'static [&'static str],
+    better: Better,
+    of: fn(&Counters) -> Option<Cell>,
+) -> Measure {
+    Measure::counted(Section::Counter, key, title, better, of)
+}
+
+/// A number of things, unless it is 0.
+fn some(count: u64) -> Option<Cell> {
+    (count > 0).then(|| Cell::count(count))
+}
+
+const SECTORS: &str = "sectors";
+const TRANSACTIONS: &str = "transactions";
+
+/// The cost of a request, if it is in this unit.
+fn per_request(cost: Option<Cost>, unit: &str) -> Option<Cell> {
+    cost.filter(|cost| cost.unit == unit).map(|cost| Cell::number(cost.per_request))
+}
+
+/// What is moved for what was requested, if the cost is in this unit.
+fn per_ideal(cost: Option<Cost>, unit: &str) -> Option<Cell> {
+    cost.filter(|cost| cost.unit == unit).map(|cost| Cell::number(cost.per_ideal))
+}
+
+/// Loads from global memory: what a request takes, and what is paid for what is needed, in the unit
+/// of the GPU.
+pub const LOADS: &[Measure] = &[
+    counter("loads_sectors_per_request", &["loads:", "sectors per", "request"], Lower, |counters| {
+        per_request(Cost::of_loads(counters), SECTORS)
+    })
+    .explained(explain::sectors),
+    counter("loads_sectors_per_ideal", &["loads:", "sectors", "/ ideal"], Lower, |counters| {
+        per_ideal(Cost::of_loads(counters), SECTORS)
+    })
+    .explained(explain::ideal_sectors),
+    counter("loads_transactions_per_request", &["loads:", "transactions", "per request"], Lower, |counters| {
+        per_request(Cost::of_loads(counters), TRANSACTIONS)
+    })
+    .explained(explain::transactions),
+    counter("loads_moved_per_asked", &["loads:", "bytes moved", "/ asked"], Lower, |counters| {
+        per_ideal(Cost::of_loads(counters), TRANSACTIONS)
+    })
+    .explained(explain::moved),
+];
+
+/// Stores to global memory, likewise.
+pub const STORES: &[Measure] = &[
+    counter("stores_sectors_per_request", &["stores:", "sectors per", "request"], Lower, |counters| {
+        per_request(Cost::of_stores(counters), SECTORS)
+    })
+    .explained(explain::sectors),
+    counter("stores_sectors_per_ideal", &["stores:", "sectors", "/ ideal"], Lower, |counters| {
+        per_ideal(Cost::of_stores(counters), SECTORS)
+    })
+    .explained(explain::ideal_sectors),
+    counter("stores_transactions_per_request", &["stores:", "transactions", "per request"], Lower, |counters| {
+        per_request(Cost::of_stores(counters), TRANSACTIONS)
+    })
+    .explained(explain::transactions),
+    counter("stores_moved_per_asked", &["stores:", "bytes moved", "/ asked"], Lower, |counters| {
+        per_ideal(Cost::of_stores(counters), TRANSACTIONS)
+    })
+    .explained(explain::moved),
+];
+
+/// What a load takes, in the unit of the GPU.
+pub const A_LOAD: Measure =
+    counter("load_cost", &["a load"], Lower, |counters| Some(Cell::number(Cost::of_loads(counters)?.per_request)))
+        .explained(explain::cost);
+
+/// The same with its unit: `4.00 sectors`.
+pub const A_LOAD_IN_UNITS: Measure = counter("load_cost", &["a load"], Lower, |counters| {
+    let cost = Cost::of_loads(counters)?;
+    Some(Cell::new(cost.per_request, cost.to_string()))
+})
+.explained(explain::cost);
+
+/// The percentage of the bytes that loads move which was requested.
+pub const LOADED_BYTES_USED: Measure = counter("loaded_bytes_used", &["bytes", "used, %"], Higher, |counters| {
+    let percent = Cost::of_loads(counters)?.percent_used;
+    Some(Cell::new(percent, units::percent(percent)))
+})
+.unit("%");
+
+/// What a store takes, in the unit of the GPU.
+pub const A_STORE: Measure =
+    counter("store_cost", &["a store"], Lower, |counters| Some(Cell::number(Cost::of_stores(counters)?.per_request)))
+        .explained(explain::cost);
+
+/// The same with its unit.
+pub const A_STORE_IN_UNITS: Measure = counter("store_cost", &["a store"], Lower, |counters| {
+    let cost = Cost::of_stores(counters)?;
+    Some(Cell::new(cost.per_request, cost.to_string()))
+})
+.explained(explain::cost);
+
+/// Load requests to global memory.
+pub const LOAD_REQUESTS: Measure =
+    counter("load_requests", &["load", "requests"], Lower, |counters| some(counters.global.load.requests));
+
+/// The number of requests to global memory.
+pub const REQUESTS: &[Measure] = &[
+    LOAD_REQUESTS,
+    counter("store_requests", &["store", "requests"], Lower, |counters| some(counters.global.store.requests)),
+];
+
+/// Load and store requests together.
+pub const ALL_REQUESTS: Measure = counter("requests", &["requests"], Lower, |counters| {
+    Some(Cell::count(counters.global.load.requests + counters.global.store.requests))
+});
+
+/// Loads from shared memory: what is paid for what is needed.
+pub const SHARED_LOADS: &[Measure] =
+    &[counter("shared_loads_wavefronts_per_ideal", &["shared loads:", "wavefronts", "/ ideal"], Lower, |counters| {
+        counters.shared.load.wavefronts_per_ideal().map(Cell::number)
+    })
+    .explained(explain::ideal_wavefronts)];
+
+/// Stores to shared memory, likewise.
+pub const SHARED_STORES: &[Measure] =
+    &[counter("shared_stores_wavefronts_per_ideal", &["shared stores:", "wavefronts", "/ ideal"], Lower, |counters| {
+        counters.shared.store.wavefronts_per_ideal().map(Cell::number)
+    })
+    .explained(explain::ideal_wavefronts)];
+
+/// What a load from shared memory takes.
+pub const SHARED_LOAD_WAVEFRONTS: Measure =
+    counter("wavefronts_per_shared_load", &["wavefronts", "per shared load"], Lower, |counters| {
+        counters.shared.load.wavefronts_per_request().map(Cell::number)
+    })
+    .explained(explain::wavefronts);
+
+/// Of those, the ones that bank conflicts add.
+pub const SHARED_LOAD_CONFLICTS: Measure =
+    counter("conflicts_per_shared_load", &["conflicts", "per shared load"], Lower, |counters| {
+        let loads = counters.shared.load;
+        match loads.bank_conflicts {
+            _ if loads.requests == 0 => None,
+            0 => Some(Cell::new(0.0, "no")),
+            conflicts => Some(Cell::number(conflicts as f64 / loads.requests as f64)),
+        }
+    });
+
+/// The accesses of every kind to shared memory.
+fn shared_accesses(counters: &Counters) -> [SharedCounters; 5] {
+    let shared = &counters.shared;
+    [shared.load, shared.store, shared.atomic, shared.reduction, shared.copy]
+}
+
+/// The total number of bank conflicts.
+pub const BANK_CONFLICTS: &[Measure] = &[counter("bank_conflicts", &["bank", "conflicts"], Lower, |counters| {
+    let all = shared_accesses(counters);
+    let requests: u64 = all.iter().map(|access| access.requests).sum();
+    (requests > 0).then(|| Cell::count(all.iter().map(|access| access.bank_conflicts).sum()))
+})
+.explained(explain::conflicts)];
+
+/// Active lanes of a warp instruction.
+pub const ACTIVE_LANES: &[Measure] = &[counter("active_lanes", &["active", "lanes"], Higher, |counters| {
+    counters.active_lanes_per_instruction().map(Cell::number)
+})];
+
+/// Warp instructions, of PTX.
+pub const INSTRUCTIONS: &[Measure] =
+    &[counter("ptx_warp_instructions", &["PTX warp", "instructions"], Lower, |counters| {
+        Some(Cell::count(counters.instructions_executed))
+    })];
+
+/// Atomic operations on global and on shared memory.
+pub const ATOMICS: &[Measure] = &[
+    counter("global_atomics", &["global", "atomics"], Lower, |counters| {
+        some(counters.global.atomic.requests + counters.global.reduction.requests)
+    }),
+    counter("shared_atomics", &["shared", "atomics"], Lower, |counters| {
+        some(counters.shared.atomic.requests + counters.shared.reduction.requests)
+    }),
+];
+
+/// Addresses of a load from constant memory.
+pub const CONSTANT_ADDRESSES: Measure =
+    counter("constant_addresses_per_request", &["constant", "addresses", "per request"], Lower, |counters| {
+        counters.constant.addresses_per_request().map(Cell::number)
+    })
+    .explained(explain::constants);
+
+/// Loads from constant memory.
+pub const CONSTANTS: &[Measure] = &[
+    counter("constant_requests", &["constant", "requests"], Lower, |counters| some(counters.constant.requests)),
+    CONSTANT_ADDRESSES,
+];
+
+/// Textures.
+pub const TEXTURES: &[Measure] = &[
+    counter("texture_requests", &["texture", "requests"], Lower, |counters| some(counters.texture.requests)),
+    counter("texture_sectors_per_request", &["texture", "sectors per", "request"], Lower, |counters| {
+        counters.texture.sectors_per_request().map(Cell::number)
+    })
+    .explained(explain::texture_sectors),
+    counter("texture_sectors_per_ideal", &["texture", "sectors", "/ ideal"], Lower, |counters| {
+        counters.texture.sectors_per_ideal().map(Cell::number)
+    })
+    .explained(explain::ideal_sectors),
+];
+
+/// Local memory.
+pub const LOCAL_MEMORY: &[Measure] = &[counter("local_sectors", &["local", "sectors"], Lower, |counters| {
+    some(counters.local.load.sectors + counters.local.store.sectors)
+})
+.explained(explain::sectors)];

@@ -1,0 +1,88 @@
+//! What a model's caches and its occupancy give.
+
+use device::Counters;
+
+use crate::report::explanations as explain;
+use crate::report::measure::Better::{Higher, Lower, Neither};
+use crate::report::measure::{Better, Cell, Measure, Section};
+use crate::units;
+
+/// What a model's caches and its occupancy give.
+const fn modelled(
+    key: &'static str,
+    title: &'static [&'static str],
+    better: Better,
+    of: fn(&Counters) -> Option<Cell>,
+) -> Measure {
+    Measure::counted(Section::Model, key, title, better, of)
+}
+
+/// A percentage of hits.
+fn percent(percent: Option<f64>) -> Option<Cell> {
+    percent.map(Cell::number)
+}
+
+/// A number of bytes.
+fn bytes(count: u64) -> Cell {
+    Cell::new(count as f64, units::bytes(count))
+}
+
+/// Hits of loads in L1.
+pub const L1_HITS: Measure = modelled("l1_hits_percent", &["L1 hits", "%"], Higher, |counters| {
+    percent(counters.model?.caches.l1_global_load.hit_percent())
+})
+.unit("%")
+.explained(explain::caches);
+
+/// Hits in a read-only cache.
+pub const READ_ONLY_HITS: Measure = modelled("read_only_hits_percent", &["read-only", "hits %"], Higher, |counters| {
+    percent(counters.model?.caches.read_only().hit_percent())
+})
+.unit("%")
+.explained(explain::read_only);
+
+/// The bytes that come from beyond L1 and the read-only cache.
+pub const BEYOND_L1: Measure = modelled("bytes_from_beyond_l1", &["bytes from", "beyond L1"], Lower, |counters| {
+    Some(bytes(counters.model?.caches.l2_to_l1_sectors * 32))
+})
+.unit("bytes");
+
+/// A model's caches and occupancy.
+pub const MODEL: &[Measure] = &[
+    L1_HITS,
+    READ_ONLY_HITS,
+    // What the read-only cache is for; without one, the transactions tell.
+    modelled("bytes_from_l2", &["from", "L2"], Lower, |counters| {
+        let counted = counters.model.filter(|counted| counted.model.read_only.is_some())?;
+        Some(bytes(counted.caches.l2_to_l1_sectors * 32))
+    })
+    .unit("bytes"),
+    modelled("l2_read_hits_percent", &["L2 read", "hits %"], Higher, |counters| {
+        percent(counters.model?.caches.l2_read.hit_percent())
+    })
+    .unit("%")
+    .explained(explain::caches),
+    modelled("dram_read_bytes", &["DRAM", "read"], Lower, |counters| {
+        Some(bytes(counters.model?.caches.dram_read_bytes))
+    })
+    .unit("bytes"),
+    modelled("dram_written_bytes", &["DRAM", "written"], Lower, |counters| {
+        Some(bytes(counters.model?.caches.dram_write_bytes))
+    })
+    .unit("bytes")
+    .explained(explain::dirty_lines),
+    modelled("occupancy_percent", &["occup.", "%"], Neither, |counters| percent(Some(counters.occupancy?.percent())))
+        .unit("%"),
+    modelled("occupancy_limited_by", &["occupancy", "limited by"], Neither, |counters| {
+        let limiters: Vec<_> = counters.occupancy?.limiters().map(simt::Limiter::name).collect();
+        Some(Cell::text(limiters.join(", ")))
+    }),
+];
+
+/// The share of a multiprocessor's warps that are resident, on a GPU or a model.
+pub const OCCUPANCY: Measure = Measure::new(Section::Model, "occupancy", &["occupancy"], Neither, |variant| {
+    let of_gpu = variant.occupancy.map(|occupancy| occupancy.percent);
+    let percent = of_gpu.or_else(|| Some(variant.counters?.occupancy?.percent()))?;
+    Some(Cell::new(percent, units::percent(percent)))
+})
+.unit("%");
