@@ -1,7 +1,7 @@
 //! Decodes a kernel's PTX into [`Code`]. `instruction` sends each PTX instruction to its family,
 //! which turns it into steps (`moves`, `addresses`, `arithmetic`, `memory`, `texture`, `matrix`,
 //! `asynchronous`, `control`), with operands as rows (`operands`). `copied`, `expected`, `flows`,
-//! `unwritten`, `uses` and `held` find what the sanitizer needs to know.
+//! `unwritten`, `tracked`, `uses` and `held` find what the sanitizer needs to know.
 
 mod addresses;
 mod arithmetic;
@@ -18,6 +18,7 @@ mod memory;
 mod moves;
 mod operands;
 mod texture;
+mod tracked;
 mod unwritten;
 mod uses;
 
