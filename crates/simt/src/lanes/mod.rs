@@ -36,7 +36,7 @@ pub(crate) mod rows;
 pub(crate) mod soft;
 mod video;
 
-pub(crate) use atomic::{combine, exchange, has_atomic};
+pub(crate) use atomic::{Update, exchange, has_atomic};
 pub(crate) use compare::{combination, compare, select_by_sign, set, set_pair, test_property};
 pub(crate) use convert::{convert, convert_pack, convert_pair, float_immediate};
 pub(crate) use handler::lanes;

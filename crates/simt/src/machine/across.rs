@@ -5,7 +5,7 @@
 
 use ptx::{AtomicOp, ShuffleMode, Type, VoteMode};
 
-use crate::lanes::{self, Registers, Row, lanes};
+use crate::lanes::{Registers, Row, Update, lanes};
 use crate::program::{Match, Shuffle};
 
 /// `shfl.sync`: PTX ISA, "Data Movement and Conversion Instructions: shfl.sync". An inactive lane
@@ -79,8 +79,7 @@ pub(super) fn elect(registers: &mut Registers<'_>, d: u32, leader: u32, mask: u3
 
 /// `redux.sync`.
 pub(super) fn reduce(registers: &mut Registers<'_>, op: AtomicOp, ty: Type, d: u32, source: u32, mask: u32) {
-    let values = registers.word(source);
-    let result =
-        lanes(mask).map(|lane| values[lane]).reduce(|a, b| lanes::combine(op, ty, false, a.into(), b.into(), 0) as u32);
+    let (values, update) = (registers.word(source), Update { op, ty, flush: false });
+    let result = lanes(mask).map(|lane| values[lane]).reduce(|a, b| update.apply(a.into(), b.into(), 0) as u32);
     registers.set_word(d, mask, &[result.unwrap_or(0); 32]);
 }

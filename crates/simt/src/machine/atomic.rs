@@ -5,7 +5,7 @@ use std::cell::Cell;
 use ptx::Space;
 
 use crate::address::{Access, AccessFault, AccessFaultKind};
-use crate::lanes::{Row, WideRow, combine, exchange, lanes};
+use crate::lanes::{Row, WideRow, exchange, lanes};
 use crate::machine::access::{addresses, by_space, count};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{modelled, observe, watch};
@@ -24,7 +24,8 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
     if !operation.rest.is_empty() {
         return vector(worker, warp, operation, at);
     }
-    let &Atomic { reach, op, ty, flush, d, a, b, .. } = operation;
+    let &Atomic { reach, update, d, a, b, .. } = operation;
+    let ty = update.ty;
     let width = ty.bytes();
     let addresses = addresses(warp, &reach, split);
     let wide = ty.bits() >= 64;
@@ -47,7 +48,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
             let (x, y) = (operand(a, lane), operand(b, lane));
             let address = addresses[lane];
             let combine = |old: u64| {
-                let new = combine(op, ty, flush, old, x, y);
+                let new = update.apply(old, x, y);
                 changed.set(changed.get() | (new != old && space == Space::Global));
                 new
             };
@@ -71,7 +72,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
                 (space, _) => {
                     let (x, y) = (high(a, lane) | u128::from(x), high(b, lane) | u128::from(y));
                     changed.set(true);
-                    let combine = |old: u128| exchange(op, old, x, y);
+                    let combine = |old: u128| exchange(update.op, old, x, y);
                     let before = match space {
                         Space::Shared => shared.atomic128(address, combine),
                         _ => memory.atomic128(address, combine),
@@ -105,7 +106,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
 /// `atom` and `red` of vectors: lane by lane in rising order, each element separately.
 fn vector(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> Attempt {
     let At { split, mask, counter } = at;
-    let &Atomic { reach, op, ty, flush, .. } = operation;
+    let &Atomic { reach, update, .. } = operation;
     let width = operation.width();
     let addresses = addresses(warp, &reach, split);
     worker.changed = true;
@@ -123,9 +124,9 @@ fn vector(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> A
         for lane in lanes(mask) {
             for (index, ((_, a), old)) in (0..).zip(operation.elements().zip(&mut old)) {
                 let operand = warp.registers.word(a)[lane];
-                let combine = |old: u32| combine(op, ty, flush, old.into(), operand.into(), 0) as u32;
-                let address = addresses[lane] + index * u64::from(ty.bytes());
-                let found = match ty.bytes() {
+                let combine = |old: u32| update.apply(old.into(), operand.into(), 0) as u32;
+                let address = addresses[lane] + index * u64::from(update.ty.bytes());
+                let found = match update.ty.bytes() {
                     2 => memory.atomic16(address, |old| combine(old.into()) as u16).map(u32::from),
                     _ => memory.atomic32(address, combine),
                 };

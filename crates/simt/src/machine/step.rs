@@ -237,8 +237,8 @@ fn control<'l>(
         }
         Action::Breakpoint => return Err(fault(TrapKind::Breakpoint, mask)),
         Action::Barrier(barrier) => return barriers::wait(worker, warp, split, barrier, mask),
-        &Action::ClusterBarrier { waits, relaxed, aligned } => {
-            if !asynchronous::cluster::execute(worker, warp, split, mask, (waits, relaxed, aligned))? {
+        Action::ClusterBarrier(barrier) => {
+            if !asynchronous::cluster::execute(worker, warp, split, mask, barrier)? {
                 return Ok(Next::Gone);
             }
         }

@@ -3,7 +3,7 @@
 use ptx::{AtomicOp, OutOfRange, Space, Type};
 
 use crate::address::{Access, AccessFault, AccessFaultKind};
-use crate::lanes::{self, Row, WideRow, lanes};
+use crate::lanes::{Row, Update, WideRow, lanes};
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::texture::{check_geometry, coordinates_of, count, refuse, surface_of};
@@ -196,7 +196,7 @@ fn perform(
 
 fn reduce(worker: &Worker<'_>, op: AtomicOp, ty: Type, address: u64, operand: u64) -> Result<(), AccessFaultKind> {
     let memory = worker.launched.memory;
-    let combine = |old: u64| lanes::combine(op, ty, false, old, operand, operand);
+    let combine = |old: u64| Update { op, ty, flush: false }.apply(old, operand, operand);
     match ty.bytes() {
         8 => memory.atomic64(address, combine).map(drop),
         _ => memory.atomic32(address, |old| combine(old.into()) as u32).map(drop),

@@ -10,7 +10,7 @@ use crate::coalesce::CopyAccesses;
 use crate::instruction::AccessKind;
 use crate::lanes::WideRow;
 use crate::machine::access;
-use crate::machine::state::{At, Attempt, Block, ReportsTo, RunningLaunch, Warp, Worker};
+use crate::machine::state::{At, AtLane, Attempt, Block, ReportsTo, RunningLaunch, Warp, Worker};
 use crate::model::CacheHint;
 use crate::program::AddressOperand;
 use crate::request::{Path, Request, RequestedMemory, Run};
@@ -94,8 +94,8 @@ pub(super) fn rows(worker: &Worker, warp: &Warp, access: &Access, matrices: usiz
 }
 
 /// A lane's bulk copy, with these pieces of global memory.
-pub(super) fn bulk(worker: &Worker, warp: &Warp, kind: AccessKind, pieces: &[Piece], thread: (usize, u32)) {
-    let (Worker { launched, block, .. }, (lane, counter)) = (worker, thread);
+pub(super) fn bulk(worker: &Worker, warp: &Warp, kind: AccessKind, pieces: &[Piece], at: AtLane) {
+    let (Worker { launched, block, .. }, AtLane { lane, counter }) = (worker, at);
     let Some(first) = pieces.first().filter(|_| watched(launched, block, warp)) else { return };
     let run = |piece: &Piece| Run { lane: lane as u8, address: piece.address, bytes: piece.bytes };
     let path = Path::Bulk(pieces.iter().map(run).collect());

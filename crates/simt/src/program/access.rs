@@ -1,7 +1,9 @@
 //! The decoded form of loads, stores, atomic operations and fences: addresses, operands and memory
 //! order.
 
-use ptx::{AtomicOp, Ordering, Scope, Space, Type};
+use ptx::{Ordering, Scope, Space};
+
+use crate::lanes::Update;
 
 use crate::model::CacheHint;
 
@@ -175,9 +177,7 @@ pub(crate) struct Store {
 #[derive(Clone, Debug)]
 pub(crate) struct Atomic {
     pub reach: AddressOperand,
-    pub op: AtomicOp,
-    pub ty: Type,
-    pub flush: bool,
+    pub update: Update,
     pub d: Option<u32>,
     pub a: u32,
     pub b: u32,
@@ -191,7 +191,7 @@ pub(crate) struct Atomic {
 impl Atomic {
     /// Bytes that a lane accesses.
     pub fn width(&self) -> u32 {
-        self.ty.bytes() * (1 + self.rest.len() as u32)
+        self.update.ty.bytes() * (1 + self.rest.len() as u32)
     }
 
     /// `d` and `a` of each element.

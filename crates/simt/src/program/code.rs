@@ -220,11 +220,7 @@ pub(crate) enum Action {
     Breakpoint,
     Barrier(Box<Barrier>),
     /// `barrier.cluster`: arrives, or waits.
-    ClusterBarrier {
-        waits: bool,
-        relaxed: bool,
-        aligned: bool,
-    },
+    ClusterBarrier(ClusterBarrier),
     WarpBarrier {
         members: u32,
     },
@@ -286,6 +282,14 @@ pub(crate) enum Callee {
     Direct(u32),
     /// The function whose address a 64-bit row holds.
     Indirect { address: u32, candidates: Vec<u32> },
+}
+
+/// `barrier.cluster`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClusterBarrier {
+    pub waits: bool,
+    pub relaxed: bool,
+    pub aligned: bool,
 }
 
 /// `bar` and `barrier`.

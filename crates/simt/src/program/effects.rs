@@ -69,7 +69,7 @@ impl Action {
                 ..plain
             },
             Action::Atomic(atomic) => {
-                Effects { memory: OnMemory::Polls, proxy: generic, width: atomic.ty.bytes(), ..plain }
+                Effects { memory: OnMemory::Polls, proxy: generic, width: atomic.update.ty.bytes(), ..plain }
             }
             Action::Surface(access) => match access.action {
                 SurfaceAction::Load => Effects { width: access.ty.bytes() * access.rows.len() as u32, ..plain },
@@ -131,7 +131,7 @@ impl Action {
             | Action::RestoreStack { .. }
             | Action::Breakpoint
             | Action::Barrier(_)
-            | Action::ClusterBarrier { .. }
+            | Action::ClusterBarrier(_)
             | Action::WarpBarrier { .. }
             | Action::Shuffle(_)
             | Action::Vote { .. }
@@ -171,7 +171,7 @@ impl Action {
             | Action::RestoreStack { .. }
             | Action::Breakpoint
             | Action::Barrier(_)
-            | Action::ClusterBarrier { .. }
+            | Action::ClusterBarrier(_)
             | Action::WarpBarrier { .. }
             | Action::Shuffle(_)
             | Action::Vote { .. }

@@ -12,7 +12,7 @@ use ptx::Special;
 use super::access::AddressOperand;
 use super::access::Order;
 use super::asynchronous::{AsyncCopy, Asynchronous, BulkCopy};
-use super::code::{Action, Callee, Code, Constant, NEVER_JOINS, RETURN, Rows};
+use super::code::{Action, Callee, ClusterBarrier, Code, Constant, NEVER_JOINS, RETURN, Rows};
 use super::texture::SurfaceAccess;
 use crate::address::space_name;
 use crate::lanes::{ALWAYS, FIXED, NEGATED, NEVER};
@@ -191,7 +191,7 @@ impl Display for Action {
                 write!(formatter, "store u{} {} <- {rows}{}", 8 * store.element, store.reach, store.order)
             }
             Self::Atomic(atomic) => {
-                write!(formatter, "atomic {:?} .{} {}", atomic.op, atomic.ty.name(), atomic.reach)?;
+                write!(formatter, "atomic {:?} .{} {}", atomic.update.op, atomic.update.ty.name(), atomic.reach)?;
                 for (d, a) in atomic.elements() {
                     write!(formatter, ", {}", Row('r', a))?;
                     d.map_or(Ok(()), |d| write!(formatter, " -> {}", Row('r', d)))?;
@@ -247,7 +247,7 @@ impl Display for Action {
                     write!(formatter, ", {op:?} of {predicate} -> {}", reduction.d)
                 })
             }
-            Self::ClusterBarrier { waits, .. } => {
+            Self::ClusterBarrier(ClusterBarrier { waits, .. }) => {
                 write!(formatter, "{} at the cluster's barrier", if *waits { "wait" } else { "arrive" })
             }
             Self::WarpBarrier { members } => write!(formatter, "wait for lanes {}", word(*members)),

@@ -8,8 +8,7 @@ use super::finding::{Conflict, MapFence};
 use super::finding::{FindingKind, RaceScope};
 use super::findings::{Findings, Party};
 use super::race::{MarkConflict, Races};
-use super::touch::{Path, Target, Touch};
-use crate::address::Lanes;
+use super::touch::{Accessed, Path};
 use crate::site::AccessAction;
 
 /// Reports a race, unless a write does not change the value.
@@ -18,12 +17,10 @@ pub(super) fn report_race(
     findings: &mut Findings,
     races: &Races,
     copies: &Copies,
-    block: u64,
-    touch: &Touch,
-    reached: (&Lanes, &Target),
+    access: &Accessed,
     conflict: &MarkConflict,
 ) {
-    let (lanes, target) = reached;
+    let &Accessed { touch, lanes, target, .. } = access;
     let &MarkConflict { lane, before, was_write, .. } = conflict;
     let (start, _) = races.block_of(before);
     let warp = races.in_cluster(touch.warp);
@@ -52,7 +49,7 @@ pub(super) fn report_race(
         true if before.thread() / 32 == warp => RaceScope::Warp,
         true => RaceScope::Block,
     };
-    let (address, [first, second]) = parties(races, block, touch, reached, conflict);
+    let (address, [first, second]) = parties(races, access, conflict);
     let (space, allocation) = (touch.space, target.span);
     let actions = [touch.intent.action, action_of(conflict)];
     let conflict = Conflict { space, address, width, actions, allocation };
@@ -63,21 +60,14 @@ pub(super) fn report_race(
 /// read-only data. Also reports a write to what was read as read-only data before, unless it does
 /// not change the value.
 #[cold]
-pub(super) fn report_unseen(
-    findings: &mut Findings,
-    races: &Races,
-    block: u64,
-    touch: &Touch,
-    reached: (&Lanes, &Target),
-    conflict: &MarkConflict,
-) {
-    let (lanes, target) = reached;
+pub(super) fn report_unseen(findings: &mut Findings, races: &Races, access: &Accessed, conflict: &MarkConflict) {
+    let &Accessed { touch, lanes, target, .. } = access;
     let (action, width) = (touch.intent.action, touch.intent.width);
     if action == AccessAction::Write && (touch.new)(conflict.lane) == (touch.old)(target.address(lanes, conflict.lane))
     {
         return;
     }
-    let (address, [first, second]) = parties(races, block, touch, reached, conflict);
+    let (address, [first, second]) = parties(races, access, conflict);
     let (space, actions, allocation) = (touch.space, [action, action_of(conflict)], target.span);
     let conflict = Conflict { space, address, width, actions, allocation };
     let kind = match touch.intent.path {
@@ -93,14 +83,13 @@ pub(super) fn report_unseen(
 pub(super) fn report_map(
     findings: &mut Findings,
     races: &Races,
-    block: u64,
-    touch: &Touch,
-    reached: (&Lanes, &Target),
+    access: &Accessed,
     conflict: &MarkConflict,
     missing: MapFence,
 ) {
-    let (address, [first, second]) = parties(races, block, touch, reached, conflict);
-    let (width, allocation) = (touch.intent.width, reached.1.span);
+    let &Accessed { touch, target, .. } = access;
+    let (address, [first, second]) = parties(races, access, conflict);
+    let (width, allocation) = (touch.intent.width, target.span);
     let actions = [touch.intent.action, action_of(conflict)];
     let conflict = Conflict { space: Space::Global, address, width, actions, allocation };
     let kind = FindingKind::MissingTensorMapFence { conflict, missing };
@@ -108,13 +97,8 @@ pub(super) fn report_map(
 }
 
 /// The first address that both parties access.
-fn parties(
-    races: &Races,
-    block: u64,
-    touch: &Touch,
-    (lanes, target): (&Lanes, &Target),
-    conflict: &MarkConflict,
-) -> (u64, [Party; 2]) {
+fn parties(races: &Races, access: &Accessed, conflict: &MarkConflict) -> (u64, [Party; 2]) {
+    let &Accessed { block, touch, lanes, target } = access;
     let &MarkConflict { lane, cell, before, .. } = conflict;
     let (_, first_block) = races.block_of(before);
     let of_block = races.threads_of_block;

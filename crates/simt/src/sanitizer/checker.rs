@@ -13,10 +13,10 @@ use super::blame::{report_map, report_race, report_unseen};
 use super::checks::Checks;
 use super::finding::FindingKind;
 use super::findings::{Findings, Party};
-use super::pending::{Accessed, Operations};
+use super::pending::Operations;
 use super::race::{MarkConflict, Races};
 use super::read_only::ReadOnly;
-use super::touch::{Intent, Path, Reached, Stored, Target, Touch, is_tolerable};
+use super::touch::{Accessed, Intent, Path, Reached, Stored, Target, Touch, is_tolerable};
 use crate::address::{AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, rank_of};
 use crate::coalesce::Shape;
 use crate::memory::{Memory, Written};
@@ -246,26 +246,27 @@ impl<'l> Checker<'l> {
             let time = races.clocks.interval(warp);
             let reached = Reached { allocation: target.allocation, intent: touch.intent, lanes, base, warp, time };
             let (findings, copies, block) = (&mut self.findings, &self.pending.copies, self.block);
+            let access = || Accessed { block, touch, lanes, target };
             let mut raced = 0;
             if touch.intent.path != Path::Generic {
-                raced = Self::by_another_path(races, findings, &self.proxies, (block, touch, lanes, target), &reached);
+                raced = Self::by_another_path(races, findings, &self.proxies, &access(), &reached);
             }
             let (reads, read_only) = (touch.intent.action == AccessAction::Read, &mut self.read_only);
             if read_only.concerns(&reached) && (!reads || races.has_writes(reached.allocation)) {
                 let matters = |_: &Races, before| reads || read_only.made(before);
                 races.earlier(&reached, !reads, &matters, &mut |races, conflict| {
                     raced |= 1 << conflict.lane;
-                    report_unseen(findings, races, block, touch, (lanes, target), &conflict);
+                    report_unseen(findings, races, &access(), &conflict);
                 });
             }
             let reported = raced;
             races.access(&reached, &mut |races, conflict| {
                 raced |= 1 << conflict.lane;
                 if reported >> conflict.lane & 1 == 0 {
-                    report_race(findings, races, copies, block, touch, (lanes, target), &conflict);
+                    report_race(findings, races, copies, &access(), &conflict);
                 }
             });
-            self.pending.meet(findings, &Accessed { block, touch, mask: lanes.mask & !raced, lanes, target });
+            self.pending.meet(findings, access, lanes.mask & !raced);
         }
     }
 
@@ -277,13 +278,14 @@ impl<'l> Checker<'l> {
         races: &mut Races,
         findings: &mut Findings,
         proxies: &Proxies,
-        (block, touch, lanes, target): (u64, &Touch, &Lanes, &Target),
+        access: &Accessed,
         reached: &Reached,
     ) -> u32 {
+        let &Accessed { touch, lanes, target, .. } = access;
         let mut reported = 0;
         let mut report = |races: &Races, conflict: MarkConflict| {
             reported |= 1 << conflict.lane;
-            report_unseen(findings, races, block, touch, (lanes, target), &conflict);
+            report_unseen(findings, races, access, &conflict);
         };
         match touch.intent.path {
             Path::Texture => {
@@ -302,7 +304,7 @@ impl<'l> Checker<'l> {
                 for conflict in writes {
                     let address = target.address(lanes, conflict.lane);
                     if let Some(missing) = races.missing_map_fence(conflict.before, reached, address) {
-                        report_map(findings, races, block, touch, (lanes, target), &conflict, missing);
+                        report_map(findings, races, access, &conflict, missing);
                     }
                 }
             }

@@ -3,12 +3,11 @@
 
 use ptx::Space;
 
-use crate::address::Lanes;
 use crate::sanitizer::asynchronous::copies::{Copies, Met};
 use crate::sanitizer::asynchronous::underway::{Ahead, Operation, Run, Underway};
 use crate::sanitizer::finding::{Conflict, FindingKind};
 use crate::sanitizer::findings::{Findings, Party};
-use crate::sanitizer::touch::{Intent, Target, Touch};
+use crate::sanitizer::touch::{Accessed, Intent, Touch};
 use crate::site::AccessAction;
 
 /// The operations of a cluster that are under way.
@@ -20,38 +19,28 @@ pub(super) struct Operations {
     pub underway: Underway,
 }
 
-/// An access that the checker looks at: what it is, by which lanes, and what it reaches.
-pub(super) struct Accessed<'a> {
-    pub block: u64,
-    pub touch: &'a Touch<'a>,
-    /// The lanes whose access has not been reported otherwise.
-    pub mask: u32,
-    pub lanes: &'a Lanes<'a>,
-    pub target: &'a Target,
-}
-
 impl Operations {
     pub fn clear(&mut self) {
         self.copies.clear();
         self.underway.clear();
     }
 
-    /// Reports lanes whose access conflicts with an operation under way.
+    /// Reports lanes of `mask` whose access conflicts with an operation under way.
     #[inline(always)]
-    pub fn meet(&self, findings: &mut Findings, access: &Accessed) {
+    pub fn meet<'a>(&self, findings: &mut Findings, access: impl Fn() -> Accessed<'a>, mask: u32) {
         if self.copies.any() {
-            self.meet_copies(findings, access);
+            self.meet_copies(findings, &access(), mask);
         }
         if self.underway.any() {
-            self.meet_underway(findings, access);
+            self.meet_underway(findings, &access(), mask);
         }
     }
 
     /// Reports lanes whose access conflicts with a `cp.async` under way.
     #[cold]
     #[inline(never)]
-    fn meet_copies(&self, findings: &mut Findings, access: &Accessed) {
-        let &Accessed { block, touch, mask, lanes, target } = access;
+    fn meet_copies(&self, findings: &mut Findings, access: &Accessed, mask: u32) {
+        let &Accessed { block, touch, lanes, target } = access;
         let Touch { intent, space, warp, .. } = *touch;
         let &Intent { action, place, width, .. } = intent;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
@@ -82,8 +71,8 @@ impl Operations {
     /// Reports lanes whose access conflicts with a bulk copy or product under way.
     #[cold]
     #[inline(never)]
-    fn meet_underway(&self, findings: &mut Findings, access: &Accessed) {
-        let &Accessed { block, touch, mask, lanes, target } = access;
+    fn meet_underway(&self, findings: &mut Findings, access: &Accessed, mask: u32) {
+        let &Accessed { block, touch, lanes, target } = access;
         let Touch { intent, space, warp, .. } = *touch;
         let &Intent { action, place, width, .. } = intent;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {

@@ -101,6 +101,14 @@ pub(super) fn is_tolerable(touch: &Touch, written: &Written, offset: u64) -> boo
             .all(|index| touch.intent.copied.has(index as u32) || written.has(offset + index * element, element))
 }
 
+/// An access that may be reported: the block, what it does, and what the lanes reach.
+pub(super) struct Accessed<'a> {
+    pub block: u64,
+    pub touch: &'a Touch<'a>,
+    pub lanes: &'a Lanes<'a>,
+    pub target: &'a Target,
+}
+
 /// An access of a warp to one allocation, or to shared memory.
 pub(super) struct Reached<'a> {
     /// `None`: shared memory.

@@ -10,7 +10,7 @@
 
 use crate::machine::state::{Fault, Split, Wait, Warp, Worker};
 use crate::machine::{modelled, observe};
-use crate::program::CLUSTER_BARRIER as CLUSTER;
+use crate::program::{CLUSTER_BARRIER as CLUSTER, ClusterBarrier};
 use crate::trap::TrapKind;
 
 /// Some lanes of a split arrive, or wait. Returns whether they continue at once.
@@ -19,7 +19,7 @@ pub(crate) fn execute(
     warp: &mut Warp,
     split: &Split,
     mask: u32,
-    (waits, relaxed, aligned): (bool, bool, bool),
+    &ClusterBarrier { waits, relaxed, aligned }: &ClusterBarrier,
 ) -> Result<bool, Fault> {
     let fault = |kind, lanes: u32| Fault { kind, lane: lanes.trailing_zeros() & 31, pc: split.pc };
     let missing = warp.alive & !mask;

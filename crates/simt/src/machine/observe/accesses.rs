@@ -8,7 +8,7 @@ use pulp::{Simd, WithSimd};
 
 use crate::address::{AccessFaultKind, AllocationSpan, rank_of};
 use crate::coalesce::Shape;
-use crate::lanes::{Registers, Row, WideRow};
+use crate::lanes::{Registers, Row, Update, WideRow};
 use crate::machine::state::{At, Block, Split, Warp, Worker};
 use crate::machine::{access, written};
 use crate::memory::{Memory, SharedMemory};
@@ -77,7 +77,7 @@ pub(in crate::machine) fn atomic(worker: &mut Worker, warp: &mut Warp, atomic: &
     if worker.checker.is_none() {
         return mask;
     }
-    let &Atomic { ref reach, ty, ref order, overwrites, .. } = atomic;
+    let &Atomic { ref reach, update: Update { ty, .. }, ref order, overwrites, .. } = atomic;
     let (action, width, element) = (AccessAction::Atomic, atomic.width(), ty.bytes());
     let intent = Intent {
         action,

@@ -123,7 +123,7 @@ fn turn_of_each<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: u6
             patience::look(worker.launched.code, warp);
         }
         for barrier in worker.block.barriers.take_complete() {
-            if let Some(races) = worker.checker.as_mut().and_then(|checker| checker.races()) {
+            if let Some(races) = worker.races() {
                 races.complete(barrier);
             }
             release(worker, warps, barrier);

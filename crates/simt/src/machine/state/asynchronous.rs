@@ -4,8 +4,7 @@
 
 use std::collections::VecDeque;
 
-use ptx::{AtomicOp, Type};
-
+use crate::lanes::Update;
 use crate::tensor_map::{Piece, RowLayout};
 
 /// The most bytes under way to mbarriers.
@@ -14,10 +13,6 @@ pub(crate) const LIMIT: usize = 64 << 20;
 /// Bytes that one access moves.
 pub(crate) const UNIT: usize = 16;
 
-/// How new elements are combined with old ones: the operation, their type, and whether subnormal
-/// numbers are flushed.
-pub(crate) type Reduction = Option<(AtomicOp, Type, bool)>;
-
 /// Bytes under way to shared memory.
 pub(crate) struct Arriving {
     /// The destination, and the mbarrier that counts the bytes, both in shared memory.
@@ -25,7 +20,7 @@ pub(crate) struct Arriving {
     pub barrier: u64,
     pub bytes: Vec<u8>,
     pub layout: RowLayout,
-    pub reduction: Reduction,
+    pub reduction: Option<Update>,
     /// The sanitizer's number for it.
     pub number: u32,
 }
@@ -44,7 +39,7 @@ pub(crate) struct Departing {
     pub layout: RowLayout,
     /// The destination; bytes outside all pieces are dropped.
     pub pieces: Vec<Piece>,
-    pub reduction: Reduction,
+    pub reduction: Option<Update>,
     /// The sanitizer's number for it.
     pub number: u32,
 }

@@ -13,6 +13,13 @@ pub(crate) struct At<'s> {
     pub counter: u32,
 }
 
+/// A lane, and the index of the counters of the instruction that it executes.
+#[derive(Clone, Copy)]
+pub(crate) struct AtLane {
+    pub lane: usize,
+    pub counter: u32,
+}
+
 impl At<'_> {
     /// [`At`] for other lanes of the split.
     pub fn with_mask(self, mask: u32) -> Self {

@@ -26,7 +26,7 @@ mod unwritten;
 mod warp;
 mod worker;
 
-pub(crate) use at::At;
+pub(crate) use at::{At, AtLane};
 pub(crate) use barrier::{Arrival, Barriers, Outcome, WARPS_OF_GROUP};
 pub(crate) use block::{Block, RunningBlock, Stage};
 pub(crate) use on_model::{Modelled, Residence, WavefrontDelta};

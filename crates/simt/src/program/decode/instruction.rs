@@ -4,10 +4,10 @@
 use ptx::{CacheOperator, FenceProxies, Op, Operand, Ordering, Type};
 
 use super::function::{COUNTED, Decoded, FunctionDecoder};
-use crate::lanes;
+use crate::lanes::{self, Update};
 use crate::program::access::Order;
 use crate::program::asynchronous::Asynchronous;
-use crate::program::code::Action;
+use crate::program::code::{Action, ClusterBarrier};
 use crate::program::matrix::Matrix;
 use crate::program::texture::SurfaceAction;
 
@@ -77,7 +77,15 @@ impl FunctionDecoder<'_, '_> {
             }
             Op::Atomic { space, op, ordering, scope, ty, flush_subnormals, is_reduction: _, dst, address, a, b } => {
                 let order = Order::atomic(*ordering, *scope);
-                self.atomic((*space, *op, *ty, *flush_subnormals), *dst, *address, *a, *b, order)
+                self.atomic(
+                    *space,
+                    Update { op: *op, ty: *ty, flush: *flush_subnormals },
+                    *dst,
+                    *address,
+                    *a,
+                    *b,
+                    order,
+                )
             }
             Op::AtomicVector {
                 space,
@@ -92,7 +100,14 @@ impl FunctionDecoder<'_, '_> {
                 srcs,
             } => {
                 let order = Order::atomic(*ordering, *scope);
-                self.atomic_vector((*space, *op, *ty, *flush_subnormals), dsts, *address, srcs, order)
+                self.atomic_vector(
+                    *space,
+                    Update { op: *op, ty: *ty, flush: *flush_subnormals },
+                    dsts,
+                    *address,
+                    srcs,
+                    order,
+                )
             }
             Op::Fence { ordering: _, scope, proxies: Some(FenceProxies::AcquireTensorMap(map)) } => {
                 self.acquire_tensor_map(*map, *scope)
@@ -181,7 +196,7 @@ impl FunctionDecoder<'_, '_> {
                 self.control(Action::WarpBarrier { members })
             }
             &Op::ClusterBarrier { waits, relaxed, aligned } => {
-                self.control(Action::ClusterBarrier { waits, relaxed, aligned })
+                self.control(Action::ClusterBarrier(ClusterBarrier { waits, relaxed, aligned }))
             }
 
             // Control flow.

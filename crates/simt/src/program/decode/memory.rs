@@ -8,7 +8,7 @@ use ptx::{
 
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
-use crate::lanes::{self, FIXED, Handler, Operands, has_atomic, lanes};
+use crate::lanes::{self, FIXED, Handler, Operands, Update, has_atomic, lanes};
 use crate::model::CacheHint;
 use crate::program::access::{AddressOperand, Atomic, Copied, Fence, Load, Order, Store};
 use crate::program::code::{Action, Constant, Rows};
@@ -26,12 +26,14 @@ enum Target {
 impl FunctionDecoder<'_, '_> {
     pub(super) fn atomic_vector(
         &mut self,
-        (space, op, ty, flush): (Space, AtomicOp, Type, bool),
+        space: Space,
+        update: Update,
         dsts: &[Destination],
         address: Address,
         srcs: &[Operand],
         order: Order,
     ) -> Decoded<()> {
+        let ty = update.ty;
         let Target::Memory(reach) = self.target(space, address)? else {
             return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
         };
@@ -45,7 +47,7 @@ impl FunctionDecoder<'_, '_> {
         }
         let rest = elements.split_off(1.min(elements.len())).into();
         let Some(&(d, a)) = elements.first() else { return Ok(()) };
-        let atomic = Atomic { reach, op, ty, flush, d, a, b: a, order, overwrites: false, rest };
+        let atomic = Atomic { reach, update, d, a, b: a, order, overwrites: false, rest };
         self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
         Ok(())
     }
@@ -303,13 +305,15 @@ impl FunctionDecoder<'_, '_> {
 
     pub(super) fn atomic(
         &mut self,
-        (space, op, ty, flush): (Space, AtomicOp, Type, bool),
+        space: Space,
+        update: Update,
         dst: Destination,
         address: Address,
         a: Operand,
         b: Option<Operand>,
         order: Order,
     ) -> Decoded<()> {
+        let Update { op, ty, .. } = update;
         let what = || format!("atomic operation {op:?} of type .{}", ty.name());
         if !has_atomic(op, ty) {
             return Err(LoadErrorReason::Unsupported { what: what() });
@@ -333,7 +337,7 @@ impl FunctionDecoder<'_, '_> {
             None => None,
         };
         let overwrites = op == AtomicOp::Exchange && d.is_none();
-        let atomic = Atomic { reach, op, ty, flush, d, a, b, order, overwrites, rest: Box::default() };
+        let atomic = Atomic { reach, update, d, a, b, order, overwrites, rest: Box::default() };
         self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
         Ok(())
     }

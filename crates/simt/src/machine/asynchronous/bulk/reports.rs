@@ -3,10 +3,11 @@
 
 use ptx::Space;
 
+use crate::lanes::Update;
 use crate::machine::observe;
 use crate::machine::observe::SideAccess;
-use crate::machine::state::asynchronous::{Reduction, UNIT};
-use crate::machine::state::{Warp, Worker};
+use crate::machine::state::asynchronous::UNIT;
+use crate::machine::state::{AtLane, Warp, Worker};
 use crate::sanitizer::{Operation, Run};
 use crate::tensor_map::{Piece, RowLayout};
 
@@ -33,7 +34,7 @@ pub(crate) fn report_part<'l>(
     space: Space,
     what: Reported,
     (address, offset, width): (u64, u32, u32),
-    (lane, counter): (usize, u32),
+    AtLane { lane, counter }: AtLane,
 ) -> bool {
     if worker.checker.is_none() {
         return true;
@@ -64,7 +65,7 @@ pub(crate) fn report<'l>(
     space: Space,
     what: Reported,
     (start, bytes, layout): (u64, u32, &RowLayout),
-    thread: (usize, u32),
+    thread: AtLane,
 ) -> bool {
     worker.checker.is_none()
         || (0..bytes).step_by(UNIT).all(|offset| {
@@ -79,7 +80,7 @@ pub(crate) fn report_pieces<'l>(
     warp: &mut Warp<'l>,
     what: Reported,
     pieces: &[Piece],
-    thread: (usize, u32),
+    thread: AtLane,
 ) -> bool {
     let mut parts = pieces.iter().flat_map(Piece::parts);
     worker.checker.is_none()
@@ -107,8 +108,8 @@ pub(crate) fn begins(
     worker: &mut Worker,
     warp: &Warp,
     (reads, writes): (Vec<Run>, Vec<Run>),
-    reduction: Reduction,
-    (lane, place): (usize, u32),
+    reduction: Option<Update>,
+    AtLane { lane, counter: place }: AtLane,
 ) -> u32 {
     let (block, thread, combines) = (worker.block.number, warp.index * 32 + lane as u32, reduction.is_some());
     observe::begins(worker, || Operation { place, block, thread, reads, writes, combines, is_product: false })

@@ -5,7 +5,7 @@
 use ptx::{Space, Type};
 
 use crate::instruction::AccessKind;
-use crate::lanes::{Registers, lanes};
+use crate::lanes::{Registers, Update, lanes};
 use crate::machine::asynchronous::bulk::reports::{
     Reported, begins, little_endian, report, report_pieces, run_of_shared, runs_of_global,
 };
@@ -14,7 +14,7 @@ use crate::machine::asynchronous::bulk::transit::{Delivery, check_pieces, send};
 use crate::machine::mbarrier::barrier_addresses;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::asynchronous::{Arriving, Departing, UNIT};
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::state::{At, AtLane, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe, watch};
 use crate::program::{BulkCopy, RemoteStore};
 use crate::sanitizer::Run;
@@ -35,12 +35,12 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
     let (sizes, blocks) = (*warp.registers.word(copy.bytes), copy.blocks.map(|row| *warp.registers.word(row)));
     for lane in lanes(mask) {
         let (from, to, bytes) = (from[lane], to[lane], sizes[lane]);
-        let reduction = copy.reduction.map(|(op, ty)| (op, ty, ty == Type::F32));
+        let reduction = copy.reduction.map(|(op, ty)| Update { op, ty, flush: ty == Type::F32 });
         if !bytes.is_multiple_of(UNIT as u32) || bytes > MOST_BYTES {
             return Err(Refused::because(TrapKind::BulkCopySize { bytes }, lane as u32));
         }
         // The copy's accesses are reported when it begins.
-        let (layout, thread) = (RowLayout::LINEAR, (lane, counter));
+        let (layout, thread) = (RowLayout::LINEAR, AtLane { lane, counter });
         let source = (from, bytes, &layout);
         if !report(worker, warp, copy.from.space, Reported::Reads, source, thread) {
             continue;
@@ -99,9 +99,9 @@ pub(crate) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &Re
     let barriers = barrier_addresses(worker, warp, &store.barrier, split, mask, true)?;
     for lane in lanes(mask) {
         let (bytes, layout) = (data(&warp.registers, lane), RowLayout::LINEAR);
-        let reduction = store.op.map(|op| (op, store.ty, false));
+        let reduction = store.op.map(|op| Update { op, ty: store.ty, flush: false });
         let writes = vec![run_of_shared(to[lane], width)];
-        let number = begins(worker, warp, (Vec::new(), writes), reduction, (lane, counter));
+        let number = begins(worker, warp, (Vec::new(), writes), reduction, AtLane { lane, counter });
         send(worker, Arriving { to: to[lane], barrier: barriers[lane], bytes, layout, reduction, number }, lane)?;
     }
     Ok(())

@@ -8,15 +8,15 @@ use ptx::{AtomicOp, Space, TensorField, Type};
 use crate::FindingKind;
 use crate::address::space_name;
 use crate::instruction::AccessKind;
-use crate::lanes::{WideRow, lanes};
+use crate::lanes::{Update, WideRow, lanes};
 use crate::machine::asynchronous::bulk::reports::{
     Reported, begins, report, report_part, report_pieces, run_of_shared, runs_of_global,
 };
 use crate::machine::asynchronous::bulk::transit;
 use crate::machine::asynchronous::bulk::transit::{Delivery, check_pieces, refused};
 use crate::machine::mbarrier::barrier_addresses;
-use crate::machine::state::asynchronous::{Arriving, Departing, Reduction, UNIT};
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
+use crate::machine::state::asynchronous::{Arriving, Departing, UNIT};
+use crate::machine::state::{At, AtLane, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe, watch};
 use crate::program::{AddressOperand, Fence, SyncScope, TensorCopy, TensorTransfer};
 use crate::site::AccessAction;
@@ -47,7 +47,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Ten
         TensorTransfer::Store { from, .. } => (access::addresses(warp, from, split), None),
     };
     for lane in lanes(mask) {
-        let thread = (lane, counter);
+        let thread = AtLane { lane, counter };
         let (space, address) = access::resolve(copy.map.space, maps[lane], worker.block.rank);
         let Some(bytes) = read_map(worker, warp, space, address, thread)? else { continue };
         let map = TensorMap::decode(&bytes).map_err(|problem| fault(problem, lane))?;
@@ -81,7 +81,7 @@ fn load<'l>(
     warp: &mut Warp<'l>,
     part: &TensorBox,
     (to, barrier, blocks): (u64, u64, Option<u32>),
-    thread: (usize, u32),
+    thread: AtLane,
 ) -> Attempt {
     let mut bytes = part.filled();
     for piece in &part.pieces {
@@ -92,7 +92,8 @@ fn load<'l>(
             if report_part(worker, warp, Space::Global, Reported::Reads, (address, offset, width), thread) {
                 let memory = worker.launched.memory;
                 let checked = memory.check(address, width, false);
-                checked.map_err(|kind| refused(AccessAction::Read, Space::Global, width, address, thread.0, kind))?;
+                checked
+                    .map_err(|kind| refused(AccessAction::Read, Space::Global, width, address, thread.lane, kind))?;
                 value = memory.value(address, width);
             }
             bytes[place].copy_from_slice(&value.to_le_bytes()[..width as usize]);
@@ -110,8 +111,8 @@ fn store<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     part: TensorBox,
-    (from, reduction): (u64, Reduction),
-    thread: (usize, u32),
+    (from, reduction): (u64, Option<Update>),
+    thread: AtLane,
 ) -> Attempt {
     let TensorBox { element, pieces, bytes, layout, .. } = part;
     if worker.checker.is_some() {
@@ -129,22 +130,22 @@ fn store<'l>(
             }
         }
     }
-    let data = transit::read(worker, Space::Shared, (from, bytes, &layout), thread.0)?;
+    let data = transit::read(worker, Space::Shared, (from, bytes, &layout), thread.lane)?;
     let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&data) };
     if report_pieces(worker, warp, writes, &pieces, thread) {
-        check_pieces(worker, &pieces, thread.0)?;
+        check_pieces(worker, &pieces, thread.lane)?;
         watch::bulk(worker, warp, AccessKind::of_bulk_store(reduction.is_some()), &pieces, thread);
         let runs = (vec![run_of_shared(from, layout.extent(bytes))], runs_of_global(&pieces));
         let number = begins(worker, warp, runs, reduction, thread);
         let departing = Departing { from, bytes, layout, pieces, reduction, number };
-        worker.block.departures.begin(warp.index * 32 + thread.0 as u32, departing);
+        worker.block.departures.begin(warp.index * 32 + thread.lane as u32, departing);
     }
     Ok(())
 }
 
 /// The operation and the type of a reduction of a tensor's elements (PTX ISA,
 /// "cp.reduce.async.bulk.tensor").
-fn reduction_of(op: AtomicOp, element: TensorElement) -> Result<(AtomicOp, Type, bool), TensorFault> {
+fn reduction_of(op: AtomicOp, element: TensorElement) -> Result<Update, TensorFault> {
     use TensorElement as Element;
     let ty = match (op, element) {
         (AtomicOp::And | AtomicOp::Or | AtomicOp::Xor, Element::U32 | Element::S32) => Type::B32,
@@ -162,7 +163,7 @@ fn reduction_of(op: AtomicOp, element: TensorElement) -> Result<(AtomicOp, Type,
         _ => return Err(TensorFault::Reduction { op, element }),
     };
     // Measured on an H200 (2026-11-21): only the type decides whether subnormal numbers are kept.
-    Ok((op, ty, element == Element::F32Ftz))
+    Ok(Update { op, ty, flush: element == Element::F32Ftz })
 }
 
 /// The bytes of the tensor map of a copy. `None`: it cannot be read, which has been reported.
@@ -171,23 +172,23 @@ fn read_map<'l>(
     warp: &mut Warp<'l>,
     space: Space,
     address: u64,
-    thread: (usize, u32),
+    thread: AtLane,
 ) -> Result<Option<MapBytes>, Box<Refused>> {
     match space {
         Space::Global | Space::Constant => map_bytes(worker, warp, Space::Global, address, Reported::UsesMap, thread),
         Space::Parameter => {
-            check_alignment(address, thread.0)?;
+            check_alignment(address, thread.lane)?;
             let parameters = &worker.launched.parameters;
             if let Some(kind) = access::check_parameter(address, MAP / 2, parameters.len() as u64)
                 .or_else(|| access::check_parameter(address + u64::from(MAP / 2), MAP / 2, parameters.len() as u64))
             {
-                return Err(refused(AccessAction::Read, space, MAP, address, thread.0, kind));
+                return Err(refused(AccessAction::Read, space, MAP, address, thread.lane, kind));
             }
             let mut bytes = [0; TENSOR_MAP_BYTES];
             bytes.copy_from_slice(&parameters[address as usize..][..TENSOR_MAP_BYTES]);
             Ok(Some(bytes))
         }
-        _ => Err(fault(TensorFault::MapSpace { space: space_name(space) }, thread.0)),
+        _ => Err(fault(TensorFault::MapSpace { space: space_name(space) }, thread.lane)),
     }
 }
 
@@ -206,15 +207,15 @@ fn map_bytes<'l>(
     space: Space,
     address: u64,
     how: Reported,
-    thread: (usize, u32),
+    thread: AtLane,
 ) -> Result<Option<MapBytes>, Box<Refused>> {
-    check_alignment(address, thread.0)?;
+    check_alignment(address, thread.lane)?;
     let place = (address, MAP, &RowLayout::LINEAR);
     if !report(worker, warp, space, how, place, thread) {
         return Ok(None);
     }
     let mut bytes = [0; TENSOR_MAP_BYTES];
-    bytes.copy_from_slice(&transit::read(worker, space, place, thread.0)?);
+    bytes.copy_from_slice(&transit::read(worker, space, place, thread.lane)?);
     Ok(Some(bytes))
 }
 
@@ -225,12 +226,12 @@ fn put_map<'l>(
     space: Space,
     address: u64,
     bytes: &MapBytes,
-    thread: (usize, u32),
+    thread: AtLane,
 ) -> Attempt {
-    check_alignment(address, thread.0)?;
+    check_alignment(address, thread.lane)?;
     if report(worker, warp, space, Reported::WritesMap(bytes), (address, MAP, &RowLayout::LINEAR), thread) {
         let piece = Piece { offset: 0, bytes: MAP, address };
-        transit::put(worker, space, &piece, bytes, thread.0)?;
+        transit::put(worker, space, &piece, bytes, thread.lane)?;
     }
     Ok(())
 }
@@ -246,7 +247,7 @@ pub(crate) fn replace_field<'l>(
     let At { split, mask, counter } = at;
     let addresses = access::addresses(warp, reach, split);
     for lane in lanes(mask) {
-        let thread = (lane, counter);
+        let thread = AtLane { lane, counter };
         let (space, address) = access::resolve(reach.space, addresses[lane], worker.block.rank);
         if !matches!(space, Space::Global | Space::Shared) {
             return Err(fault(TensorFault::ReplaceSpace { space: space_name(space) }, lane));
@@ -282,7 +283,7 @@ pub(crate) fn copy_map<'l>(
     if let Some(lane) = lanes(mask).find(|&lane| to[lane] != to[first] || from[lane] != from[first]) {
         return Err(Refused::because(TrapKind::NotUniform { what: "the address of a tensor map" }, lane as u32));
     }
-    let thread = (first, counter);
+    let thread = AtLane { lane: first, counter };
     if let Some(bytes) = map_bytes(worker, warp, Space::Shared, from[first], Reported::ReadsMap, thread)? {
         put_map(worker, warp, Space::Global, to[first], &bytes, thread)?;
     }

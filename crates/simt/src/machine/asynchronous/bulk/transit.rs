@@ -12,17 +12,17 @@
 //! has a name here (28 launches, 2026-11-21, `ncu --clock-control none`). Their requests to L2 are
 //! counted on models (`docs/MODELS.md`).
 
-use ptx::{AtomicOp, Space, Type};
+use ptx::Space;
 
 use crate::address::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, rank_of};
 use crate::instruction::AccessKind;
-use crate::lanes::{combine, lanes};
+use crate::lanes::{Update, lanes};
 use crate::machine::asynchronous::bulk::reports::{
     Reported, begins, little_endian, report, report_part, run_of_shared,
 };
 use crate::machine::mbarrier::update;
 use crate::machine::state::asynchronous::{Arriving, Departing, LIMIT, Leaving, UNIT};
-use crate::machine::state::{Attempt, Fault, Refused, Warp, Worker};
+use crate::machine::state::{AtLane, Attempt, Fault, Refused, Warp, Worker};
 use crate::machine::{modelled, observe};
 use crate::memory::MbarrierFault;
 use crate::memory::SharedMemory;
@@ -116,7 +116,7 @@ pub(crate) fn deliver<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     Delivery { what, reads, blocks }: Delivery,
-    (lane, counter): (usize, u32),
+    thread: AtLane,
 ) -> Attempt {
     let Arriving { to, barrier, bytes, layout, reduction, .. } = what;
     let ranks = ranks(blocks).map_or_else(|| vec![rank_of(to)], Iterator::collect);
@@ -124,13 +124,13 @@ pub(crate) fn deliver<'l>(
     for rank in ranks {
         let to = place_in(rank, to);
         let barrier = place_in(if blocks.is_some() { rank } else { rank_of(barrier) }, barrier);
-        let (there, thread) = (Space::ClusterShared, (lane, counter));
+        let there = Space::ClusterShared;
         if report(worker, warp, there, writes, (to, bytes.len() as u32, &layout), thread)
             && report_part(worker, warp, there, Reported::Mbarrier, (barrier, 0, 8), thread)
         {
             let writes = vec![run_of_shared(to, layout.extent(bytes.len() as u32))];
             let number = begins(worker, warp, (reads.clone(), writes), reduction, thread);
-            send(worker, Arriving { to, barrier, bytes: bytes.clone(), layout, reduction, number }, lane)?;
+            send(worker, Arriving { to, barrier, bytes: bytes.clone(), layout, reduction, number }, thread.lane)?;
         }
     }
     Ok(())
@@ -190,7 +190,7 @@ fn arrive(worker: &mut Worker, arriving: &Arriving, lane: usize) -> Attempt {
             let units = units.map(|(offset, unit)| (layout.address(to, offset), unit));
             write(units, |access, rows| memory.store_each(access, rows)).map_err(failed)?;
         }
-        Some((op, ty, flush)) => reduce(to, bytes, (op, ty, flush), |address, combine| match ty.bytes() {
+        Some(update) => reduce(to, bytes, update, |address, combine| match update.ty.bytes() {
             8 => memory.atomic64(address, combine).map(drop),
             _ => memory.atomic32(address, |old| combine(old.into()) as u32).map(drop),
         })
@@ -219,14 +219,14 @@ fn write<'d>(
 fn reduce(
     to: u64,
     bytes: &[u8],
-    (op, ty, flush): (AtomicOp, Type, bool),
+    update: Update,
     mut modify: impl FnMut(u64, &dyn Fn(u64) -> u64) -> Result<(), AccessFaultKind>,
 ) -> Result<(), AccessFault> {
-    let width = ty.bytes() as usize;
+    let width = update.ty.bytes() as usize;
     for (index, element) in bytes.chunks(width).enumerate() {
         let address = to.wrapping_add((index * width) as u64);
         let new = little_endian(element);
-        let combine = |old| combine(op, ty, flush, old, new, 0);
+        let combine = |old| update.apply(old, new, 0);
         modify(address, &combine).map_err(|kind| AccessFault { lane: 0, address, kind })?;
     }
     Ok(())
@@ -309,8 +309,8 @@ fn put_out(worker: &mut Worker, departing: &Departing, data: &[u8], lane: usize)
             let parts = departing.pieces.iter().flat_map(Piece::parts).map(|part| (part.address, bytes_of(&part)));
             write(parts, |access, rows| memory.store_each(access, rows))
         }
-        Some((op, ty, flush)) => departing.pieces.iter().try_for_each(|piece| {
-            reduce(piece.address, bytes_of(piece), (op, ty, flush), |address, combine| match ty.bytes() {
+        Some(update) => departing.pieces.iter().try_for_each(|piece| {
+            reduce(piece.address, bytes_of(piece), update, |address, combine| match update.ty.bytes() {
                 2 => memory.atomic16(address, |old| combine(old.into()) as u16).map(drop),
                 4 => memory.atomic32(address, |old| combine(old.into()) as u32).map(drop),
                 _ => memory.atomic64(address, combine).map(drop),
