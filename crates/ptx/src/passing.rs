@@ -1,8 +1,9 @@
 //! How registers are passed to functions and returned from them: through `.param` variables, like
 //! all values. A vector is passed part by part, a predicate as a word.
 //!
-//! That is so for `.reg` parameters and results, and for the arguments of calls. This adds variables and registers to the environment and returns the loads and
-//! stores; the caller places them.
+//! That is so for `.reg` parameters and results, and for the arguments of calls. This adds
+//! variables and registers to the environment and returns the loads and stores; the caller places
+//! them.
 
 use crate::environment::Environment;
 use crate::{

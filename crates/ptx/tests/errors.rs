@@ -1,10 +1,10 @@
-//! The text of every message: the wrong programs in `tests/errors`, each with the expected messages beneath the
-//! line.
+//! The text of every message: the wrong programs in `tests/errors`, each with the expected messages
+//! beneath the line.
 //!
-//! A file holds programs, each after a line `// program: name`, or `// kernel: name` for a program to which
-//! [`PRELUDE`] adds the header and registers. An expectation is a line `//~ column: message` beneath the offending
-//! one. To rewrite the expectations after a change, run the test with `COALESCE_BLESS=1` in the environment, and
-//! review the difference.
+//! A file holds programs, each after a line `// program: name`, or `// kernel: name` for a program
+//! to which [`PRELUDE`] adds the header and registers. An expectation is a line `//~ column:
+//! message` beneath the offending one. To rewrite the expectations after a change, run the test
+//! with `COALESCE_BLESS=1` in the environment, and review the difference.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Whole files, as LLVM, nvcc and people write them: what the parser makes of those in `tests/data`.
+//! Whole files, as LLVM, nvcc and people write them: what the parser makes of those in
+//! `tests/data`.
 
 use ptx::{Callee, Linkage, Location, Module, Op, Space, Symbol};
 use std::collections::HashSet;

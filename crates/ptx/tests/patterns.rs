@@ -1,4 +1,5 @@
-//! One long file from LLVM: the counts of its declarations and instructions, and samples of what they become.
+//! One long file from LLVM: the counts of its declarations and instructions, and samples of what
+//! they become.
 
 use ptx::{Module, Op, Space, Special};
 
@@ -13,7 +14,8 @@ fn every_kernel_is_there_with_all_of_its_instructions() {
     let text = &module.text;
     assert_eq!((module.version, module.target), ((7, 8), 90));
     assert_eq!(module.kernels().count(), text.matches(".visible .entry").count());
-    // Each semicolon outside comments ends a declaration, which starts with a dot, or an instruction.
+    // Each semicolon outside comments ends a declaration, which starts with a dot, or an
+    // instruction.
     let code: String = text.lines().flat_map(|line| [line.split("//").next().unwrap_or_default(), "\n"]).collect();
     let last_line = |statement: &str| statement.trim().lines().last().unwrap_or_default().trim().to_owned();
     let statements = code.split_inclusive(';').filter(|statement| statement.ends_with(';')).map(last_line);

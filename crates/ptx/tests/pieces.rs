@@ -36,7 +36,8 @@ fn function<'m>(module: &'m Module, name: &str) -> &'m Function {
     &module.functions[module.function(name).unwrap_or_else(|| panic!("{name} is there"))]
 }
 
-/// What two functions of different modules have in common if they are the same: all but the handles.
+/// What two functions of different modules have in common if they are the same: all but the
+/// handles.
 fn is_same(one: (&Module, &Function), other: (&Module, &Function)) -> bool {
     let of = |(module, function): (&Module, &Function)| {
         let body = function.body.iter().flatten().map(|instruction| {

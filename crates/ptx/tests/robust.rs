@@ -1,5 +1,5 @@
-//! No input makes the parser panic or take long: arbitrary bytes, and real files with tokens deleted, doubled and
-//! swapped. What it accepts must be consistent.
+//! No input makes the parser panic or take long: arbitrary bytes, and real files with tokens
+//! deleted, doubled and swapped. What it accepts must be consistent.
 
 use proptest::prelude::*;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Which `.target` and which `.version` an instruction needs: the parser must agree with NVIDIA's assembler, whose
-//! answers are in `data/targets.txt` and `data/versions.txt`.
+//! Which `.target` and which `.version` an instruction needs: the parser must agree with NVIDIA's
+//! assembler, whose answers are in `data/targets.txt` and `data/versions.txt`.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! What each instruction becomes: every line of `data/instructions.ptx` with its typed operation, pinned in
-//! `snapshots`, one file for each family.
+//! What each instruction becomes: every line of `data/instructions.ptx` with its typed operation,
+//! pinned in `snapshots`, one file for each family.
 
 use ptx::{Function, Module};
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! Which kernels may begin before the grids before them have ended, because they wait for them by themselves.
+//! Which kernels may begin before the grids before them have ended, because they wait for them by
+//! themselves.
 
 fn may_begin_early(body: &str) -> bool {
     let text = format!(

@@ -79,9 +79,10 @@ pub struct Launch<'a> {
     pub output: Option<&'a Output>,
     /// The requests that the report keeps; `None`: none.
     pub watch: Option<Watch>,
-    /// Predicts how long the launch would take on this GPU ([`Report::predicted`](crate::Report::predicted));
-    /// `None`: does not. With a model, it must be that one. Without one, a part of the launch runs
-    /// again on this model, on a copy of memory; counters and results are as without.
+    /// Predicts how long the launch would take on this GPU
+    /// ([`Report::predicted`](crate::Report::predicted)); `None`: does not. With a model, it must
+    /// be that one. Without one, a part of the launch runs again on this model, on a copy of
+    /// memory; counters and results are as without.
     pub predicts: Option<&'static Model>,
     /// Runs only as much of the launch as its time needs: results and counters mean nothing.
     pub time_only: bool,

@@ -52,10 +52,10 @@
 //! - A launch's [`Checks`] look for faults that do not stop it: the report's [`Finding`]s.
 //!
 //! Modules: `program` decodes, `run` launches, `machine` executes, with `lanes` for arithmetic,
-//! `memory`, `texture` and `output`. `address` is what a warp accesses; `coalesce` and `model` count
-//! it, `request` lists what they count. `timing` predicts how long a launch takes, `sanitizer` looks
-//! for faults. `tensor_core` rounds, and `tensor_map` describes boxes of tensors. The other files
-//! are what callers see: launches, counters, reports, errors, traps.
+//! `memory`, `texture` and `output`. `address` is what a warp accesses; `coalesce` and `model`
+//! count it, `request` lists what they count. `timing` predicts how long a launch takes,
+//! `sanitizer` looks for faults. `tensor_core` rounds, and `tensor_map` describes boxes of tensors.
+//! The other files are what callers see: launches, counters, reports, errors, traps.
 //!
 //! # What results depend on
 //!

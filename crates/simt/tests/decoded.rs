@@ -1,4 +1,5 @@
-//! What PTX decodes to: the steps of every instruction that `ptx` pins, one snapshot for each family.
+//! What PTX decodes to: the steps of every instruction that `ptx` pins, one snapshot for each
+//! family.
 
 use simt::{Memory, Program};
 

@@ -1,5 +1,5 @@
-//! Predicted times: the same on any number of threads, and finite whatever is launched. `timing_laws`
-//! has what holds for all launches.
+//! Predicted times: the same on any number of threads, and finite whatever is launched.
+//! `timing_laws` has what holds for all launches.
 
 use simt::{Launch, Memory, Model, Predicted, Prediction, Program, Report};
 

@@ -1,5 +1,5 @@
-//! What holds for the predicted time of every launch: no unit is used above 100 %, more work never takes
-//! less, twice the work takes twice as long, and no launch has a time that is no number.
+//! What holds for the predicted time of every launch: no unit is used above 100 %, more work never
+//! takes less, twice the work takes twice as long, and no launch has a time that is no number.
 
 use proptest::prelude::*;
 use simt::{Launch, Model, Predicted, Prediction};
@@ -51,7 +51,8 @@ fn twice_a_large_grid_takes_twice_as_long() {
                 (launch.grid, launch.time_only) = ([blocks, 1, 1], true);
             }
         };
-        // Arithmetic, since what the copy reads comes from DRAM once, whatever the grid; and shared memory.
+        // Arithmetic, since what the copy reads comes from DRAM once, whatever the grid; and shared
+        // memory.
         let copy = |blocks| bench.copy(blocks, 1, 64, sampled(blocks));
         let banks = |blocks| bench.banks(2, 20, sampled(blocks));
         for time in [&copy as &dyn Fn(u32) -> Prediction, &banks] {

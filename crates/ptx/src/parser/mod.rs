@@ -3,9 +3,9 @@
 //!
 //! It reads in one pass. Declarations are read here; an instruction is read in two steps.
 //! [`syntax`](crate::syntax) splits it into opcode, modifiers and operands without knowing any
-//! opcode, and [`typing`](crate::typing) gives these a meaning; neither knows of this folder. Labels
-//! may be used before they are declared, so branches get their positions at the end of the function.
-//! An error in a statement is recorded, and reading continues after that statement.
+//! opcode, and [`typing`](crate::typing) gives these a meaning; neither knows of this folder.
+//! Labels may be used before they are declared, so branches get their positions at the end of the
+//! function. An error in a statement is recorded, and reading continues after that statement.
 //!
 //! [`state::Parser`] is what all files work on. `module` reads the whole text with `function`, that
 //! with `body`, and both with `variable` and `shape`; calls go in this direction only.

@@ -1,5 +1,5 @@
-//! Text to tokens: pure functions, called by the parser and by `pieces`. Never fails: text that is
-//! not a token becomes a token of a kind of its own, which the parser reports.
+//! Text to tokens. Never fails: text that is not a token becomes a token of a kind of its own, which
+//! the parser reports.
 //!
 //! The longest match wins, as in the grammar of the PTX manual. Each function below takes the text
 //! from its own token on and returns the length of the token in bytes, so that adding a kind of

@@ -10,8 +10,8 @@
 //! `.target` and in [`syntax::versions`](crate::syntax::versions) which `.version` it needs. A
 //! family takes the modifiers that it knows, in any order (as `ptxas` does; only types must be in
 //! order). It then calls [`Context::operands`](context::Context::operands), which rejects left-over
-//! modifiers and a wrong number of operands, and reads the operands, each with the type that it must
-//! have.
+//! modifiers and a wrong number of operands, and reads the operands, each with the type that it
+//! must have.
 
 mod addresses;
 mod arithmetic;

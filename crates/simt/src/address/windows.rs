@@ -1,5 +1,5 @@
 //! The address map: the window of each state space in generic addresses, and that of each block in
-//! the shared memory of its cluster. Constants and pure functions.
+//! the shared memory of its cluster.
 
 use ptx::Space;
 

@@ -12,8 +12,8 @@
 //!   can end.
 //!
 //! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] track
-//! uninitialised values, [`held`] registers that products hold. If a launch has a model of a GPU, they report to it through [`modelled`];
-//! if it keeps requests, through [`watch`].
+//! uninitialised values, [`held`] registers that products hold. If a launch has a model of a GPU,
+//! they report to it through [`modelled`]; if it keeps requests, through [`watch`].
 //!
 //! [`matrix`] has tensor cores, [`copy`] `cp.async`, [`mbarrier`] the words that both it and phases
 //! change. [`asynchronous`] has all that is behind one

@@ -1,6 +1,6 @@
 //! The host's calls on arrays, textures and surfaces: methods of [`Memory`] that create, fill and
-//! free them. They change the memory's [`Objects`](crate::texture::Objects) and its allocations; kernels
-//! only look handles up.
+//! free them. They change the memory's [`Objects`](crate::texture::Objects) and its allocations;
+//! kernels only look handles up.
 
 use super::global::Memory;
 use crate::address::GLOBAL_BASE;

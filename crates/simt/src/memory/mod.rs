@@ -7,8 +7,8 @@
 //! allocate, is below all other allocations.
 //!
 //! `global`, `shared` and `heap` hold memory; `words` reads and writes it. `written`: which bytes
-//! were written, for the sanitizer. `mbarrier`: the value of an mbarrier. `arrays`: the host's calls
-//! on textures and surfaces. `snapshot`: a copy, for a launch that is undone.
+//! were written, for the sanitizer. `mbarrier`: the value of an mbarrier. `arrays`: the host's
+//! calls on textures and surfaces. `snapshot`: a copy, for a launch that is undone.
 //!
 //! A kernel's accesses come a warp at a time, as a [`Shape`](crate::coalesce::Shape) and its lowest
 //! address. An [`Access`](crate::address::Access) has the address of each lane instead. The host's

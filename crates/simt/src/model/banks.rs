@@ -32,9 +32,9 @@ pub(crate) fn list(rule: BankRule, access: &Access, is_load: bool, each: impl Fn
     }
 }
 
-/// Groups of lanes, one after the other: each needs as many passes as the bank with the most distinct rows has, plus `extra`.
-/// `groups` has the lanes of a group for the widths that are not served a whole warp at a time; `bank_of` gives the bank
-/// and the row of a 4-byte word.
+/// Groups of lanes, one after the other: each needs as many passes as the bank with the most
+/// distinct rows has, plus `extra`. `groups` has the lanes of a group for the widths that are not
+/// served a whole warp at a time; `bank_of` gives the bank and the row of a 4-byte word.
 fn grouped(
     access: &Access,
     groups: &[(u32, usize)],
@@ -77,9 +77,10 @@ fn turn_of(value: u64, before: &mut Vec<u64>) -> u32 {
     turn as u32
 }
 
-/// Compute capability 1.x: 16 banks serve a half warp. Each pass broadcasts one word, that of the lowest remaining thread, to
-/// all that request it, and serves one thread of each other bank. Words of 8 and 16 bytes are several requests of 4 bytes. A store
-/// broadcasts nothing, but threads that write the same word count as one.
+/// Compute capability 1.x: 16 banks serve a half warp. Each pass broadcasts one word, that of the
+/// lowest remaining thread, to all that request it, and serves one thread of each other bank. Words
+/// of 8 and 16 bytes are several requests of 4 bytes. A store broadcasts nothing, but threads that
+/// write the same word count as one.
 fn half_warps(access: &Access, is_load: bool, mut each: impl FnMut(Served)) -> Wavefronts {
     let mut total = Wavefronts::default();
     for half in coalesce::groups(access.mask, 16) {

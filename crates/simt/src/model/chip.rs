@@ -199,7 +199,8 @@ impl Chip {
         }
     }
 
-    /// The sectors that were written to DRAM, and those that are still dirty. Nothing without traffic.
+    /// The sectors that were written to DRAM, and those that are still dirty. Nothing without
+    /// traffic.
     pub fn writes(&self) -> [WrittenBack; 2] {
         self.traffic.as_ref().map(|traffic| traffic.writes(&self.dirty_sectors)).unwrap_or_default()
     }

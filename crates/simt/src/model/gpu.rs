@@ -125,9 +125,9 @@ pub enum TransactionRule {
     /// Each half warp in the segments of 32, 64 or 128 bytes that it touches, each as small as
     /// possible (1.2, 1.3).
     Segments,
-    /// Loads in lines of 128 bytes through L1, and sectors of 32 bytes past it; stores in one, two or
-    /// four sectors of a line. 8-byte words a half warp at a time, 16-byte words a quarter warp at a
-    /// time (2.x, 3.x).
+    /// Loads in lines of 128 bytes through L1, and sectors of 32 bytes past it; stores in one, two
+    /// or four sectors of a line. 8-byte words a half warp at a time, 16-byte words a quarter warp
+    /// at a time (2.x, 3.x).
     LinesAndSectors,
     /// Sectors of 32 bytes, of the whole warp (5.x and later).
     Sectors,

@@ -1,6 +1,6 @@
-//! What a replay of the launch ([`crate::timing`]) needs to know of L2 and DRAM beyond the counters:
-//! which instructions' reads hit, how densely DRAM is read and written, and which sectors are written
-//! in part. Kept only if a launch asks for its time.
+//! What a replay of the launch ([`crate::timing`]) needs to know of L2 and DRAM beyond the
+//! counters: which instructions' reads hit, how densely DRAM is read and written, and which sectors
+//! are written in part. Kept only if a launch asks for its time.
 
 use std::collections::HashMap;
 

@@ -60,8 +60,8 @@ pub(crate) fn list(rule: TransactionRule, access: &Access, route: Route, mut eac
     }
 }
 
-/// Compute capability 1.0 and 1.1: the k-th thread of the half warp must access the k-th word of an aligned segment.
-/// Threads may be inactive; bytes and 16-bit words never coalesce.
+/// Compute capability 1.0 and 1.1: the k-th thread of the half warp must access the k-th word of an
+/// aligned segment. Threads may be inactive; bytes and 16-bit words never coalesce.
 fn strict(access: &Access, half: u32, each: &mut impl FnMut(u64, u32)) {
     let width = u64::from(access.width);
     let first_lane = half.trailing_zeros() / 16 * 16;
@@ -76,8 +76,9 @@ fn strict(access: &Access, half: u32, each: &mut impl FnMut(u64, u32)) {
     }
 }
 
-/// Compute capability 1.2 and 1.3: segments of 32 bytes for 1-byte words, 64 for 2-byte words, 128 for all others, from the
-/// lowest active thread on; a segment with only one half in use is halved, down to 32 bytes.
+/// Compute capability 1.2 and 1.3: segments of 32 bytes for 1-byte words, 64 for 2-byte words, 128
+/// for all others, from the lowest active thread on; a segment with only one half in use is halved,
+/// down to 32 bytes.
 fn segments(access: &Access, half: u32, each: &mut impl FnMut(u64, u32)) {
     let mut left = half;
     while left != 0 {

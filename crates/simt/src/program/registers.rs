@@ -1,5 +1,6 @@
 //! The registers that each PTX instruction of a kernel reads and writes, for passes that follow
-//! values: the order of instructions and the number of live registers (`timing/`). `decode` fills it.
+//! values: the order of instructions and the number of live registers (`timing/`). `decode` fills
+//! it.
 
 /// For each place of a kernel, what it reads, its guard included, and what it writes: indices of
 /// registers in its function.

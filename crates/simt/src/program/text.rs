@@ -1,9 +1,10 @@
-//! Decoded code as text, for people and for snapshot tests: each PTX instruction with the steps that
-//! it becomes beneath it.
+//! Decoded code as text, for people and for snapshot tests: each PTX instruction with the steps
+//! that it becomes beneath it.
 //!
-//! Rows of a frame are numbered: `w` words, `d` 64-bit values, `p` predicates; `r` is any of them: arithmetic
-//! (`lanes`) is a function that knows, and whose name is not kept. Operands that it does not take are `r0`. A number sign marks a row that is constant in a launch. Steps are
-//! numbered as program counters; one without a count is a helper.
+//! Rows of a frame are numbered: `w` words, `d` 64-bit values, `p` predicates; `r` is any of them:
+//! arithmetic (`lanes`) is a function that knows, and whose name is not kept. Operands that it does
+//! not take are `r0`. A number sign marks a row that is constant in a launch. Steps are numbered as
+//! program counters; one without a count is a helper.
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 

@@ -148,8 +148,8 @@ pub(super) fn cooperative(
     Ok(())
 }
 
-/// How the launch runs on its model, if it has one. `estimate`: registers of a thread, for its time.
-/// Rejects launches that do not fit.
+/// How the launch runs on its model, if it has one. `estimate`: registers of a thread, for its
+/// time. Rejects launches that do not fit.
 pub(super) fn placement(
     launch: &Launch,
     info: &KernelInfo,

@@ -103,7 +103,8 @@ pub enum FindingKind {
         conflict: Conflict,
     },
     /// An access to the destination of a pending asynchronous copy (`cp.async`, `cp.async.bulk`),
-    /// or a write to its source: the thread has not waited for the copy, whose access is the second.
+    /// or a write to its source: the thread has not waited for the copy, whose access is the
+    /// second.
     PendingCopy(Conflict),
     /// A write to what a pending product of a warpgroup (`wgmma`) reads: its warp has not waited
     /// for it.

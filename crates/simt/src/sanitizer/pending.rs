@@ -1,5 +1,5 @@
-//! Operations that run beside the threads: `cp.async`, bulk copies, products. The checker begins and
-//! ends them, and compares each access with those under way.
+//! Operations that run beside the threads: `cp.async`, bulk copies, products. The checker begins
+//! and ends them, and compares each access with those under way.
 
 use ptx::Space;
 

@@ -1,7 +1,7 @@
 //! The fast paths of the race detector, for accesses that race with nothing: the cells were
 //! accessed by no thread, by the same thread, or before all threads of the block met. Each does
-//! what [`Races::lanes`](super::Races::lanes) would do, for many cells at once, and must leave the same shadow behind:
-//! the tests in `same` compare the two.
+//! what [`Races::lanes`](super::Races::lanes) would do, for many cells at once, and must leave the
+//! same shadow behind: the tests in `same` compare the two.
 
 use super::clocks::Clocks;
 use super::shadow::{Mark, ROW, Shadow, Stamps};

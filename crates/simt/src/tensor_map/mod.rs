@@ -19,8 +19,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `map` is what a map says, `rules` validates maps, `walk` finds the bytes of a box and where they are in shared memory,
-//! `text` parses maps, and `machine/asynchronous/bulk/tensor.rs` executes the instructions.
+//! `map` is what a map says, `rules` validates maps, `walk` finds the bytes of a box and where they
+//! are in shared memory, `text` parses maps, and `machine/asynchronous/bulk/tensor.rs` executes the
+//! instructions.
 //!
 //! A copy traps if its bytes are not a map or the map is invalid.
 

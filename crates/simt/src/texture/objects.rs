@@ -1,6 +1,6 @@
 //! The arrays, textures, samplers and surfaces of a device, which a [`Memory`](crate::Memory) owns.
-//! `memory/arrays.rs` creates and frees them on behalf of the host; fetches look them up. Also validates
-//! their shapes and sampling. Only data: no access to memory.
+//! `memory/arrays.rs` creates and frees them on behalf of the host; fetches look them up. Also
+//! validates their shapes and sampling. Only data: no access to memory.
 
 use super::texel;
 use super::types::{ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError};

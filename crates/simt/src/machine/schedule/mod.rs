@@ -4,8 +4,8 @@
 //! - `run`: a whole launch, over the host's threads; the report.
 //! - `together`: the blocks of a launch on one thread, in order or side by side; `waiting` notices
 //!   that none makes progress. `slot` is room for one of several clusters that take turns.
-//! - `resident`: blocks side by side on the multiprocessors of a model; `sample`: those of them whose
-//!   time is predicted.
+//! - `resident`: blocks side by side on the multiprocessors of a model; `sample`: those of them
+//!   whose time is predicted.
 //! - `turns`: the warps of a cluster, until all have exited; `deadlock`: why none can proceed.
 //! - `patience`: lanes that wait to reconverge with lanes that wait for them.
 

@@ -68,7 +68,8 @@ mod tests {
     use crate::machine::state::Worker;
     use crate::{Launch, Memory, Program};
 
-    /// A loop that thread 0 leaves at once and the others only when they see a word change, with `body` before the word is tested.
+    /// A loop that thread 0 leaves at once and the others only when they see a word change, with
+    /// `body` before the word is tested.
     fn spinning(body: &str) -> Program {
         let text = format!(
             "

@@ -1,15 +1,17 @@
 //! Which clusters of a grid run when only its time is wanted, and for how long.
 //!
-//! A small grid runs as a whole. Of a larger one, stretches spread over the whole grid run, or tiles
-//! if it has rows enough: L2 keeps lines for many rows, so neighbours on all sides share them as they
-//! do in the whole run. If that takes too long, only the recorded multiprocessor continues, because
-//! its traces should be complete. If that takes too long as well, only one cluster continues.
+//! A small grid runs as a whole. Of a larger one, stretches spread over the whole grid run, or
+//! tiles if it has rows enough: L2 keeps lines for many rows, so neighbours on all sides share them
+//! as they do in the whole run. If that takes too long, only the recorded multiprocessor continues,
+//! because its traces should be complete. If that takes too long as well, only one cluster
+//! continues.
 
 /// Rounds of resident clusters that run.
 const ROUNDS: u64 = 4;
 /// Stretches in each round.
 const STRETCHES: u64 = 4;
-/// Warp instructions, at most, that the whole chip executes, and then the first neighbourhood alone.
+/// Warp instructions, at most, that the whole chip executes, and then the first neighbourhood
+/// alone.
 const ALL: u64 = 3 << 20;
 const ALONE: u64 = 6 << 20;
 

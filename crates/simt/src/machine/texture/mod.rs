@@ -88,8 +88,9 @@ fn floats(bits: [u32; 3]) -> [f32; 3] {
     bits.map(f32::from_bits)
 }
 
-/// Adds an instruction's requests and sectors to the counters, as an H200 counts them (`tests/data/h200_textures.txt`): `lanes`
-/// lanes of a warp form one request. `touched` is sorted; `bytes` is the size of an element.
+/// Adds an instruction's requests and sectors to the counters, as an H200 counts them
+/// (`tests/data/h200_textures.txt`): `lanes` lanes of a warp form one request. `touched` is sorted;
+/// `bytes` is the size of an element.
 pub(super) fn count(counters: &mut MemoryCounters, touched: &[Touched], bytes: u32, mask: u32, lanes: u32) {
     let all = u32::MAX >> (32 - lanes);
     counters.requests += (0..32 / lanes).filter(|group| mask >> (group * lanes) & all != 0).count() as u64;

@@ -76,16 +76,9 @@ impl FunctionDecoder<'_, '_> {
                 self.store(*space, *ty, srcs, *address, Order::new(*ordering, *scope))
             }
             Op::Atomic { space, op, ordering, scope, ty, flush_subnormals, is_reduction: _, dst, address, a, b } => {
-                let order = Order::atomic(*ordering, *scope);
-                self.atomic(
-                    *space,
-                    Update { op: *op, ty: *ty, flush: *flush_subnormals },
-                    *dst,
-                    *address,
-                    *a,
-                    *b,
-                    order,
-                )
+                let update = Update { op: *op, ty: *ty, flush: *flush_subnormals };
+                let reach = self.atomic_target(*space, *address)?;
+                self.atomic(reach, update, *dst, *a, *b, Order::atomic(*ordering, *scope))
             }
             Op::AtomicVector {
                 space,
@@ -99,15 +92,9 @@ impl FunctionDecoder<'_, '_> {
                 address,
                 srcs,
             } => {
-                let order = Order::atomic(*ordering, *scope);
-                self.atomic_vector(
-                    *space,
-                    Update { op: *op, ty: *ty, flush: *flush_subnormals },
-                    dsts,
-                    *address,
-                    srcs,
-                    order,
-                )
+                let update = Update { op: *op, ty: *ty, flush: *flush_subnormals };
+                let reach = self.atomic_target(*space, *address)?;
+                self.atomic_vector(reach, update, dsts, srcs, Order::atomic(*ordering, *scope))
             }
             Op::Fence { ordering: _, scope, proxies: Some(FenceProxies::AcquireTensorMap(map)) } => {
                 self.acquire_tensor_map(*map, *scope)

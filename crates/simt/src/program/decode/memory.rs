@@ -26,17 +26,13 @@ enum Target {
 impl FunctionDecoder<'_, '_> {
     pub(super) fn atomic_vector(
         &mut self,
-        space: Space,
+        reach: AddressOperand,
         update: Update,
         dsts: &[Destination],
-        address: Address,
         srcs: &[Operand],
         order: Order,
     ) -> Decoded<()> {
         let ty = update.ty;
-        let Target::Memory(reach) = self.target(space, address)? else {
-            return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
-        };
         let mut elements = Vec::with_capacity(srcs.len());
         for (index, &src) in srcs.iter().enumerate() {
             let d = match dsts.get(index) {
@@ -303,12 +299,19 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
+    /// What an atomic operation changes.
+    pub(super) fn atomic_target(&mut self, space: Space, address: Address) -> Decoded<AddressOperand> {
+        match self.target(space, address)? {
+            Target::Memory(reach) => Ok(reach),
+            _ => Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() }),
+        }
+    }
+
     pub(super) fn atomic(
         &mut self,
-        space: Space,
+        reach: AddressOperand,
         update: Update,
         dst: Destination,
-        address: Address,
         a: Operand,
         b: Option<Operand>,
         order: Order,
@@ -318,9 +321,6 @@ impl FunctionDecoder<'_, '_> {
         if !has_atomic(op, ty) {
             return Err(LoadErrorReason::Unsupported { what: what() });
         }
-        let Target::Memory(reach) = self.target(space, address)? else {
-            return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
-        };
         let mut value = |operand| match ty.bits() {
             // The rows of the two halves are adjacent.
             128 => self.pair(operand).map(|[low, _]| low),

@@ -1,6 +1,6 @@
 //! Finds registers that may be read before they are written, so that the sanitizer tracks only
-//! these. Runs once all functions of a kernel are decoded; `tracked` adds inspections to the kernel's
-//! code.
+//! these. Runs once all functions of a kernel are decoded; `tracked` adds inspections to the
+//! kernel's code.
 //!
 //! A register that every path writes before reading needs no tracking, and compilers produce hardly
 //! any other. For the rest, this follows where their values may go. Compilers compute with values

@@ -1,5 +1,5 @@
-//! The copies of the copy engine, which completes them as late as PTX allows, so that a missing wait
-//! shows.
+//! The copies of the copy engine, which completes them as late as PTX allows, so that a missing
+//! wait shows.
 //!
 //! `rows` and `tensor` begin copies of bytes and of boxes of tensors, `transit` moves their bytes,
 //! and `reports` reports them to the sanitizer. What is under way is in `state/asynchronous`.
