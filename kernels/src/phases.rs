@@ -12,6 +12,10 @@
 //! | [`gram_phased32`] | [`gram_padded32`] | to keep a reference to a tile for the next phase |
 //! | [`reduce3_phased_sum_f32`] | [`reduce3_sum_f32`] | to add what another thread writes |
 //! | [`reduce6_phased_sum_f32`] | [`reduce6_sum_f32`] | shuffles that some lanes skip |
+//! | [`rows_sum_phased`] | [`rows_sum_shared`] | two threads that write a row's result |
+//! | [`rows_column_means_phased`] | [`rows_column_means_shared`] | to read a sum too early |
+//!
+//! The other statistics of rows are generated in [`crate::rows_all`].
 //!
 //! What to look for: nothing. The counters are those of the twins, and the PTX has no more
 //! barriers, checks or registers.
@@ -21,13 +25,15 @@
 //! [`gram_padded32`]: crate::gram::gram_padded32
 //! [`reduce3_sum_f32`]: crate::reduce::reduce3_sum_f32
 //! [`reduce6_sum_f32`]: crate::reduce::reduce6_sum_f32
+//! [`rows_sum_shared`]: crate::rows::rows_sum_shared
+//! [`rows_column_means_shared`]: crate::rows::rows_column_means_shared
 
 use cuda_std::phases::{Block, BlockSlice, Shared, TransposedMatrix};
-use cuda_std::{DisjointMatrix, Matrix, kernel};
+use cuda_std::{DisjointMatrix, DisjointSlice, Matrix, kernel};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::{GpuFloat, thread};
 
-/// Threads of a block of the reductions.
+/// Threads of a block of the reductions and of the rows.
 pub const REDUCE_BLOCK: u32 = 256;
 
 /// The padded tile: filled by rows, and read by columns in the next phase.
@@ -183,4 +189,69 @@ pub fn reduce6_phased_sum_f32(
             }
         },
     );
+}
+
+/// The sum of each row, by a block for each row.
+///
+/// The compiler refuses to write the sum of a row in any thread but the first of its block: that is
+/// what the output's type says.
+#[kernel(block(256), linear)]
+pub fn rows_sum_phased(
+    mut block: Block<256>,
+    mut stage: Shared<[f32; 256]>,
+    matrix: Matrix<f32>,
+    mut sums: BlockSlice<f32>,
+) {
+    block.fill(&mut stage, |thread, _| {
+        let mut sum = 0.0;
+        if let Some(row) = matrix.row(thread::block_idx_x()) {
+            let mut i = thread.x() as usize;
+            while let Some(element) = row.get(i) {
+                sum += element;
+                i += 256;
+            }
+        }
+        sum
+    });
+
+    let mut distance = 128;
+    while distance > 0 {
+        block.pairs(&mut stage, distance, |first, second| *first += *second);
+        distance /= 2;
+    }
+
+    block.finish(|thread| {
+        if let Some(sum) = sums.get_mut(thread) {
+            *sum = stage.read(thread)[0];
+        }
+    });
+}
+
+/// The mean of each column, by eight threads for each column.
+///
+/// The compiler refuses to add up a column's sums in the phase that makes them. A thread's index in
+/// a linear launch is its column, and threads of the rows below have none.
+#[kernel(block(32, 8))]
+pub fn rows_column_means_phased(
+    mut block: Block<32, 8>,
+    mut sums: Shared<[[f32; 32]; 8]>,
+    matrix: Matrix<f32>,
+    mut means: DisjointSlice<f32>,
+) {
+    block.update(&mut sums, |thread, own| {
+        let mut sum = 0.0;
+        for row in (thread.y()..matrix.rows()).step_by(8) {
+            sum += matrix.get(row, thread.position().col()).copied().unwrap_or(0.0);
+        }
+        *own.one() = sum;
+    });
+    block.finish(|thread| {
+        if let Some(mean) = means.get_mut(thread.linear_index()) {
+            let mut sum = 0.0;
+            for row in sums.read(thread) {
+                sum += row[thread.x() as usize];
+            }
+            *mean = sum / matrix.rows() as f32;
+        }
+    });
 }

@@ -6,14 +6,16 @@
 
 #[gpu_only]
 use crate::rows::MOST_THREADS;
+use cuda_std::phases::{Block, BlockSlice, Shared};
 use cuda_std::{DisjointSlice, Matrix, gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{address_space, shared::SharedCell, thread};
 
-/// The entry points: each statistic by a thread and by a block for each row. A statistic is what it
-/// begins with, what an element counts as, how two are combined, and what becomes of all of them.
+/// The entry points: each statistic by a thread and by a block for each row, and by a block in
+/// phases. A statistic is what it begins with, what an element counts as, how two are combined, and
+/// what becomes of all of them.
 macro_rules! statistics {
-    ($($global:ident, $shared:ident, $what:literal:
+    ($($global:ident, $shared:ident, $phased:ident, $what:literal:
         $identity:expr, $of:expr, $combine:expr, $finish:expr;)*) => {$(
         #[doc = concat!("The ", $what, " of each row, by a thread for each row.")]
         #[kernel(linear)]
@@ -26,17 +28,28 @@ macro_rules! statistics {
         pub fn $shared(matrix: Matrix<f32>, results: DisjointSlice<f32>) {
             by_blocks(matrix, results, $identity, $of, $combine, $finish);
         }
+
+        #[doc = concat!("The ", $what, " of each row, by a block for each row, in phases.")]
+        #[kernel(block(256), linear)]
+        pub fn $phased(
+            block: Block<256>,
+            stage: Shared<[f32; 256]>,
+            matrix: Matrix<f32>,
+            results: BlockSlice<f32>,
+        ) {
+            by_phases(block, stage, matrix, results, $identity, $of, $combine, $finish);
+        }
     )*};
 }
 
 statistics! {
-    rows_mean_global, rows_mean_shared, "mean":
+    rows_mean_global, rows_mean_shared, rows_mean_phased, "mean":
         0.0, |x| x, |a, b| a + b, |sum, n| sum / n as f32;
-    rows_max_global, rows_max_shared, "largest element":
+    rows_max_global, rows_max_shared, rows_max_phased, "largest element":
         f32::NEG_INFINITY, |x| x, f32::max, |max, _| max;
-    rows_min_global, rows_min_shared, "smallest element":
+    rows_min_global, rows_min_shared, rows_min_phased, "smallest element":
         f32::INFINITY, |x| x, f32::min, |min, _| min;
-    rows_squares_global, rows_squares_shared, "sum of squares":
+    rows_squares_global, rows_squares_shared, rows_squares_phased, "sum of squares":
         0.0, |x| x * x, |a, b| a + b, |sum, _| sum;
 }
 
@@ -105,4 +118,43 @@ fn by_blocks(
     {
         *to = finish(unsafe { *stage }, matrix.cols());
     }
+}
+
+/// What `rows_sum_phased` does, for any statistic.
+#[gpu_only]
+#[inline(always)]
+#[expect(clippy::too_many_arguments)]
+fn by_phases(
+    mut block: Block<256>,
+    mut stage: Shared<[f32; 256]>,
+    matrix: Matrix<f32>,
+    mut results: BlockSlice<f32>,
+    identity: f32,
+    of: impl Fn(f32) -> f32,
+    combine: impl Fn(f32, f32) -> f32,
+    finish: impl Fn(f32, u32) -> f32,
+) {
+    block.fill(&mut stage, |thread, _| {
+        let mut result = identity;
+        if let Some(row) = matrix.row(thread::block_idx_x()) {
+            let mut i = thread.x() as usize;
+            while let Some(&element) = row.get(i) {
+                result = combine(result, of(element));
+                i += 256;
+            }
+        }
+        result
+    });
+
+    let mut distance = 128;
+    while distance > 0 {
+        block.pairs(&mut stage, distance, |first, second| *first = combine(*first, *second));
+        distance /= 2;
+    }
+
+    block.finish(|thread| {
+        if let Some(to) = results.get_mut(thread) {
+            *to = finish(stage.read(thread)[0], matrix.cols());
+        }
+    });
 }

@@ -20,7 +20,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The kernels of a file: the line of the name, and the lines of the body. rustfmt puts the last brace where the attribute begins.
+/// The kernels of a file: the line of the name, and the lines of the body. rustfmt puts the last
+/// brace where the attribute begins.
 fn kernels(text: &str) -> Vec<(&str, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! Constant memory: up to 64 KB that a launch only reads, with a cache that is fast if all lanes read the same address.
+//! Constant memory: up to 64 KB that a launch only reads, with a cache that is fast if all lanes
+//! read the same address.
 //!
 //! ```
 //! use cuda_std::{DisjointSlice, address_space, gpu_only, kernel};
@@ -21,15 +22,17 @@
 //!
 //! `COEFFICIENTS[i]` reads one of them.
 //!
-//! With `#[unsafe(no_mangle)]` the PTX exports the static by its name, and the host may set it between launches, with a handle of
-//! the same name (`cuda_std::launch::Symbol`). Without, nothing can change it, and the compiler uses the known values.
+//! With `#[unsafe(no_mangle)]` the PTX exports the static by its name, and the host may set it
+//! between launches, with a handle of the same name (`cuda_std::launch::Symbol`). Without, nothing
+//! can change it, and the compiler uses the known values.
 
 use core::cell::UnsafeCell;
 use core::ops::Deref;
 
 /// A value in constant memory, for statics with `#[address_space(constant)]`.
 ///
-/// It is a cell because the host may replace the value between launches: the one in the source is only the initial value.
+/// It is a cell because the host may replace the value between launches: the one in the source is
+/// only the initial value.
 #[repr(transparent)]
 pub struct ConstantCell<T>(UnsafeCell<T>);
 

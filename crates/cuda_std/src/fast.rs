@@ -1,17 +1,20 @@
 //! The hardware's approximate math: a few instructions at most, for `f32` unless stated otherwise.
 //!
-//! Errors are those that the PTX manual gives for the `.approx` instructions, in units in the last place (ulp) or absolute.
-//! The accurate functions are the methods of [`GpuFloat`](crate::float::GpuFloat).
+//! Errors are those that the PTX manual gives for the `.approx` instructions, in units in the last
+//! place (ulp) or absolute. The accurate functions are the methods of
+//! [`GpuFloat`](crate::float::GpuFloat).
 
 use crate::intrinsics;
 
-/// Sine of an angle in radians: absolute error 2^-20.5 in -2 pi to 2 pi, 2^-14.7 in -100 pi to 100 pi, and growing (`sin.approx.f32`).
+/// Sine of an angle in radians: absolute error 2^-20.5 in -2 pi to 2 pi, 2^-14.7 in -100 pi to 100
+/// pi, and growing (`sin.approx.f32`).
 #[inline(always)]
 pub fn sin(x: f32) -> f32 {
     intrinsics::sin_approx(x)
 }
 
-/// Cosine of an angle in radians: absolute error 2^-20.5 in -2 pi to 2 pi, 2^-14.7 in -100 pi to 100 pi, and growing (`cos.approx.f32`).
+/// Cosine of an angle in radians: absolute error 2^-20.5 in -2 pi to 2 pi, 2^-14.7 in -100 pi to
+/// 100 pi, and growing (`cos.approx.f32`).
 #[inline(always)]
 pub fn cos(x: f32) -> f32 {
     intrinsics::cos_approx(x)
@@ -35,7 +38,8 @@ pub fn exp(x: f32) -> f32 {
     exp2(x * core::f32::consts::LOG2_E)
 }
 
-/// The binary logarithm: absolute error 2^-22 between 1/2 and 2, at most 2 ulp elsewhere (`lg2.approx.f32`).
+/// The binary logarithm: absolute error 2^-22 between 1/2 and 2, at most 2 ulp elsewhere
+/// (`lg2.approx.f32`).
 #[inline(always)]
 pub fn log2(x: f32) -> f32 {
     intrinsics::lg2_approx(x)
@@ -65,7 +69,8 @@ pub fn rsqrt(x: f32) -> f32 {
     intrinsics::rsqrt_approx(x)
 }
 
-/// `1 / sqrt(x)` in `f64`: a relative error of about 2^-22 or better (`rsqrt.approx.f64`, which is emulated in software, and slow).
+/// `1 / sqrt(x)` in `f64`: a relative error of about 2^-22 or better (`rsqrt.approx.f64`, which is
+/// emulated in software, and slow).
 #[inline(always)]
 pub fn rsqrt_f64(x: f64) -> f64 {
     intrinsics::rsqrt_approx_f64(x)

@@ -1,9 +1,10 @@
 //! Accurate math: the methods of `f32` and `f64` that `core` lacks.
 //!
-//! On the device, functions for which there is an instruction compile to it (`sqrt.rn`, `fma.rn`, `cvt.rmi`, ...), correctly rounded.
-//! Sine, cosine and `powf` of `f32` are written for GPUs here; all others come from the crate `libm`, with errors of about 1 ulp. On
-//! the host they are the same, so a reference on the CPU and a kernel can call the same code. The hardware's fast and less accurate
-//! functions are in `cuda_std::fast`.
+//! On the device, functions for which there is an instruction compile to it (`sqrt.rn`, `fma.rn`,
+//! `cvt.rmi`, ...), correctly rounded. Sine, cosine and `powf` of `f32` are written for GPUs here;
+//! all others come from the crate `libm`, with errors of about 1 ulp. On the host they are the
+//! same, so a reference on the CPU and a kernel can call the same code. The hardware's fast and
+//! less accurate functions are in `cuda_std::fast`.
 //!
 //! `libm`'s sine, cosine and `powf` use `f64`, tables in memory and a stack, which took up to nine
 //! times the instructions of CUDA's. Those here use `f32` and registers.
@@ -217,7 +218,8 @@ fn power<T: Copy + core::ops::Mul<Output = T> + core::ops::Div<Output = T> + Fro
     if exponent < 0 { one / result } else { result }
 }
 
-/// The error of a result in units in the last place. An infinity or NaN has no error if it is the expected one.
+/// The error of a result in units in the last place. An infinity or NaN has no error if it is the
+/// expected one.
 #[cfg(all(test, not(target_arch = "nvptx64")))]
 fn ulps(found: f32, expected: f64) -> f64 {
     let nearest = expected as f32;

@@ -1,4 +1,5 @@
-//! The intrinsics of LLVM's NVPTX backend that this crate is built on (LLVM manual, "User Guide for NVPTX Back-end").
+//! The intrinsics of LLVM's NVPTX backend that this crate is built on (LLVM manual, "User Guide for
+//! NVPTX Back-end").
 //!
 //! They exist only on the device; in the host's documentation the module is empty.
 
@@ -108,7 +109,8 @@ intrinsics! {
     redux_min_u32 = "llvm.nvvm.redux.sync.umin"(value: u32, mask: u32) -> u32;
 }
 
-// Those that take or return a one-bit value, or two values: C has no type for that, so they use LLVM's own ABI.
+// Those that take or return a one-bit value, or two values: C has no type for that, so they use
+// LLVM's own ABI.
 macro_rules! unadjusted {
     ($($name:ident = $symbol:literal ($($parameter:ident: $ty:ty),*) -> $result:ty;)*) => {
         #[cfg(target_arch = "nvptx64")]

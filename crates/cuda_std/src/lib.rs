@@ -1,8 +1,9 @@
 //! The device library for kernels in Rust, and the typed kernel handles for the host.
 //!
-//! The names and the API are those of Rust-CUDA's `cuda_std`, on rustc's own NVPTX backend. A kernel is a function with
-//! `#[kernel]`, in a `no_std` crate that is compiled twice: for `nvptx64-nvidia-cuda` it becomes an entry point of the PTX, for
-//! the host a typed handle for launching it.
+//! The names and the API are those of Rust-CUDA's `cuda_std`, on rustc's own NVPTX backend. A
+//! kernel is a function with `#[kernel]`, in a `no_std` crate that is compiled twice: for
+//! `nvptx64-nvidia-cuda` it becomes an entry point of the PTX, for the host a typed handle for
+//! launching it.
 //!
 //! ```
 //! use cuda_std::{DisjointSlice, gpu_only, kernel};
@@ -52,21 +53,28 @@
 //!
 //! # How it is made
 //!
-//! Operations of several lanes (barriers, shuffles, votes) are LLVM's intrinsics, because the optimizer knows that these may not
-//! be moved into or out of a branch. Inline assembly has no such attribute, so it is only used for operations of one thread. rustc
-//! cannot express shared and constant memory; the attributes write sections, and `cuda_builder` turns them into address spaces.
-//! The device side needs unstable features of rustc, which `cuda_builder` enables; the host side is stable Rust.
+//! Operations of several lanes (barriers, shuffles, votes) are LLVM's intrinsics, because the
+//! optimizer knows that these may not be moved into or out of a branch. Inline assembly has no such
+//! attribute, so it is only used for operations of one thread. rustc cannot express shared and
+//! constant memory; the attributes write sections, and `cuda_builder` turns them into address
+//! spaces. The device side needs unstable features of rustc, which `cuda_builder` enables; the host
+//! side is stable Rust.
 //!
 //! # What differs from Rust-CUDA
 //!
-//! * On the host, `#[kernel]` makes a typed handle instead of nothing; the body of a kernel is an unsafe context in every edition.
-//! * Atomic operations are functions on pointers ([`atomic::add`], ...), in addition to the types [`atomic::AtomicF32`] and
-//!   [`atomic::AtomicF64`]; integers have the types of [`core::sync::atomic`], which work on this backend.
-//! * The shuffles clamp as CUDA's do, `warp_shuffle_up` included; [`warp::warp_reduce_all`] needs no `redux.sync`.
-//! * Vectors are this crate's ([`vector`]), coordinates plain structs ([`thread::Vec3`]); there is no dependency on `vek` or `half`.
+//! * On the host, `#[kernel]` makes a typed handle instead of nothing; the body of a kernel is an
+//!   unsafe context in every edition.
+//! * Atomic operations are functions on pointers ([`atomic::add`], ...), in addition to the types
+//!   [`atomic::AtomicF32`] and [`atomic::AtomicF64`]; integers have the types of
+//!   [`core::sync::atomic`], which work on this backend.
+//! * The shuffles clamp as CUDA's do, `warp_shuffle_up` included; [`warp::warp_reduce_all`] needs
+//!   no `redux.sync`.
+//! * Vectors are this crate's ([`vector`]), coordinates plain structs ([`thread::Vec3`]); there is
+//!   no dependency on `vek` or `half`.
 //! * There is no allocator and no `print!`.
 //!
-//! `assert!`, `panic!`, an index out of bounds and `unwrap` work in kernels: they stop the launch with a trap, without a message.
+//! `assert!`, `panic!`, an index out of bounds and `unwrap` work in kernels: they stop the launch
+//! with a trap, without a message.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
@@ -77,7 +85,8 @@
 
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate alloc;
-// The attributes write paths that start with `::cuda_std`; this makes them valid in this crate, too.
+// The attributes write paths that start with `::cuda_std`; this makes them valid in this crate,
+// too.
 extern crate self as cuda_std;
 
 #[cfg(any(target_arch = "nvptx64", doc))]
@@ -133,7 +142,8 @@ pub mod prelude {
     pub use crate::{atomic, fast, mem, shared, special, thread, warp};
 }
 
-/// A panic stops the launch. With `panic=immediate-abort`, as `cuda_builder` compiles, this is never called.
+/// A panic stops the launch. With `panic=immediate-abort`, as `cuda_builder` compiles, this is
+/// never called.
 #[cfg(target_arch = "nvptx64")]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {

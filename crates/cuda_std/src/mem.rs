@@ -1,8 +1,10 @@
-//! Global loads and stores with a cache operator (PTX manual, "Cache Operators"), an eviction priority or a prefetch (`ld` and `st` there).
+//! Global loads and stores with a cache operator (PTX manual, "Cache Operators"), an eviction
+//! priority or a prefetch (`ld` and `st` there).
 //!
-//! For an ordinary `*p`, the compiler chooses the load: `ld.global`, which caches in L1 and L2, or `ld.global.nc` if it knows
-//! that nothing writes there during the launch. The functions here choose explicitly. The operators are hints on where to
-//! keep the data: the loaded value is the same.
+//! For an ordinary `*p`, the compiler chooses the load: `ld.global`, which caches in L1 and L2, or
+//! `ld.global.nc` if it knows that nothing writes there during the launch. The functions here
+//! choose explicitly. The operators are hints on where to keep the data: the loaded value is the
+//! same.
 //!
 //! | load | CUDA | hint to the hardware |
 //! | --- | --- | --- |
@@ -18,7 +20,7 @@
 //! | [`load_evict_last`] | | keep it in L1 longer than all else |
 //! | [`load_l2_evict_last`] | | bypass L1, and keep it in L2 longer than all else |
 //! | [`load_prefetch`] | | have L2 fetch what is around it, too |
-//! | [`load_l2_evict_last_prefetch`] | | keep it in L2 longer than all else, and fetch what is around it |
+//! | [`load_l2_evict_last_prefetch`] | | keep it in L2, and fetch what is around it, too |
 //!
 //! | store | CUDA | hint to the hardware |
 //! | --- | --- | --- |
@@ -31,16 +33,19 @@
 //! | [`store_evict_last`] | | keep it in L1 longer than all else |
 //! | [`store_l2_evict_last`] | | keep it in L2 longer than all else |
 //!
-//! All but the operators need PTX 7.4: priorities in L1 with Volta, prefetches with Turing, priorities in L2 with Ampere (before it they are ordinary
-//! accesses). `no_allocate` leaves L1 to data that is read again. But on an H200 such lines also leave
-//! L2 early, and the next launch has to fetch them again: a reduction of 2^23 values, launched again and again, took 9.7 us instead of 6.3
-//! (2026-11-22). Measure before you use it.
+//! All but the operators need PTX 7.4: priorities in L1 with Volta, prefetches with Turing,
+//! priorities in L2 with Ampere (before it they are ordinary accesses). `no_allocate` leaves L1 to
+//! data that is read again. But on an H200 such lines also leave L2 early, and the next launch has
+//! to fetch them again: a reduction of 2^23 values, launched again and again, took 9.7 us instead
+//! of 6.3 (2026-11-22). Measure before you use it.
 //!
-//! Lines that L2 is to keep can outlive the launch, and even a fill of twice the cache (`cuCtxResetPersistingL2Cache` makes them ordinary). They
-//! take room from the next kernels: on an H200, the first four copies of 12 MB after a transpose that kept its lines took up to 6 % longer
+//! Lines that L2 is to keep can outlive the launch, and even a fill of twice the cache
+//! (`cuCtxResetPersistingL2Cache` makes them ordinary). They take room from the next kernels: on an
+//! H200, the first four copies of 12 MB after a transpose that kept its lines took up to 6 % longer
 //! (2026-11-24).
 //!
-//! They work on numbers of 8 to 64 bits and the vectors of [`vector`](crate::vector), each as one access.
+//! They work on numbers of 8 to 64 bits and the vectors of [`vector`](crate::vector), each as one
+//! access.
 
 use crate::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
 
@@ -74,19 +79,23 @@ loads! {
     load_cv;
     /// Loads by the read-only path (`ld.global.nc`). Nothing may write there during the launch.
     load_nc;
-    /// Loads by the read-only path data that is read only once: L1 does not keep it (`ld.global.nc.L1::no_allocate`). Nothing
-    /// may write there during the launch.
+    /// Loads by the read-only path data that is read only once: L1 does not keep it
+    /// (`ld.global.nc.L1::no_allocate`). Nothing may write there during the launch.
     load_nc_no_allocate;
     /// Loads data that L1 should evict first (`ld.global.L1::evict_first`).
     load_evict_first;
-    /// Loads data that L1 should evict last, because it is read again soon (`ld.global.L1::evict_last`).
+    /// Loads data that L1 should evict last, because it is read again soon
+    /// (`ld.global.L1::evict_last`).
     load_evict_last;
-    /// Loads through L2 only, and asks it to evict the data last (`ld.global.cg.L2::cache_hint`). Before `sm_80` as [`load_cg`].
+    /// Loads through L2 only, and asks it to evict the data last (`ld.global.cg.L2::cache_hint`).
+    /// Before `sm_80` as [`load_cg`].
     load_l2_evict_last;
-    /// Loads through L1 and L2, and asks L2 to fetch the 256 bytes around the address (`ld.global.L2::256B`; before `sm_80` 128 bytes,
-    /// `.L2::128B`). For data that other threads or blocks read soon.
+    /// Loads through L1 and L2, and asks L2 to fetch the 256 bytes around the address
+    /// (`ld.global.L2::256B`; before `sm_80` 128 bytes, `.L2::128B`). For data that other threads
+    /// or blocks read soon.
     load_prefetch;
-    /// Loads as [`load_prefetch`], and asks L2 to evict the data last (`ld.global.L2::cache_hint.L2::256B`; before `sm_80` only `.L2::128B`).
+    /// Loads as [`load_prefetch`], and asks L2 to evict the data last
+    /// (`ld.global.L2::cache_hint.L2::256B`; before `sm_80` only `.L2::128B`).
     load_l2_evict_last_prefetch;
 }
 
@@ -95,7 +104,8 @@ macro_rules! stores {
         $(#[$documentation])*
         ///
         /// # Safety
-        /// `address` points to a value in global memory, aligned to its size, which no other thread uses meanwhile.
+        /// `address` points to a value in global memory, aligned to its size, which no other thread
+        /// uses meanwhile.
         #[inline(always)]
         pub unsafe fn $name<T: GlobalValue>(address: *mut T, value: T) {
             // SAFETY: the caller promises a valid address.
@@ -117,9 +127,11 @@ stores! {
     store_no_allocate;
     /// Stores data that L1 should evict first (`st.global.L1::evict_first`).
     store_evict_first;
-    /// Stores data that L1 should evict last, because it is read again soon (`st.global.L1::evict_last`).
+    /// Stores data that L1 should evict last, because it is read again soon
+    /// (`st.global.L1::evict_last`).
     store_evict_last;
-    /// Stores data, and asks L2 to evict it last (`st.global.L2::cache_hint`). Before `sm_80` as [`store_wb`].
+    /// Stores data, and asks L2 to evict it last (`st.global.L2::cache_hint`). Before `sm_80` as
+    /// [`store_wb`].
     store_l2_evict_last;
 }
 
@@ -170,8 +182,8 @@ pub unsafe trait GlobalValue: Copy {
     unsafe fn store_l2_evict_last(address: *mut Self, value: Self);
 }
 
-/// One instruction, with the conversion of the address from the generic to the global space that `ld.global` needs. Rustdoc
-/// has no assembler for it, and does not need the bodies.
+/// One instruction, with the conversion of the address from the generic to the global space that
+/// `ld.global` needs. Rustdoc has no assembler for it, and does not need the bodies.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! global_access {
     ($instruction:expr, $address:ident, $($operand:tt)*) => {

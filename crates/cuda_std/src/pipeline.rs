@@ -1,8 +1,10 @@
-//! Asynchronous copies from global to shared memory, while the thread computes (`cp.async`; PTX manual, "Asynchronous copy").
+//! Asynchronous copies from global to shared memory, while the thread computes (`cp.async`; PTX
+//! manual, "Asynchronous copy").
 //!
-//! An ordinary copy takes a register and two instructions for each word, and the second waits for the first. An asynchronous
-//! one is a single instruction without a wait: the hardware writes the word to shared memory when it arrives. So a block can
-//! prefetch several tiles while it works on the current one.
+//! An ordinary copy takes a register and two instructions for each word, and the second waits for
+//! the first. An asynchronous one is a single instruction without a wait: the hardware writes the
+//! word to shared memory when it arrives. So a block can prefetch several tiles while it works on
+//! the current one.
 //!
 //! The copies of a thread are put into groups, and the thread waits for groups, the oldest first:
 //!
@@ -29,20 +31,22 @@
 //! }
 //! ```
 //!
-//! [`wait_prior`] orders only a thread's own copies. Other threads' copies are visible after the barrier that follows their wait.
+//! [`wait_prior`] orders only a thread's own copies. Other threads' copies are visible after the
+//! barrier that follows their wait.
 //!
-//! GPUs before compute capability 8.0 have no such copies. There, each is a load and a store, with the same result and no gain.
+//! GPUs before compute capability 8.0 have no such copies. There, each is a load and a store, with
+//! the same result and no gain.
 //!
 //! Named after CUDA's `cuda_pipeline_primitives.h`.
 
 use crate::shared::SharedAddress;
 
-/// Copies a value of 4, 8 or 16 bytes (`__pipeline_memcpy_async`). 16 bytes bypass L1 (`cp.async.cg`), fewer go through it
-/// (`cp.async.ca`).
+/// Copies a value of 4, 8 or 16 bytes (`__pipeline_memcpy_async`). 16 bytes bypass L1
+/// (`cp.async.cg`), fewer go through it (`cp.async.ca`).
 ///
 /// # Safety
-/// `from` points to a value in global memory, and `to` is in shared memory, both aligned to the value's size. Until the copy has
-/// been waited for, no thread writes `from` or accesses `to`.
+/// `from` points to a value in global memory, and `to` is in shared memory, both aligned to the
+/// value's size. Until the copy has been waited for, no thread writes `from` or accesses `to`.
 #[inline(always)]
 pub unsafe fn copy<T: Copy>(to: SharedAddress<T>, from: *const T) {
     const { check_size::<T>() }
@@ -75,11 +79,12 @@ pub unsafe fn copy_or_zero<T: Copy>(to: SharedAddress<T>, from: *const T, inside
     }
 }
 
-/// [`copy_or_zero`] for an `Option`, as `get` returns it: copies the element, or writes zero for `None`.
+/// [`copy_or_zero`] for an `Option`, as `get` returns it: copies the element, or writes zero for
+/// `None`.
 ///
 /// # Safety
-/// `from` is in global memory, `to` is in shared memory, both aligned to the value's size. Until the copy has been waited for, no
-/// thread writes `from` or accesses `to`.
+/// `from` is in global memory, `to` is in shared memory, both aligned to the value's size. Until
+/// the copy has been waited for, no thread writes `from` or accesses `to`.
 #[inline(always)]
 pub unsafe fn fetch<T: Copy>(to: SharedAddress<T>, from: Option<&T>) {
     let address = from.map_or(core::ptr::null(), core::ptr::from_ref);
@@ -109,7 +114,8 @@ macro_rules! in_assembly {
     };
 }
 
-/// The copies of one size: one instruction, or a load and a store on older GPUs. `size` is the number of bytes to read.
+/// The copies of one size: one instruction, or a load and a store on older GPUs. `size` is the
+/// number of bytes to read.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! copies {
     ($($copy:ident $or_zero:ident: $bytes:literal $instruction:literal $word:literal $load:literal $store:literal $zero:literal;)*) => {$(
@@ -174,8 +180,8 @@ macro_rules! copies {
 #[cfg(not(target_arch = "nvptx64"))]
 copies! { copy4 copy4_or_zero copy8 copy8_or_zero copy16 copy16_or_zero }
 
-/// Puts the copies that the thread has made since the last call into a group (`__pipeline_commit`, `cp.async.commit_group`). The
-/// group may be empty.
+/// Puts the copies that the thread has made since the last call into a group (`__pipeline_commit`,
+/// `cp.async.commit_group`). The group may be empty.
 #[inline(always)]
 pub fn commit() {
     // SAFETY: it touches no memory of its own.
@@ -185,7 +191,8 @@ pub fn commit() {
     }
 }
 
-/// Waits until all of the thread's groups but the last `N` have arrived (`__pipeline_wait_prior`, `cp.async.wait_group`).
+/// Waits until all of the thread's groups but the last `N` have arrived (`__pipeline_wait_prior`,
+/// `cp.async.wait_group`).
 #[inline(always)]
 pub fn wait_prior<const N: u32>() {
     // SAFETY: it touches no memory of its own.

@@ -1,7 +1,8 @@
-//! What a kernel may assume of its launch, because it declares it: `#[kernel(block(32, 8))]` and `#[kernel(linear)]`.
+//! What a kernel may assume of its launch, because it declares it: `#[kernel(block(32, 8))]` and
+//! `#[kernel(linear)]`.
 //!
-//! `#[kernel]` calls these functions before the kernel's first statement. LLVM then knows the ranges of the thread's indices, and
-//! removes the bounds checks that they prove.
+//! `#[kernel]` calls these functions before the kernel's first statement. LLVM then knows the
+//! ranges of the thread's indices, and removes the bounds checks that they prove.
 
 use core::hint::assert_unchecked;
 

@@ -1,7 +1,7 @@
 //! Shared memory: fast memory that the threads of one block share.
 //!
-//! A static in shared memory is an ordinary Rust type in a [`SharedCell`], in a module or in a function. Each block has its own
-//! copy, whose initial value is undefined:
+//! A static in shared memory is an ordinary Rust type in a [`SharedCell`], in a module or in a
+//! function. Each block has its own copy, whose initial value is undefined:
 //!
 //! ```
 //! use cuda_std::{address_space, gpu_only, kernel};
@@ -25,11 +25,13 @@
 //! }
 //! ```
 //!
-//! Shared memory has 32 banks, each 4 bytes wide; word `i` is in bank `i % 32`. A warp reads 32 banks at once, or one word for
-//! all lanes. Lanes that access different words of one bank are served one after another.
+//! Shared memory has 32 banks, each 4 bytes wide; word `i` is in bank `i % 32`. A warp reads 32
+//! banks at once, or one word for all lanes. Lanes that access different words of one bank are
+//! served one after another.
 //!
-//! Data that lanes exchange within a warp is ordered by the warp's barrier, [`sync_warp`](crate::warp::sync_warp). [`load`] and
-//! [`store`] are accesses that the compiler leaves as they are; alone they order nothing.
+//! Data that lanes exchange within a warp is ordered by the warp's barrier,
+//! [`sync_warp`](crate::warp::sync_warp). [`load`] and [`store`] are accesses that the compiler
+//! leaves as they are; alone they order nothing.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -37,14 +39,15 @@ use core::mem::MaybeUninit;
 
 /// A value in shared memory: for statics with `#[address_space(shared)]`.
 ///
-/// All threads of a block share the cell, so it returns a pointer and not a reference: barriers decide which thread may access
-/// what, and when.
+/// All threads of a block share the cell, so it returns a pointer and not a reference: barriers
+/// decide which thread may access what, and when.
 ///
 /// It is aligned to 16 bytes, so that neighbours in an array can be loaded four at a time.
 #[repr(C, align(16))]
 pub struct SharedCell<T>(UnsafeCell<MaybeUninit<T>>);
 
-// SAFETY: the cell returns only raw pointers; whoever dereferences them is responsible for the order of accesses.
+// SAFETY: the cell returns only raw pointers; whoever dereferences them is responsible for the
+// order of accesses.
 unsafe impl<T> Sync for SharedCell<T> {}
 
 impl<T> SharedCell<T> {
@@ -60,15 +63,22 @@ impl<T> SharedCell<T> {
     }
 }
 
-/// The types that a shared static may have: those without an initial value, because shared memory has none.
+/// The types that a shared static may have: those without an initial value, because shared memory
+/// has none.
+///
+/// # Safety
+///
+/// Any bits are a valid value, and the threads of a block may share a reference to one.
 #[diagnostic::on_unimplemented(
     message = "a shared static cannot be a `{Self}`: shared memory has no initial value",
     note = "write `static NAME: SharedCell<..> = SharedCell::uninit();`"
 )]
-pub trait SharedStatic {}
+pub unsafe trait SharedStatic {}
 
-impl<T> SharedStatic for SharedCell<T> {}
-impl<T> SharedStatic for MaybeUninit<T> {}
+// SAFETY: these need no value, and give out raw pointers only.
+unsafe impl<T> SharedStatic for SharedCell<T> {}
+// SAFETY: the same.
+unsafe impl<T> SharedStatic for MaybeUninit<T> {}
 
 /// The dynamic shared memory of the block: as many bytes as the launch requested, aligned to 16.
 ///
@@ -102,8 +112,8 @@ fn dynamic() -> *mut u8 {
     unsafe { DYNAMIC.as_mut_ptr().cast() }
 }
 
-/// The address of a `T` in the shared state space: a number of 32 bits (PTX manual, "State Spaces"), which needs one register
-/// where a pointer needs two.
+/// The address of a `T` in the shared state space: a number of 32 bits (PTX manual, "State
+/// Spaces"), which needs one register where a pointer needs two.
 pub struct SharedAddress<T> {
     address: u32,
     of: PhantomData<*mut T>,
@@ -179,21 +189,24 @@ pub fn dynamic_shared_size() -> u32 {
     crate::intrinsics::dynamic_smem_size()
 }
 
-/// Reads a value that another thread may have written meanwhile. The compiler neither removes, repeats nor moves the access
-/// (`ld.volatile`).
+/// Reads a value that another thread may have written meanwhile. The compiler neither removes,
+/// repeats nor moves the access (`ld.volatile`).
 ///
 /// # Safety
-/// As for [`core::ptr::read_volatile`]; and there is a barrier of the block or warp between another thread's write and this read.
+/// As for [`core::ptr::read_volatile`]; and there is a barrier of the block or warp between another
+/// thread's write and this read.
 #[inline(always)]
 pub unsafe fn load<T: Copy>(address: *const T) -> T {
     // SAFETY: a value is there, and a barrier stands between its write and this read.
     unsafe { address.read_volatile() }
 }
 
-/// Writes a value that another thread will read. The compiler neither removes, repeats nor moves the access (`st.volatile`).
+/// Writes a value that another thread will read. The compiler neither removes, repeats nor moves
+/// the access (`st.volatile`).
 ///
 /// # Safety
-/// As for [`core::ptr::write_volatile`]; and there is a barrier of the block or warp between this write and another thread's access.
+/// As for [`core::ptr::write_volatile`]; and there is a barrier of the block or warp between this
+/// write and another thread's access.
 #[inline(always)]
 pub unsafe fn store<T: Copy>(address: *mut T, value: T) {
     // SAFETY: a value may be there, and a barrier stands between this write and other accesses.

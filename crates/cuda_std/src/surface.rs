@@ -1,8 +1,8 @@
 //! Surfaces: writes to an array that later launches read through a texture (PTX manual, "Surface
 //! Instructions").
 //!
-//! A kernel takes a [`Surface`] by value: the handle of a surface object that the host made of an array.
-//! A texture of the same array shows what was written from the next launch on, not before.
+//! A kernel takes a [`Surface`] by value: the handle of a surface object that the host made of an
+//! array. A texture of the same array shows what was written from the next launch on, not before.
 //!
 //! ```
 //! use cuda_std::surface::Surface;
@@ -52,8 +52,8 @@ impl Surface {
     /// Writes the texel (`x`, `y`); beyond the array the launch stops (`sust.b.2d.b32.trap`).
     ///
     /// # Safety
-    /// The surface exists, has two dimensions and one float a texel, and no other thread of the launch writes this
-    /// texel. No texture of the array is read in this launch.
+    /// The surface exists, has two dimensions and one float a texel, and no other thread of the
+    /// launch writes this texel. No texture of the array is read in this launch.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), allow(unused_variables, unreachable_code))]
     pub unsafe fn write_2d(self, x: u32, y: u32, texel: f32) {

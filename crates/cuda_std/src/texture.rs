@@ -1,7 +1,9 @@
-//! Textures: reads through the texture units, which handle edges, filters and formats (PTX manual, "Texture Instructions").
+//! Textures: reads through the texture units, which handle edges, filters and formats (PTX manual,
+//! "Texture Instructions").
 //!
-//! A kernel takes a [`Texture`] by value: the handle of a texture object that the host made, with its address modes, filter and
-//! read mode. A read returns four floats, of which a texture with one channel fills the first.
+//! A kernel takes a [`Texture`] by value: the handle of a texture object that the host made, with
+//! its address modes, filter and read mode. A read returns four floats, of which a texture with one
+//! channel fills the first.
 //!
 //! ```
 //! use cuda_std::texture::Texture;
@@ -12,7 +14,8 @@
 //! /// Reads an image at half its size, filtered.
 //! ///
 //! /// # Safety
-//! /// `image` is a texture of two dimensions whose values are read as floats; `output` has an element for each thread.
+//! /// `image` is a texture of two dimensions whose values are read as floats; `output` has an
+//! /// element for each thread.
 //! #[kernel]
 //! pub unsafe fn shrink(image: Texture, output: *mut f32, width: u32) {
 //!     let place = thread::index_2d();
@@ -47,7 +50,8 @@ impl Texture {
 
 #[cfg(any(target_arch = "nvptx64", doc))]
 impl Texture {
-    /// The texel at `x` of a texture in linear memory, which has no filter and no edges (`tex.1d.v4.f32.s32`).
+    /// The texel at `x` of a texture in linear memory, which has no filter and no edges
+    /// (`tex.1d.v4.f32.s32`).
     ///
     /// # Safety
     /// The texture exists, has one dimension, and its texels are read as floats.
@@ -74,8 +78,9 @@ impl Texture {
         [r, g, b, a]
     }
 
-    /// The value at (`x`, `y`), according to the texture's address modes and filter (`tex.2d.v4.f32.f32`). The centre of the
-    /// first texel is at (0.5, 0.5), or half a texel if coordinates are normalised.
+    /// The value at (`x`, `y`), according to the texture's address modes and filter
+    /// (`tex.2d.v4.f32.f32`). The centre of the first texel is at (0.5, 0.5), or half a texel if
+    /// coordinates are normalised.
     ///
     /// # Safety
     /// The texture exists, has two dimensions, and its texels are read as floats.

@@ -1,8 +1,9 @@
 //! The thread: its indices in block and grid, and the barrier and fences of its block.
 //!
-//! A launch is a grid of blocks, a block is up to 1024 threads, and 32 consecutive threads of a block (x fastest, then y, then
-//! z) are a warp. The threads of a block can wait for each other, at [`sync_threads`]. Blocks cannot: CUDA promises no order in which
-//! they start, so one that waits may keep the other from starting.
+//! A launch is a grid of blocks, a block is up to 1024 threads, and 32 consecutive threads of a
+//! block (x fastest, then y, then z) are a warp. The threads of a block can wait for each other, at
+//! [`sync_threads`]. Blocks cannot: CUDA promises no order in which they start, so one that waits
+//! may keep the other from starting.
 
 use crate::disjoint::{GridStride, Position, ThreadIndex};
 use crate::intrinsics;
@@ -98,7 +99,8 @@ pub fn grid_dim() -> Vec3 {
     Vec3 { x: grid_dim_x(), y: grid_dim_y(), z: grid_dim_z() }
 }
 
-/// The thread's number in the whole launch, unique whatever the shapes of block and grid. Wraps beyond 2^32 threads.
+/// The thread's number in the whole launch, unique whatever the shapes of block and grid. Wraps
+/// beyond 2^32 threads.
 #[inline(always)]
 pub fn index() -> u32 {
     let (grid, block, in_grid, in_block) = (grid_dim(), block_dim(), block_idx(), thread_idx());
@@ -107,7 +109,8 @@ pub fn index() -> u32 {
     block_number * block.product() + thread_number
 }
 
-/// The thread's x in the whole launch, which for one-dimensional launches is its number. Wraps beyond 2^32 threads.
+/// The thread's x in the whole launch, which for one-dimensional launches is its number. Wraps
+/// beyond 2^32 threads.
 #[inline(always)]
 pub fn index_1d() -> u32 {
     block_idx_x() * block_dim_x() + thread_idx_x()
@@ -132,32 +135,37 @@ pub fn index_3d() -> Vec3 {
     Vec3 { x, y, z: block_idx_z() * block_dim_z() + thread_idx_z() }
 }
 
-/// The thread's index in a linear launch, which no other thread has: for [`DisjointSlice`](crate::DisjointSlice).
+/// The thread's index in a linear launch, which no other thread has: for
+/// [`DisjointSlice`](crate::DisjointSlice).
 ///
-/// Threads whose y or z is not 0, in the block or in the grid, get an index that is out of bounds everywhere. A kernel with
-/// `#[kernel(linear)]` is never launched with such threads, and does not look for them.
+/// Threads whose y or z is not 0, in the block or in the grid, get an index that is out of bounds
+/// everywhere. A kernel with `#[kernel(linear)]` is never launched with such threads, and does not
+/// look for them.
 #[inline(always)]
 pub fn linear_index() -> ThreadIndex {
     ThreadIndex::here()
 }
 
-/// The indices of this thread below `length` in a grid-stride loop: [`linear_index`], and then one in each step of the whole grid.
-/// Each index below `length` belongs to exactly one thread, whatever the size of the grid.
+/// The indices of this thread below `length` in a grid-stride loop: [`linear_index`], and then one
+/// in each step of the whole grid. Each index below `length` belongs to exactly one thread,
+/// whatever the size of the grid.
 #[inline(always)]
 pub fn grid_stride(length: usize) -> GridStride {
     GridStride::below(length)
 }
 
-/// The thread's column (x) and row (y) in the grid, which no other thread has: for [`DisjointMatrix`](crate::DisjointMatrix).
+/// The thread's column (x) and row (y) in the grid, which no other thread has: for
+/// [`DisjointMatrix`](crate::DisjointMatrix).
 ///
-/// A grid has at most 65535 blocks in y, so rows go on through its layers in z. Threads whose z in the block is not 0 get a row
-/// that no matrix has.
+/// A grid has at most 65535 blocks in y, so rows go on through its layers in z. Threads whose z in
+/// the block is not 0 get a row that no matrix has.
 #[inline(always)]
 pub fn position() -> Position {
     Position::here()
 }
 
-/// The block's row in the grid, counted through the grid's layers in z: a layer has at most 65535 rows.
+/// The block's row in the grid, counted through the grid's layers in z: a layer has at most 65535
+/// rows.
 #[inline(always)]
 pub fn block_row() -> u32 {
     block_idx_z() * grid_dim_y() + block_idx_y()
@@ -175,11 +183,11 @@ pub fn lane_id() -> u32 {
     crate::warp::lane_id()
 }
 
-/// Waits until every thread of the block has arrived. All threads then see what each wrote to global or shared memory before
-/// (`bar.sync 0`).
+/// Waits until every thread of the block has arrived. All threads then see what each wrote to
+/// global or shared memory before (`bar.sync 0`).
 ///
-/// Every thread of the block that has not returned must execute the same call. A barrier in a branch that only some threads
-/// take is undefined on the GPU, and an error on the simulator.
+/// Every thread of the block that has not returned must execute the same call. A barrier in a
+/// branch that only some threads take is undefined on the GPU, and an error on the simulator.
 #[inline(always)]
 pub fn sync_threads() {
     intrinsics::barrier_sync(0);
@@ -191,23 +199,25 @@ pub fn sync_threads_count(predicate: u32) -> u32 {
     intrinsics::barrier_count(0, predicate != 0)
 }
 
-/// [`sync_threads`], and 1 if `predicate` is not 0 in every thread of the block, else 0 (`bar.red.and`).
+/// [`sync_threads`], and 1 if `predicate` is not 0 in every thread of the block, else 0
+/// (`bar.red.and`).
 #[inline(always)]
 pub fn sync_threads_and(predicate: u32) -> u32 {
     u32::from(intrinsics::barrier_and(0, predicate != 0))
 }
 
-/// [`sync_threads`], and 1 if `predicate` is not 0 in any thread of the block, else 0 (`bar.red.or`).
+/// [`sync_threads`], and 1 if `predicate` is not 0 in any thread of the block, else 0
+/// (`bar.red.or`).
 #[inline(always)]
 pub fn sync_threads_or(predicate: u32) -> u32 {
     u32::from(intrinsics::barrier_or(0, predicate != 0))
 }
 
-/// Orders this thread's accesses before the fence before those after it, as the other threads of its block see them
-/// (`membar.cta`). No thread waits.
+/// Orders this thread's accesses before the fence before those after it, as the other threads of
+/// its block see them (`membar.cta`). No thread waits.
 ///
-/// To hand data to another thread takes two fences: the writer has one between the data and the flag that says it is there, the reader
-/// one between the flag and the data.
+/// To hand data to another thread takes two fences: the writer has one between the data and the
+/// flag that says it is there, the reader one between the flag and the data.
 #[inline(always)]
 pub fn block_fence() {
     intrinsics::membar_cta();

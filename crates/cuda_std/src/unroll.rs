@@ -1,9 +1,10 @@
 //! Loops that are unrolled at compile time.
 
-/// Calls `visit` with 0, 1, ..., `N - 1`, in a loop that is fully unrolled at compile time. `N` is at most 32.
+/// Calls `visit` with 0, 1, ..., `N - 1`, in a loop that is fully unrolled at compile time. `N` is
+/// at most 32.
 ///
-/// An array can stay in registers only if every index is known at compile time; a loop that is not unrolled puts it into local
-/// memory, which is slow. CUDA has `#pragma unroll` for that.
+/// An array can stay in registers only if every index is known at compile time; a loop that is not
+/// unrolled puts it into local memory, which is slow. CUDA has `#pragma unroll` for that.
 ///
 /// ```
 /// use cuda_std::unroll;

@@ -1,10 +1,13 @@
-//! Vectors of 8 and 16 bytes, which are loaded and stored in one access (`ld.global.v4.f32`, `st.shared.v2.b64`, ...).
+//! Vectors of 8 and 16 bytes, which are loaded and stored in one access (`ld.global.v4.f32`,
+//! `st.shared.v2.b64`, ...).
 //!
-//! A warp that moves 16 bytes per lane makes one request of 512 bytes instead of four of 128. The address must be a multiple of the
-//! vector's size, which the types' alignment ensures; a `*const f32` with that alignment may be cast to `*const f32x4`.
+//! A warp that moves 16 bytes per lane makes one request of 512 bytes instead of four of 128. The
+//! address must be a multiple of the vector's size, which the types' alignment ensures; a
+//! `*const f32` with that alignment may be cast to `*const f32x4`.
 //!
-//! On the device they are the compiler's own vector type, whose loads and stores are never split; on the host they are arrays of
-//! the same layout. They are plain data (`bytemuck::Pod`), so they can be elements of buffers.
+//! On the device they are the compiler's own vector type, whose loads and stores are never split;
+//! on the host they are arrays of the same layout. They are plain data (`bytemuck::Pod`), so they
+//! can be elements of buffers.
 
 #![allow(non_camel_case_types)]
 

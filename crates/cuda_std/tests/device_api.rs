@@ -1,7 +1,8 @@
 //! Tests that every device function compiles to the instruction that it promises.
 //!
-//! The kernels of the crate in `tests/device_api` use every device function, with comments `// ptx: TEXT` for what the PTX must
-//! contain. Its PTX for sm_75 is checked in, so that most of this needs no device compiler. To rebuild it:
+//! The kernels of the crate in `tests/device_api` use every device function, with comments
+//! `// ptx: TEXT` for what the PTX must contain. Its PTX for sm_75 is checked in, so that most of
+//! this needs no device compiler. To rebuild it:
 //! `COALESCE_BLESS=1 cargo test -p cuda_std --test device_api`.
 
 use cuda_builder::toolchain::DeviceCompiler;
@@ -148,7 +149,8 @@ const GLOBAL_TYPES: [(&str, &str); 18] = [
     ("memory_i64x2", "v2.s64"),
 ];
 
-/// Macros generate the operators on each type, in the library and in its test; this checks the result.
+/// Macros generate the operators on each type, in the library and in its test; this checks the
+/// result.
 #[test]
 fn cache_operators_exist_for_each_type() {
     let entries = entries(checked_in());
@@ -166,7 +168,8 @@ fn cache_operators_exist_for_each_type() {
     }
 }
 
-/// Every access names its state space, except for `libm`'s arrays on the stack, which are reached through pointers to pointers.
+/// Every access names its state space, except for `libm`'s arrays on the stack, which are reached
+/// through pointers to pointers.
 #[test]
 fn accesses_name_their_memory() {
     for (kernel, text) in entries(checked_in()) {
@@ -228,8 +231,8 @@ fn every_device_function_is_used() {
     assert!(count > 150, "only {count} functions were found: the library is not read right");
 }
 
-/// The function that a line of the library declares: directly, as a trait method where those count, or in a macro's list such as
-/// `lane_id = laneid;`.
+/// The function that a line of the library declares: directly, as a trait method where those count,
+/// or in a macro's list such as `lane_id = laneid;`.
 fn declared(line: &str, with_methods: bool) -> Option<&str> {
     let is_name = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_lowercase())

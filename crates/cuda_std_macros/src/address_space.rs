@@ -1,4 +1,5 @@
-//! `#[address_space(..)]`: places a static in one of the GPU's memories, and makes the handle with which the host sets it.
+//! `#[address_space(..)]`: places a static in one of the GPU's memories, and makes the handle with
+//! which the host sets it.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

@@ -70,7 +70,8 @@ fn check(function: &ItemFn) -> Result<()> {
     Ok(())
 }
 
-/// Rejects a second block, one of another shape than the declared one can be, and tiles without a block.
+/// Rejects a second block, one of another shape than the declared one can be, and tiles without a
+/// block.
 fn check_block(parameters: &[Parameter], arguments: &KernelArguments) -> Result<()> {
     let mut blocks = parameters.iter().filter(|parameter| parameter.is_block());
     let Some(block) = blocks.next() else {
@@ -164,7 +165,8 @@ fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArgumen
         // The trait `Value` checks what may be passed by value; this lint does not know vectors.
         #[allow(improper_ctypes_definitions)]
         #visibility #safety extern "ptx-kernel" fn #name(#(#entry),*) {
-            // SAFETY: a launch passes what the parameters' types say, in the shape that the kernel declares.
+            // SAFETY: a launch passes what the parameters' types say, in the shape that the kernel
+            // declares.
             #(#assumptions)*
             #body
         }

@@ -1,16 +1,21 @@
 //! The attributes of [`cuda_std`]: `#[kernel]`, `#[address_space(..)]` and `#[gpu_only]`.
 //!
-//! Each has a different effect on the device and on the host, because one source file is compiled for both:
+//! Each has a different effect on the device and on the host, because one source file is compiled
+//! for both:
 //!
 //! | attribute | device (`nvptx64`) | host |
 //! | --- | --- | --- |
-//! | `#[kernel]` on a function | the entry point of the PTX | `static NAME`, the typed handle for launching it: `launch::SafeKernel<(..)>`, or `launch::Kernel<(..)>` for an `unsafe fn` |
+//! | `#[kernel]` on a function | the entry point of the PTX | `static NAME`, the typed handle |
 //! | `#[address_space(shared)]` on a static | a static in the section `.shared` | nothing |
-//! | `#[address_space(constant)]` on a static | a static in the section `.constant` | nothing, or a handle (see below) |
+//! | `#[address_space(constant)]` on a static | a static in the section `.constant` | see below |
 //! | `#[gpu_only]` on any item | the item | nothing |
 //!
-//! rustc cannot express shared or constant memory, nor the shape of a block. The sections and the marker static that these attributes
-//! write are a convention with `cuda_builder`, which rewrites them in the LLVM IR.
+//! The handle of a kernel is a `launch::SafeKernel<(..)>`, or `launch::Kernel<(..)>` for an `unsafe
+//! fn`.
+//!
+//! rustc cannot express shared or constant memory, nor the shape of a block. The sections and the
+//! marker static that these attributes write are a convention with `cuda_builder`, which rewrites
+//! them in the LLVM IR.
 //!
 //! The crate is used through `cuda_std`, which re-exports everything here.
 //!
@@ -43,48 +48,57 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
-/// The function is `pub`, without type parameters, without `async`, `const` or `extern`, and without a result. Its name is the
-/// symbol in the PTX, so it must be unique in the whole crate.
+/// The function is `pub`, without type parameters, without `async`, `const` or `extern`, and
+/// without a result. Its name is the symbol in the PTX, so it must be unique in the whole crate.
 ///
-/// A kernel that is a safe function can be launched by safe code: its inputs are `&[T]` or `Matrix<T>`, its outputs
-/// [`DisjointSlice<T>`] or [`DisjointMatrix<T>`]. A kernel whose launch has to promise more is an `unsafe fn`, and says under
-/// `# Safety` what. Its body is an unsafe context, so that the promise stands once and not at every access.
+/// A kernel that is a safe function can be launched by safe code: its inputs are `&[T]` or
+/// `Matrix<T>`, its outputs [`DisjointSlice<T>`] or [`DisjointMatrix<T>`]. A kernel whose launch
+/// has to promise more is an `unsafe fn`, and says under `# Safety` what. Its body is an unsafe
+/// context, so that the promise stands once and not at every access.
 ///
 /// # Parameters
 ///
 /// | parameter | in the PTX |
 /// | --- | --- |
-/// | `&[T]` | pointer (`u64`), length in elements (`u64`); loads take the read-only path (`ld.global.nc`) |
-/// | `Matrix<T>` | pointer, rows, columns and pitch (`u32`); loads take the read-only path |
+/// | `&[T]` | pointer and length in elements (`u64`); read-only loads (`ld.global.nc`) |
+/// | `Matrix<T>` | pointer, rows, columns and pitch (`u32`); read-only loads |
 /// | `DisjointSlice<T>` | pointer, length in elements |
 /// | `DisjointMatrix<T>` | pointer, rows, columns and pitch |
-/// | `phases::BlockSlice<T>`, `phases::TransposedMatrix<T, SIDE>` | as `DisjointSlice<T>` and `DisjointMatrix<T>` |
+/// | `phases::BlockSlice<T>` | as `DisjointSlice<T>` |
+/// | `phases::TransposedMatrix<T, SIDE>` | as `DisjointMatrix<T>` |
 /// | `phases::Block<X, Y>`, `phases::Shared<T>` | nothing: the block, and a tile in shared memory |
 /// | `*const T`, `*mut T` | pointer; only in an `unsafe fn` |
-/// | a number, `bool`, or a struct with `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]` | its bytes |
+/// | a number, `bool`, or a struct | its bytes |
 ///
-/// In the type of the host's handle, the first five are the types of these names in `cuda_std::launch` (`Slice`, `Matrix`,
-/// `DisjointSlice`, `DisjointMatrix`, `Pointer` and `PointerMut`).
+/// A struct needs `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]`.
+///
+/// In the type of the host's handle, the first five are the types of these names in
+/// `cuda_std::launch` (`Slice`, `Matrix`, `DisjointSlice`, `DisjointMatrix`, `Pointer` and
+/// `PointerMut`).
 ///
 /// # The launches it allows
 ///
-/// `#[kernel(block(32, 8))]` says that blocks have exactly this shape: a launch of another one fails (`.reqntid`). The compiler then
-/// knows the range of each thread index, and removes the bounds checks that it proves. `#[kernel(block(256), min_blocks(2))]` also
-/// asks for so few registers that at least two blocks fit on one multiprocessor.
+/// `#[kernel(block(32, 8))]` says that blocks have exactly this shape: a launch of another one
+/// fails (`.reqntid`). The compiler then knows the range of each thread index, and removes the
+/// bounds checks that it proves. `#[kernel(block(256), min_blocks(2))]` also asks for so few
+/// registers that at least two blocks fit on one multiprocessor.
 ///
-/// `#[kernel(linear)]` says that grid and block extend in x only. Safe launches check it; whoever launches in another way promises
-/// it. Both may be given: `#[kernel(block(256), linear)]`.
+/// `#[kernel(linear)]` says that grid and block extend in x only. Safe launches check it; whoever
+/// launches in another way promises it. Both may be given: `#[kernel(block(256), linear)]`.
 ///
-/// `#[kernel(launch_bounds(THREADS))]` and `#[kernel(launch_bounds(THREADS, MIN_BLOCKS))]` are CUDA's `__launch_bounds__`: the most
-/// threads that a block will have, and how many blocks should fit on one multiprocessor at least. The compiler then chooses the
-/// number of registers, and a launch with more threads fails. `THREADS` is a number or a shape, `(32, 8)` or `(32, 8, 1)`. In the
-/// PTX they are the directives `.maxntid` and `.minnctapersm` (PTX manual, "Performance-Tuning Directives").
+/// `#[kernel(launch_bounds(THREADS))]` and `#[kernel(launch_bounds(THREADS, MIN_BLOCKS))]` are
+/// CUDA's `__launch_bounds__`: the most threads that a block will have, and how many blocks should
+/// fit on one multiprocessor at least. The compiler then chooses the number of registers, and a
+/// launch with more threads fails. `THREADS` is a number or a shape, `(32, 8)` or `(32, 8, 1)`. In
+/// the PTX they are the directives `.maxntid` and `.minnctapersm` (PTX manual, "Performance-Tuning
+/// Directives").
 ///
 /// # Barriers
 ///
-/// All threads of a block have to reach a barrier. `cuda_builder` proves that they do: a barrier in control flow that depends on
-/// the thread is an error in a safe kernel, and a warning in an `unsafe fn`. `#[kernel(allow(divergent_barrier))]` on an `unsafe
-/// fn` says that its author knows better.
+/// All threads of a block have to reach a barrier. `cuda_builder` proves that they do: a barrier in
+/// control flow that depends on the thread is an error in a safe kernel, and a warning in an
+/// `unsafe fn`. `#[kernel(allow(divergent_barrier))]` on an `unsafe fn` says that its author knows
+/// better.
 ///
 /// [`DisjointSlice<T>`]: ../cuda_std/disjoint/struct.DisjointSlice.html
 /// [`DisjointMatrix<T>`]: ../cuda_std/disjoint/struct.DisjointMatrix.html
@@ -107,12 +121,13 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// static COEFFICIENTS: ConstantCell<[f32; 4]> = ConstantCell::new([1.0, 0.5, 0.25, 0.125]);
 /// ```
 ///
-/// The static may be in a module or in a function. Shared memory has no initial value: its type must be `SharedCell<T>` (or
-/// `MaybeUninit<T>` in a `static mut`). Constant memory has one, and the host may replace it before a launch if the static also
-/// has `#[unsafe(no_mangle)]`, which makes the module export it by its name. `(global)` is the default memory of a static.
+/// The static may be in a module or in a function. Shared memory has no initial value: its type
+/// must be `SharedCell<T>` (or `MaybeUninit<T>` in a `static mut`). Constant memory has one, and
+/// the host may replace it before a launch if the static also has `#[unsafe(no_mangle)]`, which
+/// makes the module export it by its name. `(global)` is the default memory of a static.
 ///
-/// In host builds the static is omitted. For an exported `ConstantCell<T>`, the host gets a handle of the same name,
-/// `Symbol<T>`, with which it sets and reads the value.
+/// In host builds the static is omitted. For an exported `ConstantCell<T>`, the host gets a handle
+/// of the same name, `Symbol<T>`, with which it sets and reads the value.
 #[proc_macro_attribute]
 pub fn address_space(arguments: TokenStream, item: TokenStream) -> TokenStream {
     address_space::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -65,8 +65,9 @@ impl Parameter {
         let name = &self.name;
         let [pointer, length, rows, cols, pitch] = self.parts();
         Some(match &self.kind {
-            // A reference to an empty array: for it rustc tells LLVM that it is not null, not aliased by a writer and read-only, so
-            // that loads can take the read-only path. A slice would arrive as one aggregate and lose these attributes.
+            // A reference to an empty array: for it rustc tells LLVM that it is not null, not
+            // aliased by a writer and read-only, so that loads can take the read-only path. A slice
+            // would arrive as one aggregate and lose these attributes.
             Kind::Slice(element) => quote!(#pointer: &[#element; 0], #length: usize),
             Kind::DisjointSlice(element) | Kind::BlockSlice(element) => {
                 quote!(#pointer: &mut [#element; 0], #length: usize)
@@ -116,8 +117,8 @@ impl Parameter {
             _ if self.mutable => return quote!(let mut #name = #name;),
             _ => return TokenStream::new(),
         };
-        // SAFETY: a launch passes a buffer or a matrix for these parameters, as the handle's types say. A block and its tiles are made
-        // here and nowhere else, once in each thread.
+        // SAFETY: a launch passes a buffer or a matrix for these parameters, as the handle's types
+        // say. A block and its tiles are made here and nowhere else, once in each thread.
         quote! {
             #[allow(unused_unsafe)]
             let #mutability #name = unsafe { #value };
@@ -142,8 +143,9 @@ impl Parameter {
         })
     }
 
-    /// The compile-time check of the parameter's type: that a value may be passed by its bytes, that a type with the name of one of
-    /// `cuda_std`'s is that one, and that a `Block` has the shape that the kernel declares.
+    /// The compile-time check of the parameter's type: that a value may be passed by its bytes,
+    /// that a type with the name of one of `cuda_std`'s is that one, and that a `Block` has the
+    /// shape that the kernel declares.
     pub fn type_check(&self, block: Option<[u32; 3]>) -> Option<TokenStream> {
         let written = &self.ty;
         let (span, real) = match &self.kind {
@@ -198,7 +200,8 @@ impl Parameter {
         }
     }
 
-    /// The names of the entry point's parameters for one of the source: pointer, length, rows, columns and pitch.
+    /// The names of the entry point's parameters for one of the source: pointer, length, rows,
+    /// columns and pitch.
     fn parts(&self) -> [Ident; 5] {
         ["pointer", "length", "rows", "cols", "pitch"].map(|part| format_ident!("__{}_{part}", self.name))
     }

@@ -1,6 +1,6 @@
 //! Kernels in phases compute what they should, and the sanitizer finds nothing in them.
 
-use crate::harness::{Run, on_each_device};
+use crate::harness::{Run, on_each_device, survives_faults};
 
 fn values(count: u32) -> Vec<u32> {
     (0..count).map(|i| i.wrapping_mul(2_654_435_761) >> 20).collect()
@@ -60,6 +60,22 @@ fn threads_own_columns_and_rows_of_them() {
         // Each of 32 columns counts each value once, and the last word has four times 63.
         let input = values(50);
         assert_eq!(made_of("phases_columns", &input, 1, [32, 2, 1]), [32 * 50 + 4 * 63]);
+    });
+}
+
+#[test]
+fn an_index_is_a_row_of_the_thread() {
+    on_each_device(|| {
+        let input: Vec<u32> = values(50).iter().map(|value| value % 16).collect();
+        let count = |bin| input.iter().filter(|value| **value == bin).count() as u32;
+        assert_eq!(made_of("phases_index", &input, 16, [32, 1, 1]), (0..16).map(count).collect::<Vec<_>>());
+
+        if survives_faults() {
+            let mut run = Run::new();
+            run.slice(&[3_u32, 16]);
+            run.slice(&[7_u32; 16]);
+            assert!(run.try_launch("phases_index", [1, 1, 1], [32, 1, 1], 0).is_err(), "there is no row 16");
+        }
     });
 }
 

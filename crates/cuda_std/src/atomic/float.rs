@@ -9,8 +9,9 @@ macro_rules! atomic_floats {
     ($($(#[$documentation:meta])* $name:ident: $ty:ident, $bits:ident;)*) => {$(
         $(#[$documentation])*
         ///
-        /// It has the layout of the number itself, and every operation is atomic for all threads of the device. Orderings other
-        /// than `Relaxed` put a device fence before or after the operation, or both.
+        /// It has the layout of the number itself, and every operation is atomic for all threads of
+        /// the device. Orderings other than `Relaxed` put a device fence before or after the
+        /// operation, or both.
         #[repr(transparent)]
         pub struct $name(UnsafeCell<$ty>);
 
@@ -26,7 +27,8 @@ macro_rules! atomic_floats {
             /// The number at an address as an atomic one.
             ///
             /// # Safety
-            /// `address` is valid and aligned for `'a`, and meanwhile all accesses to it are atomic.
+            /// `address` is valid and aligned for `'a`, and meanwhile all accesses to it are
+            /// atomic.
             pub const unsafe fn from_ptr<'a>(address: *mut $ty) -> &'a Self {
                 // SAFETY: the layouts are the same; the rest is the caller's promise.
                 unsafe { &*address.cast() }

@@ -1,17 +1,20 @@
-//! Atomic operations: read, compute and write back in one step, which no other thread can interrupt.
+//! Atomic operations: read, compute and write back in one step, which no other thread can
+//! interrupt.
 //!
-//! Each returns the old value. They work in global and in shared memory: if the compiler knows which one it is, the
-//! instruction is `atom.global` or `atom.shared`. None of them orders other accesses; if other threads must also see other
-//! writes, add a fence of [`thread`](crate::thread).
+//! Each returns the old value. They work in global and in shared memory: if the compiler knows
+//! which one it is, the instruction is `atom.global` or `atom.shared`. None of them orders other
+//! accesses; if other threads must also see other writes, add a fence of [`thread`](crate::thread).
 //!
-//! To hand values to another block, store a flag with [`store_release`] and load it with [`load_acquire`]. Where the flag is the value,
-//! [`store_relaxed`] and [`load_relaxed`] are enough.
+//! To hand values to another block, store a flag with [`store_release`] and load it with
+//! [`load_acquire`]. Where the flag is the value, [`store_relaxed`] and [`load_relaxed`] are
+//! enough.
 //!
 //! # Scopes
 //!
-//! The functions of this module are atomic for all threads of the device. Those of [`block`] work on global memory and are
-//! atomic only for the threads of one block, which may be faster. Those of [`system`] are also atomic for the host and other
-//! devices, if the memory is managed or pinned. (Shared memory belongs to one block, and needs no other scope.)
+//! The functions of this module are atomic for all threads of the device. Those of [`block`] work
+//! on global memory and are atomic only for the threads of one block, which may be faster. Those of
+//! [`system`] are also atomic for the host and other devices, if the memory is managed or pinned.
+//! (Shared memory belongs to one block, and needs no other scope.)
 
 mod float;
 mod ordered;
@@ -136,7 +139,8 @@ macro_rules! comparison {
     };
 }
 
-/// Both results of Rust's compare-and-exchange hold the old value, which is what the hardware returns.
+/// Both results of Rust's compare-and-exchange hold the old value, which is what the hardware
+/// returns.
 #[inline(always)]
 fn either<T>(result: Result<T, T>) -> T {
     match result {
@@ -236,7 +240,8 @@ macro_rules! functions {
             xor = xor;
         }
 
-        /// Stores `value` if the old value has the bits of `expected` (`atom.cas`), which is so if the result has them.
+        /// Stores `value` if the old value has the bits of `expected` (`atom.cas`), which is so if
+        /// the result has them.
         ///
         /// # Safety
         #[doc = concat!("`address` points to a value in ", $memory, " memory, aligned to its size.")]
@@ -263,7 +268,8 @@ macro_rules! functions {
 
 functions!(Device, "global or shared");
 
-/// Counts up, and wraps to 0 after `limit` (`atom.inc.u32`): stores `old + 1` if `old < limit`, else 0.
+/// Counts up, and wraps to 0 after `limit` (`atom.inc.u32`): stores `old + 1` if `old < limit`,
+/// else 0.
 ///
 /// Returns the old value.
 ///
@@ -275,7 +281,8 @@ pub unsafe fn inc(address: *mut u32, limit: u32) -> u32 {
     unsafe { intrinsics::atomic_inc(address, limit) }
 }
 
-/// Counts down, and wraps to `limit` (`atom.dec.u32`): stores `old - 1` if `0 < old <= limit`, else `limit`.
+/// Counts down, and wraps to `limit` (`atom.dec.u32`): stores `old - 1` if `0 < old <= limit`, else
+/// `limit`.
 ///
 /// Returns the old value.
 ///
@@ -294,7 +301,8 @@ pub mod block {
     functions!(Block, "global");
 }
 
-/// Atomic for the whole system, on global memory: this device, other devices, and the host (`atom.sys`).
+/// Atomic for the whole system, on global memory: this device, other devices, and the host
+/// (`atom.sys`).
 pub mod system {
     use super::{AtomicInteger, AtomicNumber, Scope};
 

@@ -13,7 +13,8 @@ pub trait AtomicWord: Copy {
     unsafe fn store_release(address: *mut Self, value: Self);
 }
 
-// `core::sync::atomic` would do, but its scope is the whole system, whose release waits for more than the device.
+// `core::sync::atomic` would do, but its scope is the whole system, whose release waits for more
+// than the device.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! access {
     ($instruction:expr, $address:ident, $($operand:tt)*) => {
@@ -80,8 +81,8 @@ pub unsafe fn load_relaxed<T: AtomicWord>(address: *const T) -> T {
     unsafe { T::load_relaxed(address) }
 }
 
-/// Loads a value that other threads may store. If [`store_release`] stored it, then whatever its thread knew before is there for
-/// what this thread does afterwards (`ld.acquire.gpu`).
+/// Loads a value that other threads may store. If [`store_release`] stored it, then whatever its
+/// thread knew before is there for what this thread does afterwards (`ld.acquire.gpu`).
 ///
 /// # Safety
 /// As for [`load_relaxed`].
@@ -101,8 +102,8 @@ pub unsafe fn store_relaxed<T: AtomicWord>(address: *mut T, value: T) {
     unsafe { T::store_relaxed(address, value) }
 }
 
-/// Stores a value for [`load_acquire`]: what this thread did before, and what it has seen of others, at a barrier for one, comes
-/// first (`st.release.gpu`).
+/// Stores a value for [`load_acquire`]: what this thread did before, and what it has seen of
+/// others, at a barrier for one, comes first (`st.release.gpu`).
 ///
 /// # Safety
 /// As for [`load_relaxed`].

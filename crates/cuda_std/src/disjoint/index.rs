@@ -1,6 +1,7 @@
 //! Where a thread is in the launch, as proof that no other thread is there.
 //!
-//! *Invariant:* only the functions of this file make these types on the device, from the thread's own special registers.
+//! *Invariant:* only the functions of this file make these types on the device, from the thread's
+//! own special registers.
 
 use core::marker::PhantomData;
 use core::ops::Add;
@@ -10,7 +11,8 @@ type OfThisThread = PhantomData<*const ()>;
 
 /// An index that belongs to this thread alone.
 ///
-/// [`get`](Self::get) or `+` gives the number itself, for inputs, which all threads may read: `a.get(i + offset)`.
+/// [`get`](Self::get) or `+` gives the number itself, for inputs, which all threads may read:
+/// `a.get(i + offset)`.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadIndex {
     index: usize,
@@ -81,7 +83,8 @@ impl Iterator for GridStride {
         Some(ThreadIndex { index, thread: PhantomData })
     }
 
-    /// Saturates: an index of 2^64 would wrap into another thread's, and one of 2^64 - 1 is out of bounds everywhere.
+    /// Saturates: an index of 2^64 would wrap into another thread's, and one of 2^64 - 1 is out of
+    /// bounds everywhere.
     #[inline(always)]
     fn nth(&mut self, n: usize) -> Option<ThreadIndex> {
         self.next = self.next.saturating_add(self.step.saturating_mul(n));
@@ -104,11 +107,13 @@ mod device {
             Self { index: if in_line { wide_index_1d() } else { usize::MAX }, thread: PhantomData }
         }
 
-        /// The index of this thread `rounds` rounds of the grid further on, as in [`grid_stride`](crate::thread::grid_stride): with
-        /// `n` threads in x, the thread's indices are `n` apart.
+        /// The index of this thread `rounds` rounds of the grid further on, as in
+        /// [`grid_stride`](crate::thread::grid_stride): with `n` threads in x, the thread's indices
+        /// are `n` apart.
         #[inline(always)]
         pub fn ahead(self, rounds: usize) -> Self {
-            // Saturates: an index of 2^64 would wrap into another thread's, and one of 2^64 - 1 is out of bounds everywhere.
+            // Saturates: an index of 2^64 would wrap into another thread's, and one of 2^64 - 1 is
+            // out of bounds everywhere.
             Self { index: self.index.saturating_add(threads_in_x().saturating_mul(rounds)), ..self }
         }
     }

@@ -1,7 +1,9 @@
-//! Matrices in global memory: an input that all threads read, and an output of which each thread reaches its own elements.
+//! Matrices in global memory: an input that all threads read, and an output of which each thread
+//! reaches its own elements.
 //!
-//! Element (row, column) is at `row * pitch + column`, with the pitch in elements. A pitch equal to the number of columns is a linear
-//! matrix, a larger one a pitched matrix. As a kernel's parameter a matrix is a pointer, and rows, columns and pitch as `u32`.
+//! Element (row, column) is at `row * pitch + column`, with the pitch in elements. A pitch equal to
+//! the number of columns is a linear matrix, a larger one a pitched matrix. As a kernel's parameter
+//! a matrix is a pointer, and rows, columns and pitch as `u32`.
 
 use core::hint::assert_unchecked;
 use core::marker::PhantomData;
@@ -30,13 +32,15 @@ impl Layout {
         (row < self.rows && col < self.cols).then(|| self.start_of(row) + col as usize)
     }
 
-    /// Where a row starts: 64 bits, since from 32768 x 32768 floats on 32 do not hold the offset in bytes.
+    /// Where a row starts: 64 bits, since from 32768 x 32768 floats on 32 do not hold the offset in
+    /// bytes.
     #[inline(always)]
     fn start_of(self, row: u32) -> usize {
         row as usize * self.pitch as usize
     }
 
-    /// Whether a row has four elements of 4 bytes from `col` on that are one aligned word of 16 bytes.
+    /// Whether a row has four elements of 4 bytes from `col` on that are one aligned word of 16
+    /// bytes.
     #[inline(always)]
     fn has_quad(self, start: *const f32, col: u32) -> bool {
         start.addr().is_multiple_of(16)
@@ -59,8 +63,8 @@ impl<'a, T> Matrix<'a, T> {
     ///
     /// # Safety
     ///
-    /// Each row has `cols` elements that exist, are aligned and initialised, `pitch >= cols` elements after the row before, and nothing
-    /// writes them during the launch.
+    /// Each row has `cols` elements that exist, are aligned and initialised, `pitch >= cols`
+    /// elements after the row before, and nothing writes them during the launch.
     #[inline(always)]
     pub unsafe fn from_raw_parts(start: *const T, rows: u32, cols: u32, pitch: u32) -> Self {
         Self { start, layout: Layout::new(rows, cols, pitch), elements: PhantomData }
@@ -97,7 +101,8 @@ impl<'a, T> Matrix<'a, T> {
         }
     }
 
-    /// The elements of a row, or `None` below the last one. An iterator over them needs no bounds checks; an index needs one each.
+    /// The elements of a row, or `None` below the last one. An iterator over them needs no bounds
+    /// checks; an index needs one each.
     #[inline(always)]
     pub fn row(&self, row: u32) -> Option<&'a [T]> {
         // SAFETY: the row has as many elements, and nothing writes them.
@@ -118,8 +123,8 @@ impl<'a, T> Matrix<'a, T> {
 }
 
 impl Matrix<'_, f32> {
-    /// Four neighbours of a row, from `col` on, and 0 for those outside of the matrix. One load of 16 bytes where all four are there
-    /// and aligned, else a load for each.
+    /// Four neighbours of a row, from `col` on, and 0 for those outside of the matrix. One load of
+    /// 16 bytes where all four are there and aligned, else a load for each.
     #[inline(always)]
     pub fn quad(&self, row: u32, col: u32) -> f32x4 {
         let Some(offset) = self.layout.offset(row, col) else { return f32x4::splat(0.0) };
@@ -131,7 +136,8 @@ impl Matrix<'_, f32> {
     }
 }
 
-/// An output: a matrix of which each thread reaches the element at its own [`Position`]. The host passes `&mut matrix` for it.
+/// An output: a matrix of which each thread reaches the element at its own [`Position`]. The host
+/// passes `&mut matrix` for it.
 #[derive(Debug)]
 pub struct DisjointMatrix<'a, T> {
     start: *mut T,
@@ -144,8 +150,9 @@ impl<T> DisjointMatrix<'_, T> {
     ///
     /// # Safety
     ///
-    /// Each row has `cols` elements that exist, are aligned and initialised, `pitch >= cols` elements after the row before, and during
-    /// the launch only matrices made with the same values reach them.
+    /// Each row has `cols` elements that exist, are aligned and initialised, `pitch >= cols`
+    /// elements after the row before, and during the launch only matrices made with the same values
+    /// reach them.
     #[inline(always)]
     pub unsafe fn from_raw_parts(start: *mut T, rows: u32, cols: u32, pitch: u32) -> Self {
         Self { start, layout: Layout::new(rows, cols, pitch), elements: PhantomData }
@@ -186,7 +193,8 @@ impl<T> DisjointMatrix<'_, T> {
     ///
     /// # Safety
     ///
-    /// While the reference lives, no other thread reaches this element: not in this launch, or not until a barrier.
+    /// While the reference lives, no other thread reaches this element: not in this launch, or not
+    /// until a barrier.
     #[inline(always)]
     pub unsafe fn element_mut(&mut self, row: u32, col: u32) -> Option<&mut T> {
         // SAFETY: the matrix has the element, and the caller sees to it that it is this thread's.
@@ -195,8 +203,8 @@ impl<T> DisjointMatrix<'_, T> {
 }
 
 impl DisjointMatrix<'_, f32> {
-    /// Writes four neighbours of a row, from `col` on, as far as the matrix has them: with one store of 16 bytes where all four are
-    /// there and aligned, else with a store for each.
+    /// Writes four neighbours of a row, from `col` on, as far as the matrix has them: with one
+    /// store of 16 bytes where all four are there and aligned, else with a store for each.
     ///
     /// # Safety
     ///

@@ -6,8 +6,9 @@ use super::ThreadIndex;
 
 /// The output of a safe kernel: elements in global memory, each of which one thread may reach.
 ///
-/// As a kernel's parameter it is a pointer and a length in elements, as `&[T]` is. The host passes `&mut buffer` for it. `T` may be
-/// a vector of [`vector`](crate::vector): then each thread reads and writes words of 8 or 16 bytes.
+/// As a kernel's parameter it is a pointer and a length in elements, as `&[T]` is. The host passes
+/// `&mut buffer` for it. `T` may be a vector of [`vector`](crate::vector): then each thread reads
+/// and writes words of 8 or 16 bytes.
 #[derive(Debug)]
 pub struct DisjointSlice<'a, T> {
     start: *mut T,
@@ -20,7 +21,8 @@ impl<T> DisjointSlice<'_, T> {
     ///
     /// # Safety
     ///
-    /// The elements exist, are aligned and initialised, and during the launch only slices made with the same two values reach them.
+    /// The elements exist, are aligned and initialised, and during the launch only slices made with
+    /// the same two values reach them.
     #[inline(always)]
     pub unsafe fn from_raw_parts(start: *mut T, length: usize) -> Self {
         Self { start, length, elements: PhantomData }
@@ -43,7 +45,8 @@ impl<T> DisjointSlice<'_, T> {
     /// The element at an index of this thread, or `None` beyond the end.
     #[inline(always)]
     pub fn get_mut(&mut self, index: ThreadIndex) -> Option<&mut T> {
-        // SAFETY: the index belongs to this thread alone (see the module), so no other thread has a reference to the element.
+        // SAFETY: the index belongs to this thread alone (see the module), so no other thread has a
+        // reference to the element.
         unsafe { self.element_mut(index.get()) }
     }
 
@@ -51,7 +54,8 @@ impl<T> DisjointSlice<'_, T> {
     ///
     /// # Safety
     ///
-    /// While the reference lives, no other thread reaches this element: not in this launch, or not until a barrier.
+    /// While the reference lives, no other thread reaches this element: not in this launch, or not
+    /// until a barrier.
     #[inline(always)]
     pub unsafe fn element_mut(&mut self, index: usize) -> Option<&mut T> {
         // SAFETY: the element exists, and the caller sees to it that it is this thread's.

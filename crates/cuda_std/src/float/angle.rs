@@ -1,8 +1,9 @@
 //! Sine and cosine of `f32`, in `f32` arithmetic.
 //!
-//! `libm` computes them in `f64`, which is 32 or 64 times slower on most GPUs, and reduces large angles through an array on the
-//! stack. Here quarter turns are subtracted in three parts with `fma` (Cody and Waite), or for large angles by a product with the
-//! relevant bits of 2/pi (Payne and Hanek), in registers. Errors are at most 2 ulp, as CUDA's functions promise.
+//! `libm` computes them in `f64`, which is 32 or 64 times slower on most GPUs, and reduces large
+//! angles through an array on the stack. Here quarter turns are subtracted in three parts with
+//! `fma` (Cody and Waite), or for large angles by a product with the relevant bits of 2/pi (Payne
+//! and Hanek), in registers. Errors are at most 2 ulp, as CUDA's functions promise.
 
 use super::methods::GpuFloat;
 
@@ -59,7 +60,8 @@ fn polynomial(x: f32, [c0, c1, c2]: [f32; 3]) -> f32 {
     GpuFloat::mul_add(GpuFloat::mul_add(c2, x, c1), x, c0)
 }
 
-/// The nearest number of quarter turns, of which the last two bits matter, and the rest: -pi/4 to pi/4.
+/// The nearest number of quarter turns, of which the last two bits matter, and the rest: -pi/4 to
+/// pi/4.
 #[inline(always)]
 fn reduced(x: f32) -> (i32, f32) {
     if x.is_nan() || x.abs() > LARGE {
@@ -78,8 +80,8 @@ fn reduced(x: f32) -> (i32, f32) {
 /// The first 224 bits of 2/pi, 32 zeros before them.
 const TWO_OVER_PI: [u128; 2] = [0xa2f9_836e_4e44_1529_fc27_57d1, 0xf534_ddc0_db62_9599_3c43_9041_fe51_63ab];
 
-/// The same for a large angle `m 2^e` with an integer `m` of 24 bits. Bits of 2/pi that are worth 4 and more as multiples of
-/// `2^e` only add whole turns. The next 96 decide.
+/// The same for a large angle `m 2^e` with an integer `m` of 24 bits. Bits of 2/pi that are worth 4
+/// and more as multiples of `2^e` only add whole turns. The next 96 decide.
 #[cold]
 fn reduced_large(x: f32) -> (i32, f32) {
     if !x.is_finite() {
@@ -87,7 +89,8 @@ fn reduced_large(x: f32) -> (i32, f32) {
     }
     let exponent = (x.to_bits() >> 23 & 0xff) as i32 - 150;
     let mantissa = x.to_bits() & 0x7f_ffff | 0x80_0000;
-    // In 2/pi with its 32 zeros, the bit of 2^-j is number 31 + j. The first that counts is that of j = e - 1.
+    // In 2/pi with its 32 zeros, the bit of 2^-j is number 31 + j. The first that counts is that of
+    // j = e - 1.
     let first = (30 + exponent) as u32;
     let [high, low] = TWO_OVER_PI;
     let window = if first < 128 { high << first | low >> 1 >> (127 - first) } else { low << (first - 128) };
@@ -120,7 +123,8 @@ mod tests {
 
     #[test]
     fn angles_beside_quarter_turns_keep_their_precision() {
-        // The floats nearest to multiples of pi/2, where nearly all bits cancel; and the worst of all floats, 16367173 * 2^72.
+        // The floats nearest to multiples of pi/2, where nearly all bits cancel; and the worst of
+        // all floats, 16367173 * 2^72.
         let worst = [16_367_173.0 * 2.0_f32.powi(72), LARGE, LARGE + 1.0, f32::MAX];
         let beside = (1..70_000).map(|quarters| (f64::from(quarters) * core::f64::consts::FRAC_PI_2) as f32);
         for x in beside.chain(worst) {

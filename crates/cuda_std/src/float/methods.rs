@@ -1,4 +1,5 @@
-//! The methods' declarations; `float.rs` implements them, and what is written for GPUs in `angle.rs` and `power.rs` uses them.
+//! The methods' declarations; `float.rs` implements them, and what is written for GPUs in
+//! `angle.rs` and `power.rs` uses them.
 
 mod private {
     pub trait Sealed {}
@@ -34,7 +35,8 @@ pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
     fn recip(self) -> Self;
     /// `self^n`, by repeated multiplication.
     fn powi(self, n: i32) -> Self;
-    /// The integer `q` for which `self - q * divisor` is at least 0 and below the magnitude of `divisor`.
+    /// The integer `q` for which `self - q * divisor` is at least 0 and below the magnitude of
+    /// `divisor`.
     fn div_euclid(self, divisor: Self) -> Self;
     /// The remainder of [`div_euclid`](Self::div_euclid).
     fn rem_euclid(self, divisor: Self) -> Self;

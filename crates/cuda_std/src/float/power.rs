@@ -1,14 +1,16 @@
-//! `x^y` of `f32`, in `f32` arithmetic, without tables and nearly without branches, so that a warp does not diverge.
+//! `x^y` of `f32`, in `f32` arithmetic, without tables and nearly without branches, so that a warp
+//! does not diverge.
 //!
-//! `x^y = 2^(y log2 x)`. An error of the logarithm is multiplied by up to 128, so it is computed as the sum of two floats, with a
-//! relative error of 2^-31. The error of the power is below 2 ulp.
+//! `x^y = 2^(y log2 x)`. An error of the logarithm is multiplied by up to 128, so it is computed as
+//! the sum of two floats, with a relative error of 2^-31. The error of the power is below 2 ulp.
 
 use super::methods::GpuFloat;
 
 /// `2 / ln 2` as the sum of two floats.
 const SCALE: [f32; 2] = [f32::from_bits(0x4038_aa3b), 3.851_926e-8];
 
-/// `(log2((1 + s) / (1 - s)) - 2 / ln 2 s) / s^3` in powers of `s^2`, for numbers between the roots of 1/2 and 2.
+/// `(log2((1 + s) / (1 - s)) - 2 / ln 2 s) / s^3` in powers of `s^2`, for numbers between the roots
+/// of 1/2 and 2.
 const LOGARITHM: [f32; 4] = [
     f32::from_bits(0x3f76_384f),
     f32::from_bits(0x3f13_bbb4),

@@ -5,8 +5,8 @@ use bytemuck::NoUninit;
 
 /// The arguments of one launch: the bytes of each parameter, in order, little endian.
 ///
-/// A pointer is a `u64`, and so is a length. Each parameter's bytes start on a multiple of 16 in the host's memory, so that
-/// their addresses can be passed to the driver directly.
+/// A pointer is a `u64`, and so is a length. Each parameter's bytes start on a multiple of 16 in
+/// the host's memory, so that their addresses can be passed to the driver directly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     // Blocks of 16 bytes, for the alignment.
@@ -46,13 +46,15 @@ impl Arguments {
         self.push_bytes(&address.to_le_bytes(), 8);
     }
 
-    /// Adds the two parameters of a slice: its address in device memory, and its length in elements.
+    /// Adds the two parameters of a slice: its address in device memory, and its length in
+    /// elements.
     pub fn push_slice(&mut self, address: u64, length: usize) {
         self.push_pointer(address);
         self.push_bytes(&(length as u64).to_le_bytes(), 8);
     }
 
-    /// Adds the four parameters of a matrix: its address in device memory, rows, columns, and the pitch in elements.
+    /// Adds the four parameters of a matrix: its address in device memory, rows, columns, and the
+    /// pitch in elements.
     pub fn push_matrix(&mut self, address: u64, rows: u32, cols: u32, pitch: u32) {
         self.push_pointer(address);
         for extent in [rows, cols, pitch] {
@@ -93,8 +95,9 @@ impl Arguments {
 ///
 /// # Safety
 ///
-/// [`push`](Argument::push) adds what `P` takes in the PTX. Where that is an address, memory is there, as large and aligned as the
-/// kernel may use it for the whole launch; for an output the value is an exclusive borrow of it, or owns it.
+/// [`push`](Argument::push) adds what `P` takes in the PTX. Where that is an address, memory is
+/// there, as large and aligned as the kernel may use it for the whole launch; for an output the
+/// value is an exclusive borrow of it, or owns it.
 pub unsafe trait Argument<P> {
     /// Adds this value's parameters to the launch.
     fn push(self, arguments: &mut Arguments);
@@ -103,7 +106,8 @@ pub unsafe trait Argument<P> {
 // SAFETY: the parameter takes the value's own bytes.
 unsafe impl<T: NoUninit> Argument<T> for T {
     fn push(self, arguments: &mut Arguments) {
-        // `usize` has 64 bits on the device, whatever it has here. In a structure it would need them here, too.
+        // `usize` has 64 bits on the device, whatever it has here. In a structure it would need
+        // them here, too.
         match (&self as &dyn core::any::Any).downcast_ref::<usize>() {
             Some(&number) => arguments.push_bytes(&(number as u64).to_le_bytes(), 8),
             None => arguments.push_bytes(bytemuck::bytes_of(&self), align_of::<T>()),
@@ -120,7 +124,8 @@ unsafe impl<T: NoUninit> Argument<T> for T {
 ///
 /// # Safety
 ///
-/// [`push_all`](ArgumentList::push_all) adds what the parameters take, as an [`Argument`] does for one.
+/// [`push_all`](ArgumentList::push_all) adds what the parameters take, as an [`Argument`] does for
+/// one.
 pub unsafe trait ArgumentList<P> {
     /// Adds every value's parameters to the launch, in order.
     fn push_all(self, arguments: &mut Arguments);

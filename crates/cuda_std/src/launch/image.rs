@@ -3,9 +3,11 @@
 /// The kernels of a crate as PTX for one architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PtxImage {
-    /// The architecture that the PTX was made for, as `sm_75`. It runs on this one and on all later ones.
+    /// The architecture that the PTX was made for, as `sm_75`. It runs on this one and on all later
+    /// ones.
     pub arch: &'static str,
-    /// The PTX. Its first two lines are comments: the digest of the sources it was made of, and the compiler that made it.
+    /// The PTX. Its first two lines are comments: the digest of the sources it was made of, and the
+    /// compiler that made it.
     pub text: &'static str,
 }
 

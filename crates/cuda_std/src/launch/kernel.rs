@@ -4,14 +4,15 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-/// The host's handle of a kernel: its name in the PTX, the launches that it allows, and the types of its parameters.
+/// The host's handle of a kernel: its name in the PTX, the launches that it allows, and the types
+/// of its parameters.
 ///
-/// `P` is a tuple with one type for each parameter: [`Slice<T>`] for `&[T]`, [`DisjointSlice<T>`], [`Matrix<T>`] and
-/// [`DisjointMatrix<T>`] for the types of those names, [`Pointer<T>`] for `*const T`, [`PointerMut<T>`] for `*mut T`, and `T`
-/// itself for a value.
+/// `P` is a tuple with one type for each parameter: [`Slice<T>`] for `&[T]`, [`DisjointSlice<T>`],
+/// [`Matrix<T>`] and [`DisjointMatrix<T>`] for the types of those names, [`Pointer<T>`] for
+/// `*const T`, [`PointerMut<T>`] for `*mut T`, and `T` itself for a value.
 ///
-/// What such a kernel requires beyond its types stands under its `# Safety`, and whoever launches it promises that. A kernel that
-/// is a safe function has a [`SafeKernel`].
+/// What such a kernel requires beyond its types stands under its `# Safety`, and whoever launches
+/// it promises that. A kernel that is a safe function has a [`SafeKernel`].
 pub struct Kernel<P> {
     name: &'static str,
     shape: LaunchShape,
@@ -19,7 +20,8 @@ pub struct Kernel<P> {
     parameters: PhantomData<fn(P)>,
 }
 
-/// The handle of a kernel that is a safe function: no launch that its handle allows has undefined behaviour.
+/// The handle of a kernel that is a safe function: no launch that its handle allows has undefined
+/// behaviour.
 pub struct SafeKernel<P>(Kernel<P>);
 
 /// The launches that a kernel allows, as its `#[kernel(..)]` declares.
@@ -36,10 +38,11 @@ pub struct LaunchShape {
 /// The largest block that a kernel was compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchBounds {
-    /// The extents of the largest block, in threads. A block of any shape is allowed if it has at most as many threads as their
-    /// product.
+    /// The extents of the largest block, in threads. A block of any shape is allowed if it has at
+    /// most as many threads as their product.
     pub threads: [u32; 3],
-    /// How many blocks the compiler made room for on one multiprocessor; 0 if the kernel does not specify it.
+    /// How many blocks the compiler made room for on one multiprocessor; 0 if the kernel does not
+    /// specify it.
     pub minimum_blocks: u32,
 }
 
@@ -110,13 +113,16 @@ impl<P> fmt::Debug for SafeKernel<P> {
 /// A parameter `&[T]`: in the PTX a pointer and a length in elements.
 pub struct Slice<T>(PhantomData<fn(T)>);
 
-/// A parameter [`DisjointSlice<T>`](crate::DisjointSlice): in the PTX a pointer and a length in elements.
+/// A parameter [`DisjointSlice<T>`](crate::DisjointSlice): in the PTX a pointer and a length in
+/// elements.
 pub struct DisjointSlice<T>(PhantomData<fn(T)>);
 
-/// A parameter [`Matrix<T>`](crate::Matrix): in the PTX a pointer, rows, columns, and the pitch in elements.
+/// A parameter [`Matrix<T>`](crate::Matrix): in the PTX a pointer, rows, columns, and the pitch in
+/// elements.
 pub struct Matrix<T>(PhantomData<fn(T)>);
 
-/// A parameter [`DisjointMatrix<T>`](crate::DisjointMatrix): in the PTX a pointer, rows, columns, and the pitch in elements.
+/// A parameter [`DisjointMatrix<T>`](crate::DisjointMatrix): in the PTX a pointer, rows, columns,
+/// and the pitch in elements.
 pub struct DisjointMatrix<T>(PhantomData<fn(T)>);
 
 /// A parameter `*const T`.

@@ -1,8 +1,9 @@
 //! The host's side of a kernel: typed handles, and the bytes of a launch's arguments.
 //!
-//! In host builds `#[kernel]` makes a `static` of type [`Kernel<P>`](Kernel), where `P` is the tuple of the kernel's
-//! parameters. A launcher takes that handle and a tuple of host values that implements [`ArgumentList<P>`](ArgumentList), so
-//! that an argument of the wrong type, or one too many, does not compile:
+//! In host builds `#[kernel]` makes a `static` of type [`Kernel<P>`](Kernel), where `P` is the
+//! tuple of the kernel's parameters. A launcher takes that handle and a tuple of host values that
+//! implements [`ArgumentList<P>`](ArgumentList), so that an argument of the wrong type, or one too
+//! many, does not compile:
 //!
 //! ```
 //! use cuda_std::launch::{ArgumentList, Arguments, Kernel, LaunchShape};
@@ -26,11 +27,13 @@
 //! launch(&scale, (2.0_f64, 7)); // the kernel takes an f32
 //! ```
 //!
-//! Scalars, vectors and `#[repr(C)]` values are arguments themselves. For its buffers, the launcher's crate implements
-//! [`Argument`], which decides which of them may be passed for a [`Slice`] or a [`DisjointSlice`].
+//! Scalars, vectors and `#[repr(C)]` values are arguments themselves. For its buffers, the
+//! launcher's crate implements [`Argument`], which decides which of them may be passed for a
+//! [`Slice`] or a [`DisjointSlice`].
 //!
-//! A kernel that is a safe function has a [`SafeKernel`], which a launcher may start by a safe function if it checks the
-//! [`LaunchShape`]. Whoever launches any other kernel promises what its `# Safety` asks for.
+//! A kernel that is a safe function has a [`SafeKernel`], which a launcher may start by a safe
+//! function if it checks the [`LaunchShape`]. Whoever launches any other kernel promises what its
+//! `# Safety` asks for.
 
 mod arguments;
 mod image;

@@ -3,8 +3,8 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-/// The host's handle of a static: its name in the PTX, and the type of its value. `#[address_space(constant)]` makes one for each
-/// `ConstantCell<T>` with `#[unsafe(no_mangle)]`.
+/// The host's handle of a static: its name in the PTX, and the type of its value.
+/// `#[address_space(constant)]` makes one for each `ConstantCell<T>` with `#[unsafe(no_mangle)]`.
 pub struct Symbol<T> {
     name: &'static str,
     // A function of `T`: the handle can be shared between threads whatever `T` is.

@@ -9,11 +9,11 @@ use super::{device, marker};
 
 /// The block of a kernel, of `X` x `Y` threads: the shape that `#[kernel(block(X, Y))]` declares.
 ///
-/// As a parameter of a kernel it is made by `#[kernel]`, once; a launch passes nothing for it. It promises that phases do not
-/// overlap: a phase borrows it mutably for as long as it runs.
+/// As a parameter of a kernel it is made by `#[kernel]`, once; a launch passes nothing for it. It
+/// promises that phases do not overlap: a phase borrows it mutably for as long as it runs.
 ///
-/// Code between phases runs in every thread of the block, and has to run in all of them alike: a phase in a branch or a loop that
-/// depends on the thread is an error of `cuda_builder`.
+/// Code between phases runs in every thread of the block, and has to run in all of them alike: a
+/// phase in a branch or a loop that depends on the thread is an error of `cuda_builder`.
 #[derive(Debug)]
 pub struct Block<const X: u32, const Y: u32 = 1>(PhantomData<*mut ()>);
 
@@ -28,9 +28,11 @@ impl<const X: u32, const Y: u32> Block<X, Y> {
         Self(PhantomData)
     }
 
-    /// A phase in which each thread reads and writes what it owns of some tiles, and may read others. Then all wait.
+    /// A phase in which each thread reads and writes what it owns of some tiles, and may read
+    /// others. Then all wait.
     ///
-    /// The closure cannot read the tiles that it writes, but for what the thread owns: they are borrowed.
+    /// The closure cannot read the tiles that it writes, but for what the thread owns: they are
+    /// borrowed.
     #[inline(always)]
     pub fn update<W: Tiles>(&mut self, mut tiles: W, run: impl for<'p> FnOnce(Thread<'p, X, Y>, W::Own<'p, X, Y>)) {
         tiles.mark();
@@ -40,8 +42,8 @@ impl<const X: u32, const Y: u32> Block<X, Y> {
         });
     }
 
-    /// A phase in which each thread gives the value of every element of an array that it owns, from the element's index. Then all
-    /// wait.
+    /// A phase in which each thread gives the value of every element of an array that it owns, from
+    /// the element's index. Then all wait.
     #[inline(always)]
     pub fn fill<T: Element, const N: usize>(
         &mut self,
@@ -51,7 +53,8 @@ impl<const X: u32, const Y: u32> Block<X, Y> {
         self.update(array, |thread, mut own| own.each(|index, element| *element = value(thread, index)));
     }
 
-    /// A phase in which the first thread of each warp gives the value of the warp's element of an array. Then all wait.
+    /// A phase in which the first thread of each warp gives the value of the warp's element of an
+    /// array. Then all wait.
     #[inline(always)]
     pub fn fill_by_warp<T: Element, const WARPS: usize>(
         &mut self,
@@ -64,22 +67,25 @@ impl<const X: u32, const Y: u32> Block<X, Y> {
         self.phase(|thread| {
             let (warp, lane) = (thread.number() as usize / 32, thread.number() % 32);
             if lane == 0 {
-                // SAFETY: the array has an element for each warp, and only the warp's first thread is here.
+                // SAFETY: the array has an element for each warp, and only the warp's first thread
+                // is here.
                 unsafe { *start.add(warp) = value(thread) };
             }
         });
     }
 
-    /// A phase in which all threads read tiles. Then all wait, so that the next phase may write them.
+    /// A phase in which all threads read tiles. Then all wait, so that the next phase may write
+    /// them.
     #[inline(always)]
     pub fn each(&mut self, run: impl for<'p> FnOnce(Thread<'p, X, Y>)) {
         self.phase(run);
     }
 
-    /// A phase of a reduction: the first `distance` threads own a pair of elements each, `distance` apart. Then all wait.
+    /// A phase of a reduction: the first `distance` threads own a pair of elements each, `distance`
+    /// apart. Then all wait.
     ///
-    /// Thread `t` gets elements `t` and `t + distance`, for `t < distance`; threads without a pair in the array do nothing. No
-    /// element is in two pairs.
+    /// Thread `t` gets elements `t` and `t + distance`, for `t < distance`; threads without a pair
+    /// in the array do nothing. No element is in two pairs.
     #[inline(always)]
     pub fn pairs<T: Element, const N: usize>(
         &mut self,
@@ -93,8 +99,9 @@ impl<const X: u32, const Y: u32> Block<X, Y> {
         self.phase(|thread| {
             let (first, distance) = (thread.number() as usize, distance as usize);
             if first < distance && first + distance < N {
-                // SAFETY: the array has both. As all threads have the same distance, `first` is below it and `first + distance` is
-                // not, no element is in the pairs of two threads. `run` cannot keep the references.
+                // SAFETY: the array has both. As all threads have the same distance, `first` is
+                // below it and `first + distance` is not, no element is in the pairs of two
+                // threads. `run` cannot keep the references.
                 run(unsafe { &mut *start.add(first) }, unsafe { &*start.add(first + distance) });
             }
         });
@@ -104,7 +111,8 @@ impl<const X: u32, const Y: u32> Block<X, Y> {
     #[inline(always)]
     pub fn finish(self, run: impl for<'p> FnOnce(Thread<'p, X, Y>)) {
         marker::reached();
-        // SAFETY: the block has this shape. No phase follows, so what `run` reads is not written any more.
+        // SAFETY: the block has this shape. No phase follows, so what `run` reads is not written
+        // any more.
         run(unsafe { Thread::here() });
     }
 

@@ -1,5 +1,5 @@
-//! What phases need of the device. Kernels do not run on the host: there, phases are compiled so that rustc finds misuse, and tests
-//! can show it.
+//! What phases need of the device. Kernels do not run on the host: there, phases are compiled so
+//! that rustc finds misuse, and tests can show it.
 
 use crate::disjoint::{Position, ThreadIndex};
 

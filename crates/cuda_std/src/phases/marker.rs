@@ -1,7 +1,8 @@
 //! The marker of a phase, for `cuda_builder`'s check.
 //!
-//! A call says: every thread of the block comes here, and with the same operand. The builder refuses a kernel for which it cannot
-//! prove that, and then removes the calls, so they cost nothing.
+//! A call says: every thread of the block comes here, and with the same operand. The builder
+//! refuses a kernel for which it cannot prove that, and then removes the calls, so they cost
+//! nothing.
 
 /// All threads of the block are here, with the same `operand`.
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Outputs in global memory that a phase writes elsewhere than at the thread's position.
 //!
-//! *Invariant:* which thread an element belongs to follows from the output's type and the block's shape, so it is the same in all
-//! blocks and all phases of a launch.
+//! *Invariant:* which thread an element belongs to follows from the output's type and the block's
+//! shape, so it is the same in all blocks and all phases of a launch.
 
 use core::marker::PhantomData;
 
@@ -9,14 +9,17 @@ use super::device;
 use super::thread::Thread;
 use crate::disjoint::Layout;
 
-/// The output of a transpose: each block reaches the tile that is its own with rows and columns exchanged.
+/// The output of a transpose: each block reaches the tile that is its own with rows and columns
+/// exchanged.
 ///
-/// Tiles have `SIDE` x `SIDE` elements. The block whose tile of the input begins at row `SIDE r` and column `SIDE c`, for its row `r`
-/// and column `c` in the grid, has the tile of the output that begins at row `SIDE c` and column `SIDE r`. Thread (x, y) has of its
-/// column `x` the rows `y`, `y + Y`, ...
+/// Tiles have `SIDE` x `SIDE` elements. The block whose tile of the input begins at row `SIDE r`
+/// and column `SIDE c`, for its row `r` and column `c` in the grid, has the tile of the output that
+/// begins at row `SIDE c` and column `SIDE r`. Thread (x, y) has of its column `x` the rows `y`,
+/// `y + Y`, ...
 ///
-/// As a kernel's parameter it is a `DisjointMatrix<T>`: a pointer, rows, columns and pitch. It promises that an element belongs to
-/// one thread for the whole launch: no two blocks have the same row and column in the grid.
+/// As a kernel's parameter it is a `DisjointMatrix<T>`: a pointer, rows, columns and pitch. It
+/// promises that an element belongs to one thread for the whole launch: no two blocks have the same
+/// row and column in the grid.
 #[derive(Debug)]
 pub struct TransposedMatrix<'a, T, const SIDE: u32> {
     start: *mut T,
@@ -47,15 +50,16 @@ impl<T, const SIDE: u32> TransposedMatrix<'_, T, SIDE> {
         for step in 0..SIDE / Y {
             let line = thread.y() + step * Y;
             if let Some(offset) = self.layout.offset(SIDE * block_col + line, SIDE * block_row + thread.x()) {
-                // SAFETY: the matrix has the element. Only this block has this tile, and in it only this thread this row of this
-                // column.
+                // SAFETY: the matrix has the element. Only this block has this tile, and in it only
+                // this thread this row of this column.
                 visit(line, unsafe { &mut *self.start.add(offset) });
             }
         }
     }
 }
 
-/// An output with one element for each block of a linear grid, which belongs to the block's thread 0.
+/// An output with one element for each block of a linear grid, which belongs to the block's thread
+/// 0.
 ///
 /// As a kernel's parameter it is a `DisjointSlice<T>`: a pointer and a length.
 #[derive(Debug)]
@@ -76,12 +80,14 @@ impl<T> BlockSlice<'_, T> {
         Self { start, length, elements: PhantomData }
     }
 
-    /// The block's element in its thread 0; `None` in the other threads, beyond the end, and in blocks whose y or z is not 0.
+    /// The block's element in its thread 0; `None` in the other threads, beyond the end, and in
+    /// blocks whose y or z is not 0.
     #[inline(always)]
     pub fn get_mut<const X: u32, const Y: u32>(&mut self, thread: Thread<'_, X, Y>) -> Option<&mut T> {
         let index = device::linear_block()? as usize;
         if thread.number() == 0 && index < self.length {
-            // SAFETY: the slice has the element, and no other block of a linear grid has this number.
+            // SAFETY: the slice has the element, and no other block of a linear grid has this
+            // number.
             Some(unsafe { &mut *self.start.add(index) })
         } else {
             None

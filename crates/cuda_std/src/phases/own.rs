@@ -3,6 +3,7 @@
 //! *Invariant:* the owner of an element depends on the tile's type and the block's shape alone.
 
 use core::marker::PhantomData;
+use core::ops::{Index, IndexMut};
 
 use super::marker;
 use super::shared::{Element, Shared, Tile};
@@ -15,10 +16,11 @@ use super::thread::Thread;
 /// | `[T; N]` | elements `t`, `t + X Y`, ... for its number `t` in the block |
 /// | `[[T; COLS]; ROWS]` | of column `x`, rows `y`, `y + Y`, ... |
 ///
-/// With `Y` = 1 a thread owns its whole column. Columns from `X` on belong to nobody: they are padding.
+/// With `Y` = 1 a thread owns its whole column. Columns from `X` on belong to nobody: they are
+/// padding.
 ///
-/// It promises that no other thread reaches these elements in this phase: each has one owner, and a phase makes one `Own` for each
-/// thread, which cannot be copied.
+/// It promises that no other thread reaches these elements in this phase: each has one owner, and a
+/// phase makes one `Own` for each thread, which cannot be copied.
 #[derive(Debug)]
 pub struct Own<'p, T, const X: u32, const Y: u32> {
     tile: *mut T,
@@ -49,7 +51,8 @@ impl<'p, T: Element, const N: usize, const X: u32, const Y: u32> Own<'p, [T; N],
     #[inline(always)]
     pub fn one(self) -> &'p mut T {
         const { assert!(N == Self::THREADS, "the array has one element for each thread of the block") }
-        // SAFETY: a thread's number is below `THREADS`. The reference lives no longer than the phase.
+        // SAFETY: a thread's number is below `THREADS`. The reference lives no longer than the
+        // phase.
         unsafe { &mut *self.tile.cast::<T>().add(self.thread.number() as usize) }
     }
 
@@ -77,12 +80,12 @@ impl<'p, T: Element, const COLS: usize, const ROWS: usize, const X: u32, const Y
         for step in 0..ROWS as u32 / Y {
             let row = self.thread.y() + step * Y;
             // SAFETY: the tile has the row: a thread's y is below `Y`.
-            visit(row, unsafe { self.element(row) });
+            visit(row, unsafe { &mut *self.element(row) });
         }
         let row = self.thread.y() + ROWS as u32 / Y * Y;
         if row < ROWS as u32 {
             // SAFETY: the tile has the row.
-            visit(row, unsafe { self.element(row) });
+            visit(row, unsafe { &mut *self.element(row) });
         }
     }
 
@@ -97,26 +100,60 @@ impl<'p, T: Element, const COLS: usize, const ROWS: usize, const X: u32, const Y
     }
 
     /// The thread's element of a row, or `None` if the row is another thread's or beyond the tile.
+    ///
+    /// An index (`own[row]`) asserts that it is there, which costs nothing where the compiler can
+    /// prove it.
     #[inline(always)]
     pub fn get_mut(&mut self, row: u32) -> Option<&mut T> {
-        if row < ROWS as u32 && row % Y == self.thread.y() {
-            // SAFETY: the tile has the row, and the thread owns it.
-            Some(unsafe { self.element(row) })
-        } else {
-            None
-        }
+        // SAFETY: the tile has the row, and the thread owns it.
+        if self.has(row) { Some(unsafe { &mut *self.element(row) }) } else { None }
     }
 
-    /// The thread's element of a row.
+    /// Whether the row is in the tile, and the thread's.
+    #[inline(always)]
+    fn has(&self, row: u32) -> bool {
+        row < ROWS as u32 && row % Y == self.thread.y()
+    }
+
+    /// The thread's element of a row. No other thread has this row of this column.
     ///
     /// # Safety
     ///
     /// The row is in the tile, and the thread's.
     #[inline(always)]
-    unsafe fn element(&mut self, row: u32) -> &mut T {
+    unsafe fn element(&self, row: u32) -> *mut T {
         const { Self::FITS }
-        // SAFETY: the caller says that the row is there, and the tile has the column. No other thread has this row of this column.
-        unsafe { &mut *self.tile.cast::<[T; COLS]>().add(row as usize).cast::<T>().add(self.thread.x() as usize) }
+        // SAFETY: the caller says that the row is there, and the tile has the column.
+        unsafe { self.tile.cast::<[T; COLS]>().add(row as usize).cast::<T>().add(self.thread.x() as usize) }
+    }
+}
+
+impl<T: Element, const COLS: usize, const ROWS: usize, const X: u32, const Y: u32> Index<u32>
+    for Own<'_, [[T; COLS]; ROWS], X, Y>
+{
+    type Output = T;
+
+    /// The thread's element of a row.
+    ///
+    /// # Panics
+    ///
+    /// If the row is another thread's or beyond the tile.
+    #[inline(always)]
+    fn index(&self, row: u32) -> &T {
+        assert!(self.has(row), "not the thread's row");
+        // SAFETY: the tile has the row, and the thread owns it.
+        unsafe { &*self.element(row) }
+    }
+}
+
+impl<T: Element, const COLS: usize, const ROWS: usize, const X: u32, const Y: u32> IndexMut<u32>
+    for Own<'_, [[T; COLS]; ROWS], X, Y>
+{
+    #[inline(always)]
+    fn index_mut(&mut self, row: u32) -> &mut T {
+        assert!(self.has(row), "not the thread's row");
+        // SAFETY: the tile has the row, and the thread owns it.
+        unsafe { &mut *self.element(row) }
     }
 }
 

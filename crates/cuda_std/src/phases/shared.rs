@@ -47,9 +47,10 @@ unsafe impl<T: Element, const COLS: usize, const ROWS: usize> Tile for [[T; COLS
 
 /// A tile in shared memory, which threads access in phases only.
 ///
-/// As a parameter of a kernel it is a static of this block; a launch passes nothing for it. It promises that no other `Shared` of
-/// the kernel is the same memory, so that `&mut` is exclusive for the whole block, if all its threads name the same tile. That is
-/// what the phase's marker makes `cuda_builder` prove.
+/// As a parameter of a kernel it is a static of this block; a launch passes nothing for it. It
+/// promises that no other `Shared` of the kernel is the same memory, so that `&mut` is exclusive
+/// for the whole block, if all its threads name the same tile. That is what the phase's marker
+/// makes `cuda_builder` prove.
 #[derive(Debug)]
 pub struct Shared<T: Tile> {
     tile: *mut T,
@@ -73,15 +74,15 @@ impl<T: Tile> Shared<T> {
     #[inline(always)]
     pub fn read<'p, const X: u32, const Y: u32>(&self, thread: Thread<'p, X, Y>) -> &'p T {
         let _ = thread;
-        // SAFETY: any bits are a value. No thread writes the tile while the phase `'p` runs: the phase would have borrowed it, and
-        // all threads name the same tile there.
+        // SAFETY: any bits are a value. No thread writes the tile while the phase `'p` runs: the
+        // phase would have borrowed it, and all threads name the same tile there.
         unsafe { &*self.tile }
     }
 
     /// Exchanges two tiles, so that they take turns: what one phase writes, the next one reads.
     ///
-    /// `core::mem::swap` does the same as bytes, which may hide from the optimiser that both are in shared memory. `cuda_builder`
-    /// refuses such a kernel, whose accesses would be slow.
+    /// `core::mem::swap` does the same as bytes, which may hide from the optimiser that both are in
+    /// shared memory. `cuda_builder` refuses such a kernel, whose accesses would be slow.
     #[inline(always)]
     pub fn swap(&mut self, other: &mut Self) {
         (self.tile, other.tile) = (other.tile, self.tile);

@@ -10,8 +10,8 @@ type OfThisPhase<'p> = PhantomData<(*const (), fn(&'p ()) -> &'p ())>;
 
 /// A thread of a block of `X` x `Y`, in the phase `'p`.
 ///
-/// It promises that the phase still runs: only the phase makes one, for a lifetime that ends with it. So a reference that was had by
-/// a `Thread<'p>` cannot be kept for the next phase.
+/// It promises that the phase still runs: only the phase makes one, for a lifetime that ends with
+/// it. So a reference that was had by a `Thread<'p>` cannot be kept for the next phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Thread<'p, const X: u32, const Y: u32 = 1> {
     x: u32,
@@ -44,7 +44,8 @@ impl<const X: u32, const Y: u32> Thread<'_, X, Y> {
         device::position()
     }
 
-    /// The thread's index in a linear launch: [`thread::linear_index`](crate::thread::linear_index).
+    /// The thread's index in a linear launch:
+    /// [`thread::linear_index`](crate::thread::linear_index).
     #[inline(always)]
     pub fn linear_index(self) -> ThreadIndex {
         device::linear_index()

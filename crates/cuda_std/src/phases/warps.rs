@@ -8,26 +8,21 @@ use crate::warp::{WarpShuffleValue, warp_reduce_first};
 impl<const X: u32, const Y: u32> Block<X, Y> {
     const WHOLE_WARPS: () = assert!((X * Y).is_multiple_of(32), "the block consists of whole warps");
 
-    /// Combines the `value`s of each warp's lanes. Lane 0 gets the result; the other lanes get partial results. Lanes wait for each
-    /// other, warps do not.
+    /// Combines the `value`s of each warp's lanes. Lane 0 gets the result; the other lanes get
+    /// partial results. Lanes wait for each other, warps do not.
     ///
     /// Safe, since all threads of the block come here.
     #[inline(always)]
     pub fn warp_reduce<T: WarpShuffleValue>(&mut self, value: T, combine: impl Fn(T, T) -> T) -> T {
         const { Self::WHOLE_WARPS }
         marker::reached();
-        let combine = |a, b| {
-            let both = combine(a, b);
-            // No thread has ended there.
-            marker::reached();
-            both
-        };
-        // SAFETY: all threads of the block are here, in whole warps.
+        // SAFETY: all threads of the block are here, in whole warps. `cuda_builder` refuses a
+        // `combine` that ends some of them.
         unsafe { warp_reduce_first(value, combine) }
     }
 
-    /// The last phase, in which only the first warp works: its lanes read tiles for a `value` each, which they combine. `run` gets
-    /// the result in lane 0, and partial results in the other lanes.
+    /// The last phase, in which only the first warp works: its lanes read tiles for a `value` each,
+    /// which they combine. `run` gets the result in lane 0, and partial results in the other lanes.
     #[inline(always)]
     pub fn finish_in_warp<T: WarpShuffleValue>(
         self,
@@ -37,11 +32,10 @@ impl<const X: u32, const Y: u32> Block<X, Y> {
     ) {
         const { Self::WHOLE_WARPS }
         self.finish(|thread| {
-            let value = (thread.number() < 32).then(|| value(thread));
-            // No thread has ended there.
-            marker::reached();
-            if let Some(value) = value {
-                // SAFETY: all lanes of the first warp are here.
+            if thread.number() < 32 {
+                let value = value(thread);
+                // SAFETY: all lanes of the first warp are here. `cuda_builder` refuses a `value` or
+                // `combine` that ends some of them.
                 run(thread, unsafe { warp_reduce_first(value, combine) });
             }
         });

@@ -1,8 +1,9 @@
 //! The warp: 32 threads that execute together and can read each other's registers.
 //!
-//! Every function here concerns several lanes. `mask` has a bit for each: [`FULL`] is all 32. Each lane in the mask must execute
-//! the same call with the same mask, and a caller's own bit must be set; lanes that have exited must not be in it. The lanes wait
-//! for each other, so they may arrive from different branches.
+//! Every function here concerns several lanes. `mask` has a bit for each: [`FULL`] is all 32. Each
+//! lane in the mask must execute the same call with the same mask, and a caller's own bit must be
+//! set; lanes that have exited must not be in it. The lanes wait for each other, so they may arrive
+//! from different branches.
 //!
 //! These are LLVM intrinsics, so the compiler does not move them across branches.
 
@@ -19,7 +20,8 @@ use crate::intrinsics;
 /// The mask of a whole warp.
 pub const FULL: u32 = u32::MAX;
 
-/// Waits until every lane of `mask` has arrived. The lanes then see what each wrote to memory before (`bar.warp.sync`).
+/// Waits until every lane of `mask` has arrived. The lanes then see what each wrote to memory
+/// before (`bar.warp.sync`).
 ///
 /// # Safety
 /// Every lane of `mask` executes this call with this mask, and none of them has exited.
@@ -28,8 +30,8 @@ pub unsafe fn sync_warp(mask: u32) {
     intrinsics::bar_warp_sync(mask);
 }
 
-/// The lanes that happen to execute this together (`activemask.b32`). They may differ at the next instruction, so do not use it
-/// as the mask of another call.
+/// The lanes that happen to execute this together (`activemask.b32`). They may differ at the next
+/// instruction, so do not use it as the mask of another call.
 #[inline(always)]
 pub fn activemask() -> u32 {
     intrinsics::activemask()

@@ -6,7 +6,8 @@ use super::shuffle::{WarpShuffleValue, warp_shuffle_down, warp_shuffle_xor};
 use crate::intrinsics;
 use crate::unroll;
 
-/// Combines the `value`s of all 32 lanes in five steps. Every lane gets the result (`shfl.sync.bfly`).
+/// Combines the `value`s of all 32 lanes in five steps. Every lane gets the result
+/// (`shfl.sync.bfly`).
 ///
 /// `combine` is associative and commutative: `|a, b| a + b`, `f32::max`, ...
 ///
@@ -22,8 +23,8 @@ pub unsafe fn warp_reduce_all<T: WarpShuffleValue>(value: T, combine: impl Fn(T,
     value
 }
 
-/// Combines the `value`s of all 32 lanes in five steps. Lane 0 gets the result (`shfl.sync.down`); the other lanes get
-/// partial results.
+/// Combines the `value`s of all 32 lanes in five steps. Lane 0 gets the result (`shfl.sync.down`);
+/// the other lanes get partial results.
 ///
 /// `combine` is associative and commutative: `|a, b| a + b`, `f32::max`, ...
 ///
@@ -56,7 +57,8 @@ pub enum WarpReductionOp {
     Xor,
 }
 
-/// Combines the `value`s of the lanes of `mask` in one instruction. Each of them gets the result (`redux.sync`).
+/// Combines the `value`s of the lanes of `mask` in one instruction. Each of them gets the result
+/// (`redux.sync`).
 ///
 /// Available from sm_80 on; [`warp_reduce_all`] works everywhere.
 ///

@@ -4,8 +4,9 @@ use crate::intrinsics;
 
 /// Gives each lane the `value` of the lane `delta` below it (`shfl.sync.up`).
 ///
-/// `width`, a power of two up to 32, divides the warp into parts that shuffle among themselves. Returns the value and
-/// whether the lane to read from is in the same part; if not, the lane gets its own value.
+/// `width`, a power of two up to 32, divides the warp into parts that shuffle among themselves.
+/// Returns the value and whether the lane to read from is in the same part; if not, the lane gets
+/// its own value.
 ///
 /// # Panics
 /// Traps if `width` is not a power of two or is above 32.
@@ -21,8 +22,9 @@ pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(mask: u32, value: T, delta: u
 
 /// Gives each lane the `value` of the lane `delta` above it (`shfl.sync.down`).
 ///
-/// `width`, a power of two up to 32, divides the warp into parts that shuffle among themselves. Returns the value and
-/// whether the lane to read from is in the same part; if not, the lane gets its own value.
+/// `width`, a power of two up to 32, divides the warp into parts that shuffle among themselves.
+/// Returns the value and whether the lane to read from is in the same part; if not, the lane gets
+/// its own value.
 ///
 /// # Panics
 /// Traps if `width` is not a power of two or is above 32.
@@ -37,8 +39,8 @@ pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(mask: u32, value: T, delta:
 
 /// Gives each lane the `value` of lane `index` of its part (`shfl.sync.idx`).
 ///
-/// `width`, a power of two up to 32, divides the warp into parts that shuffle among themselves; the index counts modulo
-/// `width`. Returns the value and whether the index was below `width`.
+/// `width`, a power of two up to 32, divides the warp into parts that shuffle among themselves; the
+/// index counts modulo `width`. Returns the value and whether the index was below `width`.
 ///
 /// # Panics
 /// Traps if `width` is not a power of two or is above 32.
@@ -51,10 +53,11 @@ pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(mask: u32, value: T, index: 
     value.shuffle(|word| intrinsics::shfl_idx(mask, word, index, clamp))
 }
 
-/// Gives each lane the `value` of the lane whose number differs in exactly the bits of `lane_mask` (`shfl.sync.bfly`).
+/// Gives each lane the `value` of the lane whose number differs in exactly the bits of `lane_mask`
+/// (`shfl.sync.bfly`).
 ///
-/// `width`, a power of two up to 32, divides the warp into parts; a lane may read from its own part and those below. Returns
-/// the value and whether it may; if not, the lane gets its own value.
+/// `width`, a power of two up to 32, divides the warp into parts; a lane may read from its own part
+/// and those below. Returns the value and whether it may; if not, the lane gets its own value.
 ///
 /// # Panics
 /// Traps if `width` is not a power of two or is above 32.
@@ -70,22 +73,31 @@ pub unsafe fn warp_shuffle_xor<T: WarpShuffleValue>(mask: u32, value: T, lane_ma
 /// The clamp of `shfl` for its last lane: bits 0 to 4 of operand c.
 const LAST: u32 = 31;
 
-/// The mask of the lane bits that stay fixed if the warp is divided into parts of `width`: bits 8 to 12 of operand c.
+/// The mask of the lane bits that stay fixed if the warp is divided into parts of `width`: bits 8
+/// to 12 of operand c.
 #[inline(always)]
 fn segment(width: u32) -> u32 {
     assert!(width.is_power_of_two() && width <= 32);
     (32 - width) << 8
 }
 
-/// A value that lanes can shuffle: any number of up to 64 bits. Those of 64 bits take two shuffles, smaller ones one.
-pub trait WarpShuffleValue: Copy {
-    /// Shuffles the words of this value with `word`, which returns a word of the other lane and whether there was one.
+/// A value that lanes can shuffle: any number of up to 64 bits. Those of 64 bits take two shuffles,
+/// smaller ones one.
+///
+/// # Safety
+///
+/// [`shuffle`](Self::shuffle) calls `word` as often in each lane, and not in a branch that depends
+/// on the lane: all lanes wait for each other there.
+pub unsafe trait WarpShuffleValue: Copy {
+    /// Shuffles the words of this value with `word`, which returns a word of the other lane and
+    /// whether there was one.
     fn shuffle(self, word: impl Fn(u32) -> (u32, bool)) -> (Self, bool);
 }
 
 macro_rules! shuffle_words {
     ($($ty:ty)*) => {$(
-        impl WarpShuffleValue for $ty {
+        // SAFETY: each lane shuffles the same words.
+        unsafe impl WarpShuffleValue for $ty {
             #[inline(always)]
             fn shuffle(self, word: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
                 let (other, inside) = word(self as u32);
@@ -99,7 +111,8 @@ shuffle_words!(u8 i8 u16 i16 u32 i32);
 
 macro_rules! shuffle_pairs {
     ($($ty:ty)*) => {$(
-        impl WarpShuffleValue for $ty {
+        // SAFETY: each lane shuffles the same words.
+        unsafe impl WarpShuffleValue for $ty {
             #[inline(always)]
             fn shuffle(self, word: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
                 let (low, inside) = word(self as u32);
@@ -112,7 +125,8 @@ macro_rules! shuffle_pairs {
 
 shuffle_pairs!(u64 i64 usize isize);
 
-impl WarpShuffleValue for f32 {
+// SAFETY: as for its bits.
+unsafe impl WarpShuffleValue for f32 {
     #[inline(always)]
     fn shuffle(self, word: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
         let (bits, inside) = self.to_bits().shuffle(word);
@@ -120,7 +134,8 @@ impl WarpShuffleValue for f32 {
     }
 }
 
-impl WarpShuffleValue for f64 {
+// SAFETY: as for its bits.
+unsafe impl WarpShuffleValue for f64 {
     #[inline(always)]
     fn shuffle(self, word: impl Fn(u32) -> (u32, bool)) -> (Self, bool) {
         let (bits, inside) = self.to_bits().shuffle(word);

@@ -1,4 +1,5 @@
-//! Votes and matches: compare a predicate or a value across the lanes of a warp (PTX manual, `vote.sync` and `match.sync`).
+//! Votes and matches: compare a predicate or a value across the lanes of a warp (PTX manual,
+//! `vote.sync` and `match.sync`).
 
 use crate::intrinsics;
 
@@ -38,7 +39,8 @@ pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
     intrinsics::vote_ballot(mask, predicate)
 }
 
-/// The mask of those lanes of `mask` whose `value` has the same bits as this lane's (`match.any.sync`, from sm_70 on).
+/// The mask of those lanes of `mask` whose `value` has the same bits as this lane's
+/// (`match.any.sync`, from sm_70 on).
 ///
 /// # Safety
 /// Every lane of `mask` executes this call with this mask.
@@ -47,7 +49,8 @@ pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
     value.match_any(mask)
 }
 
-/// `Some(mask)` if `value` has the same bits in every lane of `mask`, else `None` (`match.all.sync`, from sm_70 on).
+/// `Some(mask)` if `value` has the same bits in every lane of `mask`, else `None`
+/// (`match.all.sync`, from sm_70 on).
 ///
 /// # Safety
 /// Every lane of `mask` executes this call with this mask.

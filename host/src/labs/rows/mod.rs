@@ -145,15 +145,17 @@ impl Rows {
         let (Statistic { task, .. }, Layout(index), block) = (statistic, layout.of, self.options.block);
         let by_column = task == Task::ColumnMeans;
         let best = if by_column { Best::for_columns } else { Best::for_rows }(rows, columns, multiprocessors);
-        let (kernel, launch) = match (by_column, method.of) {
-            (_, Method::Best) => (None, best.launch(rows, columns).into()),
-            (false, Method::Global) => (Some(statistic.global), LaunchConfig::linear(rows, block)),
-            (true, Method::Global) => (Some(statistic.global), LaunchConfig::linear(columns, block)),
-            (false, Method::Shared) => (Some(statistic.shared), LaunchConfig::new([rows as u32, 1, 1], [block, 1, 1])),
-            (true, Method::Shared) => {
-                let grid = [columns.div_ceil(32) as u32, 1, 1];
-                (Some(statistic.shared), LaunchConfig::blocks(statistic.shared, grid))
+        // A block for each row, or for 32 columns.
+        let blocks = if by_column { columns.div_ceil(32) } else { rows };
+        let grid = [blocks as u32, 1, 1];
+        let (kernel, launch) = match method.of {
+            Method::Best => (None, best.launch(rows, columns).into()),
+            Method::Global => {
+                (Some(statistic.global), LaunchConfig::linear(if by_column { columns } else { rows }, block))
             }
+            Method::Shared if by_column => (Some(statistic.shared), LaunchConfig::blocks(statistic.shared, grid)),
+            Method::Shared => (Some(statistic.shared), LaunchConfig::new(grid, [block, 1, 1])),
+            Method::Phased => (Some(statistic.phased), LaunchConfig::blocks(statistic.phased, grid)),
         };
         let variant = Variant::new(
             format!("{name}-{}-{}", method.name, layout.name),

@@ -4,7 +4,7 @@ use best_kernels::rows as best;
 use clap::Args;
 use cuda_std::launch::{self, Kernel, Pointer, PointerMut, SafeKernel};
 use device::flag_values::power_of_two;
-use kernels::{rows as kernel, rows_all as others};
+use kernels::{phases, rows as kernel, rows_all as others};
 
 use crate::labs::inputs::MatrixFlags;
 use crate::labs::showcase::Showcase;
@@ -39,6 +39,8 @@ pub(super) struct Statistic {
     pub(super) global: &'static Plain,
     /// A block for each row, or eight threads for each column.
     pub(super) shared: &'static Plain,
+    /// The same in phases.
+    pub(super) phased: &'static Plain,
     /// The best kernels: with 8 and 32 lanes per row, and with blocks.
     pub(super) best: Option<(&'static Lanes, &'static Lanes, &'static Blocks)>,
 }
@@ -47,6 +49,7 @@ const SUM: Statistic = Statistic {
     task: Task::Sum,
     global: &kernel::rows_sum_global,
     shared: &kernel::rows_sum_shared,
+    phased: &phases::rows_sum_phased,
     best: Some((&best::rows_sum_lanes8, &best::rows_sum_lanes32, &best::rows_sum_blocks)),
 };
 
@@ -54,6 +57,7 @@ const MEAN: Statistic = Statistic {
     task: Task::Mean,
     global: &others::rows_mean_global,
     shared: &others::rows_mean_shared,
+    phased: &others::rows_mean_phased,
     best: Some((&best::rows_mean_lanes8, &best::rows_mean_lanes32, &best::rows_mean_blocks)),
 };
 
@@ -61,6 +65,7 @@ const MAX: Statistic = Statistic {
     task: Task::Max,
     global: &others::rows_max_global,
     shared: &others::rows_max_shared,
+    phased: &others::rows_max_phased,
     best: Some((&best::rows_max_lanes8, &best::rows_max_lanes32, &best::rows_max_blocks)),
 };
 
@@ -68,6 +73,7 @@ const MIN: Statistic = Statistic {
     task: Task::Min,
     global: &others::rows_min_global,
     shared: &others::rows_min_shared,
+    phased: &others::rows_min_phased,
     best: Some((&best::rows_min_lanes8, &best::rows_min_lanes32, &best::rows_min_blocks)),
 };
 
@@ -75,6 +81,7 @@ const SQUARES: Statistic = Statistic {
     task: Task::Squares,
     global: &others::rows_squares_global,
     shared: &others::rows_squares_shared,
+    phased: &others::rows_squares_phased,
     best: Some((&best::rows_squares_lanes8, &best::rows_squares_lanes32, &best::rows_squares_blocks)),
 };
 
@@ -82,6 +89,7 @@ const COLUMN_MEANS: Statistic = Statistic {
     task: Task::ColumnMeans,
     global: &kernel::rows_column_means_global,
     shared: &kernel::rows_column_means_shared,
+    phased: &phases::rows_column_means_phased,
     best: None,
 };
 
@@ -102,6 +110,7 @@ impl Variants for Statistic {
 pub(super) enum Method {
     Global,
     Shared,
+    Phased,
     Best,
 }
 
@@ -111,6 +120,7 @@ impl Variants for Method {
     const TABLE: &'static [VariantSpec<Self>] = &[
         variant("global", "A thread for each row or column, from global memory", Self::Global),
         variant("shared", "A block for each row, or eight threads for each column, combined in shared memory", Self::Shared),
+        variant("phased", "The same in phases, in blocks of 256: safe kernels that cannot race", Self::Phased).extra(),
         variant("best", "The number of lanes or blocks for each row or column that is best for the shape", Self::Best),
     ];
 }

@@ -4,7 +4,8 @@
 use cuda_std::{address_space, atomic, shared::SharedCell, thread};
 use cuda_std::{gpu_only, kernel};
 
-/// Every operation on a `u32` in global memory, with the operand `t` in thread `t`. The targets are 10 words, one per operation.
+/// Every operation on a `u32` in global memory, with the operand `t` in thread `t`. The targets are
+/// 10 words, one per operation.
 ///
 /// # Safety
 /// `words` has 10 elements.
@@ -33,11 +34,12 @@ pub unsafe fn atomic_tickets(counter: *mut u32, tickets: *mut u32) {
     *tickets.add(ticket as usize) = thread::index_1d();
 }
 
-/// Hands values to the next block: each thread of block 0 leaves its index plus 1, and thread `t` of block 1 takes that of thread `t`.
-/// Words of 8 bytes hold flag and value in one.
+/// Hands values to the next block: each thread of block 0 leaves its index plus 1, and thread `t`
+/// of block 1 takes that of thread `t`. Words of 8 bytes hold flag and value in one.
 ///
 /// # Safety
-/// `values` and `taken` have an element for each thread of a block, `flag` is 0, `word` holds 0. There are two blocks.
+/// `values` and `taken` have an element for each thread of a block, `flag` is 0, `word` holds 0.
+/// There are two blocks.
 #[kernel]
 pub unsafe fn atomic_hand_over(values: *mut u32, flag: *mut u32, word: *mut u64, taken: *mut u32) {
     let t = thread::thread_idx_x() as usize;
@@ -89,7 +91,8 @@ pub unsafe fn atomic_types(signed: *mut i32, wide: *mut u64, wide_signed: *mut i
 /// In shared memory: a histogram of four bins, and a sum of floats.
 ///
 /// # Safety
-/// Blocks of at least 32 threads; `input` has an element for each thread, `bins` 4 and `sum` one for each block.
+/// Blocks of at least 32 threads; `input` has an element for each thread, `bins` 4 and `sum` one
+/// for each block.
 #[kernel]
 pub unsafe fn atomic_shared(input: *const u32, bins: *mut u32, sum: *mut f32) {
     let t = thread::thread_idx_x() as usize;
@@ -115,8 +118,8 @@ pub unsafe fn atomic_shared(input: *const u32, bins: *mut u32, sum: *mut f32) {
     }
 }
 
-/// Every operation for the block and for the system: the same 8 words as those of [`atomic_words`], without the counters,
-/// first for the one and then for the other; and a double each.
+/// Every operation for the block and for the system: the same 8 words as those of [`atomic_words`],
+/// without the counters, first for the one and then for the other; and a double each.
 ///
 /// # Safety
 /// `words` has 16 elements, `doubles` 2.
@@ -154,7 +157,8 @@ pub unsafe fn atomic_scopes(words: *mut u32, doubles: *mut f64) {
 #[gpu_only]
 static TOTAL: atomic::AtomicF32 = atomic::AtomicF32::new(0.0);
 
-/// Floats as atomic types: adds a half to one and takes a quarter from the other, counts with both fences, and copies a flag.
+/// Floats as atomic types: adds a half to one and takes a quarter from the other, counts with both
+/// fences, and copies a flag.
 ///
 /// # Safety
 /// `floats` has 3 elements, `doubles` 1.

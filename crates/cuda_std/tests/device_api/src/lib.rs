@@ -1,8 +1,10 @@
-//! Kernels that use every device function of `cuda_std`, for its tests. They are not part of the course.
+//! Kernels that use every device function of `cuda_std`, for its tests. They are not part of the
+//! course.
 //!
-//! A comment `// ptx: TEXT` in a kernel says that the kernel's PTX must contain TEXT. The tests check the checked-in PTX, and a
-//! fresh compilation if there is a device compiler; `// ptx: not TEXT` says that it must not. Every kernel can also run on the simulator: one block of 32 or 64 threads,
-//! buffers in which each thread has its own elements, predictable results.
+//! A comment `// ptx: TEXT` in a kernel says that the kernel's PTX must contain TEXT. The tests
+//! check the checked-in PTX, and a fresh compilation if there is a device compiler;
+//! `// ptx: not TEXT` says that it must not. Every kernel can also run on the simulator: one block
+//! of 32 or 64 threads, buffers in which each thread has its own elements, predictable results.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]

@@ -102,7 +102,8 @@ pub unsafe fn math_exact_f64(input: *const f64, output: *mut f64) {
     }
 }
 
-/// The accurate functions of one number: 27 results per thread, NaN where a function is not defined.
+/// The accurate functions of one number: 27 results per thread, NaN where a function is not
+/// defined.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` 27.
@@ -145,7 +146,8 @@ pub unsafe fn math_accurate_f32(input: *const f32, output: *mut f32) {
     }
 }
 
-/// The accurate functions of one number: 27 results per thread, NaN where a function is not defined.
+/// The accurate functions of one number: 27 results per thread, NaN where a function is not
+/// defined.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` 27.

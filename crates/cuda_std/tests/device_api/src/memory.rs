@@ -5,7 +5,8 @@ use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u
 use cuda_std::{address_space, dependent_launch, mem, pipeline, shared::SharedAddress, shared::SharedCell, thread};
 use cuda_std::{gpu_only, kernel};
 
-/// Adds up twelve loads of one float, each with another operator or priority, and stores the sum in eight ways.
+/// Adds up twelve loads of one float, each with another operator or priority, and stores the sum in
+/// eight ways.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` eight.
@@ -136,8 +137,8 @@ pub unsafe fn memory_pipeline(input: *const f32x4, output: *mut f32x4, inside: u
     }
 }
 
-/// Replaces each number by three times itself and one more: launches that follow one another only agree with this if each waits for
-/// the one before.
+/// Replaces each number by three times itself and one more: launches that follow one another only
+/// agree with this if each waits for the one before.
 ///
 /// # Safety
 /// `data` has a number for each thread, and nothing else uses it during the launch.

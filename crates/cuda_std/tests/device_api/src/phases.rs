@@ -100,6 +100,31 @@ pub fn phases_columns(
     });
 }
 
+/// Counts of values, each thread in its own column, and then of all columns. A value that has no
+/// row stops the launch.
+// ptx: trap
+#[kernel(block(32), linear)]
+pub fn phases_index(
+    mut block: Block<32>,
+    mut counts: Shared<[[u32; 32]; 16]>,
+    input: &[u32],
+    mut output: DisjointSlice<u32>,
+) {
+    block.update(&mut counts, |thread, mut own| {
+        own.each(|_, count| *count = 0);
+        let first = own[0];
+        for value in input.iter().skip(thread.x() as usize).step_by(32) {
+            own[*value] += first + 1;
+        }
+    });
+    block.finish(|thread| {
+        let row = counts.read(thread).get(thread.x() as usize);
+        if let (Some(row), Some(to)) = (row, output.get_mut(thread.linear_index())) {
+            *to = row.iter().sum();
+        }
+    });
+}
+
 /// A histogram by atomic additions to a tile.
 // ptx: atom.shared.add
 #[kernel(block(64), linear)]

@@ -56,10 +56,12 @@ pub unsafe fn shared_static_mut(data: *mut u64) {
     *data.add(t) = *stage.add(t ^ 1); // ptx: ld.shared.b64
 }
 
-/// Two arrays in dynamic shared memory: floats, followed by bytes. Writes the sum of a neighbour's two values, and the size.
+/// Two arrays in dynamic shared memory: floats, followed by bytes. Writes the sum of a neighbour's
+/// two values, and the size.
 ///
 /// # Safety
-/// The launch gives 5 bytes of dynamic shared memory for each thread; `output` has an element for each thread.
+/// The launch gives 5 bytes of dynamic shared memory for each thread; `output` has an element for
+/// each thread.
 #[kernel]
 pub unsafe fn shared_dynamic(output: *mut f32) {
     let t = thread::thread_idx_x() as usize;

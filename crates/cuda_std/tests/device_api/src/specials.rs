@@ -52,7 +52,8 @@ pub unsafe fn special_exit(output: *mut u32) {
     *output.add(i as usize) = 2;
 }
 
-/// Traps in the thread whose number is `victim`: by hand for even ones, by a failed assertion for odd ones.
+/// Traps in the thread whose number is `victim`: by hand for even ones, by a failed assertion for
+/// odd ones.
 ///
 /// # Safety
 /// `output` has an element for each thread.

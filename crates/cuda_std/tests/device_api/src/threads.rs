@@ -56,7 +56,8 @@ pub unsafe fn thread_coordinates(output: *mut u32) {
     *output.add(thread::index() as usize) = thread + block + block_dim + grid_dim;
 }
 
-/// Counts, for each thread, the threads of its block whose input is not 0, and whether all or any are not 0.
+/// Counts, for each thread, the threads of its block whose input is not 0, and whether all or any
+/// are not 0.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` three.

@@ -4,7 +4,8 @@
 use cuda_std::{address_space, shared, shared::SharedCell, thread, warp};
 use cuda_std::{gpu_only, kernel};
 
-/// Shuffles a word in all four ways; the second half of each output says whether the source lane was valid.
+/// Shuffles a word in all four ways; the second half of each output says whether the source lane
+/// was valid.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` eight.
@@ -107,8 +108,8 @@ pub unsafe fn warp_barrier(input: *const u32, output: *mut u32) {
     *output.add(i) = shared::load(stage.add(31 - lane)); // ptx: ld.volatile.shared.b32
 }
 
-/// The sum of a block of 64 in shared memory: one barrier of the block, then the last warp alone, unrolled, in step by its own
-/// barriers.
+/// The sum of a block of 64 in shared memory: one barrier of the block, then the last warp alone,
+/// unrolled, in step by its own barriers.
 ///
 /// # Safety
 /// Blocks of 64 threads; `input` has an element for each thread, `sums` one for each block.
