@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use super::analysis::Divergence;
+use super::ends::leavings;
 use super::function::{Function, bodies, is_kernel};
 use super::instruction::Instruction;
 use super::part::may_wait;
@@ -68,6 +69,19 @@ pub enum UniformityError {
         /// The branch, and what its condition comes from.
         cause: String,
     },
+    /// A thread may end while others of its warp wait for it.
+    #[error(
+        "{place}: kernel `{kernel}` may end a thread here, while others of its warp go on to combine their values: {cause}; let it \
+         go on with a value that changes nothing"
+    )]
+    End {
+        /// The Rust file and line.
+        place: String,
+        /// The kernel.
+        kernel: String,
+        /// The branch, and what its condition comes from.
+        cause: String,
+    },
     /// A function with a barrier cannot be inlined.
     #[error(
         "{place}: kernel `{kernel}` calls `{function}`, which may reach a barrier, a phase or the thread's end, and cannot be \
@@ -91,6 +105,7 @@ impl UniformityError {
             | Self::Phase { place, .. }
             | Self::Operand { place, .. }
             | Self::Hidden { place, .. }
+            | Self::End { place, .. }
             | Self::Warp { place, .. } => place,
         }
     }
@@ -124,9 +139,13 @@ pub(crate) fn check(ir: &str, crate_prefix: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for kernel in kernels {
         let has_phases = kernel.instructions.iter().any(|instruction| instruction.callee() == Some(PHASE));
-        let mut errors = module.check(&kernel);
-        // A phase's warps are whole.
-        errors.retain(|error| !(has_phases && matches!(error, UniformityError::Warp { .. })));
+        let divergence = Divergence::of(&kernel, &module.constants, Scope::Block);
+        let mut errors = module.check(&kernel, &divergence);
+        if has_phases {
+            // A phase's warps are whole, unless a thread has ended.
+            errors.retain(|error| !matches!(error, UniformityError::Warp { .. }));
+            errors.extend(module.ends(&kernel, &divergence));
+        }
         // A phase has a barrier, and functions with one may be inlined more than once. All of them count alike.
         let mut places = HashSet::new();
         errors.retain(|error| places.insert(error.place().to_owned()));
@@ -166,25 +185,20 @@ enum Together<'a> {
 }
 
 impl<'a> Module<'a> {
-    fn check(&self, kernel: &Function<'a>) -> Vec<UniformityError> {
-        let divergence = Divergence::of(kernel, &self.constants, Scope::Block);
+    fn check(&self, kernel: &Function<'a>, divergence: &Divergence) -> Vec<UniformityError> {
         let in_warp = OnceCell::new();
         let mut findings = Vec::new();
         for (index, instruction) in kernel.instructions.iter().enumerate() {
             let Some(together) = self.together(instruction) else { continue };
             let divergence = match together {
                 Together::Warp => in_warp.get_or_init(|| Divergence::of(kernel, &self.constants, Scope::Warp)),
-                _ => &divergence,
+                _ => divergence,
             };
             let place = self.places.find(instruction.location);
             let shown = place.as_ref().map_or_else(|| "unknown line".to_owned(), Place::full);
             let name = demangle(kernel.name);
-            let branch = divergence.branch_of(instruction.block).map(|branch| {
-                let at = self.places.find(kernel.instructions[branch].location);
-                let at = at
-                    .map_or_else(|| "a branch".to_owned(), |at| format!("the branch in {}", at.beside(place.as_ref())));
-                format!("{at} depends on {}", self.origin(kernel, divergence, branch, place.as_ref()))
-            });
+            let branch = divergence.branch_of(instruction.block);
+            let branch = branch.map(|branch| self.cause(kernel, divergence, branch, place.as_ref()));
             let operand = || {
                 let depends = divergence.origin(index).is_some();
                 depends.then(|| self.origin(kernel, divergence, index, place.as_ref()))
@@ -212,6 +226,28 @@ impl<'a> Module<'a> {
             });
         }
         findings
+    }
+
+    /// The ends of threads for which others of their warp wait.
+    fn ends(&self, kernel: &Function<'a>, divergence: &Divergence) -> Vec<UniformityError> {
+        let of_warp = |instruction: &Instruction<'a>| matches!(self.together(instruction), Some(Together::Warp));
+        let leavings = leavings(kernel, divergence, of_warp).into_iter();
+        let errors = leavings.map(|leaving| {
+            let place = self.places.find(kernel.instructions[leaving.end].location);
+            UniformityError::End {
+                place: place.as_ref().map_or_else(|| "unknown line".to_owned(), Place::full),
+                kernel: demangle(kernel.name),
+                cause: self.cause(kernel, divergence, leaving.branch, place.as_ref()),
+            }
+        });
+        errors.collect()
+    }
+
+    /// A branch, and what its condition comes from.
+    fn cause(&self, kernel: &Function<'_>, divergence: &Divergence, branch: usize, near: Option<&Place<'_>>) -> String {
+        let at = self.places.find(kernel.instructions[branch].location);
+        let at = at.map_or_else(|| "a branch".to_owned(), |at| format!("the branch in {}", at.beside(near)));
+        format!("{at} depends on {}", self.origin(kernel, divergence, branch, near))
     }
 
     fn together(&self, instruction: &Instruction<'a>) -> Option<Together<'a>> {

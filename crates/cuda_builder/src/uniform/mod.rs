@@ -10,7 +10,8 @@
 //!    alone; the PTX is compiled from the original.
 //! 2. [`function`] and [`instruction`] parse it.
 //! 3. [`analysis`] finds what depends on the thread, with [`flow`] and [`values`].
-//! 4. [`check()`] compares that with the barriers and phases, and [`places`] names the lines.
+//! 4. [`check()`] compares that with the barriers and phases, [`ends`] finds threads that end while
+//!    their warp shuffles, and [`places`] names the lines.
 //!
 //! Kernels with phases are always checked in this way. The others are checked in what the optimiser
 //! makes of them, which costs no second run of it: only a kernel that has something suspicious there
@@ -21,6 +22,7 @@
 
 mod analysis;
 mod check;
+mod ends;
 mod flow;
 mod function;
 #[cfg(test)]
