@@ -28,17 +28,6 @@ fn with_names(text: &str, function: &Function) -> String {
     out + rest
 }
 
-/// `text` without the modifiers that are at their defaults.
-fn without_defaults(mut text: String) -> String {
-    for default in ["rounding: Default, ", "precision: Exact, ", "relu: false "] {
-        text = text.replace(default, "");
-    }
-    for flag in ["flush_subnormals", "saturate", "propagate_nan", "xor_sign_abs"] {
-        text = text.replace(&format!("{flag}: false, "), "");
-    }
-    text
-}
-
 /// Each instruction of a function: its text, and beneath it what it became.
 fn listing(module: &Module, name: &str) -> String {
     let function = &module.functions[module.function(name).unwrap_or_else(|| panic!("{name} is there"))];
@@ -47,7 +36,7 @@ fn listing(module: &Module, name: &str) -> String {
         let text = &module.text[instruction.span.start as usize..instruction.span.end as usize];
         let guard = instruction.guard.map_or_else(String::new, |guard| format!("{guard:?} "));
         let line = format!("    {guard}{:?}", instruction.op);
-        writeln!(listing, "{text}\n{}", without_defaults(with_names(&line, function))).expect("a string takes all");
+        writeln!(listing, "{text}\n{}", with_names(&line, function)).expect("a string takes all");
     }
     listing
 }

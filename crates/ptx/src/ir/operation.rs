@@ -3,6 +3,8 @@
 //! What PTX can express in several ways has one form here. A modifier that PTX does not allow on an
 //! instruction never gets here: `typing` rejects it. Plain data that `simt` decodes.
 
+use std::fmt;
+
 use super::operand::{Destination, Operand};
 
 /// How arithmetic rounds.
@@ -44,7 +46,7 @@ pub enum Precision {
 }
 
 /// Modifiers of arithmetic.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Mode {
     /// Rounding.
     pub rounding: Rounding,
@@ -64,6 +66,34 @@ pub struct Mode {
     pub xor_sign_abs: bool,
     /// `.relu`: negative results and NaN become zero.
     pub relu: bool,
+}
+
+/// Shows the modifiers that are not at their defaults.
+impl fmt::Debug for Mode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Mode");
+        if self.rounding != Rounding::default() {
+            shown.field("rounding", &self.rounding);
+        }
+        if self.precision != Precision::default() {
+            shown.field("precision", &self.precision);
+        }
+        let flags = [
+            ("flush_subnormals", self.flush_subnormals),
+            ("saturate", self.saturate),
+            ("saturate_finite", self.saturate_finite),
+            ("out_of_bounds_zero", self.out_of_bounds_zero),
+            ("propagate_nan", self.propagate_nan),
+            ("xor_sign_abs", self.xor_sign_abs),
+            ("relu", self.relu),
+        ];
+        for (name, set) in flags {
+            if set {
+                shown.field(name, &set);
+            }
+        }
+        shown.finish()
+    }
 }
 
 /// Operations on one value.
