@@ -6,6 +6,7 @@ use super::cache::Cache;
 use super::counters::{ModelCounters, SectorCounters};
 use super::gpu::{L2, Model};
 use super::multiprocessor::{Multiprocessor, Upstream};
+use super::timing::Timing;
 use super::traffic::{Note, Traffic, WrittenBack};
 use crate::instruction::AccessKind;
 
@@ -27,6 +28,8 @@ pub(crate) struct Chip {
     /// sectors.
     asked: HashMap<(usize, u64), (u32, u8)>,
     counters: ModelCounters,
+    /// Bytes that DRAM delivers in its latency.
+    in_flight: u64,
     /// What a replay needs to know, if anyone asks.
     pub traffic: Option<Box<Traffic>>,
 }
@@ -47,6 +50,7 @@ impl Chip {
             dirty_count: 0,
             asked: HashMap::new(),
             counters: ModelCounters::new(model),
+            in_flight: model.timing().map_or(0, Timing::bytes_in_flight),
             traffic: None,
         }
     }
@@ -59,7 +63,10 @@ impl Chip {
     /// Serves what the multiprocessors have requested since the last round, one request of each in
     /// turn.
     pub fn serve<'m>(&mut self, multiprocessors: impl Iterator<Item = &'m mut Multiprocessor>) {
-        let Some(l2) = self.l2 else { return };
+        let Some(l2) = self.l2 else {
+            self.look_at_partitions(multiprocessors);
+            return;
+        };
         let mut all: Vec<&mut Multiprocessor> = multiprocessors.collect();
         let longest = all.iter().map(|from| from.upstream.len()).max().unwrap_or(0);
         for index in 0..longest {
@@ -75,6 +82,13 @@ impl Chip {
             from.upstream.clear();
             from.notes.iter_mut().for_each(Vec::clear);
         }
+    }
+
+    /// Without L2: which partitions of DRAM the multiprocessors use, if anyone asks.
+    fn look_at_partitions<'m>(&mut self, multiprocessors: impl Iterator<Item = &'m mut Multiprocessor>) {
+        let Some(Traffic { camping, .. }) = self.traffic.as_deref_mut() else { return };
+        multiprocessors.filter_map(|from| from.sent.as_mut()).for_each(|sent| camping.take(sent));
+        camping.look(self.in_flight);
     }
 
     fn request(&mut self, l2: &L2, request: Upstream, from: &Multiprocessor, note: Option<Note>) {

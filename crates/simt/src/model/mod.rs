@@ -12,8 +12,8 @@
 //!   are neighbours there;
 //! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it;
 //!   `read_only`: Kepler's read-only cache; `chip`: L2 and DRAM;
-//! - `counters`: what is counted; `timing`: how fast each model is, and `traffic`: what more a
-//!   launch counts if it asks for its time.
+//! - `counters`: what is counted; `timing`: how fast each model is; `traffic` and `partitions`:
+//!   what more a launch counts if it asks for its time.
 //!
 //! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls
 //! into this folder, and `machine/modelled.rs` passes the accesses. Nothing here reads the memory
@@ -27,6 +27,7 @@ mod data;
 mod gpu;
 mod multiprocessor;
 mod occupancy;
+mod partitions;
 mod read_only;
 mod seats;
 mod timing;

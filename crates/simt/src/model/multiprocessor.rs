@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use super::cache::Cache;
 use super::counters::{ModelCounters, SectorCounters, TransactionCounters};
 use super::gpu::{BankRule, LINE_BYTES, LoadCaching, Model, StoreHit};
+use super::partitions::Sent;
 use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
 use super::traffic::Note;
 use super::transactions::Route;
@@ -89,6 +90,8 @@ pub(crate) struct Multiprocessor {
     pub upstream: Vec<Upstream>,
     /// For each of them, what only the traffic cares about; `None` if nobody asks.
     pub notes: Option<Vec<Note>>,
+    /// What was sent to the partitions of DRAM, if anyone asks and there are some.
+    pub sent: Option<Sent>,
     /// The access that is being made.
     note: Note,
     /// The textures' part of L1, for the replay alone: no counter knows it.
@@ -142,6 +145,7 @@ impl Multiprocessor {
             counters: ModelCounters::new(model),
             upstream: Vec::new(),
             notes: None,
+            sent: None,
             note: Note { place: 0, bytes: 0 },
             textures: None,
         }
@@ -150,6 +154,8 @@ impl Multiprocessor {
     /// From now on, keeps what a replay needs to know. `textures`: also of texture fetches.
     pub fn keep_notes(&mut self, carveout: u32, textures: bool) {
         self.notes = Some(Vec::new());
+        let partitions = self.model.timing().map_or(0, |timing| timing.memory.partitions);
+        self.sent = (partitions > 0).then(|| Sent::new(partitions));
         let lines = (self.model.l1_bytes(carveout).max(8 << 10) / 128) as usize;
         self.textures = textures.then(|| TextureCache { l1: Cache::new(lines, 4), seen: HashSet::new() });
     }
@@ -194,6 +200,12 @@ impl Multiprocessor {
         self.count(kind, origin, through, access);
         if self.model.l2.is_none() {
             self.past_caches(kind, transactions::of(self.model.global, access, Route::PastL1).bytes.into());
+            if let Some(sent) = &mut self.sent {
+                let writes = !matches!(kind, AccessKind::Load | AccessKind::Copy);
+                transactions::list(self.model.global, access, Route::PastL1, |address, bytes| {
+                    sent.add(address, bytes, writes);
+                });
+            }
             return;
         }
         let lanes_together = self.model.global.lanes_together(access.width);

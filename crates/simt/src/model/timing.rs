@@ -66,6 +66,9 @@ pub(crate) struct Issue {
     pub convert: u32,
     /// f64 arithmetic.
     pub double: u32,
+    /// Whether pointers have 32 bits, so that integers of 64 bits cost what those of 32 bits do,
+    /// and parameters lie in shared memory, where instructions take operands from.
+    pub short_pointers: bool,
 }
 
 /// How long results take, in cycles.
@@ -117,6 +120,15 @@ pub(crate) struct Throughput {
     pub dram: f64,
     /// What writing a byte to DRAM costs, in bytes read.
     pub dram_write: f64,
+    /// Partitions of DRAM, if consecutive 256 bytes belong to consecutive ones; otherwise 0.
+    pub partitions: u32,
+}
+
+impl Timing {
+    /// Bytes that DRAM delivers in its latency.
+    pub(crate) fn bytes_in_flight(&self) -> u64 {
+        (self.latency.dram / self.clock_mhz * self.memory.dram * 1e3) as u64
+    }
 }
 
 impl Model {
@@ -146,6 +158,7 @@ const HOPPER: Timing = Timing {
         special: 8,
         convert: 4,
         double: 2,
+        short_pointers: false,
     },
     latency: Latency {
         arithmetic: 4,
@@ -172,6 +185,7 @@ const HOPPER: Timing = Timing {
         l2_lines: 72.0,
         dram: 4610.0,
         dram_write: 1.17,
+        partitions: 0,
     },
 };
 
@@ -184,13 +198,13 @@ const VOLTA: Timing = Timing {
     issue: Issue { fp32: 2, add: 2, convert: 8, double: 4, ..HOPPER.issue },
     // L1 28, L2 212, DRAM 425 to 434 cycles, less the address arithmetic; shared 23 (mt4g).
     latency: Latency { shared: 20.0, l1: 27.0, l2: 205.0, dram: 430.0, atomic: 270.0, ..HOPPER.latency },
-    // Reads 867, init 897, scale 809 GB/s; L2 2300.
+    // Reads 867, init 897, scale 809 GB/s, so that writes cost no more; L2 2300.
     memory: Throughput {
         l2_read: 2300.0,
         l2_write: 1500.0,
         l2_lines: 48.0,
         dram: 867.0,
-        dram_write: 1.1,
+        dram_write: 1.0,
         ..HOPPER.memory
     },
 };
@@ -218,8 +232,8 @@ static TIMINGS: [(&[&str], Timing); 12] = [
             issue: Issue { convert: 8, double: 64, ..HOPPER.issue },
             // L40: L1 34, L2 274, DRAM 625 cycles.
             latency: Latency { l1: 33.0, l2: 265.0, dram: 620.0, double: 40, ..HOPPER.latency },
-            // 1008 GB/s in the data sheet; an L40 reads 845 of 864.
-            memory: Throughput { l2_read: 5200.0, l2_write: 3000.0, dram: 985.0, dram_write: 1.05, ..HOPPER.memory },
+            // 1008 GB/s in the data sheet; an L40 reads 845 and writes 847 of 864.
+            memory: Throughput { l2_read: 5200.0, l2_write: 3000.0, dram: 985.0, dram_write: 1.0, ..HOPPER.memory },
         },
     ),
     (
@@ -232,8 +246,9 @@ static TIMINGS: [(&[&str], Timing); 12] = [
             issue: Issue { fp32: 2, add: 2, convert: 8, double: 4, ..HOPPER.issue },
             // L1 33, L2 206 (400 in the far partition), DRAM 552 cycles; shared 29.
             latency: Latency { l1: 32.0, l2: 230.0, dram: 552.0, atomic: 290.0, ..HOPPER.latency },
-            // Reads 1776, scale 1737 GB/s; L2 5400 up to 20 MB.
-            memory: Throughput { l2_read: 5400.0, l2_write: 3200.0, dram: 1776.0, dram_write: 1.05, ..HOPPER.memory },
+            // Writes 1894 of 2039 GB/s; reads 1776 at full occupancy, but still more with each
+            // warp, so 95 % of the data sheet as on V100 and H200; L2 5400 up to 20 MB.
+            memory: Throughput { l2_read: 5400.0, l2_write: 3200.0, dram: 1940.0, dram_write: 1.03, ..HOPPER.memory },
         },
     ),
     (
@@ -348,7 +363,7 @@ static TIMINGS: [(&[&str], Timing); 12] = [
             source: "data sheet, latencies of Accel-Sim's GTX 480; not verified",
             measured: false,
             clock_mhz: 1150.0,
-            launch: LaunchCost { empty_us: 6.0, next_us: 3.0, block: 4.0, warp: 14.0, turnaround: 700.0 },
+            launch: LaunchCost { empty_us: 6.0, next_us: 3.0, block: 4.0, warp: 14.0, turnaround: 300.0 },
             // Two schedulers; cycles are those of the shader clock, at which 16 lanes take two.
             issue: Issue {
                 schedulers: 2,
@@ -361,6 +376,7 @@ static TIMINGS: [(&[&str], Timing); 12] = [
                 special: 16,
                 convert: 4,
                 double: 4,
+                short_pointers: false,
             },
             latency: Latency {
                 arithmetic: 18,
@@ -387,28 +403,29 @@ static TIMINGS: [(&[&str], Timing); 12] = [
                 l2_lines: 6.0,
                 dram: 115.0,
                 dram_write: 1.1,
+                partitions: 0,
             },
         },
     ),
     (
         &["tesla"],
         Timing {
-            source: "data sheet, latencies of Wong et al. 2010; not verified",
-            measured: false,
+            source: "data sheet, latencies of Wong et al. 2010; compared with a published transpose in docs/TIME.md",
+            measured: true,
             clock_mhz: 1296.0,
-            launch: LaunchCost { empty_us: 8.0, next_us: 4.0, block: 8.0, warp: 16.0, turnaround: 800.0 },
+            launch: LaunchCost { empty_us: 8.0, next_us: 4.0, ..TESLA_LAUNCH },
             issue: TESLA_ISSUE,
             latency: TESLA_LATENCY,
-            memory: Throughput { dram: 113.0, ..TESLA_MEMORY },
+            memory: Throughput { dram: 113.0, l2_write: 77.1, partitions: 8, ..TESLA_MEMORY },
         },
     ),
     (
         &["g80"],
         Timing {
-            source: "data sheet, latencies of GT200 (Wong et al. 2010); not verified",
-            measured: false,
+            source: "data sheet, latencies of GT200; compared with a published reduction in docs/TIME.md",
+            measured: true,
             clock_mhz: 1350.0,
-            launch: LaunchCost { empty_us: 10.0, next_us: 5.0, block: 8.0, warp: 16.0, turnaround: 800.0 },
+            launch: TESLA_LAUNCH,
             issue: TESLA_ISSUE,
             latency: TESLA_LATENCY,
             memory: TESLA_MEMORY,
@@ -416,7 +433,12 @@ static TIMINGS: [(&[&str], Timing); 12] = [
     ),
 ];
 
-/// One scheduler and eight lanes: four cycles of the shader clock for a warp.
+/// Assumed, but for `turnaround`: 260 ns, as on V100, A100 and A40 (RRZE-HPC/gpu-benches).
+const TESLA_LAUNCH: LaunchCost = LaunchCost { empty_us: 10.0, next_us: 5.0, block: 8.0, warp: 16.0, turnaround: 345.0 };
+
+/// One scheduler and eight lanes: four cycles of the shader clock for a warp. Products of 32 bits
+/// are several instructions. Global memory is below 4 GB, so that `ptxas` made pointers of 64 bits
+/// short ("Tuning CUDA Applications for Fermi").
 const TESLA_ISSUE: Issue = Issue {
     schedulers: 1,
     any: 4,
@@ -428,6 +450,7 @@ const TESLA_ISSUE: Issue = Issue {
     special: 16,
     convert: 4,
     double: 32,
+    short_pointers: true,
 };
 
 const TESLA_LATENCY: Latency = Latency {
@@ -447,16 +470,20 @@ const TESLA_LATENCY: Latency = Latency {
     texture: 400.0,
 };
 
-/// 80 % of an 8800 GTX's 86.4 GB/s. There is no L2.
+/// 80 % of an 8800 GTX's 86.4 GB/s. There is no L2: `l2_write` is what the partitions take, as the
+/// technical briefs of the GeForce 8800 and GTX 200 say of pixels, 4 of 4 bytes a cycle of the core
+/// clock each: 6 at 575 MHz, 8 at 602. That stores of kernels go that way is assumed.
 const TESLA_MEMORY: Throughput = Throughput {
-    lsu: 4.0,
+    // A pass of a half warp over the banks takes two cycles (guide, "Shared Memory" of 1.x).
+    lsu: 2.0,
     port_in: 64.0,
     port_out: 32.0,
     l2_read: 1e6,
-    l2_write: 1e6,
+    l2_write: 55.2,
     l2_lines: 1e6,
     dram: 69.0,
     dram_write: 1.1,
+    partitions: 6,
 };
 
 #[cfg(test)]
@@ -472,7 +499,7 @@ mod tests {
             assert!((500.0..3000.0).contains(clock_mhz) && launch.empty_us > launch.next_us);
             assert!(issue.schedulers > 0 && issue.any > 0 && issue.special >= issue.fp32);
             assert!(latency.l1 <= latency.l2 && latency.l2 < latency.dram, "{}", model.name);
-            assert!(memory.dram < memory.l2_read && memory.dram_write >= 1.0);
+            assert!(memory.dram < memory.l2_read && memory.partitions <= 8 && memory.dram_write >= 1.0);
         }
         let known: usize = TIMINGS.iter().map(|(names, _)| names.len()).sum();
         assert_eq!(known, Model::all().len());

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use super::counters::SectorCounters;
+use super::partitions::Camping;
 
 /// A request to L2, as far as only the traffic cares.
 #[derive(Clone, Copy)]
@@ -28,6 +29,8 @@ pub(crate) struct Traffic {
     written_blocks: HashMap<u64, u16>,
     /// What was written back.
     back: WrittenBack,
+    /// How the partitions of DRAM are used, on models without L2.
+    pub camping: Camping,
 }
 
 /// Sectors that are written to DRAM.

@@ -10,6 +10,7 @@ mod rehearsal;
 mod request;
 
 use crate::machine::{RunningLaunch, run_launch};
+use crate::model::Timing;
 use crate::program::{Kernel, Listing};
 use crate::timing::estimate_registers;
 use crate::{InvalidLaunch, Launch, LaunchError, Memory, Program, Report};
@@ -26,7 +27,7 @@ impl Program {
         let cluster = check(launch, &kernel.info)?;
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
         let (offsets, bytes) = &kernel.parameters;
-        let estimate = || estimate_registers(code, &self.module);
+        let estimate = |timing: &Timing| estimate_registers(code, &self.module, timing);
         let place = |launch: &Launch| placement(launch, &kernel.info, cluster, estimate);
         let placement = place(launch)?;
         cooperative(launch, &kernel.info, cluster, placement.as_ref())?;

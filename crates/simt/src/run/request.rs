@@ -2,7 +2,7 @@
 
 use crate::launch::most_blocks;
 use crate::machine::Placement;
-use crate::model::{BlockNeeds, Limiter, Model};
+use crate::model::{BlockNeeds, Limiter, Model, Timing};
 use crate::sanitizer::MOST_RACING;
 use crate::timing::Timed;
 use crate::{InvalidLaunch, KernelInfo, Launch};
@@ -154,7 +154,7 @@ pub(super) fn placement(
     launch: &Launch,
     info: &KernelInfo,
     cluster: Option<[u32; 3]>,
-    estimate: impl Fn() -> u32,
+    estimate: impl Fn(&Timing) -> u32,
 ) -> Result<Option<Placement>, InvalidLaunch> {
     let Some(model) = launch.model else { return Ok(None) };
     let kernel = || launch.kernel.to_string();
@@ -184,7 +184,7 @@ pub(super) fn placement(
         return Err(InvalidLaunch::DoesNotFit { kernel: kernel(), model: model.name, limiter });
     }
     let timed = launch.predicts.and_then(Model::timing).map(|timing| {
-        let registers = registers.unwrap_or_else(estimate).min(model.limits.registers_per_thread);
+        let registers = registers.unwrap_or_else(|| estimate(timing)).min(model.limits.registers_per_thread);
         let needs = BlockNeeds { registers: Some(registers), ..needs };
         let resident = model.occupancy(&needs, launch.carveout).blocks().clamp(1, occupancy.blocks());
         Timed { timing, only: launch.time_only, registers, resident }

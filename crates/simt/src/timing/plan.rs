@@ -38,7 +38,7 @@ pub(super) const UNITS: usize = Unit::Other as usize + 1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cost {
     pub unit: Unit,
-    /// How many instructions the hardware executes for it.
+    /// How many instructions the hardware executes for it; 0: it vanishes into others.
     pub slots: u32,
     /// Cycles for which it occupies its scheduler's unit.
     pub cycles: u32,
@@ -140,8 +140,11 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
         1 => new(Unit::Double, 1, issue.double, latency.double),
         _ => new(Unit::Double, slots, issue.double * slots, 15 * latency.double),
     };
+    let two_registers = |ty: Type| ty.bits() == 64 && !issue.short_pointers;
+    let nothing = new(Unit::Other, 0, 0, 0);
     let sequence = |slots, result| new(Unit::Fp32, slots, slots * issue.fp32, result);
     match op {
+        Op::Load { space: Space::Parameter, .. } if issue.short_pointers => nothing,
         Op::Load { space: Space::Parameter, .. } => new(Unit::Other, 1, 1, 10),
         Op::Load { .. }
         | Op::Store { .. }
@@ -161,6 +164,7 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
         }
         Op::WarpReduce { .. } => new(Unit::Special, 1, issue.special, latency.special),
         Op::Barrier { .. } | Op::WarpBarrier { .. } | Op::ClusterBarrier { .. } => new(Unit::Barrier, 1, 1, 1),
+        Op::ConvertAddress { .. } if issue.short_pointers => nothing,
         Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Call { .. } => new(Unit::Branch, 1, 2, latency.branch),
         Op::Return | Op::Exit => new(Unit::Branch, 1, 1, 1),
         Op::Fence { .. } => new(Unit::Other, 1, 1, 300),
@@ -170,6 +174,8 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
         Op::Convert { to, from, .. } | Op::ConvertPair { to, from, .. } => match (to.kind(), from.kind()) {
             (Kind::Float, Kind::Float) if to.bits().max(from.bits()) < 64 => integer,
             (Kind::Float, _) | (_, Kind::Float) => new(Unit::Special, 1, issue.convert, latency.convert),
+            // From a register to itself.
+            _ if issue.short_pointers && to.bits().min(from.bits()) == 32 => nothing,
             _ => integer,
         },
         Op::Unary { op, ty: Type::F64, .. } => match op {
@@ -202,11 +208,16 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
             ) => special(1),
             (UnaryOp::Absolute | UnaryOp::Negate | UnaryOp::Not | UnaryOp::LogicalNot, _) => integer,
         },
+        Op::Binary { op: BinaryOp::MultiplyWide, b: Operand::Integer(by), .. }
+            if issue.short_pointers && by.is_power_of_two() =>
+        {
+            integer
+        }
         Op::Binary { op, ty, mode, .. } => binary(*op, *ty, mode.precision, timing, integer, float, &double),
         Op::Ternary { op, ty, .. } => match op {
             TernaryOp::FusedMultiplyAdd if *ty == Type::F64 => double(1),
             TernaryOp::FusedMultiplyAdd => float,
-            TernaryOp::MultiplyAdd if ty.bits() == 64 => new(Unit::Multiply, 4, 4 * issue.multiply, 3 * arithmetic),
+            TernaryOp::MultiplyAdd if two_registers(*ty) => new(Unit::Multiply, 4, 4 * issue.multiply, 3 * arithmetic),
             TernaryOp::MultiplyAddWide | TernaryOp::MultiplyAddHigh => {
                 new(Unit::Multiply, 1, issue.wide, arithmetic + 1)
             }
@@ -237,7 +248,7 @@ fn binary(
     let Timing { issue, latency, .. } = timing;
     let arithmetic = latency.arithmetic;
     let new = |unit, slots, cycles, latency| Cost { unit, slots, cycles, latency };
-    let wide = ty.bits() == 64;
+    let wide = ty.bits() == 64 && !issue.short_pointers;
     match (op, ty.kind()) {
         (BinaryOp::Divide, Kind::Float) => match (ty, precision) {
             (Type::F64, _) => double(12),
@@ -249,6 +260,10 @@ fn binary(
         (BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, Kind::Float) => float,
         (_, Kind::Float) => integer,
         (BinaryOp::Divide | BinaryOp::Remainder, _) if wide => new(Unit::Integer, 70, 70, 450),
+        // With products that are several instructions each (Wong et al. 2010: 600 to 700 cycles).
+        (BinaryOp::Divide | BinaryOp::Remainder, _) if issue.short_pointers => {
+            new(Unit::Integer, 30, 30 * issue.integer, 680)
+        }
         (BinaryOp::Divide | BinaryOp::Remainder, _) => new(Unit::Integer, 18, 20, 120),
         (BinaryOp::MultiplyWide | BinaryOp::MultiplyHigh, _) => new(Unit::Multiply, 1, issue.wide, arithmetic + 1),
         (BinaryOp::Multiply, _) if wide => new(Unit::Multiply, 3, 3 * issue.multiply, 3 * arithmetic),

@@ -249,9 +249,14 @@ fn uses(replayed: &Replayed, timing: &Timing, recording: &Recording) -> Vec<(Bou
     let busy = &replayed.busy;
     let active = recording.total_blocks.min(recording.model.multiprocessors.into()) as f64;
     let starts = replayed.ends.len() as f64 * timing.launch.block * active;
+    // Without L2, what is in its place here is the way to DRAM.
+    let (dram, l2) = match recording.model.l2 {
+        Some(_) => (busy.dram, busy.l2.max(busy.port)),
+        None => (busy.dram.max(busy.l2).max(busy.port), 0.0),
+    };
     let mut all = vec![
-        (Bound::Dram, busy.dram / cycles),
-        (Bound::L2, busy.l2.max(busy.port) / cycles),
+        (Bound::Dram, dram / cycles),
+        (Bound::L2, l2 / cycles),
         (Bound::Lsu, (busy.lsu - busy.shared) / cycles),
         (Bound::SharedMemory, busy.shared / cycles),
         (Bound::Issue, replayed.issued as f64 * f64::from(timing.issue.any) / slots),

@@ -36,6 +36,9 @@ pub(crate) struct Recording {
     pub counted: Vec<InstructionCounters>,
     pub caches: CacheCounters,
     pub density: Density,
+    /// How many times as long the busiest partition of DRAM works as if all worked alike, and the
+    /// same of what is written.
+    pub camping: [f64; 2],
     /// What was written back, and what is left dirty in L2.
     pub writes: [WrittenBack; 2],
     /// Distinct bytes that the blocks that ran accessed.
@@ -94,6 +97,7 @@ impl Recording {
             counted: Vec::new(),
             caches: CacheCounters::default(),
             density: Density { read: 1.0, written: 1.0 },
+            camping: [1.0; 2],
             writes: <[WrittenBack; 2]>::default(),
             footprint: 0,
             registers,
@@ -111,6 +115,7 @@ impl Recording {
             self.reads.clone_from(&traffic.reads);
             self.density = traffic.density();
             self.footprint = traffic.footprint();
+            self.camping = traffic.camping.factors(self.timing.memory.partitions);
         }
     }
 
@@ -129,7 +134,8 @@ impl Recording {
                     sectors => reads.misses() as f64 / sectors as f64 * once,
                 },
                 carried: 0.0,
-                writes_whole_sectors: global.bytes as f64 >= WHOLE * 32.0 * global.sectors as f64,
+                writes_whole_sectors: self.model.l2.is_none()
+                    || global.bytes as f64 >= WHOLE * 32.0 * global.sectors as f64,
             }
         };
         self.counted.iter().zip(all).map(of).collect()
@@ -138,7 +144,8 @@ impl Recording {
     /// DRAM's work, relative to what the instructions ask for.
     pub(super) fn dram_work(&self) -> DramWork {
         if self.model.l2.is_none() {
-            return DramWork { read: 1.0, written: 1.0 };
+            let [all, entering] = self.camping;
+            return DramWork { read: all, written: all, entering };
         }
         let missed = self.caches.l2_read.misses() * 32;
         let fetched = match missed {
@@ -159,7 +166,7 @@ impl Recording {
                 all as f64 / asked as f64 * (1.0 + partial) * gaps.min(MOST_FOR_GAPS)
             }
         };
-        DramWork { read, written }
+        DramWork { read, written, entering: 1.0 }
     }
 
     /// Distinct bytes that the whole grid accesses, if its other blocks do as these.

@@ -5,17 +5,22 @@
 //! H200, the estimate is compared with Nsight Compute's `launch__registers_per_thread` in
 //! `docs/TIME.md`.
 
-use ptx::{Function, Module, Type};
+use ptx::{Function, Module, Op, Space, Type};
 
+use crate::model::Timing;
 use crate::program::{BasicBlocks, Code, successors};
 
 /// Added to the live registers.
 const OVERHEAD: u32 = 6;
+/// The same on 1.x, which has no ABI: the tiled product of Ryoo et al. (PPoPP 2008) takes 10.
+const OLD_OVERHEAD: u32 = 2;
 /// The fewest that a thread has.
 const FEWEST: u32 = 16;
 
 /// The estimate for a kernel and the functions that it may call.
-pub(crate) fn estimate(code: &Code, module: &Module) -> u32 {
+pub(crate) fn estimate(code: &Code, module: &Module, timing: &Timing) -> u32 {
+    let old = timing.issue.short_pointers;
+    let (overhead, fewest) = if old { (OLD_OVERHEAD, 0) } else { (OVERHEAD, FEWEST) };
     let mut most = 0;
     let mut place = 0;
     while let Some(&(handle, _)) = code.positions.get(place) {
@@ -24,24 +29,37 @@ pub(crate) fn estimate(code: &Code, module: &Module) -> u32 {
         if length == 0 {
             break;
         }
-        most = most.max(live(code, function, place));
+        most = most.max(live(code, function, place, old));
         place += length;
     }
-    (most + OVERHEAD).max(FEWEST).next_multiple_of(2)
+    (most + overhead).max(fewest).next_multiple_of(2)
 }
 
-/// 32-bit registers for a PTX register. Predicates have a file of their own.
-fn words(ty: Type) -> u32 {
+/// 32-bit registers for a PTX register. Predicates have a file of their own. On 1.x (`old`),
+/// integers of 64 bits are mostly pointers, which have 32 bits.
+fn words(ty: Type, old: bool) -> u32 {
     match ty {
         Type::Pred => 0,
+        ty if old && ty.bits() == 64 && ty != Type::F64 => 1,
         ty => ty.bits().div_ceil(32),
     }
 }
 
 /// The most words that are live at once in a function, whose first place this is.
-fn live(code: &Code, function: &Function, first: usize) -> u32 {
+fn live(code: &Code, function: &Function, first: usize, old: bool) -> u32 {
     let body = function.body.as_deref().unwrap_or_default();
-    let sizes: Vec<u32> = function.registers.iter().map(|(_, register)| words(register.ty)).collect();
+    let mut sizes: Vec<u32> = function.registers.iter().map(|(_, register)| words(register.ty, old)).collect();
+    // On 1.x instructions take operands from shared memory, where parameters are, too; a pointer
+    // and the index that it is made of are the same register.
+    let takes_none = |op: &Op| match op {
+        Op::Load { space, .. } => matches!(space, Space::Parameter | Space::Shared),
+        Op::ConvertAddress { .. } => true,
+        Op::Convert { to, from, .. } => (to.bits(), from.bits()) == (64, 32) && to.kind() == from.kind(),
+        _ => false,
+    };
+    for (position, _) in body.iter().enumerate().filter(|(_, instruction)| old && takes_none(&instruction.op)) {
+        code.registers.writes(first + position).iter().for_each(|&written| sizes[written as usize] = 0);
+    }
     let ways = successors(body);
     let blocks = BasicBlocks::new(body.len(), &ways);
     let words = sizes.len().div_ceil(64);

@@ -1,7 +1,8 @@
 //! The path of an access: the load-store unit, the port of L1, L2 and DRAM, each a server with a
 //! queue. A request begins at the later of its arrival and the end of the one before, and occupies
-//! the server for its work. The replayed multiprocessor owns the first two; of L2 and DRAM it has the
-//! share that is left if all active multiprocessors do alike.
+//! the server for its work. The replayed multiprocessor owns the first two; of L2 and DRAM it has
+//! the share that is left if all active multiprocessors do alike. Without L2, its server of writes
+//! is the entrance to DRAM's partitions; this and DRAM work longer if a launch uses them unevenly.
 
 use super::delay::Delays;
 use super::record::PlaceTraffic;
@@ -94,6 +95,8 @@ pub(super) enum Kind {
 pub(super) struct DramWork {
     pub read: f64,
     pub written: f64,
+    /// What goes before it to the partitions of a GPU without L2.
+    pub entering: f64,
 }
 
 impl<'t> Servers<'t> {
@@ -107,7 +110,7 @@ impl<'t> Servers<'t> {
             port_in: memory.port_in,
             port_out: memory.port_out,
             l2_read: share(memory.l2_read),
-            l2_write: share(memory.l2_write),
+            l2_write: share(memory.l2_write) / work.entering,
             l2_lines: memory.l2_lines / active,
             dram: share(memory.dram),
             dram_write: work.written * memory.dram_write,
@@ -298,7 +301,7 @@ mod tests {
     #[test]
     fn no_server_is_used_above_100_percent() {
         let model = Model::named("hopper").unwrap();
-        let work = DramWork { read: 1.7, written: 2.5 };
+        let work = DramWork { read: 1.7, written: 2.5, entering: 1.0 };
         let mut servers = Servers::new(model, model.timing().unwrap(), 132.0, work, false);
         let mut place = PlaceTraffic::default();
         let mut random = 1u64;

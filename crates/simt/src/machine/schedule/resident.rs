@@ -49,7 +49,8 @@ pub(crate) fn run(
     let mut sample = match placement.timed {
         // Blocks that wait for each other have to run to the end.
         Some(Timed { only: true, .. }) if !launched.cooperative => {
-            Sample::some(launched.clusters(), seats, u64::from(launched.grid[0] / launched.cluster[0]))
+            let columns = u64::from(launched.grid[0] / launched.cluster[0]);
+            Sample::some(launched.clusters(), seats, columns, placement.model.l2.is_some())
         }
         _ => Sample::whole(launched.clusters()),
     };

@@ -49,9 +49,12 @@ impl Sample {
         Self { total, stretches: 1, length: total, columns, tile, executed: 0, phase: Phase::All, limited: false }
     }
 
-    /// Some of them, if `seats` run at a time and the grid has so many in a row.
-    pub fn some(total: u64, seats: u64, columns: u64) -> Self {
-        let (length, stretches) = (seats.div_ceil(STRETCHES).max(1), ROUNDS * STRETCHES);
+    /// Some of them, if `seats` run at a time, the grid has so many in a row, and multiprocessors
+    /// share an L2 or not.
+    pub fn some(total: u64, seats: u64, columns: u64, shared: bool) -> Self {
+        // Without L2, what counts is which clusters run at once: all of them are neighbours.
+        let stretches = if shared { STRETCHES } else { 1 };
+        let (length, stretches) = (seats.div_ceil(stretches).max(1), ROUNDS * stretches);
         if total <= length * stretches {
             return Self { limited: true, ..Self::whole(total) };
         }
@@ -59,7 +62,7 @@ impl Sample {
         let across: u64 = power(length.isqrt().min(columns));
         let down: u64 = power(length / across);
         // Each tile has rows to itself.
-        match total / columns >= down * stretches && down > 1 {
+        match shared && total / columns >= down * stretches && down > 1 {
             true => {
                 let (length, tile) = (across * down, Some((across, down)));
                 Self { stretches, length, columns, tile, limited: true, ..Self::whole(total) }
@@ -120,7 +123,7 @@ mod tests {
     #[test]
     fn samples_are_in_order_distinct_and_reach_the_end() {
         for (total, seats) in [(1, 1), (5, 1000), (4096, 264), (1 << 20, 1056), (1 << 31, 132), (17, 1), (100, 6)] {
-            let sample = Sample::some(total, seats, total);
+            let sample = Sample::some(total, seats, total, true);
             let all: Vec<u64> = (0..sample.count()).map(|index| sample.cluster(index)).collect();
             assert!(all.is_sorted_by(|one, other| one < other), "{total} {seats}");
             assert_eq!((all[0], all[all.len() - 1]), (0, total - 1), "{total} {seats}");
@@ -130,7 +133,7 @@ mod tests {
     #[test]
     fn tiles_are_in_order_distinct_and_within_the_grid() {
         for (columns, rows, seats) in [(512, 512, 264), (256, 256, 1056), (1, 1 << 20, 264), (1 << 16, 1024, 132)] {
-            let sample = Sample::some(columns * rows, seats, columns);
+            let sample = Sample::some(columns * rows, seats, columns, true);
             assert!(sample.tile.is_some());
             let all: Vec<u64> = (0..sample.count()).map(|index| sample.cluster(index)).collect();
             assert!(all.is_sorted_by(|one, other| one < other), "{columns} {rows} {seats}");
@@ -139,8 +142,16 @@ mod tests {
     }
 
     #[test]
+    fn without_l2_all_that_run_at_once_are_neighbours() {
+        let sample = Sample::some(64 * 64, 120, 64, false);
+        assert_eq!((sample.count(), sample.tile), (480, None));
+        let first: Vec<u64> = (0..120).map(|index| sample.cluster(index)).collect();
+        assert_eq!(first, (0..120).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn a_long_launch_goes_on_alone() {
-        let mut sample = Sample::some(1 << 20, 1056, 1 << 20);
+        let mut sample = Sample::some(1 << 20, 1056, 1 << 20, true);
         assert!(!sample.executed(ALL) && sample.executed(1) && sample.phase() == Phase::Alone);
         assert!(!sample.executed(1) && sample.executed(ALONE) && sample.phase() == Phase::One);
         let mut whole = Sample::whole(1 << 20);
