@@ -19,6 +19,9 @@ pub(super) struct Predictions {
     /// Those of the kernels outside the labs, by model, in the order of their manifest.
     #[serde(default)]
     pub held_out: BTreeMap<String, Vec<Row>>,
+    /// Those of published measurements, by title of the study.
+    #[serde(default)]
+    pub history: BTreeMap<String, Vec<Row>>,
 }
 
 /// A row's predicted time.

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::data::{Measurements, Predictions};
 use super::errors::{self, Errors, LARGE, Pair, percent, signed};
 use super::held_out;
+use super::history::History;
 use crate::tables::{head, line};
 
 const INTRODUCTION: &str = "\
@@ -47,14 +48,18 @@ const LIMITS: &str = "\
 
 ## Other models
 
-Each model's numbers stand in `crates/simt/src/model/timing.rs` with their sources. Only `hopper`
-and `h100` are compared with measurements here. `volta`, `ampere` and `ada` take bandwidths and
-latencies from public measurements, but no kernel's time was compared. All others are from data
-sheets, not verified, and their reports say so.
+Each model's numbers stand in `crates/simt/src/model/timing.rs` with their sources. `hopper` and
+`h100` are compared with our measurements, `g80`, `tesla`, `volta`, `ampere` and `ada` with the
+published ones above. All others are from data sheets, not verified, and their reports say so.
 ";
 
 /// The document.
-pub(super) fn of(predictions: &Predictions, measurements: &Measurements, held_out: &held_out::Measured) -> String {
+pub(super) fn of(
+    predictions: &Predictions,
+    measurements: &Measurements,
+    held_out: &held_out::Measured,
+    history: &History,
+) -> String {
     let mut text = INTRODUCTION.to_owned();
     let (mut pairs, mut missing): (Vec<Pair<'_>>, BTreeMap<&str, usize>) = <_>::default();
     for (run, measured) in &measurements.runs {
@@ -86,6 +91,7 @@ pub(super) fn of(predictions: &Predictions, measurements: &Measurements, held_ou
     by_run(&mut text, &pairs);
     large(&mut text, &pairs);
     held_out::write(&mut text, &predictions.held_out, held_out);
+    history.write(&mut text, &predictions.history);
     text + LIMITS
 }
 

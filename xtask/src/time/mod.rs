@@ -3,9 +3,11 @@
 //! ```text
 //! mod        runs the labs with --predict on a model of the H200      ->  docs/results/time.json
 //! held_out   runs the kernels of docs/time on models of H200 and H100 ->  docs/results/time.json
+//! history    runs what has published times, on models of its GPUs     ->  docs/results/time.json
 //! data       what is kept of predictions and measurements
 //! document   compares them with docs/results/h200.json; held_out with
-//!            docs/time/h200.json and h100.json; errors is their sums  ->  docs/TIME.md
+//!            docs/time/h200.json and h100.json, history with
+//!            docs/time/history.toml; errors is their sums             ->  docs/TIME.md
 //! ```
 //!
 //! It needs no GPU. With `--run` it predicts again; without, it rewrites the document from the last predictions.
@@ -14,6 +16,7 @@ mod data;
 mod document;
 mod errors;
 mod held_out;
+mod history;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,6 +26,7 @@ use std::time::Instant;
 use crate::program::{Error, file, list, succeed, text};
 use crate::workspace;
 use data::{Measurements, Predictions, Row, json, read};
+use history::History;
 
 const DATA: &str = "docs/results/time.json";
 const MEASURED: &str = "docs/results/h200.json";
@@ -40,7 +44,8 @@ pub struct Options {
     /// The program, built with `cargo build --release -p host`.
     #[arg(long, value_name = "FILE", default_value = "target/release/host")]
     host: PathBuf,
-    /// Predict only this lab, or only the kernels outside the labs (held-out), and keep the other numbers.
+    /// Predict only this lab, or only the kernels outside the labs (held-out) or the published ones
+    /// (history), and keep the other numbers.
     #[arg(long, value_name = "LAB", requires = "run")]
     only: Option<String>,
 }
@@ -57,7 +62,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     if options.run {
         predict(options, &measured, &mut predictions, &data)?;
     }
-    let text = document::of(&predictions, &measured, &held_out::Measured::read(&root)?);
+    let text = document::of(&predictions, &measured, &held_out::Measured::read(&root)?, &History::read(&root)?);
     if options.check {
         let current = fs::read_to_string(&document).map_err(|problem| file(&document, problem))?;
         return match current == text {
@@ -78,6 +83,7 @@ fn predict(
     data: &Path,
 ) -> Result<(), Error> {
     let host = fs::canonicalize(&options.host).map_err(|problem| file(&options.host, problem))?;
+    let root = workspace::root()?;
     let only = options.only.as_deref();
     let date = succeed(Command::new("date").arg("+%F"))?.trim().to_owned();
     let lab = |arguments: &str| arguments.split(' ').next().unwrap_or_default().to_owned();
@@ -93,8 +99,11 @@ fn predict(
         save(predictions, data)?;
         println!("host {arguments}: {:.1} s", begin.elapsed().as_secs_f64());
     }
+    if only.is_none_or(|only| only == history::NAME) {
+        predictions.history = History::read(&root)?.predict(&host, &root)?;
+        save(predictions, data)?;
+    }
     if only.is_none_or(|only| only == held_out::NAME) {
-        let root = workspace::root()?;
         for model in held_out::MODELS {
             let begin = Instant::now();
             predictions.held_out.insert(model.to_owned(), held_out::predict(&host, &root, model)?);
@@ -121,7 +130,7 @@ mod tests {
         let (predictions, measured) = (read(&root.join(DATA)).unwrap(), read(&root.join(MEASURED)).unwrap());
         let held_out = held_out::Measured::read(root).unwrap();
         let written = fs::read_to_string(root.join(DOCUMENT)).unwrap();
-        let text = document::of(&predictions, &measured, &held_out);
+        let text = document::of(&predictions, &measured, &held_out, &History::read(root).unwrap());
         assert_eq!(text, written, "docs/TIME.md is stale: run `cargo xtask time`");
     }
 

@@ -1,0 +1,268 @@
+//! Published measurements of GPUs from 2006 on, `docs/time/history.toml`, compared with predictions
+//! on the models of those GPUs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use serde::Deserialize;
+
+use super::data::{Row, json};
+use super::errors::{self, Pair};
+use crate::program::{Error, file, list, text};
+use crate::tables::{head, line};
+
+/// How `--only` calls them.
+pub(super) const NAME: &str = "history";
+
+const FILE: &str = "docs/time/history.toml";
+/// What stands for a row's name in a command that makes one row.
+const ONE_ROW: &str = "{name}";
+
+/// The studies.
+#[derive(Debug, Deserialize)]
+pub(super) struct History {
+    study: Vec<Study>,
+}
+
+/// A publication's numbers of one GPU.
+#[derive(Debug, Deserialize)]
+struct Study {
+    title: String,
+    source: String,
+    /// The model of its GPU.
+    model: String,
+    /// The program's arguments, for all rows or, with [`ONE_ROW`], for each.
+    run: String,
+    unit: Unit,
+    /// What is compared is the ratio to the first row.
+    #[serde(default)]
+    relative: bool,
+    /// The bytes that it counts for a row, or what it divides the cycles by.
+    #[serde(default)]
+    work: f64,
+    /// The clock of the cycles.
+    #[serde(default)]
+    mhz: f64,
+    /// The factor that a row is off by, at most. A test holds it.
+    #[cfg_attr(not(test), expect(dead_code))]
+    within: f64,
+    /// Pairs of rows in the wrong order, at most.
+    #[serde(default)]
+    #[cfg_attr(not(test), expect(dead_code))]
+    misordered: usize,
+    #[serde(default)]
+    note: String,
+    row: Vec<Published>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+enum Unit {
+    #[serde(rename = "ms")]
+    Milliseconds,
+    #[serde(rename = "GB/s")]
+    Gbps,
+    #[serde(rename = "cycles")]
+    Cycles,
+}
+
+#[derive(Debug, Deserialize)]
+struct Published {
+    name: String,
+    published: f64,
+    /// The arguments that make this row, if they are not the study's.
+    run: Option<String>,
+    /// Likewise of this row alone.
+    work: Option<f64>,
+    #[cfg_attr(not(test), expect(dead_code))]
+    within: Option<f64>,
+}
+
+/// A row: both numbers, in the study's unit or as ratios to its first row.
+struct Compared<'a> {
+    row: &'a Published,
+    published: f64,
+    predicted: f64,
+    limiter: &'a str,
+}
+
+impl Unit {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Milliseconds => "ms",
+            Self::Gbps => "GB/s",
+            Self::Cycles => "cycles",
+        }
+    }
+
+    /// What grows with the time: rows of different work are compared by their GB/s.
+    fn cost(self, number: f64) -> f64 {
+        if self == Self::Gbps { 1.0 / number } else { number }
+    }
+}
+
+impl Compared<'_> {
+    /// The factor by which it is off, 1 or more.
+    fn off(&self) -> f64 {
+        let ratio = self.predicted / self.published;
+        ratio.max(1.0 / ratio)
+    }
+}
+
+impl Study {
+    /// A predicted time in the study's unit.
+    fn in_unit(&self, row: &Published, time_ms: f64) -> f64 {
+        let work = row.work.unwrap_or(self.work);
+        match self.unit {
+            Unit::Milliseconds => time_ms,
+            Unit::Gbps => work / time_ms / 1e6,
+            Unit::Cycles => time_ms * self.mhz * 1e3 / work,
+        }
+    }
+
+    /// Its rows, as far as they are predicted.
+    fn compared<'a>(&'a self, predicted: &'a [Row]) -> Vec<Compared<'a>> {
+        let compare = |row: &'a Published| {
+            let found = predicted.iter().find(|predicted| predicted.name == row.name)?;
+            let limiter = found.limiter.as_deref().unwrap_or_default();
+            Some(Compared { row, published: row.published, predicted: self.in_unit(row, found.time_ms?), limiter })
+        };
+        let mut all: Vec<Compared<'a>> = self.row.iter().filter_map(compare).collect();
+        if self.relative
+            && let Some(first) = all.first().map(|first| (first.published, first.predicted))
+        {
+            for row in &mut all {
+                (row.published, row.predicted) = (first.0 / row.published, first.1 / row.predicted);
+            }
+        }
+        all
+    }
+
+    /// Pairs of rows that differ by more than 5 %: how many, and how many are predicted in order.
+    fn order(&self, rows: &[Compared<'_>]) -> (usize, usize) {
+        let cost = |number: f64| if self.relative { 1.0 / number } else { self.unit.cost(number) };
+        let pair = |row: &Compared<'_>| Pair {
+            group: "",
+            name: "",
+            predicted_ms: cost(row.predicted),
+            measured_ms: cost(row.published),
+            limiter: "",
+            occupancy: None,
+        };
+        let pairs: Vec<Pair<'_>> = rows.iter().map(pair).collect();
+        errors::order(&pairs.iter().collect::<Vec<_>>(), errors::DIFFERENT)
+    }
+
+    fn predict(&self, host: &Path, root: &Path) -> Result<Vec<Row>, Error> {
+        let run = |arguments: &str| {
+            let mut command = Command::new(host);
+            command.current_dir(root).args(arguments.split_whitespace());
+            command.args(["--device", &format!("sim:{}", self.model), "--predict", "--format", "json"]);
+            json(&mut command)
+        };
+        let mut rows = Vec::new();
+        if !self.run.contains(ONE_ROW) {
+            let report = run(&self.run)?;
+            let variants = list(&report["variants"]).iter();
+            rows.extend(variants.map(|variant| Row::of(text(&variant["name"]), &variant["predicted"])));
+        }
+        for row in &self.row {
+            let arguments = row.run.as_ref().or(self.run.contains(ONE_ROW).then_some(&self.run));
+            if let Some(arguments) = arguments {
+                let report = run(&arguments.replace(ONE_ROW, &row.name))?;
+                rows.push(Row::of(row.name.clone(), &report["predicted"]));
+            }
+        }
+        Ok(rows)
+    }
+
+    fn write(&self, text: &mut String, predicted: &[Row]) {
+        let _ = writeln!(text, "### {}\n\nSource: {}.\n", self.title, self.source);
+        let unit = if self.relative { "times as fast" } else { self.unit.name() };
+        let titles = [format!("published, {unit}"), format!("predicted, {unit}")];
+        head(text, &["row", &titles[0], &titles[1], "predicted / published", "predicted limit"]);
+        let rows = self.compared(predicted);
+        for row in &rows {
+            let ratio = format!("{:.2}", row.predicted / row.published);
+            let numbers = [short(row.published), short(row.predicted), ratio, row.limiter.to_owned()];
+            line(text, [format!("`{}`", row.row.name)].into_iter().chain(numbers));
+        }
+        let (all, right) = self.order(&rows);
+        let most = rows.iter().map(Compared::off).fold(1.0, f64::max);
+        let _ = writeln!(
+            text,
+            "\nOff by a factor of {most:.2} at most; {right} of {all} pairs in order. Model `{}`.\n",
+            self.model
+        );
+        if !self.note.is_empty() {
+            let _ = writeln!(text, "{}\n", self.note);
+        }
+    }
+}
+
+impl History {
+    pub fn read(root: &Path) -> Result<Self, Error> {
+        let path = root.join(FILE);
+        let text = std::fs::read_to_string(&path).map_err(|problem| file(&path, problem))?;
+        toml::from_str(&text).map_err(|problem| file(&path, problem))
+    }
+
+    /// Predicts all studies: rows by title.
+    pub fn predict(&self, host: &Path, root: &Path) -> Result<BTreeMap<String, Vec<Row>>, Error> {
+        self.study.iter().map(|study| Ok((study.title.clone(), study.predict(host, root)?))).collect()
+    }
+
+    /// The section about them.
+    pub fn write(&self, text: &mut String, predicted: &BTreeMap<String, Vec<Row>>) {
+        let _ = writeln!(text, "{INTRODUCTION}");
+        for study in &self.study {
+            study.write(text, predicted.get(&study.title).map_or(&[], Vec::as_slice));
+        }
+    }
+}
+
+const INTRODUCTION: &str = "\
+## History
+
+Published measurements of other GPUs, in [time/history.toml](time/history.toml), and what their
+models predict. Pairs that differ by more than 5 % have an order.
+";
+
+/// Three digits.
+fn short(number: f64) -> String {
+    let digits = 2 - (number.log10().floor() as i32).clamp(-1, 2);
+    format!("{number:.*}", digits.max(0) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::data::{Predictions, read};
+
+    /// The predictions in the document stay as near to the publications, and in their order.
+    #[test]
+    fn every_study_is_within_its_bounds_and_in_order() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let predictions: Predictions = read(&root.join(crate::time::DATA)).unwrap();
+        for study in History::read(root).unwrap().study {
+            let predicted = &predictions.history[&study.title];
+            let rows = study.compared(predicted);
+            assert_eq!(rows.len(), study.row.len(), "{}", study.title);
+            for row in &rows {
+                let within = row.row.within.unwrap_or(study.within);
+                assert!(row.off() <= within, "{}, {}: {:.2}", study.title, row.row.name, row.off());
+            }
+            let (all, right) = study.order(&rows);
+            assert!(all - right <= study.misordered, "{}: {right} of {all} in order", study.title);
+        }
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        assert_eq!(
+            [0.0123, 0.268, 2.2, 16.5, 96.9, 2484.06].map(short),
+            ["0.012", "0.268", "2.20", "16.5", "96.9", "2484"]
+        );
+    }
+}
