@@ -62,7 +62,7 @@ fn every_format_says_predicted() {
     let run = |format: &str| output(&format!("transpose --padded --rows 64 --device sim:ada --format {format}"));
     assert!(run("csv").lines().next().is_some_and(|head| head.contains("predicted_time_ms,predicted_warm_time_ms")));
     assert!(run("markdown").contains("predicted time"));
-    let text = output("transpose --padded --rows 64 --device sim:g80");
+    let text = output("transpose --padded --rows 64 --device sim:pascal");
     assert!(text.contains("counts; times are predicted\n") && text.contains("not verified"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
