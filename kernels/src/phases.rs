@@ -15,8 +15,6 @@
 //! | [`rows_sum_phased`] | [`rows_sum_shared`] | two threads that write a row's result |
 //! | [`rows_column_means_phased`] | [`rows_column_means_shared`] | to read a sum too early |
 //!
-//! The other statistics of rows are generated in [`crate::rows_all`].
-//!
 //! What to look for: nothing. The counters are those of the twins, and the PTX has no more
 //! barriers, checks or registers.
 //!
@@ -49,7 +47,6 @@ pub fn transpose_phased(
     mut output: TransposedMatrix<f32, 32>,
 ) {
     let (row, col) = (32 * thread::block_row(), 32 * thread::block_idx_x());
-
     block.update(&mut tile, |thread, mut own| {
         own.each(|line, element| {
             if let Some(from) = input.get(row + line, col + thread.x()) {
@@ -149,13 +146,11 @@ pub fn reduce3_phased_sum_f32(
     block.fill(&mut stage, |thread, _| {
         input.get(thread.linear_index().get()).copied().unwrap_or(0.0)
     });
-
     let mut distance = 128;
     while distance > 0 {
         block.pairs(&mut stage, distance, |first, second| *first += *second);
         distance /= 2;
     }
-
     block.finish(|thread| {
         if let Some(sum) = output.get_mut(thread) {
             *sum = stage.read(thread)[0];
@@ -193,8 +188,8 @@ pub fn reduce6_phased_sum_f32(
 
 /// The sum of each row, by a block for each row.
 ///
-/// The compiler refuses to write the sum of a row in any thread but the first of its block: that is
-/// what the output's type says.
+/// The compiler refuses to write a row's sum in any thread but the first of its block. The other
+/// statistics are in [`crate::rows_all`].
 #[kernel(block(256), linear)]
 pub fn rows_sum_phased(
     mut block: Block<256>,
@@ -213,13 +208,11 @@ pub fn rows_sum_phased(
         }
         sum
     });
-
     let mut distance = 128;
     while distance > 0 {
         block.pairs(&mut stage, distance, |first, second| *first += *second);
         distance /= 2;
     }
-
     block.finish(|thread| {
         if let Some(sum) = sums.get_mut(thread) {
             *sum = stage.read(thread)[0];
