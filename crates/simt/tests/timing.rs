@@ -62,6 +62,95 @@ $again:
 	ret;
 }
 
+// Each warp loads 64 lines, one after the other. The loop counts by a constant.
+.visible .entry counted(.param .u64 in, .param .u64 out)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<4>;
+	.reg .f32 %f<3>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd1, [in];
+	mov.u32 %r1, %ctaid.x;
+	mad.wide.u32 %rd2, %r1, 8192, %rd1;
+	mov.f32 %f1, 0f00000000;
+	mov.u32 %r2, 64;
+$again:
+	ld.global.f32 %f2, [%rd2];
+	add.f32 %f1, %f1, %f2;
+	add.u64 %rd2, %rd2, 128;
+	sub.u32 %r2, %r2, 1;
+	setp.ne.u32 %p1, %r2, 0;
+	@%p1 bra $again;
+	ld.param.u64 %rd3, [out];
+	st.global.f32 [%rd3], %f1;
+	ret;
+}
+
+// The same, by a number that only the launch knows.
+.visible .entry by_register(.param .u64 in, .param .u64 out, .param .u32 step)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<4>;
+	.reg .f32 %f<3>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd1, [in];
+	ld.param.u32 %r3, [step];
+	mov.u32 %r1, %ctaid.x;
+	mad.wide.u32 %rd2, %r1, 8192, %rd1;
+	mov.f32 %f1, 0f00000000;
+	mov.u32 %r2, 64;
+$again:
+	ld.global.f32 %f2, [%rd2];
+	add.f32 %f1, %f1, %f2;
+	add.u64 %rd2, %rd2, 128;
+	sub.u32 %r2, %r2, %r3;
+	setp.ne.u32 %p1, %r2, 0;
+	@%p1 bra $again;
+	ld.param.u64 %rd3, [out];
+	st.global.f32 [%rd3], %f1;
+	ret;
+}
+
+// An atomic addition a lane, `stride` bytes apart: integers, then floats.
+.visible .entry atomics(.param .u64 sums, .param .u32 stride)
+{
+	.reg .b32 %r<6>;
+	.reg .b64 %rd<3>;
+	ld.param.u64 %rd1, [sums];
+	ld.param.u32 %r1, [stride];
+	mov.u32 %r2, %ctaid.x;
+	mov.u32 %r3, %ntid.x;
+	mov.u32 %r4, %tid.x;
+	mad.lo.u32 %r5, %r2, %r3, %r4;
+	and.b32 %r5, %r5, 65535;
+	mul.lo.u32 %r5, %r5, %r1;
+	cvt.u64.u32 %rd2, %r5;
+	add.u64 %rd2, %rd1, %rd2;
+	red.global.add.u32 [%rd2], 1;
+	ret;
+}
+
+.visible .entry float_atomics(.param .u64 sums)
+{
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [sums];
+	red.global.add.f32 [%rd1], 0f3F800000;
+	ret;
+}
+
+// Sixteen values of the grid, and one of each thread, are live at once.
+.visible .entry uniform(.param .u64 out)
+{
+	.reg .b32 %r<20>;
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %tid.x;
+UNIFORM
+	st.global.u32 [%rd1], %r2;
+	ret;
+}
+
 .visible .entry endless()
 {
 $again:
@@ -83,7 +172,10 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
-        let module = ptx::parse("timing.ptx", MODULE).unwrap();
+        let made = (3..19).map(|to| format!("mul.lo.u32 %r{to}, %r1, {to};\n"));
+        let used = (3..19).map(|from| format!("add.u32 %r2, %r2, %r{from};\n"));
+        let text = MODULE.replace("UNIFORM", &made.chain(used).collect::<String>());
+        let module = ptx::parse("timing.ptx", &text).unwrap();
         let mut memory = Memory::new(1 << 26);
         let program = Program::load(&module, &mut memory).unwrap();
         let data = std::array::from_fn(|_| memory.allocate(4 << 20).unwrap());
@@ -125,6 +217,45 @@ impl Bench {
         change(&mut launch);
         self.time(&launch)
     }
+}
+
+impl Bench {
+    /// A kernel on an H200 whose first parameters are the two buffers, or the second one.
+    fn kernel(&self, kernel: &str, blocks: u32, buffers: &[u64], more: &[u32]) -> Prediction {
+        let mut arguments: Vec<Vec<u8>> = buffers.iter().map(|address| address.to_le_bytes().to_vec()).collect();
+        arguments.extend(more.iter().map(|value| value.to_le_bytes().to_vec()));
+        let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
+        let model = Model::named("hopper");
+        let (grid, block) = ([blocks, 1, 1], [128, 1, 1]);
+        let arguments = &arguments[..];
+        self.time(&Launch { kernel, grid, block, arguments, model, predicts: model, ..Launch::default() })
+    }
+}
+
+#[test]
+fn a_loop_that_counts_by_a_constant_has_the_loads_of_four_iterations_under_way() {
+    let bench = Bench::new();
+    let counted = bench.kernel("counted", 132, &bench.data, &[]);
+    let single = bench.kernel("by_register", 132, &bench.data, &[1]);
+    let [counted, single] = [counted, single].map(|time| time.cold_us - time.empty_us);
+    assert!(single > 2.5 * counted && single < 4.0 * counted, "{counted} {single}");
+}
+
+#[test]
+fn atomic_operations_on_one_address_take_turns_and_floats_take_longer() {
+    let bench = Bench::new();
+    let integers = |stride| bench.kernel("atomics", 2048, &bench.data[1..], &[stride]).cold_us;
+    let floats = bench.kernel("float_atomics", 2048, &bench.data[1..], &[]).cold_us;
+    // 262144 operations, 1.5 or 3.5 cycles each at 1980 MHz.
+    let (apart, together) = (integers(4), integers(0));
+    assert!((together - 200.0).abs() < 20.0 && (floats - 465.0).abs() < 40.0, "{together} {floats}");
+    assert!(apart < together / 20.0, "{apart}");
+}
+
+#[test]
+fn values_of_the_whole_grid_take_no_registers_of_a_thread() {
+    let bench = Bench::new();
+    assert_eq!(bench.kernel("uniform", 1, &bench.data[1..], &[]).registers, 16);
 }
 
 #[test]

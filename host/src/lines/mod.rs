@@ -63,6 +63,8 @@ pub struct Lines {
     listed: bool,
     /// Which lines' accesses are drawn.
     pictured: Pictured,
+    /// All of the predicted waiting; 0 without predicted times.
+    waited: f64,
 }
 
 /// One line, or the instructions without a line.
@@ -158,12 +160,13 @@ impl Lines {
         let placed = by_source.into_iter().chain(by_ptx).map(|(place, counted)| Line { place: Some(place), counted });
         let unplaced = Some(Line { place: None, counted: elsewhere }).filter(|row| row.counted.all.executed > 0);
         let mut rows: Vec<Line> = placed.chain(unplaced).collect();
+        let waited = rows.iter().map(|row| row.counted.waited).sum();
         if let Some(most) = hot {
             // The sort is stable: lines of equal cost stay in order.
             rows.sort_by_key(|row| Reverse(row.counted.cost()));
             rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         }
-        Self { rows, sources, sorted: hot.is_some(), listed: true, pictured: Pictured::None }
+        Self { rows, sources, sorted: hot.is_some(), listed: true, pictured: Pictured::None, waited }
     }
 }
 
@@ -185,12 +188,13 @@ fn has_access<'l>(line: u32, launches: impl Iterator<Item = &'l Lines>) -> Resul
 }
 
 /// As a list of objects: file, line, source, instructions, active_lanes, requests, sectors_per_request, bank_conflicts, and
-/// accesses, each with memory, kind, requests and further counts. For instructions without a line, file and line are null.
+/// accesses, each with memory, kind, requests and further counts. For instructions without a line, file and line are null. With a
+/// predicted time, predicted_waiting is the line's part of all waiting.
 impl Serialize for Lines {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_seq(self.rows.iter().map(|Line { place, counted }| {
             let place = place.as_ref();
-            json!({
+            let mut line = json!({
                 "file": place.map(|place| &*place.file),
                 "line": place.map(|place| place.line),
                 "source": place.and_then(|place| self.sources.line(&place.file, place.line)),
@@ -200,7 +204,11 @@ impl Serialize for Lines {
                 "sectors_per_request": counted.sectors_per_request(),
                 "bank_conflicts": counted.all.shared.bank_conflicts,
                 "accesses": counted.accesses.iter().map(|(&what, access)| described(what, access)).collect::<Value>(),
-            })
+            });
+            if self.waited > 0.0 {
+                line["predicted_waiting"] = json!(counted.waited / self.waited);
+            }
+            line
         }))
     }
 }

@@ -20,7 +20,7 @@ impl Lines {
     /// Explains the listing, in this many columns; once for all listings of a run.
     pub fn legend(&self, width: usize) -> String {
         match self.listed {
-            true => super::text::legend(width),
+            true => super::text::legend(width, self.waited > 0.0),
             false => wording::wrapped(LEGEND, width, "", "") + "\n",
         }
     }

@@ -8,6 +8,10 @@ use super::*;
 /// A kernel whose stores are in lines 3 and 9 of a file, if it has line information; the second one stores a column of a matrix.
 /// Its last store has only the line that it was inlined into, 11; its end has none.
 fn report(locations: bool) -> Report {
+    report_on(locations, None)
+}
+
+fn report_on(locations: bool, model: Option<&'static simt::Model>) -> Report {
     let text = "
 .version 7.8
 .target sm_75
@@ -44,8 +48,9 @@ ret;
     let mut memory = simt::Memory::new(1 << 20);
     let program = simt::Program::load(&module, &mut memory).unwrap();
     let out = memory.allocate(8192).unwrap();
+    let (block, arguments): (_, [&[u8]; 1]) = ([64, 1, 1], [&out.to_le_bytes()]);
     let launch =
-        simt::Launch { kernel: "k", block: [64, 1, 1], arguments: &[&out.to_le_bytes()], ..simt::Launch::default() };
+        simt::Launch { kernel: "k", block, arguments: &arguments, model, predicts: model, ..simt::Launch::default() };
     program.launch(&memory, &launch).unwrap()
 }
 
@@ -146,4 +151,19 @@ fn no_width_cuts_a_line() {
         assert!(words.contains("global stores: 32.0 sectors per request"), "{width}: {text}");
         assert!(words.contains("mul.wide.u32 %rd2, %r1, 128;"), "{width}: {text}");
     }
+}
+
+#[test]
+fn with_a_predicted_time_lines_say_where_warps_wait() {
+    let mut counts = LineCounts::default();
+    counts.add(&report_on(true, simt::Model::named("hopper")));
+    let lines = Lines::of(counts, "k.ptx", None);
+    let json = serde_json::to_value(&lines).unwrap();
+    let parts = json.as_array().unwrap().iter().map(|line| line["predicted_waiting"].as_f64().unwrap());
+    assert!((parts.sum::<f64>() - 1.0).abs() < 1e-9, "{json}");
+    // The store to shared memory needs nothing but its turn; what is loaded in line 9 nothing uses.
+    let text = lines.text(100);
+    assert!(text.contains(" %         = of all waiting, predicted\n"), "{text}");
+    assert!(lines.legend(100).contains("Waiting is a part of the predicted time"));
+    assert!(!super::tests::lines(true, None).legend(100).contains("Waiting"));
 }

@@ -25,12 +25,19 @@ const LEGEND: &str = "Of a line's instructions, those that access memory stand b
                       Wavefronts are passes over the banks of shared memory; bank conflicts are those that the same accesses \
                       would not need without conflicts.";
 
+const WAITING: &str = "Waiting is a part of the predicted time: what all warps together wait for there, \
+                       from 1 % on.";
+
+/// The least part of all waiting that is worth a line.
+const LEAST_WAITING: f64 = 0.01;
+
 /// The text for instructions without a line.
 pub(super) const NO_LINE: &str = "(no line of its own: the compiler moved it or shares it between lines)";
 
 /// Explains the numbers, in this many columns; once for all listings of a run.
-pub(super) fn legend(width: usize) -> String {
-    wording::wrapped(LEGEND, width, "", "") + "\n"
+pub(super) fn legend(width: usize, waiting: bool) -> String {
+    let text = if waiting { format!("{LEGEND} {WAITING}") } else { LEGEND.to_owned() };
+    wording::wrapped(&text, width, "", "") + "\n"
 }
 
 impl Lines {
@@ -57,6 +64,7 @@ impl Lines {
             push(&mut text, &number, &counted.map(number_cells).unwrap_or_default(), &source, width);
             if let Some(counted) = counted {
                 push_accesses(&mut text, counted, width);
+                push_waiting(&mut text, counted.waited / self.waited.max(f64::MIN_POSITIVE));
                 text += &self.pictures_of(line, counted, width, terminal::paint());
             }
         }
@@ -93,6 +101,13 @@ fn push_accesses(text: &mut String, counted: &Counted, width: usize) {
         let first = format!("{:>19}         = ", access.requests);
         *text += &wording::wrapped(&in_words(memory, kind, access), width, &first, &" ".repeat(GUTTER + 2));
         text.push('\n');
+    }
+}
+
+/// How much of the predicted waiting is at a line.
+fn push_waiting(text: &mut String, part: f64) {
+    if part >= LEAST_WAITING {
+        *text += &format!("{:>17.0} %         = of all waiting, predicted\n", part * 100.0);
     }
 }
 

@@ -113,7 +113,7 @@ mod tests {
             registers: 32,
             resident: 2,
             warps: (16, 64),
-            part_run: 1.0,
+            blocks: 4096,
         }
     }
 

@@ -101,12 +101,11 @@ impl LabReport {
         self.concluded = measures.into_iter().flatten().collect();
     }
 
-    /// Leaves the predicted times out if each on this model is mostly the launches' own: the data is too small to say what the kernels
-    /// take.
+    /// Leaves the predicted times out if the data is too small for any on this model to say what the kernels take.
     pub(crate) fn leave_out_launches(&mut self, model: &Model) {
         let times = self.variants.iter().filter_map(VariantReport::predicted_time);
         let mut times = times.filter(|time| time.model.name == model.name).peekable();
-        if times.peek().is_some() && times.all(|time| time.launching() > 0.6) {
+        if times.peek().is_some() && times.all(|time| time.is_of_too_little()) {
             self.variants.iter_mut().for_each(|variant| variant.predicted = None);
             self.too_small_to_predict = true;
         }

@@ -97,12 +97,19 @@ impl RowPrediction {
     }
 }
 
+/// The part of a time that is most of it.
+const MOSTLY: f64 = 0.6;
+
 impl PredictedTime {
-    /// How much of it is the launches' own, which empty kernels take as well.
-    pub(super) fn launching(&self) -> f64 {
+    /// Whether it says little about the kernels: no launch fills half of the GPU, or most of the time is
+    /// what empty launches take as well.
+    pub(super) fn is_of_too_little(&self) -> bool {
+        let fills = |(_, launch): &(String, Prediction)| {
+            2 * launch.blocks >= u64::from(launch.resident) * u64::from(launch.model.multiprocessors)
+        };
         let more = self.launches.len().saturating_sub(1) as f64;
         let empty = self.launches.first().map_or(0.0, |(_, first)| first.empty_us + more * first.next_us);
-        empty / 1e3 / self.time_ms
+        !self.launches.iter().any(fills) || empty / 1e3 > MOSTLY * self.time_ms
     }
 }
 

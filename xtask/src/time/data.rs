@@ -22,6 +22,9 @@ pub(super) struct Predictions {
     /// Those of published measurements, by title of the study.
     #[serde(default)]
     pub history: BTreeMap<String, Vec<Row>>,
+    /// Those of the profiled launches, by run.
+    #[serde(default)]
+    pub profiled: BTreeMap<String, Vec<Row>>,
 }
 
 /// A row's predicted time.

@@ -7,6 +7,7 @@ use super::data::{Measurements, Predictions};
 use super::errors::{self, Errors, LARGE, Pair, percent, signed};
 use super::held_out;
 use super::history::History;
+use super::limits::{self, Profiles};
 use crate::tables::{head, line};
 
 const INTRODUCTION: &str = "\
@@ -27,24 +28,27 @@ const LIMITS: &str = "\
 - Tensor cores, bulk copies, clusters of blocks and surfaces: a row says so, and has no time.
 - Copies and fills by the driver: they are no kernels.
 - Warm times of the labs are predicted, and not compared here.
-- Instruction caches, page tables and what `ptxas` unrolls are not modelled.
+- Instruction caches and page tables are not modelled, nor whole loops that `ptxas` unrolls.
 - Registers are estimated from the PTX. `--thread-registers` gives the number that a compiler
   reports.
 - A launch on blocks that wait for each other runs as a whole, whatever its size.
 
 ## Known to be wrong
 
-- Long blocks, as in `matmul`, `gram` and `rows`: a sample ends before their first blocks do, so it
-  sees L2 as it is at the beginning, with few hits. The predicted time is too long. Where not even
-  one multiprocessor's blocks end, none is shown.
-- `ptxas` unrolls loops once more, by four, and so has more loads in flight than a replay of the
-  PTX. The predicted time of such a loop is too long.
+- Where not even one multiprocessor's blocks end in a sample, no time is shown.
 - Each multiprocessor has its share of L2 and DRAM at any moment. In truth one that asks for much
   while others wait at barriers gets more.
-- Atomic operations of many warps on one address take no longer than on many addresses.
+- Loads of many rows by few blocks (`column-means-global`, `gemv_columns`) take longer than is
+  predicted: with 8 warps and 32 loads each in flight, an H100 delivers 20 bytes a cycle to a
+  multiprocessor from L2, not 64. The reason is not known.
+- A launch takes as long as an average multiprocessor. Where some have much more to do than others,
+  as in `mandelbrot 640 x 480`, it takes longer.
+- Addresses all over L2 (`cache`: cg-table) and down columns of memory (`pitch`: columns) take twice
+  as long as is predicted: there are no slices of L2, and DRAM has no banks.
 - The numbers in the tables are of the model after its last changes were chosen on `transpose`,
-  `access` and `banks` (tiles as samples, and 6 registers beyond the live ones, not 8), and on
-  `rows`, `transpose` and `matmul` (short branches as predicates).
+  `access`, `banks`, `launch`, `reduce` and `rows`, on micro-benchmarks of an H200 and an H100
+  (atomic operations on one address, cold launches, tags of L1), and on what `ptxas` makes of the
+  kernels (loops unrolled by four, values of the whole grid in uniform registers, predicates).
 
 ## Other models
 
@@ -59,6 +63,7 @@ pub(super) fn of(
     measurements: &Measurements,
     held_out: &held_out::Measured,
     history: &History,
+    profiles: &Profiles,
 ) -> String {
     let mut text = INTRODUCTION.to_owned();
     let (mut pairs, mut missing): (Vec<Pair<'_>>, BTreeMap<&str, usize>) = <_>::default();
@@ -90,6 +95,7 @@ pub(super) fn of(
     summary(&mut text, &pairs, &missing, &predictions.date);
     by_run(&mut text, &pairs);
     large(&mut text, &pairs);
+    limits::write(&mut text, &predictions.profiled, profiles);
     held_out::write(&mut text, &predictions.held_out, held_out);
     history.write(&mut text, &predictions.history);
     text + LIMITS

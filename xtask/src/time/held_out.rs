@@ -160,9 +160,11 @@ is fitted to them. An H100 differs from an H200 in its memory, and so do their m
 `hopper`, by what their data sheets say. Times are cold, if not said otherwise.
 
 The first predictions (DATE) were made before anybody had seen an error of one, with all
-parameters fixed. The other numbers come after one change of the model, which looked at the labs,
-and at what `ptxas` makes of their kernels: short branches become predicates, so that loads move
-past them. It changed little here.
+parameters fixed. The other numbers come after changes of the model that were made when these
+errors were known, so they are no predictions in the strict sense. No number was fitted to these
+kernels: what is new comes from micro-benchmarks (atomic operations on one address, cold launches,
+L1), from the labs, and from what `ptxas` makes of PTX, of these kernels as well: which loops it
+unrolls, and which values it keeps in uniform registers.
 ";
 
 /// The section about them.

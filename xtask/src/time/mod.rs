@@ -4,6 +4,7 @@
 //! mod        runs the labs with --predict on a model of the H200      ->  docs/results/time.json
 //! held_out   runs the kernels of docs/time on models of H200 and H100 ->  docs/results/time.json
 //! history    runs what has published times, on models of its GPUs     ->  docs/results/time.json
+//! limits     runs some of the labs on a model of the H100           ->  docs/results/time.json
 //! data       what is kept of predictions and measurements
 //! document   compares them with docs/results/h200.json; held_out with
 //!            docs/time/h200.json and h100.json, history with
@@ -17,6 +18,7 @@ mod document;
 mod errors;
 mod held_out;
 mod history;
+mod limits;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,6 +29,7 @@ use crate::program::{Error, file, list, succeed, text};
 use crate::workspace;
 use data::{Measurements, Predictions, Row, json, read};
 use history::History;
+use limits::Profiles;
 
 const DATA: &str = "docs/results/time.json";
 const MEASURED: &str = "docs/results/h200.json";
@@ -62,7 +65,9 @@ pub fn run(options: &Options) -> Result<(), Error> {
     if options.run {
         predict(options, &measured, &mut predictions, &data)?;
     }
-    let text = document::of(&predictions, &measured, &held_out::Measured::read(&root)?, &History::read(&root)?);
+    let (held_out, history, profiles) =
+        (held_out::Measured::read(&root)?, History::read(&root)?, Profiles::read(&root)?);
+    let text = document::of(&predictions, &measured, &held_out, &history, &profiles);
     if options.check {
         let current = fs::read_to_string(&document).map_err(|problem| file(&document, problem))?;
         return match current == text {
@@ -89,18 +94,17 @@ fn predict(
     let lab = |arguments: &str| arguments.split(' ').next().unwrap_or_default().to_owned();
     for arguments in measured.runs.keys().filter(|arguments| only.is_none_or(|only| only == lab(arguments))) {
         let begin = Instant::now();
-        let mut command = Command::new(&host);
-        command.args(arguments.split(' ')).args(["--device", "sim:hopper", "--predict", "--format", "json"]);
-        let report = json(&mut command)?;
-        let rows = list(&report["variants"]).iter();
-        let rows = rows.map(|variant| Row::of(text(&variant["name"]), &variant["predicted"])).collect();
-        predictions.runs.insert(arguments.clone(), rows);
+        predictions.runs.insert(arguments.clone(), rows(&host, arguments, "hopper")?);
         predictions.date.clone_from(&date);
         save(predictions, data)?;
         println!("host {arguments}: {:.1} s", begin.elapsed().as_secs_f64());
     }
     if only.is_none_or(|only| only == history::NAME) {
         predictions.history = History::read(&root)?.predict(&host, &root)?;
+        save(predictions, data)?;
+    }
+    for arguments in Profiles::read(&root)?.runs().filter(|arguments| only.is_none_or(|only| only == lab(arguments))) {
+        predictions.profiled.insert(arguments.to_owned(), rows(&host, arguments, limits::MODEL)?);
         save(predictions, data)?;
     }
     if only.is_none_or(|only| only == held_out::NAME) {
@@ -113,6 +117,15 @@ fn predict(
         }
     }
     Ok(())
+}
+
+/// A lab's rows, predicted on a model.
+fn rows(host: &Path, arguments: &str, model: &str) -> Result<Vec<Row>, Error> {
+    let mut command = Command::new(host);
+    command.args(arguments.split(' ')).args(["--device", &format!("sim:{model}"), "--predict", "--format", "json"]);
+    let report = json(&mut command)?;
+    let rows = list(&report["variants"]).iter();
+    Ok(rows.map(|variant| Row::of(text(&variant["name"]), &variant["predicted"])).collect())
 }
 
 fn save(predictions: &Predictions, data: &Path) -> Result<(), Error> {
@@ -130,7 +143,8 @@ mod tests {
         let (predictions, measured) = (read(&root.join(DATA)).unwrap(), read(&root.join(MEASURED)).unwrap());
         let held_out = held_out::Measured::read(root).unwrap();
         let written = fs::read_to_string(root.join(DOCUMENT)).unwrap();
-        let text = document::of(&predictions, &measured, &held_out, &History::read(root).unwrap());
+        let (history, profiles) = (History::read(root).unwrap(), Profiles::read(root).unwrap());
+        let text = document::of(&predictions, &measured, &held_out, &history, &profiles);
         assert_eq!(text, written, "docs/TIME.md is stale: run `cargo xtask time`");
     }
 

@@ -48,6 +48,7 @@ pub(super) fn memory(modelled: &mut Modelled, before: Before, kind: AccessKind, 
     };
     let needed = Event {
         lines: lines.len() as u8,
+        tags: lines_of_a_bank(&lines),
         sectors: coalesce::sectors(access).sectors.min(255) as u8,
         missed: (u64::from(sectors) + past_caches).min(255) as u8,
         wavefronts: wavefronts as u16,
@@ -91,6 +92,13 @@ fn record(modelled: &mut Modelled, place: u32, target: Target, needed: Event) {
     if let Some(tracer) = &mut modelled.tracer {
         tracer.access(place, target, needed);
     }
+}
+
+/// L1 looks up four lines at once, if their numbers differ modulo 4.
+fn lines_of_a_bank(lines: &[u64]) -> u8 {
+    let mut banks = [0; 4];
+    lines.iter().for_each(|line| banks[(line % 4) as usize] += 1);
+    banks.into_iter().max().unwrap_or(0)
 }
 
 /// The most lanes that update words of one bank: these take turns.

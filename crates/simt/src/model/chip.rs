@@ -116,6 +116,9 @@ impl Chip {
                 let home = self.home(request.line);
                 let hits = self.read(l2, request, home);
                 self.write(l2, request, home, note);
+                if let (Some(traffic), Some(note)) = (&mut self.traffic, note) {
+                    traffic.atomic(note, request.line, request.sectors);
+                }
                 let counters = match request.kind {
                     AccessKind::Atomic => &mut self.counters.caches.l2_atomic,
                     _ => &mut self.counters.caches.l2_reduction,

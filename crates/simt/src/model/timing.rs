@@ -84,6 +84,8 @@ pub(crate) struct Latency {
     pub convert: u32,
     /// Shuffles.
     pub shuffle: u32,
+    /// A predicate, when it guards an instruction or a branch.
+    pub guard: u32,
     /// A taken branch.
     pub branch: u32,
     /// A barrier of the block, and more for each of its warps.
@@ -141,7 +143,7 @@ impl Model {
 /// Measured on an H200 at 1980 MHz (driver 580.159.04, CUDA 13.0, 2026-11-24), mostly by dependent
 /// chains and by streams; `barrier` is 13 + 2 a warp, `block` the rate of empty blocks (1650 in a
 /// microsecond), `empty_us` a cold empty launch between two events. `turnaround`, `dram` latency and
-/// `dram_write` are fitted to the labs.
+/// `dram_write` are fitted to the labs. `guard` is the distance that ptxas 13.5 keeps.
 const HOPPER: Timing = Timing {
     source: "measured on an H200",
     measured: true,
@@ -166,6 +168,7 @@ const HOPPER: Timing = Timing {
         special: 23,
         convert: 12,
         shuffle: 24,
+        guard: 13,
         branch: 8,
         barrier: 15.0,
         barrier_per_warp: 2.0,
@@ -384,6 +387,7 @@ static TIMINGS: [(&[&str], Timing); 12] = [
                 special: 40,
                 convert: 20,
                 shuffle: 26,
+                guard: 18,
                 branch: 16,
                 barrier: 30.0,
                 barrier_per_warp: 2.0,
@@ -459,6 +463,7 @@ const TESLA_LATENCY: Latency = Latency {
     special: 28,
     convert: 24,
     shuffle: 40,
+    guard: 24,
     branch: 24,
     barrier: 20.0,
     barrier_per_warp: 4.0,

@@ -4,7 +4,7 @@
 //! trace       what a launch on a model records: some blocks of one multiprocessor, warp by warp
 //! record      that, with what L2 and DRAM did
 //! plan        what each instruction costs; order: where the compiler puts it; predicates: which
-//!             branches it leaves out
+//!             branches it leaves out; unroll: which loops it unrolls
 //! replay      one multiprocessor, cycle by cycle: machine has its warps and blocks, servers its
 //!             path to memory, delay the random part of that
 //! registers   how many registers ptxas would give a thread
@@ -18,7 +18,7 @@
 //! (`model/timing.rs`): host threads, clocks and platforms do not matter.
 //!
 //! What it leaves out: tensor cores, bulk copies, clusters of blocks and surfaces, for which a report
-//! says "not predicted"; instruction caches, page tables, and what `ptxas` unrolls. `docs/TIME.md`
+//! says "not predicted"; instruction caches and page tables. `docs/TIME.md`
 //! compares predictions with measurements.
 
 mod delay;
@@ -32,6 +32,7 @@ mod registers;
 mod replay;
 mod servers;
 mod trace;
+mod unroll;
 
 pub use machine::Why;
 pub use prediction::{Bound, Predicted, Prediction};
@@ -64,9 +65,9 @@ pub(crate) fn predict(recording: &Recording, code: &Code, module: &Module) -> Pr
     }
     let kind = |place| match op(place) {
         Some(Op::Store { .. }) => Kind::Store,
-        Some(Op::Atomic { is_reduction, .. } | Op::AtomicVector { is_reduction, .. }) => match is_reduction {
-            true => Kind::Reduction,
-            false => Kind::Atomic,
+        Some(Op::Atomic { ty, .. } | Op::AtomicVector { ty, .. }) => match ty.kind() {
+            ptx::Kind::Float => Kind::FloatAtomic,
+            _ => Kind::Atomic,
         },
         _ => Kind::Load,
     };

@@ -6,10 +6,13 @@
 //! And `ptxas` replaces short branches by predicates (`predicates.rs`) and moves loads ahead of what
 //! does not need them, so each straight run is put in the order of its longest paths (`order.rs`).
 
+use std::collections::{HashMap, HashSet};
+
 use ptx::{BinaryOp, Kind, Module, Op, Operand, Precision, Space, Special, TernaryOp, Type, UnaryOp};
 
 use super::order::Scheduled;
 use super::predicates;
+use super::unroll::{Body, Unrolled};
 use crate::model::Timing;
 use crate::program::{BasicBlocks, Code, successors};
 
@@ -62,11 +65,18 @@ pub(super) struct Step {
     pub vanishes: bool,
     /// Whether a warp waits for others of its block here.
     pub is_barrier: bool,
+    /// The instruction's place; in the copies of an unrolled loop, that of the loop itself.
+    pub origin: u32,
 }
 
 /// A kernel with the functions that it may call.
 pub(crate) struct Plan {
+    /// A step for each place, and then those of copies of loops.
     pub(super) steps: Vec<Step>,
+    /// The loops that are unrolled, by their branches back.
+    pub(super) loops: HashMap<u32, Unrolled>,
+    /// The number of places.
+    pub(super) places: usize,
     /// Registers in the scoreboard.
     pub(super) registers: usize,
 }
@@ -87,6 +97,7 @@ pub(super) fn unpredictable(op: &Op) -> Option<&'static str> {
 impl Plan {
     pub fn new(code: &Code, module: &Module, timing: &Timing) -> Self {
         let mut steps: Vec<Step> = Vec::with_capacity(code.places.len());
+        let (mut loops, mut copies) = (HashMap::new(), Vec::new());
         let mut registers = 0;
         while steps.len() < code.positions.len() {
             let first = steps.len();
@@ -106,6 +117,7 @@ impl Plan {
                     goes_on: false,
                     vanishes: false,
                     is_barrier: matches!(instruction.op, Op::Barrier { .. }),
+                    origin: place as u32,
                 });
             }
             let ways = successors(body);
@@ -115,16 +127,29 @@ impl Plan {
                 let (start, end) = (first + range.start, first + range.end);
                 steps[start..end].iter_mut().for_each(|step| step.block = (start as u32, end as u32));
             }
+            // A guard takes its predicate earlier in the pipeline than an operand.
+            let guards: HashSet<u32> =
+                body.iter().filter_map(|one| Some(one.guard?.register.index() as u32 + registers)).collect();
+            for step in steps[first..].iter_mut().filter(|step| step.writes.iter().any(|to| guards.contains(to))) {
+                step.cost.latency = step.cost.latency.max(timing.latency.guard);
+            }
             for end in predicates::ends(body, &blocks, &ways) {
                 let step = &mut steps[first + end];
                 (step.goes_on, step.vanishes) = (true, step.cost.unit == Unit::Branch);
             }
+            let base = registers;
             registers += function.registers.len() as u32;
+            let (blocks, ways) = (&blocks, &ways[..]);
+            let body_of = Body { code, function, blocks, ways, first, steps: &steps[first..] };
+            let found = body_of.unrolled(base, &mut registers, code.positions.len(), &mut copies);
+            loops.extend(found.into_iter().map(|found| (found.branch, found)));
             if body.is_empty() {
                 break;
             }
         }
-        Self { steps, registers: registers as usize }
+        let places = steps.len();
+        steps.append(&mut copies);
+        Self { steps, loops, places, registers: registers as usize }
     }
 }
 
@@ -134,7 +159,10 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
     let arithmetic = latency.arithmetic;
     let new = |unit, slots, cycles, latency| Cost { unit, slots, cycles, latency };
     let integer = new(Unit::Integer, 1, issue.integer, arithmetic);
-    let special = |slots| new(Unit::Special, slots, issue.special, latency.special);
+    let special = new(Unit::Special, 1, issue.special, latency.special);
+    // A comparison, two products by a predicate, and the function.
+    let scaled = new(Unit::Special, 4, issue.special, latency.special + latency.guard + 3 * arithmetic);
+    let pair = Cost { slots: 2, cycles: 2 * issue.integer, ..integer };
     let float = new(Unit::Fp32, 1, issue.fp32, arithmetic);
     let double = |slots: u32| match slots {
         1 => new(Unit::Double, 1, issue.double, latency.double),
@@ -189,7 +217,7 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
             (UnaryOp::Reciprocal | UnaryOp::SquareRoot | UnaryOp::ReciprocalSquareRoot | UnaryOp::Log2, _)
                 if !mode.flush_subnormals =>
             {
-                special(4)
+                scaled
             }
             (
                 UnaryOp::Reciprocal
@@ -205,7 +233,7 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
                 | UnaryOp::CountLeadingZeros
                 | UnaryOp::BitReverse,
                 _,
-            ) => special(1),
+            ) => special,
             (UnaryOp::Absolute | UnaryOp::Negate | UnaryOp::Not | UnaryOp::LogicalNot, _) => integer,
         },
         Op::Binary { op: BinaryOp::MultiplyWide, b: Operand::Integer(by), .. }
@@ -227,7 +255,9 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
             _ => integer,
         },
         Op::SetPredicate { ty: Type::F64, .. } => double(1),
+        Op::SetPredicate { ty, .. } if ty.bits() == 64 => Cost { latency: 2 * arithmetic + 2, ..pair },
         Op::SetPredicate { .. } => Cost { latency: arithmetic + 2, ..integer },
+        Op::Select { ty, .. } if ty.bits() == 64 => pair,
         Op::Set { .. } | Op::Select { .. } | Op::SelectBySign { .. } | Op::TestProperty { .. } => integer,
         Op::LogicAndTest { .. } | Op::BitFieldInsert { .. } | Op::ConvertPack { .. } | Op::Carry { .. } => integer,
         Op::ScalarVideo(_) | Op::SimdVideo(_) => new(Unit::Integer, 4, 4 * issue.integer, 4 * arithmetic),
@@ -272,6 +302,9 @@ fn binary(
         }
         (BinaryOp::Add | BinaryOp::Subtract, _) if wide => new(Unit::Add, 1, 2 * issue.add, arithmetic + 2),
         (BinaryOp::Add | BinaryOp::Subtract, _) => new(Unit::Add, 1, issue.add, arithmetic),
+        (BinaryOp::Minimum | BinaryOp::Maximum, _) if wide => {
+            Cost { slots: 4, cycles: 4 * integer.cycles, latency: 3 * arithmetic, ..integer }
+        }
         _ if wide => Cost { cycles: 2 * integer.cycles, ..integer },
         _ => integer,
     }

@@ -9,10 +9,18 @@ use super::record::{FITS, Recording};
 use super::replay::{Replay, Replayed};
 use super::servers::{Kind, Servers};
 use super::trace::{BlockTrace, Event};
+use super::unroll;
 use crate::model::{Model, Timing};
 
 /// A unit that is used for at least this part of the time limits the launch.
 const LIMITS: f64 = 0.6;
+/// Reads from DRAM, one after the other, before the first instruction of a cold launch: its code and its
+/// parameters. `reduce` of 1000 elements on an H200; how long the code is hardly matters (4096
+/// instructions in a row: 0.2 us more on an H100).
+const FETCHES: f64 = 2.0;
+/// The part of an empty launch's time that one takes that is queued behind others: `reduce` of 1000
+/// elements, warm, on an H200.
+const QUEUED: f64 = 0.7;
 /// The most cycles that a launch waits for its last stores.
 const MOST_DRAINING: f64 = 2000.0;
 
@@ -106,12 +114,12 @@ pub struct Prediction {
     pub waits_by_instruction: Vec<f64>,
     /// Registers of a thread, as given or estimated.
     pub registers: u32,
-    /// Blocks resident on a multiprocessor.
+    /// Blocks that fit a multiprocessor at once.
     pub resident: u32,
     /// Warps resident on a multiprocessor, and the most that it can hold.
     pub warps: (u32, u32),
-    /// The part of the grid's blocks that ran.
-    pub part_run: f64,
+    /// Blocks of the grid.
+    pub blocks: u64,
 }
 
 /// The time of a launch.
@@ -125,8 +133,9 @@ pub(super) fn of(recording: &Recording, plan: &Plan, kinds: &[Kind]) -> Predicti
     let fits = recording.whole_footprint() <= FITS * l2;
     let microseconds = |replayed: &Replayed| cycles(recording, replayed) / timing.clock_mhz;
     let empty_us = timing.launch.empty_us;
-    let cold_us = empty_us + microseconds(&cold);
-    let warm_us = fits.then(|| empty_us + microseconds(&replay(recording, plan, (&traces, kinds), true)));
+    let fetch_us = FETCHES * timing.latency.dram / timing.clock_mhz;
+    let cold_us = empty_us + fetch_us + microseconds(&cold);
+    let warm_us = fits.then(|| QUEUED * empty_us + microseconds(&replay(recording, plan, (&traces, kinds), true)));
     let uses = uses(&cold, timing, recording);
     let waits = shares(Why::ALL.iter().zip(cold.waits).map(|(&why, cycles)| (why, cycles)).collect());
     let waiting: f64 = cold.by_place.iter().sum();
@@ -143,7 +152,7 @@ pub(super) fn of(recording: &Recording, plan: &Plan, kinds: &[Kind]) -> Predicti
         registers: recording.registers,
         resident: recording.resident,
         warps: (recording.resident * recording.warps_per_block, model.warps()),
-        part_run: recording.run_blocks as f64 / recording.total_blocks.max(1) as f64,
+        blocks: recording.total_blocks,
     }
 }
 
@@ -152,7 +161,7 @@ fn replay(recording: &Recording, plan: &Plan, traces: (&[Vec<Vec<Event>>], &[Kin
     let active = recording.total_blocks.min(multiprocessors) as f64;
     let blocks = recording.total_blocks.div_ceil(multiprocessors);
     let resident = (recording.resident.max(1) as usize).min(usize::try_from(blocks).unwrap_or(usize::MAX));
-    let servers = Servers::new(recording.model, recording.timing, active, recording.dram_work(), warm);
+    let servers = Servers::new(recording.timing, active, recording.dram_work(), warm);
     Replay::new(plan, recording, traces, servers, (active, blocks, resident)).run()
 }
 
@@ -162,38 +171,60 @@ type Orders = HashMap<Vec<u32>, Vec<u32>>;
 /// The longest run that is put in order: the time for that grows with its square.
 const LONGEST_RUN: usize = 400;
 
-/// What a block's warps executed, each straight run in the compiler's order.
+/// What a block's warps executed, each straight run in the compiler's order, with loops unrolled.
 fn in_order(block: &BlockTrace, plan: &Plan, orders: &mut Orders) -> Vec<Vec<Event>> {
     let mut of_warp = |events: &[Event]| {
         let mut ordered = Vec::with_capacity(events.len());
-        let mut run: Vec<Event> = Vec::new();
         let mut rest = events;
-        while let Some(first) = rest.first() {
-            let (start, end) = plan.steps[first.place as usize].block;
-            let length = (end - start) as usize;
-            let whole = rest.len() >= length && rest[..length].iter().map(|event| event.place).eq(start..end);
-            let (taken, goes_on) = match whole {
-                true => (length, plan.steps[end as usize - 1].goes_on),
-                false => (1, false),
-            };
-            // A part of a block is a run by itself.
-            if !whole || run.len() + length > LONGEST_RUN {
-                ordered.append(&mut put_in_order(&mut run, plan, orders));
+        while !rest.is_empty() {
+            let (mut run, after) = straight_run(rest, plan);
+            rest = after;
+            if let Some(unrolled) = run.last().and_then(|last| plan.loops.get(&last.place))
+                && run[0].place == unrolled.head
+            {
+                let mut iterations = vec![run];
+                while iterations.len() < unroll::COPIES && rest.first().is_some_and(|next| next.place == unrolled.head)
+                {
+                    let (next, after) = straight_run(rest, plan);
+                    if next.last().is_none_or(|last| last.place != unrolled.branch) {
+                        break;
+                    }
+                    iterations.push(next);
+                    rest = after;
+                }
+                run = unrolled.join(iterations);
             }
-            run.extend(rest[..taken].iter().filter(|event| !(whole && plan.steps[event.place as usize].vanishes)));
-            if !goes_on {
-                ordered.append(&mut put_in_order(&mut run, plan, orders));
-            }
-            rest = &rest[taken..];
+            ordered.append(&mut put_in_order(run, plan, orders));
         }
-        ordered.append(&mut put_in_order(&mut run, plan, orders));
         ordered
     };
     block.warps.iter().map(|warp| of_warp(&warp.events)).collect()
 }
 
-fn put_in_order(run: &mut Vec<Event>, plan: &Plan, orders: &mut Orders) -> Vec<Event> {
-    let run = std::mem::take(run);
+/// The straight run that some events begin with, without the branches that the compiler leaves out;
+/// and the events after it.
+fn straight_run<'e>(events: &'e [Event], plan: &Plan) -> (Vec<Event>, &'e [Event]) {
+    let mut run: Vec<Event> = Vec::new();
+    let mut rest = events;
+    while let Some(first) = rest.first() {
+        let (start, end) = plan.steps[first.place as usize].block;
+        let length = (end - start) as usize;
+        let whole = rest.len() >= length && rest[..length].iter().map(|event| event.place).eq(start..end);
+        // A part of a block is a run by itself.
+        if !run.is_empty() && (!whole || run.len() + length > LONGEST_RUN) {
+            break;
+        }
+        let taken = if whole { length } else { 1 };
+        run.extend(rest[..taken].iter().filter(|event| !(whole && plan.steps[event.place as usize].vanishes)));
+        rest = &rest[taken..];
+        if !whole || !plan.steps[end as usize - 1].goes_on {
+            break;
+        }
+    }
+    (run, rest)
+}
+
+fn put_in_order(run: Vec<Event>, plan: &Plan, orders: &mut Orders) -> Vec<Event> {
     if run.len() < 2 {
         return run;
     }
@@ -256,7 +287,7 @@ fn uses(replayed: &Replayed, timing: &Timing, recording: &Recording) -> Vec<(Bou
     };
     let mut all = vec![
         (Bound::Dram, dram / cycles),
-        (Bound::L2, l2 / cycles),
+        (Bound::L2, l2.max(busy.hottest) / cycles),
         (Bound::Lsu, (busy.lsu - busy.shared) / cycles),
         (Bound::SharedMemory, busy.shared / cycles),
         (Bound::Issue, replayed.issued as f64 * f64::from(timing.issue.any) / slots),

@@ -32,6 +32,8 @@ pub(crate) struct Recording {
     pub warps_per_block: u32,
     /// The reads of each instruction from L2.
     pub reads: Vec<SectorCounters>,
+    /// Of the atomic operations of each instruction, the part that goes to one sector.
+    pub hottest: Vec<f64>,
     /// What each instruction did in the blocks that ran.
     pub counted: Vec<InstructionCounters>,
     pub caches: CacheCounters,
@@ -58,6 +60,8 @@ pub(super) struct PlaceTraffic {
     carried: f64,
     /// Whether its stores write whole sectors, mostly.
     pub writes_whole_sectors: bool,
+    /// Of its atomic operations, the part that goes to one sector.
+    pub hottest: f64,
 }
 
 impl PlaceTraffic {
@@ -72,6 +76,8 @@ impl PlaceTraffic {
 
 /// Data up to this part of L2 stays there.
 pub(super) const FITS: f64 = 0.8;
+/// Data that is so many times as large as L2 is timed without a flush.
+const EXCEEDS: u64 = 4;
 /// Stores that write more than this part of their sectors write them as a whole.
 const WHOLE: f64 = 0.7;
 /// What gaps in the use of DRAM cost, as fitted on an H200: `1 + SPARSE * (1 / density - 1)^power`.
@@ -94,6 +100,7 @@ impl Recording {
             resident,
             warps_per_block,
             reads: Vec::new(),
+            hottest: Vec::new(),
             counted: Vec::new(),
             caches: CacheCounters::default(),
             density: Density { read: 1.0, written: 1.0 },
@@ -113,6 +120,7 @@ impl Recording {
         self.writes = chip.writes();
         if let Some(traffic) = &chip.traffic {
             self.reads.clone_from(&traffic.reads);
+            self.hottest = (0..counted.len()).map(|place| traffic.hottest(place as u32)).collect();
             self.density = traffic.density();
             self.footprint = traffic.footprint();
             self.camping = traffic.camping.factors(self.timing.memory.partitions);
@@ -126,7 +134,7 @@ impl Recording {
         let missed = self.caches.l2_read.misses() as f64 * 32.0 * self.grown();
         let fits = self.model.l2.is_some_and(|l2| self.memory as f64 <= FITS * l2.bytes as f64);
         let once = if fits && missed > self.memory as f64 { self.memory as f64 / missed } else { 1.0 };
-        let of = |(counters, reads): (&InstructionCounters, SectorCounters)| {
+        let of = |(place, (counters, reads)): (usize, (&InstructionCounters, SectorCounters))| {
             let global = &counters.global;
             PlaceTraffic {
                 misses: match reads.sectors {
@@ -136,16 +144,17 @@ impl Recording {
                 carried: 0.0,
                 writes_whole_sectors: self.model.l2.is_none()
                     || global.bytes as f64 >= WHOLE * 32.0 * global.sectors as f64,
+                hottest: self.hottest.get(place).copied().unwrap_or(0.0),
             }
         };
-        self.counted.iter().zip(all).map(of).collect()
+        self.counted.iter().zip(all).enumerate().map(of).collect()
     }
 
     /// DRAM's work, relative to what the instructions ask for.
     pub(super) fn dram_work(&self) -> DramWork {
         if self.model.l2.is_none() {
             let [all, entering] = self.camping;
-            return DramWork { read: all, written: all, entering };
+            return DramWork { read: all, written: all, entering, dirty_before: (0.0, 0.0) };
         }
         let missed = self.caches.l2_read.misses() * 32;
         let fetched = match missed {
@@ -166,7 +175,19 @@ impl Recording {
                 all as f64 / asked as f64 * (1.0 + partial) * gaps.min(MOST_FOR_GAPS)
             }
         };
-        DramWork { read, written, entering: 1.0 }
+        DramWork { read, written, entering: 1.0, dirty_before: self.dirty_before() }
+    }
+
+    /// Modified bytes that a cold launch finds in L2, and the part of L2 that they are: what has
+    /// filled the cache before it. A launch on much more data than L2 has is timed behind others of
+    /// its kind, and finds their data (`docs/TIMING.md`).
+    pub(super) fn dirty_before(&self) -> (f64, f64) {
+        match self.model.l2 {
+            Some(l2) if self.memory < EXCEEDS * l2.bytes => {
+                (l2.dirty_bytes as f64, l2.dirty_bytes as f64 / l2.bytes as f64)
+            }
+            _ => (0.0, 0.0),
+        }
     }
 
     /// Distinct bytes that the whole grid accesses, if its other blocks do as these.

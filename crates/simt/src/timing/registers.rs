@@ -5,15 +5,18 @@
 //! H200, the estimate is compared with Nsight Compute's `launch__registers_per_thread` in
 //! `docs/TIME.md`.
 
-use ptx::{Function, Module, Op, Space, Type};
+use ptx::{Function, Module, Op, Operand, Space, Special, Type};
 
 use crate::model::Timing;
 use crate::program::{BasicBlocks, Code, successors};
 
 /// Added to the live registers.
-const OVERHEAD: u32 = 6;
+const OVERHEAD: u32 = 4;
 /// The same on 1.x, which has no ABI: the tiled product of Ryoo et al. (PPoPP 2008) takes 10.
 const OLD_OVERHEAD: u32 = 2;
+/// The most with which all warps can be resident, and how many more `ptxas` avoids by another order.
+const FULL: u32 = 32;
+const AVOIDED: u32 = 6;
 /// The fewest that a thread has.
 const FEWEST: u32 = 16;
 
@@ -29,10 +32,13 @@ pub(crate) fn estimate(code: &Code, module: &Module, timing: &Timing) -> u32 {
         if length == 0 {
             break;
         }
-        most = most.max(live(code, function, place, old));
+        most = most.max(live(code, function, place, old).1);
         place += length;
     }
-    (most + overhead).max(fewest).next_multiple_of(2)
+    match (most + overhead).max(fewest).next_multiple_of(2) {
+        registers if !old && (FULL..=FULL + AVOIDED).contains(&registers) => FULL,
+        registers => registers,
+    }
 }
 
 /// 32-bit registers for a PTX register. Predicates have a file of their own. On 1.x (`old`),
@@ -45,8 +51,14 @@ fn words(ty: Type, old: bool) -> u32 {
     }
 }
 
-/// The most words that are live at once in a function, whose first place this is.
-fn live(code: &Code, function: &Function, first: usize, old: bool) -> u32 {
+/// The registers that are live where each basic block of a function begins, as bits of words.
+/// `first` is its first place.
+pub(super) fn live_at_starts(code: &Code, function: &Function, first: usize) -> Vec<Vec<u64>> {
+    live(code, function, first, false).0
+}
+
+/// That, and the most words that are live at once.
+fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u64>>, u32) {
     let body = function.body.as_deref().unwrap_or_default();
     let mut sizes: Vec<u32> = function.registers.iter().map(|(_, register)| words(register.ty, old)).collect();
     // On 1.x instructions take operands from shared memory, where parameters are, too; a pointer
@@ -59,6 +71,10 @@ fn live(code: &Code, function: &Function, first: usize, old: bool) -> u32 {
     };
     for (position, _) in body.iter().enumerate().filter(|(_, instruction)| old && takes_none(&instruction.op)) {
         code.registers.writes(first + position).iter().for_each(|&written| sizes[written as usize] = 0);
+    }
+    if !old {
+        let uniform = uniform(code, function, first);
+        sizes.iter_mut().zip(uniform).filter(|(_, uniform)| *uniform).for_each(|(size, _)| *size = 0);
     }
     let ways = successors(body);
     let blocks = BasicBlocks::new(body.len(), &ways);
@@ -104,7 +120,40 @@ fn live(code: &Code, function: &Function, first: usize, old: bool) -> u32 {
             }
         }
     }
-    most
+    (at_start, most)
+}
+
+/// Registers that have the same value in all threads of a block: what is computed from parameters, constants and the block's
+/// indices. `ptxas` keeps them in uniform registers, or reads them where they are needed.
+fn uniform(code: &Code, function: &Function, first: usize) -> Vec<bool> {
+    let body = function.body.as_deref().unwrap_or_default();
+    let mut all = vec![true; function.registers.len()];
+    let varies = |op: &Op| match op {
+        Op::Load { space, .. } => !matches!(space, Space::Parameter | Space::Constant),
+        Op::Move { src, .. } => matches!(
+            src,
+            Operand::Special(special)
+                if !matches!(special, Special::BlockIndex(_) | Special::GridSize(_) | Special::BlockSize(_))
+        ),
+        Op::Unary { .. } | Op::Binary { .. } | Op::Ternary { .. } | Op::SetPredicate { .. } | Op::Convert { .. } => {
+            false
+        }
+        Op::Select { .. } => false,
+        _ => true,
+    };
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (position, instruction) in body.iter().enumerate() {
+            let place = first + position;
+            if varies(&instruction.op) || code.registers.reads(place).iter().any(|&read| !all[read as usize]) {
+                for &written in code.registers.writes(place) {
+                    changed |= std::mem::replace(&mut all[written as usize], false);
+                }
+            }
+        }
+    }
+    all
 }
 
 fn has(set: &[u64], index: usize) -> bool {

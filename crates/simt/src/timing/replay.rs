@@ -113,7 +113,7 @@ impl<'r> Replay<'r> {
                 issued: 0,
                 units: [0; UNITS],
                 waits: [0.0; Why::ALL.len()],
-                by_place: vec![0.0; plan.steps.len()],
+                by_place: vec![0.0; plan.places],
             },
         }
     }
@@ -225,14 +225,15 @@ impl<'r> Replay<'r> {
                 continue;
             }
             let event = self.event(warp);
-            let unit = self.plan.steps[event.place as usize].cost.unit;
+            let step = &self.plan.steps[event.place as usize];
+            let unit = step.cost.unit;
             let free = scheduler.units[unit as usize];
             if free > now {
                 until = until.min(free);
                 continue;
             }
             if matches!(unit, Unit::Memory | Unit::Shuffle | Unit::Texture) {
-                let stores = event.target == Target::Memory && self.kinds[event.place as usize] != Kind::Load;
+                let stores = event.target == Target::Memory && self.kinds[step.origin as usize] != Kind::Load;
                 let room = self.servers.room(now as f64, stores);
                 if room > now as f64 {
                     until = until.min(room.ceil() as u64);
@@ -247,8 +248,8 @@ impl<'r> Replay<'r> {
     fn issue(&mut self, index: usize, at: usize, now: u64) {
         let id = self.schedulers[index].warps[at];
         let event = self.event(&self.warps[id]);
-        let place = event.place as usize;
-        let step = &self.plan.steps[place];
+        let step = &self.plan.steps[event.place as usize];
+        let place = step.origin as usize;
         let cost = step.cost;
         let slots = u64::from(cost.slots * self.timing.issue.any);
         let (waited, why) = self.warps[id].waited(now, matches!(cost.unit, Unit::Memory | Unit::Texture));

@@ -7,7 +7,7 @@
 use super::delay::Delays;
 use super::record::PlaceTraffic;
 use super::trace::{Event, Target};
-use crate::model::{Model, Timing};
+use crate::model::Timing;
 
 /// Cycles of work that the load-store unit queues before warps have to wait.
 const LSU_QUEUE: f64 = 24.0;
@@ -15,15 +15,27 @@ const LSU_QUEUE: f64 = 24.0;
 const STORE_QUEUE: f64 = 64.0;
 /// How far DRAM may lag behind before stores wait for it, in cycles; L2 a quarter of that.
 const WRITE_SLACK: f64 = 2000.0;
-/// Cycles of the load-store unit for a line that L1 has, and for one that it lacks, if the lines are
-/// in different banks: `l1_stride33` and `cg_1sm_stride33` on an H200.
-const LINE: f64 = 0.275;
+/// Cycles of the load-store unit for lines in the same bank of L1's tags, and for a line that L1
+/// lacks: `l1_stride33` (8 lines a bank), `l1_random64K` (10.8 lines on average) and `cg_1sm_stride33` on an
+/// H200.
+const TAG: f64 = 1.1;
+/// However its lines lie, a look-up takes no longer than this for each: `rows`, down a column of rows.
+const ANY_LINE: f64 = 1.0;
 const MISSED_LINE: f64 = 1.03;
+/// Sectors of atomic operations that L2 does for each line that it can look up: `atomic_mode4` and
+/// `access random` on an H200.
+const ATOMIC: f64 = 0.65;
+/// Cycles between two atomic operations of the chip on one sector, of integers and of floats: one lane a
+/// warp on one address takes 1.60 and 3.63 on an H100, 32 lanes 46.7 and 111.5.
+const ONE_SECTOR: [f64; 2] = [1.5, 3.5];
 /// What a sector that is written in part costs in L2, in whole ones.
 const PARTIAL: f64 = 2.0;
-/// Mean delays of a line at L2 and at DRAM, in cycles, as fitted on an H200.
-const L2_JITTER: f64 = 15.0;
-const DRAM_JITTER: f64 = 60.0;
+/// The random part of the latencies of L2 and DRAM, and how much longer they are on average than the
+/// numbers of a model: as fitted to `launch` with few blocks on an H200.
+const L2_JITTER: f64 = 0.1;
+const L2_LONGER: f64 = 15.0;
+const DRAM_JITTER: f64 = 0.18;
+const DRAM_LONGER: f64 = 60.0;
 /// Waiting for a busy DRAM: `QUEUEING * use^2 / (1 + ROOM - use)` cycles.
 const QUEUEING: f64 = 260.0;
 const ROOM: f64 = 0.12;
@@ -43,6 +55,8 @@ pub(super) struct Busy {
     pub l2: f64,
     pub dram: f64,
     pub constant: f64,
+    /// L2, on the sector that most atomic operations go to.
+    pub hottest: f64,
 }
 
 /// The rates of a launch, in bytes a cycle for the replayed multiprocessor.
@@ -53,6 +67,7 @@ struct Rates {
     l2_read: f64,
     l2_write: f64,
     l2_lines: f64,
+    l2_atomics: f64,
     dram: f64,
     /// What a byte costs that a store makes DRAM write.
     dram_write: f64,
@@ -64,14 +79,18 @@ struct Rates {
 pub(super) struct Servers<'t> {
     timing: &'t Timing,
     rates: Rates,
-    /// The part of the chip's multiprocessors that share L2.
-    active_share: f64,
+    /// Multiprocessors that work.
+    active: f64,
     warm: bool,
+    /// Modified bytes in L2 that reads will displace, this multiprocessor's share; and the part of what
+    /// they displace that is modified.
+    dirty: (f64, f64),
     lsu: f64,
     port_in: f64,
     stores: f64,
     l2_read: f64,
     l2_write: f64,
+    hottest: f64,
     dram: f64,
     constant: f64,
     /// The recent use of DRAM, when it was looked at, and how long it had worked.
@@ -85,9 +104,9 @@ pub(super) struct Servers<'t> {
 pub(super) enum Kind {
     Load,
     Store,
-    /// It returns the old value.
     Atomic,
-    Reduction,
+    /// Of floats.
+    FloatAtomic,
 }
 
 /// DRAM's work for the launch, relative to what its instructions ask for.
@@ -97,13 +116,14 @@ pub(super) struct DramWork {
     pub written: f64,
     /// What goes before it to the partitions of a GPU without L2.
     pub entering: f64,
+    /// Modified bytes in L2 at first, and the part of L2 that they are.
+    pub dirty_before: (f64, f64),
 }
 
 impl<'t> Servers<'t> {
-    /// `active` of the chip's multiprocessors share it. `warm`: all that is read is in L2, and nothing
-    /// is written back.
-    pub fn new(model: &Model, timing: &'t Timing, active: f64, work: DramWork, warm: bool) -> Self {
-        let multiprocessors = model.multiprocessors;
+    /// `active` multiprocessors share L2 and DRAM. `warm`: all that is read is in L2, and nothing is
+    /// written back.
+    pub fn new(timing: &'t Timing, active: f64, work: DramWork, warm: bool) -> Self {
         let share = |gbps: f64| gbps * 1e3 / timing.clock_mhz / active;
         let memory = &timing.memory;
         let rates = Rates {
@@ -112,6 +132,7 @@ impl<'t> Servers<'t> {
             l2_read: share(memory.l2_read),
             l2_write: share(memory.l2_write) / work.entering,
             l2_lines: memory.l2_lines / active,
+            l2_atomics: memory.l2_lines * ATOMIC / active,
             dram: share(memory.dram),
             dram_write: work.written * memory.dram_write,
             dram_read: work.read,
@@ -119,13 +140,15 @@ impl<'t> Servers<'t> {
         Self {
             timing,
             rates,
-            active_share: active / f64::from(multiprocessors),
+            active,
             warm,
+            dirty: (work.dirty_before.0 / active, work.dirty_before.1),
             lsu: 0.0,
             port_in: 0.0,
             stores: 0.0,
             l2_read: 0.0,
             l2_write: 0.0,
+            hottest: 0.0,
             dram: 0.0,
             constant: 0.0,
             recent: (0.0, 0.0, 0.0),
@@ -143,7 +166,7 @@ impl<'t> Servers<'t> {
 
     /// When the last store is done.
     pub fn drained(&self) -> f64 {
-        self.l2_write.max(self.lsu)
+        self.l2_write.max(self.hottest).max(self.lsu)
     }
 
     /// Until when the scheduler waits for the constant cache.
@@ -162,7 +185,7 @@ impl<'t> Servers<'t> {
             Target::Memory => match kind {
                 Kind::Load => self.load(now, event, place),
                 Kind::Store => self.store(now, event, place),
-                Kind::Atomic | Kind::Reduction => self.atomic(now, event, place),
+                Kind::Atomic | Kind::FloatAtomic => self.atomic(now, event, kind, place),
             },
         }
     }
@@ -207,8 +230,8 @@ impl<'t> Servers<'t> {
 
     fn load(&mut self, now: f64, event: &Event, place: &mut PlaceTraffic) -> f64 {
         let missed_lines = missed_lines(event);
-        let lines = f64::from(event.lines) * LINE;
-        let cycles = f64::from(event.wavefronts).max(lines).max(missed_lines * MISSED_LINE);
+        let tags = (f64::from(event.tags) * TAG).min(f64::from(event.lines) * ANY_LINE);
+        let cycles = f64::from(event.wavefronts).max(tags).max(missed_lines * MISSED_LINE);
         let cycles = cycles.max(1.0) * self.timing.memory.lsu;
         let begin = self.enter(now, cycles);
         let hit = begin + cycles + self.timing.latency.l1;
@@ -238,21 +261,26 @@ impl<'t> Servers<'t> {
         self.l2_read = self.l2_read.max(self.port_in) + work;
         self.busy.l2 += work;
         let delay = self.delays.largest_of(lines.max(1.0) as u32);
-        let from_l2 = self.l2_read.max(hit) + latency.l2 + L2_JITTER * delay;
+        let from_l2 = self.l2_read.max(hit) + latency.l2 + L2_LONGER + latency.l2 * L2_JITTER * (delay - 1.0);
         if from_dram == 0 || self.warm {
             return from_l2;
         }
-        let work = f64::from(from_dram) * 32.0 * rates.dram_read / rates.dram;
+        // Lines that come displace others, and the modified ones must be written first.
+        let come = lines.max(1.0) * f64::from(from_dram) / f64::from(missed) * 128.0;
+        let displaced = (come * self.dirty.1).min(self.dirty.0);
+        self.dirty.0 -= displaced;
+        let written = displaced * self.timing.memory.dram_write;
+        let work = (f64::from(from_dram) * 32.0 * rates.dram_read + written) / rates.dram;
         self.dram = self.dram.max(self.l2_read) + work;
         self.busy.dram += work;
         let used = self.recent.0.min(1.0);
         let queue = QUEUEING * used * used / (1.0 + ROOM - used);
-        from_l2.max(self.dram + latency.dram + DRAM_JITTER * delay + queue)
+        from_l2.max(self.dram + latency.dram + DRAM_LONGER + latency.dram * DRAM_JITTER * (delay - 1.0) + queue)
     }
 
     fn store(&mut self, now: f64, event: &Event, place: &PlaceTraffic) -> f64 {
-        let lines = f64::from(event.lines) * LINE;
-        let cycles = f64::from(event.wavefronts).max(lines).max(1.0) * self.timing.memory.lsu;
+        let tags = (f64::from(event.tags) * TAG).min(f64::from(event.lines) * ANY_LINE);
+        let cycles = f64::from(event.wavefronts).max(tags).max(1.0) * self.timing.memory.lsu;
         let begin = self.enter(now, cycles);
         let written = self.send(begin, event.missed, place);
         if !self.warm {
@@ -265,14 +293,22 @@ impl<'t> Servers<'t> {
         begin + cycles
     }
 
-    fn atomic(&mut self, now: f64, event: &Event, place: &PlaceTraffic) -> f64 {
+    fn atomic(&mut self, now: f64, event: &Event, kind: Kind, place: &PlaceTraffic) -> f64 {
         let cycles = f64::from(event.wavefronts).max(1.0) * self.timing.memory.lsu;
         let begin = self.enter(now, cycles);
-        self.send(begin, event.missed, place);
-        // L2 does one at a time for each multiprocessor of the chip.
-        self.l2_write += f64::from(event.missed) * self.active_share;
-        self.stores = self.stores.max(self.l2_write - WRITE_SLACK / 2.0);
-        self.l2_write.max(begin) + self.timing.latency.atomic
+        let turns = f64::from(event.missed);
+        let at_port = self.stores.max(begin);
+        self.stores = at_port + turns * 32.0 / self.rates.port_out;
+        let work = turns / self.rates.l2_atomics;
+        self.l2_write = self.l2_write.max(at_port) + work;
+        self.busy.l2 += work;
+        // Each of the multiprocessors has as many for the same sector.
+        let work = turns * place.hottest * ONE_SECTOR[usize::from(kind == Kind::FloatAtomic)] * self.active;
+        self.hottest = self.hottest.max(at_port) + work;
+        self.busy.hottest += work;
+        let done = self.l2_write.max(self.hottest);
+        self.stores = self.stores.max(done - WRITE_SLACK / 2.0);
+        done + self.timing.latency.atomic
     }
 
     /// Sectors go through the port to L2. Returns when they are there.
@@ -296,14 +332,16 @@ fn missed_lines(event: &Event) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Model;
 
     /// A server works for no longer than until it is free again.
     #[test]
     fn no_server_is_used_above_100_percent() {
         let model = Model::named("hopper").unwrap();
-        let work = DramWork { read: 1.7, written: 2.5, entering: 1.0 };
-        let mut servers = Servers::new(model, model.timing().unwrap(), 132.0, work, false);
+        let work = DramWork { read: 1.7, written: 2.5, entering: 1.0, dirty_before: (1e6, 0.4) };
+        let mut servers = Servers::new(model.timing().unwrap(), 132.0, work, false);
         let mut place = PlaceTraffic::default();
+        place.hottest = 0.01;
         let mut random = 1u64;
         for step in 0..4000u32 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -312,19 +350,21 @@ mod tests {
             let event = Event {
                 target,
                 lines: part(20, 31) as u8 + 1,
+                tags: part(15, 7) as u8 + 1,
                 sectors: part(25, 127) as u8,
                 missed: part(33, 127) as u8,
                 wavefronts: part(41, 32) as u16,
                 ..Event::default()
             };
-            let kind = [Kind::Load, Kind::Store, Kind::Atomic, Kind::Reduction][part(50, 3) as usize];
+            let kind = [Kind::Load, Kind::Store, Kind::Atomic, Kind::FloatAtomic][part(50, 3) as usize];
             let now = f64::from(step) * 7.0;
             let ready = servers.access(now, &event, kind, &mut place);
             assert!(ready.is_finite() && ready >= now, "{event:?} {ready}");
-            let Busy { lsu, shared, port, l2, dram, constant } = servers.busy;
+            let Busy { lsu, shared, port, l2, dram, constant, hottest } = servers.busy;
             assert!(lsu <= servers.lsu && shared <= lsu && port <= servers.port_in && dram <= servers.dram);
             // It reads and writes at once.
             assert!(l2 <= servers.l2_read + servers.l2_write && constant <= servers.constant);
+            assert!(hottest <= servers.hottest);
         }
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Event {
     /// Lines that the access touches, or addresses in constant memory.
     pub lines: u8,
     pub sectors: u8,
+    /// The most lines that are in the same bank of L1's tags.
+    pub tags: u8,
     /// Sectors that L1 did not have.
     pub missed: u8,
     /// Passes of the load-store unit.
@@ -144,6 +146,7 @@ impl Tracer {
         event.target = target;
         event.lines = event.lines.saturating_add(needed.lines);
         event.sectors = event.sectors.saturating_add(needed.sectors);
+        event.tags = event.tags.saturating_add(needed.tags);
         event.missed = event.missed.saturating_add(needed.missed);
         event.wavefronts = event.wavefronts.saturating_add(needed.wavefronts);
         event.turns = event.turns.max(needed.turns);
