@@ -130,6 +130,30 @@ transpose_wide(const float* __restrict__ in, unsigned rows, unsigned cols,
     }
 }
 
+// The padded tile, but neighbouring blocks take the tiles of a diagonal.
+extern "C" __global__ void __launch_bounds__(256)
+transpose_diagonal(const float* __restrict__ in, unsigned rows, unsigned cols,
+                   unsigned in_pitch, float* out, unsigned, unsigned,
+                   unsigned out_pitch) {
+    __shared__ float tile[32][33];
+    const unsigned x = threadIdx.x, y = threadIdx.y;
+    const unsigned across = gridDim.x, down = gridDim.y * gridDim.z;
+    const unsigned block = block_row() * across + blockIdx.x;
+    const unsigned diagonal = block / down, tile_row = block % down;
+    const unsigned row = 32 * tile_row, col = 32 * ((diagonal + tile_row) % across);
+#pragma unroll
+    for (unsigned line = y; line < 32; line += 8) {
+        if (row + line < rows && col + x < cols)
+            tile[line][x] = in[at(row + line, col + x, in_pitch)];
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned line = y; line < 32; line += 8) {
+        if (col + line < cols && row + x < rows)
+            out[at(col + line, row + x, out_pitch)] = tile[x][line];
+    }
+}
+
 // Four loads are in flight before the first value is used.
 extern "C" __global__ void __launch_bounds__(256)
 transpose_batched(const float* __restrict__ in, unsigned rows, unsigned cols,

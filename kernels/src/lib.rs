@@ -28,6 +28,7 @@
 //! | [`constant`] | constant memory: one address for all, or one for each lane |
 //! | [`table`] | accurate and fast math |
 //! | [`transpose`], [`transpose_wide`] | coalescing on both sides, shared memory, bank conflicts |
+//! | [`transpose_diagonal`] | the order of the tiles, and the partitions of old memory |
 //! | [`matmul`] | the matrix product, through tiles |
 //! | [`gram`], [`gram_registers`] | a matrix times its transpose, where bank conflicts dominate |
 //! | [`reduce`] | six steps to a good reduction ([`reduce_all`]: other operations and types) |
@@ -79,6 +80,7 @@ mod stage;
 pub mod table;
 pub mod texture;
 pub mod transpose;
+pub mod transpose_diagonal;
 pub mod transpose_wide;
 pub mod vector;
 

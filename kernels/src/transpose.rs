@@ -13,6 +13,7 @@
 //! | [`transpose_tiled`] | a tile in shared memory: both sides along the rows | 4, 4 | 32 |
 //! | [`transpose_padded`] | one unused column in the tile | 4, 4 | 1 |
 //! | [`transpose_wide`](crate::transpose_wide) | rows of the tile of any width | 4, 4 | 1 to 32 |
+//! | [`transpose_diagonal`](crate::transpose_diagonal) | the tiles in another order | 4, 4 | 1 |
 //! | [`transpose_batched`] | four loads in flight before the first is used | 4, 4 | 1 |
 //!
 //! The last step, with words of 16 bytes and larger tiles, is `best_kernels::transpose`.

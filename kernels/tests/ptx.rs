@@ -89,7 +89,13 @@ fn kernels_have_the_accesses_that_their_labs_count() {
         assert_eq!(count(kernel, "st.global.b32"), 4, "{kernel}");
         assert_eq!(count(kernel, ".shared"), 0, "{kernel}");
     }
-    for kernel in ["transpose_tiled", "transpose_padded", "transpose_wide", "transpose_batched"] {
+    for kernel in [
+        "transpose_tiled",
+        "transpose_padded",
+        "transpose_wide",
+        "transpose_diagonal",
+        "transpose_batched",
+    ] {
         assert_eq!(count(kernel, "ld.global.nc.b32"), 4, "{kernel}");
         assert_eq!(count(kernel, "st.shared.b32"), 4, "{kernel}");
         assert_eq!(count(kernel, "bar.sync"), 1, "{kernel}");

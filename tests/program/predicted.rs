@@ -78,6 +78,24 @@ fn a_prediction_alone_is_of_a_gpus_size_and_says_whose() {
     assert!(text.contains("on the simulator: counts; times are predicted for: H200 (GH100)\n"), "{text}");
 }
 
+/// Each column of a matrix of 2048 columns is in one of GT200's partitions; of one of 2080 it is
+/// not, and an H200 has no such partitions.
+#[test]
+fn the_diagonal_order_undoes_partition_camping() {
+    let ratio = |rows: u32, model: &str| {
+        let report = json(&format!("transpose --padded --diagonal --rows {rows} --predict --device sim:{model}"));
+        let [padded, diagonal] =
+            [0, 1].map(|row| report["variants"][row]["predicted"]["time_ms"].as_f64().expect("time"));
+        padded / diagonal
+    };
+    assert!((2.5..6.0).contains(&ratio(2048, "tesla")));
+    let camping = output("transpose --padded --diagonal --rows 2048 --device sim:tesla");
+    assert!(camping.contains("In diagonal order the tiles use all partitions of DRAM: 2."), "{camping}");
+    for (rows, model) in [(2080, "tesla"), (2048, "hopper")] {
+        assert!((0.75..1.25).contains(&ratio(rows, model)), "{model}: {}", ratio(rows, model));
+    }
+}
+
 /// Rows are variants, columns are models, and what a model cannot run is said.
 #[test]
 fn one_table_compares_all_models() {

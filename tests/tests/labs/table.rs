@@ -131,6 +131,11 @@ pub const TABLE: &[Row] = &[
             "--rows 1 --cols 33 --phased",
             "--rows 64 --cols 32 --phased",
             "--rows 100 --cols 130 --tiled --padded --batched --naive --copy",
+            // Diagonals that wrap around, of matrices that are wide, tall and square.
+            "--rows 70 --cols 333 --padded --diagonal",
+            "--rows 333 --cols 70 --pitched --diagonal",
+            "--rows 96 --cols 96 --diagonal",
+            "--rows 1 --cols 1 --diagonal",
             "--rows 100 --cols 130 --block 7,9 --block16",
             "--rows 100 --cols 130 --tile-width 32,33,50,64 --padded",
         ],

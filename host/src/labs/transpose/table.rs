@@ -3,14 +3,17 @@
 use clap::Args;
 use cuda_std::launch::{DisjointMatrix, Matrix, SafeKernel};
 use device::flag_values::{self, block_shape, whole_number};
+use kernels::transpose_diagonal::transpose_diagonal;
 use kernels::transpose_wide::MOST_WIDE;
 use kernels::{phases, transpose as kernel};
 
 use crate::labs::inputs::MatrixFlags;
 use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{Of, Percent, Speedup};
-use crate::report::measures::{A_STORE, A_STORE_IN_UNITS, SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME};
+use crate::report::Gap::{Of, Percent, Speedup, Times};
+use crate::report::measures::{
+    A_STORE, A_STORE_IN_UNITS, PREDICTED_GBPS, SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME,
+};
 use crate::report::{Bound, Cell, Conclusion, Goal, Holds, Measure, Row, Target, of_fact};
 
 /// A kernel of the course.
@@ -47,6 +50,7 @@ impl Variants for Step {
         variant("tiled", "Tiles of 32 x 32 in shared memory, read with bank conflicts", Tiles(&kernel::transpose_tiled)),
         variant("padded", "Tiles of 32 x 33: the padding removes the bank conflicts", Tiles(&kernel::transpose_padded)),
         variant("batched", "The padded tile, with four loads in flight before the first value is used", Tiles(&kernel::transpose_batched)),
+        variant("diagonal", "The padded tile, in diagonal order: pays before 2010, as --device sim:tesla --predict shows", Tiles(&transpose_diagonal)).extra(),
         variant("phased", "The padded tile in phases: a safe kernel that cannot race", Tiles(&phases::transpose_phased)).extra(),
         variant("best", "Words of 16 bytes in global memory; tiles of 64 x 65, or of 32 x 33 for small matrices", Best),
         variant("copy", "A plain copy, without transposing: the upper bound", Copies(&kernel::transpose_copy)),
@@ -82,6 +86,7 @@ impl Default for Options {
 const COLUMN: Row = Row::Named("naive-reads");
 const TILED: Row = Row::Named("tiled");
 const PADDED: Row = Row::Named("padded");
+const DIAGONAL: Row = Row::Named("diagonal");
 const WIDE: Row = Row::Least(&[], &TILE_WIDTH);
 const THROUGH_SHARED: Row = Row::Either(&["padded", "tiled"]);
 
@@ -103,6 +108,14 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(TILED, &SHARED_LOAD_WAVEFRONTS), Of(PADDED, &SHARED_LOAD_WAVEFRONTS)],
     )
     .holds(&[Holds::More(0, 1)]),
+    Conclusion::new(
+        "In diagonal order the tiles use all partitions of DRAM: {} times the predicted GB/s of padded.",
+        &[Times(DIAGONAL, PADDED, &PREDICTED_GBPS)],
+    )
+    .holds(&[Holds::If(|report| {
+        let gbps = |row: Row| PREDICTED_GBPS.of(row.find(report)?)?.value;
+        gbps(DIAGONAL) > gbps(PADDED).map(|padded| 1.2 * padded)
+    })]),
     Conclusion::new(
         "With {} floats in a row of the tile, reading a column takes {} wavefronts.",
         &[Of(WIDE, &TILE_WIDTH), Of(WIDE, &SHARED_LOAD_WAVEFRONTS)],

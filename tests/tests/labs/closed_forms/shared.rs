@@ -24,6 +24,10 @@ pub fn transpose() {
         }
     }
     all_lanes_are_active(&report);
+    // The order of the tiles changes no counter.
+    let diagonal = run("transpose", "--rows 1024 --cols 512 --padded --diagonal");
+    assert_eq!(counters(&diagonal, "diagonal").global, counters(&diagonal, "padded").global);
+    assert_eq!(counters(&diagonal, "diagonal").shared, counters(&diagonal, "padded").shared);
     // A column's floats are as far apart as a row is long: they share banks by the factors that 32 and that have in common.
     let widths = run("transpose", "--rows 64 --cols 32 --tile-width 32,33,34,36,40,48,63,64");
     for (width, expected) in [(32, 32.0), (33, 1.0), (34, 2.0), (36, 4.0), (40, 8.0), (48, 16.0), (63, 1.0), (64, 32.0)]
