@@ -1,6 +1,6 @@
 //! The warps and blocks of the replayed multiprocessor, and why warps wait.
 
-use super::plan::{Step, Unit};
+use super::step::{Step, Unit};
 use super::trace::Target;
 
 /// Why a warp waits.

@@ -3,6 +3,7 @@
 //! ```text
 //! trace       what a launch on a model records: some blocks of one multiprocessor, warp by warp
 //! record      that, with what L2 and DRAM did
+//! step        an instruction, and what it costs
 //! plan        what each instruction costs; order: where the compiler puts it; predicates: which
 //!             branches it leaves out; unroll: which loops it unrolls
 //! replay      one multiprocessor, cycle by cycle: machine has its warps and blocks, servers its
@@ -31,6 +32,7 @@ mod record;
 mod registers;
 mod replay;
 mod servers;
+mod step;
 mod trace;
 mod unroll;
 

@@ -4,99 +4,10 @@
 
 use std::collections::HashMap;
 
-use ptx::{CacheOperator, Op, Ordering, Space};
+use super::step::{Access, Step};
 
-use super::plan::Step;
-
-/// How long the compiler takes a load from memory to last, when it decides what to put first.
-const LOAD: u32 = 500;
 /// For how long it looks for other instructions to put behind a load.
 const COVER: u32 = 60;
-
-/// How an instruction is ordered among accesses to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
-    /// No access, or a read of memory that nothing writes.
-    Free,
-    /// Stays behind the last write.
-    Read,
-    /// Stays behind all earlier accesses.
-    Write,
-}
-
-fn access(op: &Op) -> Access {
-    match op {
-        Op::Load { ordering, cache, .. } if *ordering != Ordering::Weak || *cache == CacheOperator::Volatile => {
-            Access::Write
-        }
-        Op::Load { space: Space::Parameter | Space::Constant, .. } => Access::Free,
-        Op::Load { non_coherent, .. } => {
-            if *non_coherent {
-                Access::Free
-            } else {
-                Access::Read
-            }
-        }
-        Op::LoadMatrix { .. } | Op::LoadFragment { .. } => Access::Read,
-        Op::TextureFetch(_) => Access::Free,
-        Op::Store { .. }
-        | Op::Atomic { .. }
-        | Op::AtomicVector { .. }
-        | Op::Fence { .. }
-        | Op::Barrier { .. }
-        | Op::ClusterBarrier { .. }
-        | Op::WarpBarrier { .. }
-        | Op::Shuffle { .. }
-        | Op::Vote { .. }
-        | Op::Match { .. }
-        | Op::ActiveMask { .. }
-        | Op::Elect { .. }
-        | Op::WarpReduce { .. }
-        | Op::CopyAsync(_)
-        | Op::CommitCopies
-        | Op::WaitForCopies { .. }
-        | Op::ArriveAfterCopies { .. }
-        | Op::SurfaceLoad { .. }
-        | Op::SurfaceStore { .. }
-        | Op::SurfaceReduce { .. }
-        | Op::StoreMatrix { .. }
-        | Op::StoreFragment { .. }
-        | Op::Mbarrier { .. }
-        | Op::Call { .. } => Access::Write,
-        _ => Access::Free,
-    }
-}
-
-/// What the compiler takes an instruction to last.
-fn expected(op: &Op, latency: u32) -> u32 {
-    match op {
-        Op::Load { space: Space::Shared, .. } => 25,
-        Op::Load { space: Space::Parameter | Space::Constant, .. } => 10,
-        Op::Load { .. } | Op::TextureFetch(_) | Op::SurfaceLoad { .. } | Op::Atomic { .. } => LOAD,
-        _ => latency,
-    }
-}
-
-/// What the order depends on, of an instruction.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scheduled {
-    access: Access,
-    /// What the compiler takes it to last.
-    lasts: u32,
-    /// Whether it leaves its basic block, so that all others stay ahead of it.
-    leaves: bool,
-}
-
-impl Scheduled {
-    /// Of this instruction, whose result is ready after `latency` cycles.
-    pub fn of(op: &Op, latency: u32) -> Self {
-        let leaves = matches!(
-            op,
-            Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap | Op::Call { .. }
-        );
-        Self { access: access(op), lasts: expected(op, latency), leaves }
-    }
-}
 
 /// For each position of a straight run of instructions, the position of the one that goes there.
 pub(super) fn of_run(steps: &[&Step]) -> Vec<u32> {

@@ -10,64 +10,11 @@ use std::collections::{HashMap, HashSet};
 
 use ptx::{BinaryOp, Kind, Module, Op, Operand, Precision, Space, Special, TernaryOp, Type, UnaryOp};
 
-use super::order::Scheduled;
 use super::predicates;
+use super::step::{Cost, Scheduled, Step, Unit};
 use super::unroll::{Body, Unrolled};
 use crate::model::Timing;
 use crate::program::{BasicBlocks, Code, successors};
-
-/// A unit of a multiprocessor, of which each scheduler has its part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Unit {
-    #[default]
-    Fp32,
-    Add,
-    Integer,
-    Multiply,
-    Special,
-    Double,
-    Memory,
-    Shuffle,
-    Texture,
-    Branch,
-    Barrier,
-    Other,
-}
-
-/// The number of [`Unit`]s.
-pub(super) const UNITS: usize = Unit::Other as usize + 1;
-
-/// What an instruction costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cost {
-    pub unit: Unit,
-    /// How many instructions the hardware executes for it; 0: it vanishes into others.
-    pub slots: u32,
-    /// Cycles for which it occupies its scheduler's unit.
-    pub cycles: u32,
-    /// Cycles until its result is ready. Accesses to memory add theirs when they are replayed.
-    pub latency: u32,
-}
-
-/// An instruction of a kernel.
-#[derive(Clone, Debug)]
-pub(super) struct Step {
-    pub cost: Cost,
-    /// The registers that it waits for, as indices in the scoreboard.
-    pub reads: Box<[u32]>,
-    pub writes: Box<[u32]>,
-    /// Its basic block: the places from the first to one past the last.
-    pub block: (u32, u32),
-    pub(super) scheduled: Scheduled,
-    /// Whether it ends a basic block but not the compiler's straight run.
-    pub goes_on: bool,
-    /// A branch that the compiler replaces by predicates.
-    pub vanishes: bool,
-    /// Whether a warp waits for others of its block here.
-    pub is_barrier: bool,
-    /// The instruction's place; in the copies of an unrolled loop, that of the loop itself.
-    pub origin: u32,
-}
 
 /// A kernel with the functions that it may call.
 pub(crate) struct Plan {

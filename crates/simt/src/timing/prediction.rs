@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use super::machine::Why;
 use super::order;
-use super::plan::{Plan, Unit};
+use super::plan::Plan;
 use super::record::{FITS, Recording};
 use super::replay::{Replay, Replayed};
 use super::servers::{Kind, Servers};
+use super::step::Unit;
 use super::trace::{BlockTrace, Event};
 use super::unroll;
 use crate::model::{Model, Timing};

@@ -9,9 +9,10 @@
 //! Time is in cycles. Nothing depends on the host: all queues are in order of number.
 
 use super::machine::{Block, Warp, Why};
-use super::plan::{Plan, UNITS, Unit};
+use super::plan::Plan;
 use super::record::{PlaceTraffic, Recording};
 use super::servers::{Busy, Kind, Servers};
+use super::step::{UNITS, Unit};
 use super::trace::{Event, Target};
 use crate::model::Timing;
 

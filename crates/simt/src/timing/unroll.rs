@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ptx::{BinaryOp, Instruction, Op, Operand, Space};
 
-use super::plan::{Step, Unit};
 use super::registers::live_at_starts;
+use super::step::{Step, Unit};
 use super::trace::Event;
 use crate::program::{BasicBlocks, Code};
 
