@@ -10,7 +10,7 @@ fn json(arguments: &str) -> Value {
 
 #[test]
 fn the_simulator_predicts_as_an_h200_or_as_its_model() {
-    let small = "transpose --naive --tiled --rows 512 --cols 512";
+    let small = "transpose --naive --tiled --rows 1024 --cols 1024";
     let (report, plain) = (json(&format!("{small} --device sim:hopper")), json(&format!("{small} --device sim")));
     for (variant, plain) in
         report["variants"].as_array().expect("variants").iter().zip(plain["variants"].as_array().expect("variants"))

@@ -81,9 +81,10 @@ pub(super) fn write(text: &mut String, predicted: &BTreeMap<String, Vec<Row>>, p
         text,
         "\n## What limits a launch\n\n\
          `{PROFILES}` has the use of each unit in launches of the labs, by Nsight\n\
-         Compute ({}). The same launches are predicted on\n\
-         `sim:{MODEL}`. By a rule that was fixed before, the unit that is used most limits a launch from 60 %\n\
-         on, and less is latency; predicted barriers, dependences and launch are latency, too.\n",
+         Compute ({}). The same\n\
+         launches are predicted on `sim:{MODEL}`. By a rule that was fixed before, the unit that is used\n\
+         most limits a launch from 60 % on, and less is latency; predicted barriers, dependences and\n\
+         launch are latency, too.\n",
         profiles.machine
     );
     let (mut all, mut same) = (0, 0);
