@@ -82,6 +82,19 @@ impl Report {
         self.prediction.as_ref()
     }
 
+    /// The microseconds of the predicted time that warps wait at each instruction, where they wait.
+    /// Nothing without a predicted time.
+    pub fn waits(&self) -> impl Iterator<Item = (&InstructionInfo, f64)> {
+        let time = match &self.prediction {
+            Some(Predicted::Time(time)) => Some(time),
+            _ => None,
+        };
+        time.into_iter().flat_map(|time| {
+            let waits = self.instructions.iter().zip(&time.waits_by_instruction);
+            waits.filter(|(_, part)| **part > 0.0).map(|(info, part)| (info, part * time.cold_us))
+        })
+    }
+
     /// The requests that the launch kept ([`Launch::watch`](crate::Launch::watch)): by instruction,
     /// block and warp, each warp's in the order of its execution.
     pub fn requests(&self) -> &[Request] {

@@ -11,11 +11,13 @@ fn on(model: &'static Model) -> impl Fn(&mut Launch) {
     move |launch| (launch.model, launch.predicts) = (Some(model), Some(model))
 }
 
-/// Each takes no less than the one before, but for the jitter of memory's latencies.
+/// Each takes no less than the one before, but for the jitter of memory's latencies. On Turing, whose
+/// DRAM is the slowest for its multiprocessors, steps also spread the loads, which then queue less.
 fn rising(what: &str, times: &[Prediction]) {
     for pair in times.windows(2) {
         let [before, after] = [0, 1].map(|index| pair[index].cold_us);
-        assert!(after >= before * 0.95, "{what} on {}: {after} after {before}", pair[0].model.name);
+        let least = if pair[0].model.name == "turing" { 0.95 } else { 0.995 };
+        assert!(after >= before * least, "{what} on {}: {after} after {before}", pair[0].model.name);
     }
     times.iter().for_each(conserves);
 }

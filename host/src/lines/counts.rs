@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 
 use serde::Serialize;
-use simt::{AccessKind, InstructionClass, InstructionCounters, InstructionInfo, Predicted, Report, SourceLine};
+use simt::{AccessKind, InstructionClass, InstructionCounters, InstructionInfo, Report, SourceLine};
 
 use super::seen::Seen;
 
@@ -44,10 +44,8 @@ impl LineCounts {
                 *line.ptx.entry((row.info.ptx_line, row.info.text.clone())).or_default() += row.counters.executed;
             }
         }
-        if let Some(Predicted::Time(time)) = report.predicted() {
-            for (row, part) in report.instructions().zip(&time.waits_by_instruction).filter(|(_, part)| **part > 0.0) {
-                self.line_of(row.info, has_source).waited += part * time.cold_us;
-            }
+        for (info, waited) in report.waits() {
+            self.line_of(info, has_source).waited += waited;
         }
         for request in report.requests() {
             self.line_of(report.instruction_of(request), has_source).seen.add(report, request);

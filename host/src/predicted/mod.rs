@@ -2,8 +2,8 @@
 //!
 //! On the simulator each row has its predicted time: the model's, or an H200's without a model. Without a model this costs about
 //! four times the run, because the H200's caches run with it; `--no-predict` leaves it out, and a lab does by itself where its data
-//! is so small that it would say little. With a GPU, the simulator runs the same
-//! launches beside it, and predicts the times of the model that is most like that GPU.
+//! is so small that it would say little. With a GPU, the simulator runs the same launches beside it, and predicts the times of the
+//! model that is most like that GPU.
 
 pub mod waits;
 pub mod why;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use simt::{Predicted, Report};
+use simt::Report;
 
 use crate::report::Hottest;
 
@@ -15,15 +15,12 @@ pub struct Waits {
 impl Waits {
     /// Adds a launch that has a predicted time.
     pub fn add(&mut self, report: &Report) {
-        let Some(Predicted::Time(time)) = report.predicted() else { return };
-        for (instruction, &part) in report.instructions().zip(&time.waits_by_instruction) {
-            if part > 0.0 {
-                let place = match &instruction.info.source {
-                    Some(source) => (source.file.to_string(), source.line),
-                    None => ("PTX".to_owned(), instruction.info.ptx_line),
-                };
-                *self.lines.entry(place).or_default() += part * time.cold_us;
-            }
+        for (info, waited) in report.waits() {
+            let place = match &info.source {
+                Some(source) => (source.file.to_string(), source.line),
+                None => ("PTX".to_owned(), info.ptx_line),
+            };
+            *self.lines.entry(place).or_default() += waited;
         }
     }
 

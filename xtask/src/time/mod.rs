@@ -4,7 +4,7 @@
 //! mod        runs the labs with --predict on a model of the H200      ->  docs/results/time.json
 //! held_out   runs the kernels of docs/time on models of H200 and H100 ->  docs/results/time.json
 //! history    runs what has published times, on models of its GPUs     ->  docs/results/time.json
-//! limits     runs some of the labs on a model of the H100           ->  docs/results/time.json
+//! limits     runs some of the labs on a model of the H100             ->  docs/results/time.json
 //! data       what is kept of predictions and measurements
 //! document   compares them with docs/results/h200.json; held_out with
 //!            docs/time/h200.json and h100.json, history with

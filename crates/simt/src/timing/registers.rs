@@ -156,6 +156,6 @@ fn uniform(code: &Code, function: &Function, first: usize) -> Vec<bool> {
     all
 }
 
-fn has(set: &[u64], index: usize) -> bool {
+pub(super) fn has(set: &[u64], index: usize) -> bool {
     set[index / 64] >> (index % 64) & 1 == 1
 }

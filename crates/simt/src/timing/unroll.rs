@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ptx::{BinaryOp, Instruction, Op, Operand, Space};
 
-use super::registers::live_at_starts;
+use super::registers::{has, live_at_starts};
 use super::step::{Step, Unit};
 use super::trace::Event;
 use crate::program::{BasicBlocks, Code};
@@ -91,7 +91,7 @@ impl Body<'_> {
             let branch = self.blocks.positions(block).end - 1;
             let Some(once) = self.counts(&positions, branch) else { continue };
             let live = live.get_or_insert_with(|| live_at_starts(self.code, self.function, self.first));
-            let carried = |register: u32| live[head][register as usize / 64] >> (register % 64) & 1 == 1;
+            let carried = |register: u32| has(&live[head], register as usize);
             let written: BTreeSet<u32> = positions.iter().flat_map(|&at| self.writes(at).iter().copied()).collect();
             let own: Vec<u32> = written.into_iter().filter(|&register| !carried(register)).collect();
             let first = (before + more.len()) as u32;
