@@ -44,7 +44,8 @@ fn what_a_version_does_not_have_is_refused_with_the_one_that_has_it() {
             let found = ptx::parse("k.ptx", &module(version, target, instruction)).map(|_| ());
             let says =
                 |what: &str| found.as_ref().is_err_and(|errors| errors.iter().any(|e| e.problem.to_string() == what));
-            let name = instruction.split([' ', ';']).next().expect("a name");
+            let last = instruction.rsplit("; ").next().expect("an instruction");
+            let name = last.split([' ', ';']).next().expect("a name");
             let of_instruction = says(&format!("`{name}` needs `.version {needed}` or later"))
                 || name.starts_with("mov.")
                     && found.as_ref().is_err_and(|errors| errors.to_string().contains("needs `.version"));

@@ -2,7 +2,7 @@
 //!
 //! A [`Cursor`](cursor::Cursor) moves over the tokens of [`lexer`]; [`expression`], [`operands`]
 //! and [`statement`] give it a method for each thing to read, each file using those before it. The
-//! tables [`unsupported`], [`targets`] and [`versions`] know instructions by their names alone.
+//! tables [`opcodes`], [`targets`], [`versions`] and [`unsupported`] know instructions by their names.
 //! *Invariant:* nothing here knows the module, a scope or an operation: `typing` and `parser` are
 //! above.
 
@@ -10,6 +10,7 @@ pub(crate) mod constant;
 pub(crate) mod cursor;
 mod expression;
 pub(crate) mod lexer;
+pub(crate) mod opcodes;
 pub(crate) mod operands;
 pub(crate) mod statement;
 pub(crate) mod targets;

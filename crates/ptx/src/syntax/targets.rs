@@ -1,11 +1,15 @@
-//! Which `.target` an instruction's name needs, if `sm_75`, the oldest that NVIDIA's assembler
-//! still supports, does not have it. What depends on operands is in `typing/needs.rs`.
+//! Which `.target` the modifiers of an instruction need, if [`OLDEST`] does not have them. What its
+//! opcode needs is in [`opcodes`](super::opcodes), and what depends on operands in
+//! `typing/needs.rs`.
 //!
 //! What `ptxas` rejects for every target is an error too, even if the manual allows it:
 //! `[%rd1-16]`, `[16]` in spaces other than `.local`, and special registers as operands of anything
 //! but `mov` and `cvt` between integers.
 
 use super::statement::Statement;
+
+/// `sm_75`, the oldest that NVIDIA's assembler still supports.
+pub(crate) const OLDEST: u32 = 75;
 
 /// Opcodes (empty: all), modifiers that the instruction has (`!`: lacks), and the number of the
 /// oldest target that supports it. Of several rows that match, the newest target counts. Each row
@@ -29,23 +33,18 @@ const NEEDS: &[(&[&str], &[&str], u32)] = &[
     (&["mma"], &["m16n8k4", "f64"], 90),
     (&["mma"], &["m16n8k8", "f64"], 90),
     (&["mma"], &["m16n8k16", "f64"], 90),
-    (&["stmatrix"], &[], 90),
     // Copies and barriers in shared memory.
     (&["cp"], &["async"], 80),
     (&["cp"], &["bulk"], 90),
-    (&["tensormap"], &[], 90),
     (&["st", "red"], &["async"], 90),
-    (&["mbarrier"], &[], 80),
     (&["mbarrier"], &["try_wait"], 90),
     (&["mbarrier"], &["expect_tx"], 90),
     (&["mbarrier"], &["complete_tx"], 90),
     // Clusters.
     (&["barrier"], &["cluster"], 90),
-    (&["mapa", "getctarank", "elect", "griddepcontrol"], &[], 90),
     (&["ld", "st", "atom", "red", "fence", "mbarrier"], &["cluster"], 90),
     (&[], &["shared::cluster"], 90),
     // Memory.
-    (&["createpolicy", "applypriority", "discard"], &[], 80),
     (&["ld", "st", "atom", "red"], &["L2::cache_hint"], 80),
     (&["prefetch"], &["L2::evict_last"], 80),
     (&["prefetch"], &["L2::evict_normal"], 80),
@@ -62,8 +61,6 @@ const NEEDS: &[(&[&str], &[&str], u32)] = &[
     (&["atom", "red"], &["v2"], 90),
     (&["atom", "red"], &["v4"], 90),
     (&["atom", "red"], &["v8"], 90),
-    // Across lanes.
-    (&["redux"], &[], 80),
     // Arithmetic.
     (&["tanh", "ex2", "add", "sub", "mul", "setp", "set"], &["bf16"], 90),
     (&["tanh", "ex2", "add", "sub", "mul", "setp", "set"], &["bf16x2"], 90),
@@ -93,7 +90,7 @@ const NEEDS: &[(&[&str], &[&str], u32)] = &[
     (&[], &["f32x2"], 100),
 ];
 
-/// The oldest target that has the instruction, by its name.
+/// The oldest target that has the instruction, by its modifiers.
 pub(crate) fn of_statement(statement: &Statement<'_>) -> Option<u32> {
     let fits = NEEDS.iter().filter(|(opcodes, modifiers, _)| statement.is_one_of(opcodes, modifiers));
     fits.map(|&(_, _, target)| target).max()

@@ -1,8 +1,9 @@
-//! Which `.version` of PTX an instruction's name, a directive, a target or a variable's type needs,
-//! according to `ptxas`. What depends on operands is in `typing/needs.rs`.
+//! Which `.version` of PTX the modifiers of an instruction, a directive, a target or a variable's
+//! type need, according to `ptxas`. What an opcode needs is in [`opcodes`](super::opcodes), and what
+//! depends on operands in `typing/needs.rs`.
 //!
-//! An instruction that came with the oldest target that has it is not listed here: [`TARGETS`]
-//! knows that target's version.
+//! A form that came with the oldest target that has it is not listed here: [`TARGETS`] knows that
+//! target's version.
 
 use super::statement::Statement;
 
@@ -21,25 +22,16 @@ pub(crate) fn is_known((major, minor): Version) -> bool {
     last.is_some_and(|last| minor <= *last)
 }
 
-/// Versions, each with opcodes (empty: all) and modifiers (`!`: absent) of an instruction that came
-/// with it. Of several rows that match, the newest version counts.
+/// Versions, each with opcodes (empty: all) and modifiers (`!`: absent) that came with it. Of several rows that match, the newest version counts.
 const NEEDS: &[(Version, &[&str], &[&str])] = &[
-    ((2, 0), &["bfe", "bfi", "bfind", "brev", "clz", "copysign", "popc", "prmt", "testp"], &[]),
-    ((2, 0), &["cvta", "isspacep", "ldu", "prefetch", "prefetchu"], &[]),
-    ((2, 0), &["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset"], &[]),
     ((2, 0), &["bar"], &["arrive"]),
     ((2, 0), &["bar"], &["red"]),
     ((2, 0), &["fma"], &["f32"]),
     ((2, 0), &["membar"], &["sys"]),
-    ((2, 0), &["sured"], &[]),
     ((2, 0), &["vote"], &["ballot"]),
-    ((3, 0), &["vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2"], &[]),
-    ((3, 0), &["vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4"], &[]),
-    ((3, 0), &["madc", "shfl"], &[]),
     ((3, 0), &["mad"], &["cc"]),
     ((3, 0), &["pmevent"], &["mask"]),
     ((3, 1), &["ld"], &["nc"]),
-    ((3, 1), &["shf"], &[]),
     ((3, 1), &["cvta", "isspacep"], &["const"]),
     ((3, 1), &["atom", "red"], &["and", "b64"]),
     ((3, 1), &["atom", "red"], &["or", "b64"]),
@@ -48,20 +40,16 @@ const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((3, 1), &["atom", "red"], &["min", "s64"]),
     ((3, 1), &["atom", "red"], &["max", "u64"]),
     ((3, 1), &["atom", "red"], &["max", "s64"]),
-    ((4, 0), &["istypep"], &[]),
     ((4, 0), &["rsqrt"], &["ftz", "f64"]),
     ((4, 2), &["add", "sub", "mul", "fma", "set", "setp"], &["f16"]),
     ((4, 2), &["add", "sub", "mul", "fma", "set", "setp"], &["f16x2"]),
-    ((4, 3), &["lop3"], &[]),
     ((4, 3), &["add", "addc", "sub", "subc", "mad", "madc"], &["cc", "u64"]),
     ((4, 3), &["add", "addc", "sub", "subc", "mad", "madc"], &["cc", "s64"]),
-    ((5, 0), &["dp2a", "dp4a"], &[]),
     ((5, 0), &["atom", "red"], &["cta"]),
     ((5, 0), &["atom", "red"], &["gpu"]),
     ((5, 0), &["atom", "red"], &["sys"]),
     ((5, 0), &["atom", "red"], &["add", "f64"]),
     // Volta: independent thread scheduling, a memory model, tensor cores.
-    ((6, 0), &["barrier", "brx", "fence", "fns", "match", "wmma"], &[]),
     ((6, 0), &["bar"], &["warp"]),
     ((6, 0), &["shfl", "vote"], &["sync"]),
     ((6, 0), &["ld", "st"], &["weak"]),
@@ -73,13 +61,10 @@ const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((6, 0), &["neg"], &["f16x2"]),
     ((6, 1), &["wmma"], &["m32n8k16"]),
     ((6, 1), &["wmma"], &["m8n32k16"]),
-    ((6, 2), &["activemask", "nanosleep"], &[]),
     ((6, 2), &["atom", "red"], &["add", "f16x2"]),
     ((6, 3), &["wmma"], &["aligned"]),
     ((6, 3), &["atom", "red"], &["add", "f16"]),
     ((6, 3), &["atom"], &["b16"]),
-    ((6, 4), &["mma"], &[]),
-    ((6, 5), &["ldmatrix"], &[]),
     ((6, 5), &["mma"], &["m16n8k8"]),
     ((6, 5), &["mma"], &["m8n8k16"]),
     ((6, 5), &["mma"], &["m8n8k32"]),
@@ -93,15 +78,12 @@ const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((6, 5), &["set"], &["u16", "f16"]),
     ((6, 5), &["set"], &["s16", "f16"]),
     ((7, 0), &["mma"], &["m8n8k128"]),
-    ((7, 0), &["tanh"], &[]),
     ((7, 0), &["ex2"], &["f16"]),
     ((7, 0), &["ex2"], &["f16x2"]),
     ((7, 1), &["mma", "wmma"], &["and"]),
     ((7, 1), &["mma"], &["sp"]),
     ((7, 1), &["mbarrier"], &["test_wait", "parity"]),
     ((7, 2), &["min", "max"], &["xorsign"]),
-    ((7, 3), &["alloca", "stacksave", "stackrestore"], &[]),
-    ((7, 4), &["applypriority", "createpolicy", "discard"], &[]),
     ((7, 4), &["ld", "st", "atom", "red", "cp"], &["L2::cache_hint"]),
     ((7, 4), &["ld", "cp"], &["L2::64B"]),
     ((7, 4), &["ld", "cp"], &["L2::128B"]),
@@ -114,13 +96,10 @@ const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((7, 4), &["prefetch"], &["L2::evict_last"]),
     ((7, 4), &["prefetch"], &["L2::evict_normal"]),
     ((7, 5), &["fence", "membar"], &["proxy"]),
-    ((7, 6), &["bmsk", "szext"], &[]),
     ((7, 7), &["cvta", "isspacep"], &["param"]),
-    ((7, 8), &["movmatrix"], &[]),
     ((7, 8), &["bar", "barrier"], &["cta"]),
     ((7, 8), &[], &["shared::cta"]),
     // Hopper: asynchronous copies and products.
-    ((8, 0), &["elect", "setmaxnreg", "wgmma"], &[]),
     ((8, 0), &["cp"], &["bulk"]),
     ((8, 0), &["barrier"], &["cluster", "acquire"]),
     ((8, 0), &["barrier"], &["cluster", "release"]),
@@ -150,7 +129,6 @@ const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((8, 2), &["lop3"], &["and"]),
     ((8, 2), &["lop3"], &["or"]),
     ((8, 2), &["wgmma"], &["sp"]),
-    ((8, 3), &["tensormap"], &[]),
     ((8, 3), &["ld", "st", "mov", "atom"], &["b128"]),
     ((8, 3), &["fence"], &["tensormap::generic"]),
     ((8, 3), &[], &["param::entry"]),
@@ -210,7 +188,7 @@ const DIRECTIVES: &[(Version, &[&str])] = &[
     ((9, 0), &["abi_preserve", "abi_preserve_control", "blocksareclusters"]),
 ];
 
-/// The version that an instruction came with, by its name.
+/// The version that the modifiers of an instruction came with.
 pub(crate) fn of_statement(statement: &Statement<'_>) -> Option<Version> {
     let fits = NEEDS.iter().filter(|(_, opcodes, modifiers)| statement.is_one_of(opcodes, modifiers));
     fits.map(|row| row.0).max()
@@ -229,13 +207,17 @@ pub(crate) fn missing_mask(version: Version) -> Option<Version> {
 
 /// The same for a target, by its number and what follows it.
 pub(crate) fn missing_target(number: u32, suffix: &str, version: Version) -> Option<Version> {
-    let row = TARGETS.iter().find(|(_, targets)| targets.contains(&number));
     let of_suffix = match (number, suffix) {
         (90, "a") => Some((8, 0)),
         (_, "f") => Some((8, 8)),
         _ => None,
     };
-    newer(row.map(|row| row.0).max(of_suffix), version)
+    newer(of_target(number).max(of_suffix), version)
+}
+
+/// The version that came with a target.
+pub(crate) fn of_target(number: u32) -> Option<Version> {
+    TARGETS.iter().find(|(_, targets)| targets.contains(&number)).map(|row| row.0)
 }
 
 /// The needed version, if it is newer than the module's. A module without a version has an error of

@@ -6,12 +6,13 @@
 //! the text.
 //!
 //! **To add a PTX instruction:** add an arm to [`operation`] that names its family; add a row to
-//! the family's tables, or a function; say in [`syntax::targets`](crate::syntax::targets) which
-//! `.target` and in [`syntax::versions`](crate::syntax::versions) which `.version` it needs. A
-//! family takes the modifiers that it knows, in any order (as `ptxas` does; only types must be in
-//! order). It then calls [`Context::operands`](context::Context::operands), which rejects left-over
-//! modifiers and a wrong number of operands, and reads the operands, each with the type that it
-//! must have.
+//! the family's tables, or a function; and if the opcode is new, a row to
+//! [`syntax::opcodes`](crate::syntax::opcodes), which says which `.version` and `.target` it needs.
+//! What its modifiers need is in [`syntax::targets`](crate::syntax::targets) and
+//! [`syntax::versions`](crate::syntax::versions). A family takes the modifiers that it knows, in
+//! any order (as `ptxas` does; only types must be in order). It then calls
+//! [`Context::operands`](context::Context::operands), which rejects left-over modifiers and a wrong
+//! number of operands, and reads the operands, each with the type that it must have.
 
 mod addresses;
 mod arithmetic;

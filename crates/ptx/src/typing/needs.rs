@@ -3,14 +3,19 @@
 
 use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};
+use crate::syntax::cursor::Word;
 use crate::syntax::versions::{Version, newer};
-use crate::syntax::{targets, versions};
+use crate::syntax::{opcodes, targets, versions};
 use crate::{MbarrierAction, Module, Op, Span, Special, TernaryOp, Type};
 
 /// Fails if the instruction needs a newer target or version than the module has.
 pub(super) fn check_instruction(c: &Context<'_, '_>, op: &Op) -> Parsed<()> {
-    let target = targets::of_statement(c.statement).max(target_of_operands(op));
-    let version = versions::of_statement(c.statement).max(version_of_operands(op));
+    let Word { text, span } = c.statement.opcode;
+    let Some((version, target)) = opcodes::needs(text) else {
+        return fault(span, InstructionError::UnknownOpcode(text.to_owned()));
+    };
+    let target = target.max(targets::of_statement(c.statement)).max(target_of_operands(op));
+    let version = version.max(versions::of_statement(c.statement)).max(version_of_operands(op));
     check(&c.environment.module, (target, version), c.name_span(), || c.name())
 }
 
