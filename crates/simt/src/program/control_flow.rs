@@ -15,7 +15,7 @@ pub(crate) fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
     for (position, instruction) in body.iter().enumerate() {
         let next = position as u32 + 1;
         let mut to = match facts(&instruction.op).next {
-            Next::Following => vec![next],
+            Next::Following | Next::Call => vec![next],
             Next::Jump(target) => vec![target],
             Next::JumpIndexed(targets) => targets.to_vec(),
             Next::Return => vec![end],

@@ -1,19 +1,33 @@
 //! What passes over a whole kernel need to know of each instruction, in one table: how reports
-//! class it, whether the order of blocks may matter to it, and what may be executed next. The table
-//! has no catch-all, so a new instruction does not compile until it has its row.
+//! class it, whether the order of blocks may matter to it, what may be executed next, and, for
+//! predicted times, what `ptxas` does with it. The table has no catch-all, so a new instruction
+//! does not compile until it has its row.
 
-use ptx::{AtomicOp, CacheOperator, Callee, Destination, Function, Handle, Op, Ordering, Space, TensorTransfer, Type};
+use ptx::{
+    AtomicOp, CacheOperator, Callee, Destination, Function, Handle, Op, Operand, Ordering, Space, Special,
+    TensorTransfer, Type,
+};
 
 use crate::{AccessKind, InstructionClass};
 
 /// The row of an instruction.
-pub(super) struct Facts<'o> {
+pub(crate) struct Facts<'o> {
     class: InstructionClass,
-    pub order: Order,
+    pub(super) order: Order,
     pub next: Next<'o>,
+    pub motion: Motion,
+    /// Whether it can have a predicate in place of a branch around it.
+    pub predicated: bool,
+    /// Whether a loop with it can be unrolled once more.
+    pub unrolled: bool,
+    /// Whether its result is the same in all threads if its operands are.
+    pub uniform: bool,
+    /// Why a kernel with it has no predicted time.
+    pub not_timed: Option<&'static str>,
 }
 
 /// Whether a result may depend on the order in which blocks execute an instruction.
+#[derive(Clone, Copy)]
 pub(super) enum Order {
     Never,
     Always,
@@ -25,8 +39,11 @@ pub(super) enum Order {
 }
 
 /// What may be executed after an instruction whose guard holds.
-pub(super) enum Next<'o> {
+#[derive(Clone, Copy)]
+pub(crate) enum Next<'o> {
     Following,
+    /// A function, and then what follows.
+    Call,
     Jump(u32),
     JumpIndexed(&'o [u32]),
     Return,
@@ -35,6 +52,20 @@ pub(super) enum Next<'o> {
     /// The launch ends.
     Trap,
 }
+
+/// How an instruction moves among accesses to memory when it is put in another order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Motion {
+    /// It accesses no memory, or reads what nothing writes.
+    Free,
+    /// It stays behind the last write.
+    Read,
+    /// It stays behind all earlier accesses.
+    Write,
+}
+
+const TENSOR_CORES: &str = "tensor cores";
+const BULK: &str = "bulk copies";
 
 impl Facts<'_> {
     /// How reports class the instruction. An unguarded jump or return does not count as a branch.
@@ -47,115 +78,143 @@ impl Facts<'_> {
 }
 
 /// Looks up an instruction.
-pub(super) fn facts(op: &Op) -> Facts<'_> {
-    use InstructionClass::{Access, Surface};
-    let plain = |class| Facts { class, order: Order::Never, next: Next::Following };
-    let ordered = |class, order| Facts { class, order, next: Next::Following };
-    let jumps = |class, next| Facts { class, order: Order::Never, next };
+pub(crate) fn facts(op: &Op) -> Facts<'_> {
+    use InstructionClass::{Access, Barrier, Branch, Other, Surface, Texture};
+    let plain = Facts {
+        class: Other,
+        order: Order::Never,
+        next: Next::Following,
+        motion: Motion::Free,
+        predicated: true,
+        unrolled: true,
+        uniform: false,
+        not_timed: None,
+    };
+    let read = |class| Facts { class, motion: Motion::Read, ..plain };
+    let write = |class| Facts { class, motion: Motion::Write, ..plain };
+    let once = |class| Facts { unrolled: false, ..write(class) };
+    let jump = |class, next| Facts { class, next, predicated: false, unrolled: false, ..plain };
+    let not_timed = |what| Facts { not_timed: Some(what), ..plain };
+    let uniform = |uniform| Facts { uniform, ..plain };
+    let atomic = |is_reduction| Access(if is_reduction { AccessKind::Reduction } else { AccessKind::Atomic });
     match op {
-        Op::Load { space, ordering, cache, .. } => {
+        Op::Load { space, ordering, cache, non_coherent, .. } => {
             let strong = *ordering != Ordering::Weak || *cache == CacheOperator::Volatile;
             let polls = strong && matches!(space, Space::Global | Space::Generic);
-            ordered(Access(AccessKind::Load), if polls { Order::Always } else { Order::Never })
+            let never_written = matches!(space, Space::Parameter | Space::Constant);
+            let motion = match strong {
+                true => Motion::Write,
+                false if *non_coherent || never_written => Motion::Free,
+                false => Motion::Read,
+            };
+            let order = if polls { Order::Always } else { Order::Never };
+            Facts { order, motion, uniform: never_written, ..read(Access(AccessKind::Load)) }
         }
-        Op::LoadMatrix { .. } | Op::LoadFragment { .. } => plain(Access(AccessKind::Load)),
-        Op::Store { .. } | Op::StoreMatrix { .. } | Op::StoreFragment { .. } => plain(Access(AccessKind::Store)),
-        Op::CopyAsync(_) => plain(Access(AccessKind::Copy)),
+        Op::LoadMatrix { .. } => read(Access(AccessKind::Load)),
+        Op::LoadFragment { .. } => Facts { not_timed: Some(TENSOR_CORES), ..read(Access(AccessKind::Load)) },
+        Op::Store { space: Space::Shared | Space::Local, .. } | Op::StoreMatrix { .. } => {
+            write(Access(AccessKind::Store))
+        }
+        Op::Store { .. } => once(Access(AccessKind::Store)),
+        Op::StoreFragment { .. } => Facts { not_timed: Some(TENSOR_CORES), ..write(Access(AccessKind::Store)) },
+        Op::CopyAsync(_) => once(Access(AccessKind::Copy)),
         Op::Atomic { space, op, ty, is_reduction, dst, .. } => {
-            let class = Access(if *is_reduction { AccessKind::Reduction } else { AccessKind::Atomic });
-            match space {
-                Space::Shared | Space::ClusterShared | Space::Local => plain(class),
-                _ => ordered(class, Order::Combines(*op, *ty, *dst)),
-            }
+            let is_shared = matches!(space, Space::Shared | Space::ClusterShared | Space::Local);
+            let order = if is_shared { Order::Never } else { Order::Combines(*op, *ty, *dst) };
+            Facts { order, ..once(atomic(*is_reduction)) }
         }
         // All of them are on floats.
-        Op::AtomicVector { is_reduction, .. } => {
-            ordered(Access(if *is_reduction { AccessKind::Reduction } else { AccessKind::Atomic }), Order::Always)
+        Op::AtomicVector { is_reduction, .. } => Facts { order: Order::Always, ..once(atomic(*is_reduction)) },
+        Op::BulkCopy(copy) => {
+            let combines = copy.reduction.filter(|_| copy.to == Space::Global);
+            let order = combines.map_or(Order::Never, |(op, ty)| Order::Combines(op, ty, None));
+            Facts { order, ..not_timed(BULK) }
         }
-        Op::BulkCopy(copy) => match copy.reduction {
-            Some((op, ty)) if copy.to == Space::Global => {
-                ordered(InstructionClass::Other, Order::Combines(op, ty, None))
-            }
-            _ => plain(InstructionClass::Other),
-        },
         // Only the map knows the type of the elements.
-        Op::TensorCopy(copy) => match copy.transfer {
-            TensorTransfer::Store { reduction: Some(_), .. } => ordered(InstructionClass::Other, Order::Always),
-            TensorTransfer::Store { reduction: None, .. } | TensorTransfer::Load { .. } => {
-                plain(InstructionClass::Other)
-            }
+        Op::TensorCopy(copy) => {
+            let combines = matches!(copy.transfer, TensorTransfer::Store { reduction: Some(_), .. });
+            Facts { order: if combines { Order::Always } else { Order::Never }, ..not_timed(BULK) }
+        }
+        Op::StoreAsync(_) => not_timed(BULK),
+        Op::TextureFetch(_) => Facts { class: Texture, ..plain },
+        Op::SurfaceLoad { .. } => write(Surface(AccessKind::Load)),
+        Op::SurfaceStore { .. } => once(Surface(AccessKind::Store)),
+        Op::SurfaceReduce { .. } => once(Surface(AccessKind::Reduction)),
+        Op::Barrier { .. } => Facts { predicated: false, ..once(Barrier) },
+        Op::ClusterBarrier { waits, .. } => Facts {
+            predicated: false,
+            not_timed: Some("clusters of blocks"),
+            ..once(if *waits { Barrier } else { Other })
         },
-        Op::TextureFetch(_) => plain(InstructionClass::Texture),
-        Op::SurfaceLoad { .. } => plain(Surface(AccessKind::Load)),
-        Op::SurfaceStore { .. } => plain(Surface(AccessKind::Store)),
-        Op::SurfaceReduce { .. } => plain(Surface(AccessKind::Reduction)),
-        Op::Barrier { .. } | Op::ClusterBarrier { waits: true, .. } => plain(InstructionClass::Barrier),
-        Op::Branch { target, .. } => jumps(InstructionClass::Branch, Next::Jump(*target)),
-        Op::BranchIndexed { targets, .. } => jumps(InstructionClass::Branch, Next::JumpIndexed(targets)),
-        Op::Return => jumps(InstructionClass::Branch, Next::Return),
-        Op::Exit => jumps(InstructionClass::Other, Next::Exit),
-        Op::Trap => jumps(InstructionClass::Other, Next::Trap),
-        Op::Call { callee: Callee::Direct(callee), .. } => ordered(InstructionClass::Other, Order::Calls(*callee)),
-        Op::Call { callee: Callee::Indirect { .. }, .. }
-        | Op::ClusterBarrier { waits: false, .. }
-        | Op::Move { .. }
-        | Op::MoveVector { .. }
+        Op::Fence { .. } => once(Other),
+        Op::WarpBarrier { .. } | Op::Shuffle { .. } | Op::Vote { .. } => Facts { predicated: false, ..write(Other) },
+        Op::Match { .. }
+        | Op::ActiveMask { .. }
+        | Op::Elect { .. }
+        | Op::WarpReduce { .. }
+        | Op::CommitCopies
+        | Op::WaitForCopies { .. }
+        | Op::ArriveAfterCopies { .. }
+        | Op::Mbarrier { .. } => write(Other),
+        Op::Branch { target, .. } => Facts { class: Branch, next: Next::Jump(*target), ..plain },
+        Op::BranchIndexed { targets, .. } => jump(Branch, Next::JumpIndexed(targets)),
+        Op::Return => jump(Branch, Next::Return),
+        Op::Exit => jump(Other, Next::Exit),
+        Op::Trap => jump(Other, Next::Trap),
+        Op::Call { callee, .. } => {
+            let order = match callee {
+                Callee::Direct(callee) => Order::Calls(*callee),
+                Callee::Indirect { .. } => Order::Never,
+            };
+            Facts { order, motion: Motion::Write, ..jump(Other, Next::Call) }
+        }
+        Op::MatrixMultiply(_) | Op::WarpgroupMultiply(_) => not_timed(TENSOR_CORES),
+        Op::NanoSleep { .. } => not_timed("sleeping warps"),
+        Op::Move { src: Operand::Special(special), .. } => {
+            uniform(matches!(special, Special::BlockIndex(_) | Special::GridSize(_) | Special::BlockSize(_)))
+        }
+        Op::Move { .. }
+        | Op::Unary { .. }
+        | Op::Binary { .. }
+        | Op::Ternary { .. }
+        | Op::SetPredicate { .. }
+        | Op::Select { .. }
+        | Op::Convert { .. } => uniform(true),
+        Op::MoveVector { .. }
         | Op::Pack { .. }
         | Op::Unpack { .. }
-        | Op::Convert { .. }
         | Op::ConvertPair { .. }
         | Op::ConvertPack { .. }
         | Op::ConvertAddress { .. }
         | Op::IsSpace { .. }
         | Op::IsType { .. }
-        | Op::Unary { .. }
-        | Op::Binary { .. }
-        | Op::Ternary { .. }
         | Op::LogicAndTest { .. }
         | Op::BitFieldInsert { .. }
         | Op::Carry { .. }
         | Op::ScalarVideo(_)
         | Op::SimdVideo(_)
-        | Op::SetPredicate { .. }
         | Op::Set { .. }
-        | Op::Select { .. }
         | Op::SelectBySign { .. }
         | Op::TestProperty { .. }
         | Op::Prefetch { .. }
         | Op::CreatePolicy { .. }
-        | Op::Fence { .. }
         | Op::TextureQuery { .. }
-        | Op::CommitCopies
-        | Op::WaitForCopies { .. }
-        | Op::ArriveAfterCopies { .. }
         | Op::CommitBulkCopies
         | Op::WaitForBulkCopies { .. }
-        | Op::StoreAsync(_)
         | Op::ReplaceTensorField { .. }
         | Op::CopyTensorMap { .. }
-        | Op::Mbarrier { .. }
         | Op::PendingCount { .. }
         | Op::TransposeMatrix { .. }
-        | Op::MatrixMultiply(_)
-        | Op::WarpgroupMultiply(_)
         | Op::WarpgroupFence
         | Op::CommitProducts
         | Op::WaitForProducts { .. }
-        | Op::Shuffle { .. }
-        | Op::Vote { .. }
-        | Op::Match { .. }
-        | Op::WarpReduce { .. }
-        | Op::ActiveMask { .. }
-        | Op::Elect { .. }
-        | Op::WarpBarrier { .. }
         | Op::MapToBlock { .. }
         | Op::RankOfAddress { .. }
         | Op::WaitForEarlierGrids
         | Op::NoEffect
-        | Op::NanoSleep { .. }
         | Op::StackAllocate { .. }
         | Op::StackSave { .. }
         | Op::StackRestore { .. }
-        | Op::Breakpoint => plain(InstructionClass::Other),
+        | Op::Breakpoint => plain,
     }
 }

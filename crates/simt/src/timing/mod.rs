@@ -44,7 +44,7 @@ pub(crate) use trace::{Event, Target, Tracer};
 
 use ptx::{Module, Op};
 
-use crate::program::Code;
+use crate::program::{Code, facts};
 use plan::Plan;
 use servers::Kind;
 
@@ -55,7 +55,7 @@ pub(crate) fn predict(recording: &Recording, code: &Code, module: &Module) -> Pr
         module.functions[handle].body.as_deref().map(|body| &body[index as usize].op)
     };
     let ran = (0..code.positions.len()).filter(|&place| recording.counted[place].executed > 0);
-    if let Some(what) = ran.filter_map(op).find_map(plan::unpredictable) {
+    if let Some(what) = ran.filter_map(op).find_map(|op| facts(op).not_timed) {
         return Predicted::Not(what);
     }
     if recording.blocks.is_empty() {

@@ -4,7 +4,8 @@
 
 use std::collections::HashMap;
 
-use super::step::{Access, Step};
+use super::step::Step;
+use crate::program::Motion;
 
 /// For how long it looks for other instructions to put behind a load.
 const COVER: u32 = 60;
@@ -65,17 +66,17 @@ fn dependents(steps: &[&Step]) -> Vec<Vec<usize>> {
         step.writes.iter().for_each(|&register| {
             written.insert(register, index);
         });
-        let access = step.scheduled.access;
-        if access != Access::Free {
+        let motion = step.scheduled.motion;
+        if motion != Motion::Free {
             last_write.into_iter().for_each(|writer| edge(writer, index));
         }
-        match access {
-            Access::Read => reads.push(index),
-            Access::Write => {
+        match motion {
+            Motion::Read => reads.push(index),
+            Motion::Write => {
                 std::mem::take(&mut reads).into_iter().for_each(|reader| edge(reader, index));
                 last_write = Some(index);
             }
-            Access::Free => {}
+            Motion::Free => {}
         }
         if step.scheduled.leaves {
             (0..index).for_each(|earlier| edge(earlier, index));

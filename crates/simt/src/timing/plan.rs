@@ -28,19 +28,6 @@ pub(crate) struct Plan {
     pub(super) registers: usize,
 }
 
-/// Why a kernel with this instruction has no predicted time.
-pub(super) fn unpredictable(op: &Op) -> Option<&'static str> {
-    match op {
-        Op::MatrixMultiply(_) | Op::WarpgroupMultiply(_) | Op::LoadFragment { .. } | Op::StoreFragment { .. } => {
-            Some("tensor cores")
-        }
-        Op::BulkCopy(_) | Op::TensorCopy(_) | Op::StoreAsync(_) => Some("bulk copies"),
-        Op::ClusterBarrier { .. } => Some("clusters of blocks"),
-        Op::NanoSleep { .. } => Some("sleeping warps"),
-        _ => None,
-    }
-}
-
 impl Plan {
     pub fn new(code: &Code, module: &Module, timing: &Timing) -> Self {
         let mut steps: Vec<Step> = Vec::with_capacity(code.places.len());
@@ -209,7 +196,44 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
         Op::LogicAndTest { .. } | Op::BitFieldInsert { .. } | Op::ConvertPack { .. } | Op::Carry { .. } => integer,
         Op::ScalarVideo(_) | Op::SimdVideo(_) => new(Unit::Integer, 4, 4 * issue.integer, 4 * arithmetic),
         // Moves, conversions of addresses and the like are renamed or folded, but often take a slot.
-        _ => new(Unit::Fp32, 1, 1, 1),
+        Op::Move { .. }
+        | Op::MoveVector { .. }
+        | Op::Pack { .. }
+        | Op::Unpack { .. }
+        | Op::ConvertAddress { .. }
+        | Op::IsSpace { .. }
+        | Op::IsType { .. }
+        | Op::Prefetch { .. }
+        | Op::CreatePolicy { .. }
+        | Op::TextureQuery { .. }
+        | Op::CommitCopies
+        | Op::WaitForCopies { .. }
+        | Op::ArriveAfterCopies { .. }
+        | Op::BulkCopy(_)
+        | Op::CommitBulkCopies
+        | Op::WaitForBulkCopies { .. }
+        | Op::StoreAsync(_)
+        | Op::TensorCopy(_)
+        | Op::ReplaceTensorField { .. }
+        | Op::CopyTensorMap { .. }
+        | Op::Mbarrier { .. }
+        | Op::PendingCount { .. }
+        | Op::TransposeMatrix { .. }
+        | Op::MatrixMultiply(_)
+        | Op::WarpgroupMultiply(_)
+        | Op::WarpgroupFence
+        | Op::CommitProducts
+        | Op::WaitForProducts { .. }
+        | Op::MapToBlock { .. }
+        | Op::RankOfAddress { .. }
+        | Op::WaitForEarlierGrids
+        | Op::NoEffect
+        | Op::NanoSleep { .. }
+        | Op::StackAllocate { .. }
+        | Op::StackSave { .. }
+        | Op::StackRestore { .. }
+        | Op::Trap
+        | Op::Breakpoint => new(Unit::Fp32, 1, 1, 1),
     }
 }
 

@@ -5,9 +5,9 @@
 //! `rows_column_means_shared` and `transpose_padded` (ptxas 12.9), all loads of an unrolled loop stand
 //! before the first use of one, each with the guard as its predicate.
 
-use ptx::{Instruction, Op};
+use ptx::Instruction;
 
-use crate::program::BasicBlocks;
+use crate::program::{BasicBlocks, facts};
 
 /// The most instructions that are predicated.
 const MOST: usize = 16;
@@ -22,7 +22,7 @@ pub(super) fn ends(body: &[Instruction], blocks: &BasicBlocks, ways: &[Vec<u32>]
     // An arm: a short block that only `from` leads to, and that leads to one block.
     let arm = |block: usize, from: usize| -> Option<usize> {
         let range = blocks.positions(block);
-        let fits = range.len() <= MOST && body[range].iter().all(|instruction| can_be_predicated(&instruction.op));
+        let fits = range.len() <= MOST && body[range].iter().all(|instruction| facts(&instruction.op).predicated);
         match (blocks.before[block].as_slice(), after(block).as_slice()) {
             ([only], [next]) if fits && *only == from && *next != block => Some(*next),
             _ => None,
@@ -42,23 +42,6 @@ pub(super) fn ends(body: &[Instruction], blocks: &BasicBlocks, ways: &[Vec<u32>]
         ends.extend(arms.into_iter().map(last));
     }
     ends
-}
-
-/// Whether an instruction can have a predicate of its own without a branch.
-fn can_be_predicated(op: &Op) -> bool {
-    !matches!(
-        op,
-        Op::Barrier { .. }
-            | Op::WarpBarrier { .. }
-            | Op::ClusterBarrier { .. }
-            | Op::Call { .. }
-            | Op::BranchIndexed { .. }
-            | Op::Return
-            | Op::Exit
-            | Op::Trap
-            | Op::Shuffle { .. }
-            | Op::Vote { .. }
-    )
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 //! H200, the estimate is compared with Nsight Compute's `launch__registers_per_thread` in
 //! `docs/TIME.md`.
 
-use ptx::{Function, Module, Op, Operand, Space, Special, Type};
+use ptx::{Function, Module, Op, Space, Type};
 
 use crate::model::Timing;
-use crate::program::{BasicBlocks, Code, successors};
+use crate::program::{BasicBlocks, Code, facts, successors};
 
 /// Added to the live registers.
 const OVERHEAD: u32 = 4;
@@ -128,25 +128,12 @@ fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u
 fn uniform(code: &Code, function: &Function, first: usize) -> Vec<bool> {
     let body = function.body.as_deref().unwrap_or_default();
     let mut all = vec![true; function.registers.len()];
-    let varies = |op: &Op| match op {
-        Op::Load { space, .. } => !matches!(space, Space::Parameter | Space::Constant),
-        Op::Move { src, .. } => matches!(
-            src,
-            Operand::Special(special)
-                if !matches!(special, Special::BlockIndex(_) | Special::GridSize(_) | Special::BlockSize(_))
-        ),
-        Op::Unary { .. } | Op::Binary { .. } | Op::Ternary { .. } | Op::SetPredicate { .. } | Op::Convert { .. } => {
-            false
-        }
-        Op::Select { .. } => false,
-        _ => true,
-    };
     let mut changed = true;
     while changed {
         changed = false;
         for (position, instruction) in body.iter().enumerate() {
             let place = first + position;
-            if varies(&instruction.op) || code.registers.reads(place).iter().any(|&read| !all[read as usize]) {
+            if !facts(&instruction.op).uniform || code.registers.reads(place).iter().any(|&read| !all[read as usize]) {
                 for &written in code.registers.writes(place) {
                     changed |= std::mem::replace(&mut all[written as usize], false);
                 }

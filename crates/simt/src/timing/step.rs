@@ -1,7 +1,9 @@
 //! An instruction as the replay sees it: its unit, what it costs, what it waits for, and what its
 //! order depends on.
 
-use ptx::{CacheOperator, Op, Ordering, Space};
+use ptx::{Op, Space};
+
+use crate::program::{Facts, Motion, Next, facts};
 
 /// How long the compiler takes a load from memory to last, when it decides what to put first.
 const LOAD: u32 = 500;
@@ -59,60 +61,6 @@ pub(super) struct Step {
     pub origin: u32,
 }
 
-/// How an instruction is ordered among accesses to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
-    /// No access, or a read of memory that nothing writes.
-    Free,
-    /// Stays behind the last write.
-    Read,
-    /// Stays behind all earlier accesses.
-    Write,
-}
-
-fn access(op: &Op) -> Access {
-    match op {
-        Op::Load { ordering, cache, .. } if *ordering != Ordering::Weak || *cache == CacheOperator::Volatile => {
-            Access::Write
-        }
-        Op::Load { space: Space::Parameter | Space::Constant, .. } => Access::Free,
-        Op::Load { non_coherent, .. } => {
-            if *non_coherent {
-                Access::Free
-            } else {
-                Access::Read
-            }
-        }
-        Op::LoadMatrix { .. } | Op::LoadFragment { .. } => Access::Read,
-        Op::TextureFetch(_) => Access::Free,
-        Op::Store { .. }
-        | Op::Atomic { .. }
-        | Op::AtomicVector { .. }
-        | Op::Fence { .. }
-        | Op::Barrier { .. }
-        | Op::ClusterBarrier { .. }
-        | Op::WarpBarrier { .. }
-        | Op::Shuffle { .. }
-        | Op::Vote { .. }
-        | Op::Match { .. }
-        | Op::ActiveMask { .. }
-        | Op::Elect { .. }
-        | Op::WarpReduce { .. }
-        | Op::CopyAsync(_)
-        | Op::CommitCopies
-        | Op::WaitForCopies { .. }
-        | Op::ArriveAfterCopies { .. }
-        | Op::SurfaceLoad { .. }
-        | Op::SurfaceStore { .. }
-        | Op::SurfaceReduce { .. }
-        | Op::StoreMatrix { .. }
-        | Op::StoreFragment { .. }
-        | Op::Mbarrier { .. }
-        | Op::Call { .. } => Access::Write,
-        _ => Access::Free,
-    }
-}
-
 /// What the compiler takes an instruction to last.
 fn expected(op: &Op, latency: u32) -> u32 {
     match op {
@@ -126,7 +74,7 @@ fn expected(op: &Op, latency: u32) -> u32 {
 /// What the order depends on, of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scheduled {
-    pub access: Access,
+    pub motion: Motion,
     /// What the compiler takes it to last.
     pub lasts: u32,
     /// Whether it leaves its basic block, so that all others stay ahead of it.
@@ -136,10 +84,7 @@ pub(super) struct Scheduled {
 impl Scheduled {
     /// Of this instruction, whose result is ready after `latency` cycles.
     pub fn of(op: &Op, latency: u32) -> Self {
-        let leaves = matches!(
-            op,
-            Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap | Op::Call { .. }
-        );
-        Self { access: access(op), lasts: expected(op, latency), leaves }
+        let Facts { motion, next, .. } = facts(op);
+        Self { motion, lasts: expected(op, latency), leaves: !matches!(next, Next::Following) }
     }
 }

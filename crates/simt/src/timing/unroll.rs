@@ -9,12 +9,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ptx::{BinaryOp, Instruction, Op, Operand, Space};
+use ptx::{BinaryOp, Instruction, Op, Operand};
 
 use super::registers::{has, live_at_starts};
 use super::step::{Step, Unit};
 use super::trace::Event;
-use crate::program::{BasicBlocks, Code};
+use crate::program::{BasicBlocks, Code, facts};
 
 /// Iterations that become one.
 pub(super) const COPIES: usize = 4;
@@ -153,7 +153,7 @@ impl Body<'_> {
     /// or does what is not unrolled.
     fn counts(&self, positions: &[usize], branch: usize) -> Option<BTreeSet<usize>> {
         let body = self.body();
-        if positions.len() > MOST || positions.iter().any(|&at| stays_single(&body[at].op)) {
+        if positions.len() > MOST || positions.iter().any(|&at| !facts(&body[at].op).unrolled) {
             return None;
         }
         let writers = |register: u32| positions.iter().copied().filter(move |&at| self.writes(at).contains(&register));
@@ -186,27 +186,5 @@ impl Body<'_> {
         };
         once.extend(positions.iter().copied().filter(|&at| steps(at) && folds(at)));
         Some(once)
-    }
-}
-
-/// Whether a loop with this instruction is not unrolled.
-fn stays_single(op: &Op) -> bool {
-    match op {
-        Op::Store { space, .. } => !matches!(space, Space::Shared | Space::Local),
-        Op::Load { .. } => false,
-        Op::Atomic { .. }
-        | Op::AtomicVector { .. }
-        | Op::Barrier { .. }
-        | Op::ClusterBarrier { .. }
-        | Op::Fence { .. }
-        | Op::CopyAsync(_)
-        | Op::Call { .. }
-        | Op::BranchIndexed { .. }
-        | Op::Return
-        | Op::Exit
-        | Op::Trap
-        | Op::SurfaceStore { .. }
-        | Op::SurfaceReduce { .. } => true,
-        _ => false,
     }
 }
