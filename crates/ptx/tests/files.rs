@@ -54,8 +54,9 @@ operations! {
 
 #[test]
 fn every_operation_has_a_spelling() {
-    let module = instructions();
-    let bodies = module.functions.iter().filter_map(|(_, function)| function.body.as_ref());
+    let modules = [instructions(), parse("instructions_100.ptx", include_str!("data/instructions_100.ptx"))];
+    let functions = modules.iter().flat_map(|module| module.functions.iter());
+    let bodies = functions.filter_map(|(_, function)| function.body.as_ref());
     let spelt: BTreeSet<&str> = bodies.flatten().map(|instruction| name(&instruction.op)).collect();
     assert_eq!(names().difference(&spelt).collect::<Vec<_>>(), [] as [&&str; 0], "are not in instructions.ptx");
 }

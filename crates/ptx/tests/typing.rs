@@ -42,9 +42,10 @@ fn listing(module: &Module, function: &Function) -> String {
 
 #[test]
 fn instructions_become_what_they_mean() {
-    let module =
-        ptx::parse("instructions.ptx", include_str!("data/instructions.ptx")).unwrap_or_else(|e| panic!("{e}"));
-    for (_, kernel) in module.kernels() {
-        insta::assert_snapshot!(kernel.name.as_str(), listing(&module, kernel));
+    for text in [include_str!("data/instructions.ptx"), include_str!("data/instructions_100.ptx")] {
+        let module = ptx::parse("instructions.ptx", text).unwrap_or_else(|e| panic!("{e}"));
+        for (_, kernel) in module.kernels() {
+            insta::assert_snapshot!(kernel.name.as_str(), listing(&module, kernel));
+        }
     }
 }

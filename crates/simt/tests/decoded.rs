@@ -5,12 +5,16 @@ use simt::{Memory, Program};
 
 #[test]
 fn instructions_become_steps() {
-    let text = include_str!("../../ptx/tests/data/instructions.ptx");
-    let module = ptx::parse("instructions.ptx", text).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut memory = Memory::new(1 << 30);
-    let program = Program::load(&module, &mut memory).unwrap();
-    for kernel in program.kernels() {
-        insta::assert_snapshot!(kernel.name.as_str(), program.decoded(&kernel.name).unwrap());
+    for text in [
+        include_str!("../../ptx/tests/data/instructions.ptx"),
+        include_str!("../../ptx/tests/data/instructions_100.ptx"),
+    ] {
+        let module = ptx::parse("instructions.ptx", text).unwrap_or_else(|errors| panic!("{errors}"));
+        let mut memory = Memory::new(1 << 30);
+        let program = Program::load(&module, &mut memory).unwrap();
+        for kernel in program.kernels() {
+            insta::assert_snapshot!(kernel.name.as_str(), program.decoded(&kernel.name).unwrap());
+        }
     }
 }
 

@@ -54,11 +54,15 @@ pub(crate) fn needs(opcode: &str) -> Option<(Option<Version>, Option<u32>)> {
 mod tests {
     use super::*;
 
-    /// Of each opcode, `tests/data/instructions.ptx` has an instruction, and `versions.txt` what
-    /// NVIDIA's assembler says, if PTX 2.3 does not have it. Other tests read these files.
+    /// Of each opcode, `tests/data/instructions.ptx` (or `instructions_100.ptx`, for sm_100) has an
+    /// instruction, and `versions.txt` what NVIDIA's assembler says, if PTX 2.3 does not have it.
+    /// Other tests read these files.
     #[test]
     fn every_opcode_has_an_example_and_the_assemblers_answer() {
-        let examples = include_str!("../../tests/data/instructions.ptx");
+        let examples = concat!(
+            include_str!("../../tests/data/instructions.ptx"),
+            include_str!("../../tests/data/instructions_100.ptx")
+        );
         let answers = include_str!("../../tests/data/versions.txt");
         let is_of = |text: &str, opcode: &str| {
             let instruction = text.rsplit("; ").next().and_then(|last| last.split_whitespace().next());
