@@ -26,9 +26,10 @@
 //! # From text to module
 //!
 //! `syntax` splits the text into tokens, which never fails, and an instruction into opcode,
-//! modifiers and operands without knowing any opcode. `typing` gives these their meaning: **a new
-//! PTX instruction is an arm of the table in `typing/mod.rs`, and a row or a function in the family
-//! that the arm names**; a new kind of operation is also a variant of [`Op`]. `environment` holds
+//! modifiers and operands; its tables say which version and target an instruction needs by its
+//! name. `typing` gives these their meaning: **a new PTX instruction is an arm of the table in
+//! `typing/mod.rs`, a row or a function in the family that the arm names, and a row of
+//! `syntax/opcodes.rs`**; a new kind of operation is also a variant of [`Op`]. `environment` holds
 //! the names in scope and the module as far as it has been read. `parser` is above them: it reads
 //! declarations and bodies, and hands each instruction on.
 //!
