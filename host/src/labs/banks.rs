@@ -10,7 +10,7 @@ use kernels::banks::{self as kernel, STAGE_WORDS};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, PATTERNS, Pattern, Reads, SHOWCASE, SWEEPS, of_stride};
+use table::{CONCLUSIONS, PASSES, PATTERNS, Pattern, Reads, SHOWCASE, SWEEPS, of_stride};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
@@ -19,7 +19,7 @@ use super::launcher::Launcher;
 use super::models::stand_in;
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::measures::{SHARED_LOAD_WAVEFRONTS, TIME};
+use crate::report::measures::TIME;
 use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
 
 const BLOCKS: DefaultSize = DefaultSize { on_gpu: 1 << 16, on_simulator: 4 };
@@ -114,7 +114,7 @@ impl Lab for Banks {
             best: Best::Unmarked,
             measures,
         };
-        Ok(Plan::new(data, variants).grid(grid("", &[&SHARED_LOAD_WAVEFRONTS])).grid(grid("", &[&TIME])).compact())
+        Ok(Plan::new(data, variants).grid(grid("a load from shared memory", PASSES)).grid(grid("", &[&TIME])).compact())
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {

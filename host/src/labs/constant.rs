@@ -46,7 +46,7 @@ impl Lab for Constant {
     const NAME: &'static str = "constant";
     const ABOUT: &'static str = "Constant memory: one address for all lanes is fast, 32 addresses are not";
     const SUBJECTS: &'static [Subject] =
-        &[Subject::Constants, Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
+        &[Subject::Constants, Subject::GlobalRequests, Subject::GlobalLoadTotals, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;

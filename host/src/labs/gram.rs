@@ -54,8 +54,13 @@ pub struct Data {
 impl Lab for Gram {
     const NAME: &'static str = "gram";
     const ABOUT: &'static str = "Bank conflicts of a tile read by columns, and how padding removes them";
-    const SUBJECTS: &'static [Subject] =
-        &[Subject::SharedLoads, Subject::BankConflicts, Subject::GlobalRequests, Subject::Instructions];
+    const SUBJECTS: &'static [Subject] = &[
+        Subject::SharedLoads,
+        Subject::SharedStores,
+        Subject::BankConflicts,
+        Subject::GlobalRequests,
+        Subject::Instructions,
+    ];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];

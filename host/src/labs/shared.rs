@@ -10,7 +10,7 @@ use kernels::shared as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, Chunks, KILOBYTES, NEEDS, SHOWCASE, SIZE};
+use table::{CHUNK, CONCLUSIONS, Chunks, KILOBYTES, NEEDS, SHOWCASE, SIZE};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, named};
@@ -36,7 +36,7 @@ pub struct Data {
 impl Lab for Shared {
     const NAME: &'static str = "shared";
     const ABOUT: &'static str = "Shared memory against occupancy, up to the most that a block can have";
-    const SUBJECTS: &'static [Subject] = &[Subject::SharedLoads, Subject::SharedStores, Subject::Instructions];
+    const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;
@@ -137,7 +137,7 @@ impl Shared {
                 }))
             },
         )
-        .axis("kilobytes", kilobytes.unwrap_or(kernel::STATIC_CHUNK >> 8))
+        .axis(CHUNK.key, kilobytes.unwrap_or(kernel::STATIC_CHUNK >> 8))
         .fact("chunks", chunks)
         .fact("grid", json!(launch.grid))
         .bytes(2 * bytes)

@@ -85,7 +85,7 @@ impl Lab for Vector {
             &[Of(NARROW, &PERCENT_OF_COPY), Of(WIDE, &PERCENT_OF_COPY), Of(Row::Named("best"), &PERCENT_OF_COPY)],
         ),
         Conclusion::new(
-            "Words of 4 bytes take {} load requests, of 16 bytes {}: {} to 1 for the same sectors.",
+            "Words of 4 bytes take {} load requests, of 16 bytes {}: {} times as many, for the same sectors.",
             &[Of(NARROW, &LOAD_REQUESTS), Of(WIDE, &LOAD_REQUESTS), Times(NARROW, WIDE, &LOAD_REQUESTS)],
         )
         .holds(&[Holds::More(0, 1)]),

@@ -16,6 +16,8 @@ const SECTORS_SINCE: (u32, u32) = (7, 0);
 pub struct Cost {
     /// `sectors` or `transactions`.
     pub unit: &'static str,
+    /// How many of them all requests take.
+    pub total: u64,
     /// How many of them a request takes, on average.
     pub per_request: f64,
     /// How much is moved for what was requested: sectors over the fewest that could hold it, or bytes over bytes. 1 is perfect.
@@ -41,12 +43,14 @@ impl Cost {
         Some(match old {
             Some(old) if counted.requests > 0 => Self {
                 unit: "transactions",
+                total: old.transactions,
                 per_request: old.transactions as f64 / counted.requests as f64,
                 per_ideal: old.moved_per_asked()?,
                 percent_used: old.percent_used()?,
             },
             _ => Self {
                 unit: "sectors",
+                total: counted.sectors,
                 per_request: counted.sectors_per_request()?,
                 per_ideal: counted.sectors_per_ideal()?,
                 percent_used: counted.percent_of_bytes_used()?,

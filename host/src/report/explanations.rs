@@ -3,7 +3,7 @@
 
 use device::Properties;
 use device::flag_values::each_once;
-use simt::{BankRule, TransactionRule};
+use simt::{BankRule, Bound, TransactionRule};
 
 use super::cost::{self, Cost};
 use super::measure::{Explanation, Shown};
@@ -17,22 +17,28 @@ fn one(term: &'static str, text: impl Into<String>) -> Vec<Explanation> {
     vec![Explanation { term, text: text.into() }]
 }
 
-/// What a sector is.
-pub(super) fn sectors(_: Shown<'_>) -> Vec<Explanation> {
-    one("sectors", "Sectors are 32 bytes: a warp of 32 lanes that asks for neighbouring floats needs 4.")
+/// What a request is.
+pub(super) fn requests(_: Shown<'_>) -> Vec<Explanation> {
+    one("requests", "A request is a load or a store of one warp.")
+}
+
+/// What requests and sectors are.
+pub(super) fn sectors(shown: Shown<'_>) -> Vec<Explanation> {
+    let sectors = "Sectors are 32 bytes: a request for 32 neighbouring floats needs 4, for 32 words of 16 bytes 16.";
+    [requests(shown), one("sectors", sectors)].concat()
 }
 
 /// What is paid for what is needed, in sectors.
 pub(super) fn ideal_sectors(shown: Shown<'_>) -> Vec<Explanation> {
     let ideal = "sectors / ideal: the sectors touched, over the fewest that could hold the bytes asked for. 1.00 is perfect, 8.00 a \
-                 column of floats.";
+                 column of floats, which uses an eighth of each.";
     [sectors(shown), one("sectors / ideal", ideal)].concat()
 }
 
 /// The same in bytes that transactions move.
 pub(super) fn moved(shown: Shown<'_>) -> Vec<Explanation> {
     let moved = "bytes moved / asked: what the transactions move, over what the lanes ask for. 1.00 is perfect.";
-    [transactions(shown), one("bytes moved / asked", moved)].concat()
+    [requests(shown), transactions(shown), one("bytes moved / asked", moved)].concat()
 }
 
 /// The unit of what a load or a store takes: sectors, or the transactions of older models.
@@ -44,7 +50,7 @@ pub(super) fn cost(shown: Shown<'_>) -> Vec<Explanation> {
 
 /// The sectors of a texture's loads.
 pub(super) fn texture_sectors(shown: Shown<'_>) -> Vec<Explanation> {
-    let lanes = "For textures a GPU serves a warp four lanes at a time, eight where the texture is linear memory.";
+    let lanes = "A texture request is of four lanes, not of a warp; of eight where the texture is linear memory.";
     [sectors(shown), one("texture", lanes)].concat()
 }
 
@@ -52,7 +58,14 @@ pub(super) fn texture_sectors(shown: Shown<'_>) -> Vec<Explanation> {
 pub(super) fn transactions(shown: Shown<'_>) -> Vec<Explanation> {
     let counters = shown.variants.iter().filter_map(|variant| variant.counters.as_ref());
     let rules = each_once(counters.filter_map(|counters| Some(cost::old_model(counters)?.model.global)).collect());
-    let sentence = |rule| match rule {
+    let sentences = rules.into_iter().map(transaction).flat_map(|(term, text)| one(term, text));
+    let sentences: Vec<_> = sentences.collect();
+    if sentences.is_empty() { sentences } else { [requests(shown), sentences].concat() }
+}
+
+/// What a transaction by this rule is: the term, and the sentence.
+fn transaction(rule: TransactionRule) -> (&'static str, &'static str) {
+    match rule {
         TransactionRule::Strict => (
             "transactions in order",
             "A transaction moves a segment of 32, 64 or 128 bytes: one for a half warp whose lanes ask for neighbouring words in order, \
@@ -64,19 +77,24 @@ pub(super) fn transactions(shown: Shown<'_>) -> Vec<Explanation> {
         ),
         TransactionRule::LinesAndSectors => (
             "transactions of lines",
-            "A load's transaction moves a line of 128 bytes through L1, or 32 bytes past it; a store's moves 32, 64 or 128 bytes of a line.",
+            "A load's transaction moves a line of 128 bytes through L1 (ca), or 32 bytes past it (cg); a store's moves 32, 64 or 128 bytes \
+             of a line.",
         ),
-        TransactionRule::Sectors => ("transactions of sectors", "A transaction moves 32 bytes."),
-    };
-    rules.into_iter().map(sentence).flat_map(|(term, text)| one(term, text)).collect()
+        TransactionRule::Sectors => ("transactions of sectors", "A transaction moves a sector of 32 bytes."),
+    }
 }
 
-/// The transactions of models side by side.
+/// The transactions of models side by side: a sentence for each kind, with the names of its models.
 pub(crate) fn of_each_model(shown: Shown<'_>) -> Vec<Explanation> {
-    match models(shown.variants).is_empty() {
-        true => Vec::new(),
-        false => one("transactions of models", "Transactions are as each modelled GPU makes them."),
-    }
+    let counters = shown.variants.iter().filter_map(|variant| variant.counters.as_ref());
+    let models = each_once(counters.filter_map(|counters| Some(counters.model?.model)).collect());
+    let rules = each_once(models.iter().map(|model| model.global).collect());
+    let sentence = |rule| {
+        let (term, text) = transaction(rule);
+        let names: Vec<_> = models.iter().filter(|model| model.global == rule).map(|model| model.name).collect();
+        one(term, format!("{}: {}{}", names.join(", "), text[..1].to_lowercase(), &text[1..]))
+    };
+    rules.into_iter().flat_map(sentence).collect()
 }
 
 /// Wavefronts over those without bank conflicts.
@@ -179,6 +197,31 @@ pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
     all
 }
 
+/// What the limits of predicted times are, for those whose names do not say it.
+pub(super) fn predicted_limits(shown: Shown<'_>) -> Vec<Explanation> {
+    let limits = shown.variants.iter().filter_map(|variant| Some(variant.predicted_time()?.limit));
+    let meaning = |limit: Bound| {
+        Some(match limit {
+            Bound::Dram | Bound::L2 => "its bandwidth",
+            Bound::Lsu => "the load/store units, which serve each request sector by sector",
+            Bound::SharedMemory => "its wavefronts",
+            Bound::Issue => "the schedulers, which issue instructions in nearly all cycles",
+            Bound::Latency => "waiting for memory, with too few warps to hide it",
+            Bound::Barriers => "waiting for the other warps of a block",
+            Bound::Dependences => "waiting for the instruction before",
+            Bound::Launch => "starting the launch and its blocks",
+            Bound::Fp32 | Bound::Integer | Bound::Fp64 | Bound::SpecialFunctions => "that arithmetic",
+            Bound::Constants | Bound::Textures => return None,
+        })
+    };
+    let meanings = each_once(limits.collect()).into_iter();
+    let meanings: Vec<_> =
+        meanings.filter_map(|limit| Some(format!("{}: {}", limit.name(), meaning(limit)?))).collect();
+    let text = format!("The limit is what a launch waits for most. {}.", meanings.join("; "));
+    let limits = if meanings.is_empty() { Vec::new() } else { one("predicted limit", text) };
+    [predicted(shown), limits].concat()
+}
+
 /// Why rows have no predicted time; `None` if all have one, or none was to have one.
 fn not_predicted(variants: &[VariantReport]) -> Option<String> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
@@ -197,6 +240,11 @@ fn not_predicted(variants: &[VariantReport]) -> Option<String> {
 /// How the caches begin.
 pub(super) fn caches(_: Shown<'_>) -> Vec<Explanation> {
     one("caches", "All caches are empty at the start.")
+}
+
+/// What stands for a value that a row does not have.
+pub(super) fn dashes() -> String {
+    "A dash: the row has none.".to_owned()
 }
 
 /// What is not counted as written.
@@ -236,7 +284,7 @@ pub(super) fn allowed_errors(shown: Shown<'_>) -> Vec<Explanation> {
     let mut errors = Vec::new();
     if let (Some(least), Some(most)) = (roundings.iter().min(), roundings.iter().max()) {
         let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
-        errors.push(format!("{range} roundings of 2^-24 of the magnitude"));
+        errors.push(format!("{range} roundings, each of 2^-24 of what is rounded"));
     }
     errors.extend(ulps.map(|count| format!("the nearest float and {count} on either side of it are right")));
     errors.extend(absolute.map(|error| format!("{error:.1e} where neighbours are mixed")));

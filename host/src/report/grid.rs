@@ -133,10 +133,11 @@ impl Grid {
 
     /// The title, which says what the cells show, and what the mark means if a cell has one.
     fn heading(&self, measures: &[&Measure], marked: bool) -> String {
+        let best = if measures.iter().all(|measure| measure.better == Better::Lower) { "lowest" } else { "highest" };
         let mark = match (marked, self.best) {
-            (true, Best::OfAll) => "; the best is marked *",
-            (true, _) => "; each row's best is marked *",
-            (false, _) => "",
+            (true, Best::OfAll) => format!("; the {best} is marked *"),
+            (true, _) => format!("; each row's {best} is marked *"),
+            (false, _) => String::new(),
         };
         match measures {
             [one] => format!("{}{}{}{mark}:", self.title, if self.title.is_empty() { "" } else { ": " }, one.text()),

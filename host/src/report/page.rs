@@ -58,14 +58,20 @@ impl Page {
         let in_grids = report.grids.iter().filter(|grid| grid.table(shown).is_some());
         measures.extend(in_grids.flat_map(|grid| grid.known(&report.variants)));
         measures.extend(&report.concluded);
+        let table = across.map_or_else(|| table::of(shown, report.subjects), |(_, table)| table);
+        let mut legend = legend(&measures, shown);
+        let unknown = (!compact && table.has_unknown()) || grids.iter().any(Table::has_unknown);
+        if unknown && !legend.iter().any(|text| text.contains("A dash")) {
+            legend.push(explanations::dashes());
+        }
         Self {
             heading: heading(report),
-            table: across.map_or_else(|| table::of(shown, report.subjects), |(_, table)| table),
+            table,
             instead_of_table,
             wrong: wrong(report),
             kernels: kernels(&report.variants),
             grids,
-            legend: legend(&measures, shown),
+            legend,
             conclusions: report.conclusions.clone(),
         }
     }

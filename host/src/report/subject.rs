@@ -10,6 +10,8 @@ use super::measures;
 pub enum Subject {
     /// Loads from global memory: sectors per request, and how much of each sector is used.
     GlobalLoads,
+    /// All sectors of those loads.
+    GlobalLoadTotals,
     /// Stores to global memory, likewise.
     GlobalStores,
     /// The number of requests to global memory.
@@ -39,6 +41,7 @@ impl Subject {
     pub(super) fn measures(self) -> &'static [Measure] {
         match self {
             Self::GlobalLoads => measures::LOADS,
+            Self::GlobalLoadTotals => measures::LOAD_TOTALS,
             Self::GlobalStores => measures::STORES,
             Self::GlobalRequests => measures::REQUESTS,
             Self::SharedLoads => measures::SHARED_LOADS,

@@ -43,6 +43,11 @@ pub struct Column {
 const UNKNOWN: &str = "-";
 
 impl Table {
+    /// Whether a value is not known.
+    pub(super) fn has_unknown(&self) -> bool {
+        self.columns.iter().any(|column| column.cells.iter().any(Option::is_none))
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.cells.len())
@@ -152,11 +157,13 @@ pub(super) fn position(value: &Value) -> Cell {
     Cell { value: value.as_f64(), ..Cell::text(plain(value)) }
 }
 
-/// A name as a title of short lines.
+/// A name as a title of lines that are short, or as long as the longest word.
 fn title(name: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in words(name).split(' ') {
-        match lines.last_mut().filter(|line| line.len() + word.len() < 10) {
+    let name = words(name);
+    let longest = name.split(' ').map(str::len).max().unwrap_or(0).max(10);
+    for word in name.split(' ') {
+        match lines.last_mut().filter(|line| line.len() + word.len() < longest) {
             Some(line) => *line += &format!(" {word}"),
             None => lines.push(word.to_owned()),
         }

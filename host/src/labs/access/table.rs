@@ -8,7 +8,7 @@ use simt::{MemoryCounters, TransactionCounters};
 
 use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{self, Of, Times};
+use crate::report::Gap::{self, Fact, Of, Times};
 use crate::report::measures::{GBPS, TIME};
 use crate::report::{Better, Cell, Conclusion, Holds, Measure, Row, Rows, Section, Sweep, of_each_model};
 use crate::units::percent;
@@ -130,6 +130,7 @@ const USED_SHARE: Measure = Measure::counted(Section::Counter, "used", USED, Bet
 });
 
 // The last device's: the newest of the models, if there are several.
+const ON: Gap = Fact(Row::LastAt(&[("pattern", "load aligned")]), "model");
 const ALIGNED: Gap = Of(Row::LastAt(&[("pattern", "load aligned")]), &LOAD_TRANSACTIONS);
 const PERMUTED: Gap = Of(Row::LastAt(&[("pattern", "load permuted")]), &LOAD_TRANSACTIONS);
 const MISALIGNED: Gap = Of(Row::LastAt(&[("pattern", "load misaligned")]), &LOAD_TRANSACTIONS);
@@ -142,16 +143,17 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Times(Row::Named("load scattered"), Row::Named("load aligned"), &TIME)],
     ),
     Conclusion::new(
-        "A warp's aligned load takes {} transactions, and the order of its lanes does not matter; misaligned it takes {}, scattered {}, \
-         of whose bytes {} is used.",
-        &[ALIGNED, MISALIGNED, SCATTERED, SCATTERED_USED, PERMUTED],
+        "On {}, a warp's aligned load takes {} transactions, and the order of its lanes does not matter; misaligned it takes {}, \
+         scattered {}, of whose bytes {} is used.",
+        &[ON, ALIGNED, MISALIGNED, SCATTERED, SCATTERED_USED, PERMUTED],
     )
-    .holds(&[Holds::Same(0, 4)]),
+    .holds(&[Holds::Same(1, 5)]),
     Conclusion::new(
-        "A warp's aligned load takes {} transactions, in another order {}; misaligned it takes {}, scattered {}, of whose bytes {} is used.",
-        &[ALIGNED, PERMUTED, MISALIGNED, SCATTERED, SCATTERED_USED],
+        "On {}, a warp's aligned load takes {} transactions, in another order {}; misaligned it takes {}, scattered {}, of whose bytes \
+         {} is used.",
+        &[ON, ALIGNED, PERMUTED, MISALIGNED, SCATTERED, SCATTERED_USED],
     )
-    .holds(&[Holds::Differ(0, 1)]),
+    .holds(&[Holds::Differ(1, 2)]),
 ];
 
 pub(super) const SHOWCASE: Showcase = Showcase {

@@ -111,6 +111,10 @@ impl Reads {
     }
 }
 
+/// What a load takes, and what of that bank conflicts add: a wide word takes several passes without any.
+pub(super) const PASSES: &[&Measure] =
+    &[&SHARED_LOAD_WAVEFRONTS.titled(&["wavefronts"]), &SHARED_LOAD_CONFLICTS.titled(&["of conflicts"])];
+
 const MEDIAN: Measure = TIME.titled(&["time"]);
 
 const STRIDE_1: Row = Row::Named("stride-1");

@@ -10,7 +10,7 @@ use picture::Scale;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Times};
 use crate::report::measures::{BEYOND_L1, GBPS, L1_HITS, READ_ONLY_HITS, TIME};
-use crate::report::{Cell, Conclusion, Measure, Row, Rows, Sweep};
+use crate::report::{Cell, Conclusion, Explanation, Measure, Row, Rows, Shown, Sweep};
 use crate::units::percent;
 
 /// What varies.
@@ -132,7 +132,16 @@ const HITS: Measure = Measure::new(L1_HITS.section, "hits_percent", &["hits, %"]
     let hits = L1_HITS.of(variant).or_else(|| READ_ONLY_HITS.of(variant))?.value?;
     Some(Cell::new(hits, format!("{hits:.0}")))
 })
-.unit("%");
+.unit("%")
+.explained(operators);
+
+/// What the operators ask for (PTX ISA, "Cache Operators").
+fn operators(shown: Shown<'_>) -> Vec<Explanation> {
+    let meaning = "Operators: ca caches in L1 and L2, as default does; cg only in L2; cs expects to read the data once; lu for the last \
+                   time; cv reads memory again; nc is for data that no kernel writes. A dash: the operator bypasses L1.";
+    let shows = shown.variants.iter().any(|variant| variant.group == "operators");
+    if shows { vec![Explanation { term: "operators", text: meaning.to_owned() }] } else { Vec::new() }
+}
 
 /// A grid for each: times, or without a clock hits and what they save.
 pub(super) const SHOWN: [&[&Measure]; 3] = [&[&GBPS], &[&HITS], &[&BEYOND_L1]];

@@ -79,7 +79,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(0, 1)]),
     Conclusion::new(
-        "A load takes {} of linear vectors and {} of aligned ones.",
+        "With the tree in shared memory, a load takes {} of linear vectors and {} of aligned ones.",
         &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(SHARED, &A_LOAD), Of(LINEAR, &A_LOAD)],
     )
     .holds(&[Holds::Differ(1, 2)]),

@@ -6,7 +6,7 @@ use device::flag_values::whole_number;
 use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, BEYOND_L1, LOADED_BYTES_USED, READ_ONLY_HITS};
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, BEYOND_L1, LOAD_REQUESTS, LOADED_BYTES_USED, READ_ONLY_HITS};
 use crate::report::{Better, Cell, Conclusion, Holds, Measure, Row};
 use crate::units::percent;
 
@@ -53,6 +53,8 @@ const STAGED: Row = Row::Named("points-staged");
 const ARRAYS: Row = Row::Named("points-arrays");
 const SUM_ROWS: Row = Row::Named("sums-rows");
 const SUM_COLUMNS: Row = Row::Named("sums-columns");
+const POINTERS: Row = Row::Named("matrix-pointers");
+const PITCHED: Row = Row::Named("matrix-pitched");
 
 /// Hits in the read-only cache, for a sentence.
 const HITS: Measure = Measure::new(READ_ONLY_HITS.section, "hits", &["hits"], Better::Higher, |variant| {
@@ -86,6 +88,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         "With one row per thread a load takes {}; with one column per thread, {}.",
         &[Of(SUM_ROWS, &A_LOAD_IN_UNITS), Of(SUM_COLUMNS, &A_LOAD)],
     ),
+    Conclusion::new(
+        "Through pointers, a warp loads the pointer to its row before each element: {} load requests, instead of {} with a pitch.",
+        &[Of(POINTERS, &LOAD_REQUESTS), Of(PITCHED, &LOAD_REQUESTS)],
+    )
+    .holds(&[Holds::More(0, 1)]),
 ];
 
 /// What the page begins with: points as an array of structures, beside three arrays.

@@ -8,7 +8,7 @@ use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{self, AsFast, Of};
 use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS};
-use crate::report::{Bound, Cell, Conclusion, Goal, Holds, Measure, Row, Target, of_fact};
+use crate::report::{Bound, Cell, Conclusion, Goal, Holds, LabReport, Measure, Row, Target, of_fact};
 use crate::units::percent;
 
 /// The columns of the lecture's matrix.
@@ -83,6 +83,11 @@ const LOADED_LINES: Measure = of_fact("lines", |variant| {
     Some(Cell::number(counters.model?.global_load.transactions as f64 / counters.global.load.requests as f64))
 });
 
+/// The floats of a row.
+fn columns(report: &LabReport) -> Option<u64> {
+    report.parameters.get("cols")?.as_u64()
+}
+
 /// What to reach on the lab's page in a browser.
 pub(super) const GOALS: &[Goal] = &[Goal {
     ask: "Choose the columns such that a pitched matrix takes no more memory than a linear one.",
@@ -108,6 +113,10 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(PITCHED, &A_LOAD), Of(PITCHED, &EXTRA_MEMORY), Of(LINEAR, &A_LOAD)],
     )
     .holds(&[Holds::Differ(1, 3)]),
+    Conclusion::new("Linear rows of this length begin at a sector's boundary, too: a pitch saves no sectors.", &[])
+        .holds(&[Holds::If(|report| columns(report).is_some_and(|columns| columns.is_multiple_of(8)))]),
+    Conclusion::new("The last warp of a row has idle lanes and needs fewer sectors, so that the mean is below 4.", &[])
+        .holds(&[Holds::If(|report| columns(report).is_some_and(|columns| (1..=24).contains(&(columns % 32))))]),
     Conclusion::new("Through Fermi's L1 it takes {} lines of 128 bytes either way.", &[LINEAR_LINES, PITCHED_LINES])
         .holds(&[Holds::Same(0, 1)]),
     Conclusion::new("Through Fermi's L1 it takes {} and {} lines of 128 bytes.", &[LINEAR_LINES, PITCHED_LINES])

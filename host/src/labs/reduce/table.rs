@@ -180,6 +180,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[ONE_SIZE]),
     Conclusion::new(
+        "reduce6 leaves the last steps to one warp, of which ever fewer lanes are needed: {} active lanes, but fewer instructions in all.",
+        &[Of(REDUCE6, LANES), Of(REDUCE5, LANES), Of(REDUCE5, EXECUTED), Of(REDUCE6, EXECUTED)],
+    )
+    .holds(&[ONE_SIZE, Holds::More(1, 0), Holds::More(2, 3)]),
+    Conclusion::new(
         "reduce6 executes {} of the instructions of reduce1, the best kernel {}.",
         &[Percent(REDUCE6, REDUCE1, EXECUTED), Percent(BEST, REDUCE1, EXECUTED)],
     )

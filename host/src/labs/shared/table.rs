@@ -72,12 +72,13 @@ const LEAST: Row = Row::Least(&[("chunks", "dynamic")], &CHUNK);
 const MOST: Row = Row::Most(&[("chunks", "dynamic")], &CHUNK);
 
 /// The kilobytes of a chunk.
-const CHUNK: Measure = of_fact("kilobytes", |variant| variant.fact("kilobytes")?.as_u64().map(Cell::count));
+pub(super) const CHUNK: Measure =
+    of_fact("shared_KiB", |variant| variant.fact("shared_KiB")?.as_u64().map(Cell::count));
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Static shared memory is {} as dynamic of the same size.", &[AsFast(STATIC, DYNAMIC)]),
     Conclusion::new(
-        "With {} KB of shared memory per block the occupancy is {}, with {} KB it is {}.",
+        "With {} KiB of shared memory per block the occupancy is {}, with {} KiB it is {}.",
         &[Of(LEAST, &CHUNK), Of(LEAST, &OCCUPANCY), Of(MOST, &CHUNK), Of(MOST, &OCCUPANCY)],
     )
     .holds(&[Holds::More(2, 0)]),

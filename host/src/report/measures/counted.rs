@@ -58,6 +58,18 @@ pub const LOADS: &[Measure] = &[
     .explained(explain::moved),
 ];
 
+/// All that loads take, where rows make different numbers of them for the same work.
+pub const LOAD_TOTALS: &[Measure] = &[
+    counter("loaded_sectors", &["loads:", "sectors"], Lower, |counters| {
+        Cost::of_loads(counters).filter(|cost| cost.unit == SECTORS).map(|cost| Cell::count(cost.total))
+    })
+    .explained(explain::sectors),
+    counter("loaded_transactions", &["loads:", "transactions"], Lower, |counters| {
+        Cost::of_loads(counters).filter(|cost| cost.unit == TRANSACTIONS).map(|cost| Cell::count(cost.total))
+    })
+    .explained(explain::transactions),
+];
+
 /// Stores to global memory, likewise.
 pub const STORES: &[Measure] = &[
     counter("stores_sectors_per_request", &["stores:", "sectors per", "request"], Lower, |counters| {
@@ -111,18 +123,21 @@ pub const A_STORE_IN_UNITS: Measure = counter("store_cost", &["a store"], Lower,
 
 /// Load requests to global memory.
 pub const LOAD_REQUESTS: Measure =
-    counter("load_requests", &["load", "requests"], Lower, |counters| some(counters.global.load.requests));
+    counter("load_requests", &["load", "requests"], Lower, |counters| some(counters.global.load.requests))
+        .explained(explain::requests);
 
 /// The number of requests to global memory.
 pub const REQUESTS: &[Measure] = &[
     LOAD_REQUESTS,
-    counter("store_requests", &["store", "requests"], Lower, |counters| some(counters.global.store.requests)),
+    counter("store_requests", &["store", "requests"], Lower, |counters| some(counters.global.store.requests))
+        .explained(explain::requests),
 ];
 
 /// Load and store requests together.
 pub const ALL_REQUESTS: Measure = counter("requests", &["requests"], Lower, |counters| {
     Some(Cell::count(counters.global.load.requests + counters.global.store.requests))
-});
+})
+.explained(explain::requests);
 
 /// Loads from shared memory: what is paid for what is needed.
 pub const SHARED_LOADS: &[Measure] =
@@ -171,7 +186,7 @@ pub const BANK_CONFLICTS: &[Measure] = &[counter("bank_conflicts", &["bank", "co
 .explained(explain::conflicts)];
 
 /// Active lanes of a warp instruction.
-pub const ACTIVE_LANES: &[Measure] = &[counter("active_lanes", &["active", "lanes"], Higher, |counters| {
+pub const ACTIVE_LANES: &[Measure] = &[counter("active_lanes", &["active", "lanes", "of 32"], Higher, |counters| {
     counters.active_lanes_per_instruction().map(Cell::number)
 })];
 
@@ -199,10 +214,11 @@ pub const CONSTANT_ADDRESSES: Measure =
     .explained(explain::constants);
 
 /// Loads from constant memory.
-pub const CONSTANTS: &[Measure] = &[
-    counter("constant_requests", &["constant", "requests"], Lower, |counters| some(counters.constant.requests)),
-    CONSTANT_ADDRESSES,
-];
+pub const CONSTANT_REQUESTS: Measure =
+    counter("constant_requests", &["constant", "requests"], Lower, |counters| some(counters.constant.requests));
+
+/// The same, and what each takes.
+pub const CONSTANTS: &[Measure] = &[CONSTANT_REQUESTS, CONSTANT_ADDRESSES];
 
 /// Textures.
 pub const TEXTURES: &[Measure] = &[

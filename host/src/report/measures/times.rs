@@ -91,9 +91,10 @@ pub const PREDICTED_GBPS: Measure =
     predicted("predicted_gbps", &["predicted", "GB/s"], Higher, |time| time.gbps.map(Cell::number)).unit("GB/s");
 
 /// How many times as fast as the first row on the same model, in a table of models.
-pub const SPEEDUP_ON_MODEL: Measure = predicted("predicted_speedup", &["predicted", "speed-up"], Higher, |time| {
-    time.speedup.map(|speedup| Cell::new(speedup, two_decimals(speedup)))
-});
+pub const SPEEDUP_ON_MODEL: Measure =
+    predicted("predicted_speedup", &["predicted", "speed-up", "over 1st"], Higher, |time| {
+        time.speedup.map(|speedup| Cell::new(speedup, two_decimals(speedup)))
+    });
 
 /// Two decimals, as far as they are three digits.
 fn two_decimals(value: f64) -> String {
@@ -118,8 +119,9 @@ pub const PREDICTED: &[Measure] = &[
     PREDICTED_GBPS,
     predicted("predicted_gflops", &["predicted", "GFLOP/s"], Higher, |time| time.gflops.map(Cell::number))
         .unit("GFLOP/s"),
-    predicted("predicted_speedup", &["predicted", "speed-up"], Higher, |time| {
-        time.speedup.map(|speedup| Cell::new(speedup, format!("{speedup:.2}")))
+    predicted("predicted_speedup", &["predicted", "speed-up", "over 1st"], Higher, |time| {
+        time.speedup.map(|speedup| Cell::new(speedup, two_decimals(speedup)))
     }),
-    predicted("predicted_limit", &["predicted", "limit"], Neither, |time| Some(Cell::text(time.limit.name()))),
+    predicted("predicted_limit", &["predicted", "limit"], Neither, |time| Some(Cell::text(time.limit.name())))
+        .explained(explain::predicted_limits),
 ];

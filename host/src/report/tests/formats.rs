@@ -10,16 +10,17 @@ const TABLE_OF_COUNTS: &str = "\
 transpose: rows 1000, cols 1000, pitched no, seed 1
 on the simulator: counts, no times
 
-                              loads:  loads:     stores: stores: shared loads: shared stores:
-                   worst sectors per sectors sectors per sectors    wavefronts     wavefronts active
-variant      right error     request / ideal     request / ideal       / ideal        / ideal  lanes
+                              loads:  loads:     stores: stores: shared loads: shared stores: active
+                   worst sectors per sectors sectors per sectors    wavefronts     wavefronts  lanes
+variant      right error     request / ideal     request / ideal       / ideal        / ideal  of 32
 naive-writes   yes     0        5.00    1.25        32.0    8.00          32.0           1.00   31.5
 padded          NO  1e36        5.00    1.25        32.0    8.00          32.0           1.00   31.5
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
 
-Sectors are 32 bytes: a warp of 32 lanes that asks for neighbouring floats needs 4.
+A request is a load or a store of one warp.
+Sectors are 32 bytes: a request for 32 neighbouring floats needs 4, for 32 words of 16 bytes 16.
 sectors / ideal: the sectors touched, over the fewest that could hold the bytes asked for. 1.00 is
-perfect, 8.00 a column of floats.
+perfect, 8.00 a column of floats, which uses an eighth of each.
 Wavefronts are passes over the banks of shared memory; ideal: those without bank conflicts. 1.00 is
 perfect, 32.0 is 32 lanes in one bank.
 ";

@@ -80,11 +80,11 @@ fn a_sweep_of_two_axes_is_a_grid_with_the_best_marked() {
         measures: &[&GBPS],
     });
     let table = text(&report, Format::Table);
-    let grid = "\nsweep: GB/s; the best is marked *:\nblock \\ load width     4\n128                  800\n256                3200*\n";
+    let grid = "\nsweep: GB/s; the highest is marked *:\nblock \\ load width     4\n128                  800\n256                3200*\n";
     assert!(table.contains(grid), "{table}");
     let markdown = text(&report, Format::Markdown);
     assert!(markdown.contains(
-        "\nsweep: GB/s; the best is marked *:\n\n| block \\ load width | 4 |\n| --- | ---: |\n| 128 | 800 |\n| 256 | 3200* |\n"
+        "\nsweep: GB/s; the highest is marked *:\n\n| block \\ load width | 4 |\n| --- | ---: |\n| 128 | 800 |\n| 256 | 3200* |\n"
     ));
 }
 
@@ -109,7 +109,7 @@ fn rows_of_different_tasks_have_a_best_each_unless_all_tie() {
         measures: &[&GBPS],
     });
     let grid = |report: &LabReport| text(report, Format::Table).split("\n\n").nth(2).unwrap().to_owned();
-    let head = "sweep: GB/s; each row's best is marked *:\npattern \\ operator    ca    cg\n";
+    let head = "sweep: GB/s; each row's highest is marked *:\npattern \\ operator    ca    cg\n";
     assert_eq!(grid(&report), format!("{head}aligned              800 3200*\nscattered          40.0*  30.0"));
     for variant in &mut report.variants[..2] {
         variant.gbps = Some(800.0);
@@ -158,7 +158,7 @@ fn tolerances_and_what_a_lab_computes_are_shown() {
     });
     let table = text(&report, Format::Table);
     assert!(table.contains("naive-writes   yes 0.250    12.5 10.0 us 5.00 us    1.0  800 20.0    2000"), "{table}");
-    assert!(table.contains("\nAllowed errors: 3 roundings of 2^-24 of the magnitude.\n"), "{table}");
+    assert!(table.contains("\nAllowed errors: 3 roundings, each of 2^-24 of what is rounded.\n"), "{table}");
     let value: Value = serde_json::from_str(&text(&report, Format::Json)).unwrap();
     assert_eq!(value["variants"][0]["tolerance"], json!({"tolerance": {"roundings": 3}, "worst_part": 0.125}));
     assert_eq!(
