@@ -310,8 +310,8 @@ mod beside_a_gpu {
             let table = printed(&format!("{LAB} {flag}"), 1);
             for part in [
                 "\npredicted: by the simulator, the same launches on: ",
-                "\n        measured predicted  predicted predicted predicted predicted\n",
-                "\nvariant     time      time / measured      GB/s  speed-up     limit\n",
+                "\n        measured predicted  predicted predicted  speed-up predicted\n",
+                "\nvariant     time      time / measured      GB/s  over 1st     limit\n",
             ] {
                 assert!(table.contains(part), "{part}: {table}");
             }

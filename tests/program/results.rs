@@ -115,7 +115,7 @@ fn no_lab_compares_a_variant_with_itself() {
     }
     assert_eq!(conclusions("launch --size 3"), "");
     assert!(conclusions("offset --offset 0,1").contains("4.00 sectors at offset 0 and 5.00 at offset 1:"));
-    assert!(conclusions("shared --dynamic --kilobytes 4,64").contains("With 4 KB of shared memory per block"));
+    assert!(conclusions("shared --dynamic --kilobytes 4,64").contains("With 4 KiB of shared memory per block"));
     assert!(conclusions("launch --size 16384").contains("with 512 load requests instead of 128."));
 }
 
