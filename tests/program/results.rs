@@ -110,7 +110,7 @@ fn dot_says_that_a_sector_ends_with_linear_vectors_only_where_it_does() {
 
 #[test]
 fn no_lab_compares_a_variant_with_itself() {
-    for alone in ["offset --offset 0", "offset --offset 0,8", "offset --size 1", "shared --dynamic --kilobytes 4"] {
+    for alone in ["offset --offset 0", "offset --offset 0,16", "offset --size 1", "shared --dynamic --kilobytes 4"] {
         assert_eq!(conclusions(alone), "", "{alone}");
     }
     assert_eq!(conclusions("launch --size 3"), "");

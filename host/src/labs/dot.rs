@@ -49,7 +49,7 @@ impl Lab for Dot {
     const NAME: &'static str = "dot";
     const ABOUT: &'static str = "A reduction tree in global and in shared memory; misaligned vectors";
     const SUBJECTS: &'static [Subject] =
-        &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
+        &[Subject::GlobalRequests, Subject::GlobalLoadTotals, Subject::SharedLoads, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
@@ -158,7 +158,7 @@ impl Dot {
             },
             move |data| self.outcome(data, left, roundings),
         )
-        .axis("memory", method.name)
+        .axis("tree_in", method.name)
         .axis("layout", layout.name)
         .fact("grid", json!(launch.grid))
         .bytes(self.bytes())

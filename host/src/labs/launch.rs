@@ -78,7 +78,8 @@ impl Lab for Launch {
         for &block in blocks {
             for &grid in &grids {
                 let group = match grid {
-                    None => format!("blocks of {block} threads, as many as the vector needs"),
+                    None if timed => format!("blocks of {block} threads, as many as the vector needs"),
+                    None => format!("blocks of {block} threads"),
                     Some(blocks) => format!("{blocks} blocks of {block} threads"),
                 };
                 for &word in word {

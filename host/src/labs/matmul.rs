@@ -42,7 +42,7 @@ impl Lab for Matmul {
     const NAME: &'static str = "matmul";
     const ABOUT: &'static str = "Tiles in shared memory and registers: how often each element is loaded";
     const SUBJECTS: &'static [Subject] =
-        &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
+        &[Subject::GlobalRequests, Subject::GlobalLoadTotals, Subject::SharedLoads, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("m", SIZE)];

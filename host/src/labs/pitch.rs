@@ -102,7 +102,7 @@ impl Pitch {
         let linear_bytes = size_of_val(self.matrix.elements.as_slice()) as f64;
         let extra = (matrix.bytes() as f64 / linear_bytes - 1.0) * 100.0;
         variant
-            .axis("memory", memory)
+            .axis("layout", memory)
             .axis("pitch_bytes", matrix.pitch() * size_of::<f32>())
             .axis("extra_memory_%", (extra * 100.0).round() / 100.0)
     }

@@ -1,64 +1,29 @@
 //! A copy with words of 4, 8 and 16 bytes, and the best one. The kernels and what they show are in
 //! `kernels::vector`.
 
+mod table;
+
 use std::rc::Rc;
 
 use best_kernels::vector as best;
-use clap::Args;
-use device::flag_values::whole_number;
 use device::peers::Peers;
 use device::random::Random;
 use device::{Buffer, Device, LaunchConfig, Result};
 use kernels::vector as kernel;
 use serde_json::{Value, json};
 
+pub use table::Options;
+use table::{CONCLUSIONS, Copies, NEEDS, SHOWCASE, SIZE};
+
 use super::best::gpu;
 use super::compare::Shape;
-use super::inputs::{DefaultSize, MemoryNeeds, VectorFlags, named};
+use super::inputs::{DefaultSize, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::{Chosen, VariantSpec, Variants, variant};
+use super::variants::VariantSpec;
 use crate::peers::{self, Peer};
-use crate::report::Gap::{Of, Times};
-use crate::report::measures::{LOAD_REQUESTS, PERCENT_OF_COPY};
-use crate::report::{Conclusion, Holds, Row, Subject};
-
-const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 28, on_simulator: 1 << 18 };
-
-/// The input and the copy on the device; the input and the copy on the host.
-const NEEDS: MemoryNeeds = MemoryNeeds { what: "the copy of a vector", on_device: 2, on_host: 2 };
-
-/// The kernel of a variant, by the words that it copies.
-#[derive(Clone, Copy)]
-enum Copies {
-    Words4,
-    Words8,
-    Words16,
-    Best,
-}
-
-impl Variants for Copies {
-    const TITLE: &'static str = "Variants";
-    const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("copy4", "Words of 4 bytes: f32", Self::Words4),
-        variant("copy8", "Words of 8 bytes: f32x2", Self::Words8),
-        variant("copy16", "Words of 16 bytes: f32x4", Self::Words16),
-        variant("best", "Words of 16 bytes, bypassing L1, as many per thread as suit the GPU", Self::Best),
-    ];
-}
-
-/// The flags of `host vector`.
-#[derive(Args, Clone, Debug)]
-pub struct Options {
-    #[command(flatten)]
-    variants: Chosen<Copies>,
-    #[command(flatten)]
-    vector: VectorFlags,
-    /// Threads of a block; --best has 256
-    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
-    block: u32,
-}
+use crate::report::{Conclusion, Subject};
 
 /// The lab: a vector to copy.
 pub struct Vector {
@@ -72,34 +37,15 @@ pub struct Data {
     copy: Buffer<f32>,
 }
 
-const NARROW: Row = Row::Named("copy4");
-const WIDE: Row = Row::Named("copy16");
-
 impl Lab for Vector {
     const NAME: &'static str = "vector";
     const ABOUT: &'static str = "Words of 16 bytes: a quarter of the requests for the same sectors";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
-    const CONCLUSIONS: &'static [Conclusion] = &[
-        Conclusion::new(
-            "Words of 4 bytes reach {} % of the device's own copy, of 16 bytes {} %, and the best kernel {} %.",
-            &[Of(NARROW, &PERCENT_OF_COPY), Of(WIDE, &PERCENT_OF_COPY), Of(Row::Named("best"), &PERCENT_OF_COPY)],
-        ),
-        Conclusion::new(
-            "Words of 4 bytes take {} load requests, of 16 bytes {}: {} times as many, for the same sectors.",
-            &[Of(NARROW, &LOAD_REQUESTS), Of(WIDE, &LOAD_REQUESTS), Times(NARROW, WIDE, &LOAD_REQUESTS)],
-        )
-        .holds(&[Holds::More(0, 1)]),
-    ];
+    const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Library];
     const SHAPED: bool = true;
-    const SHOWCASE: Showcase = Showcase {
-        start: &[("size", "16384")],
-        row: "copy4",
-        beside: "copy16",
-        access: "global load",
-        ..Showcase::DEFAULTS
-    };
+    const SHOWCASE: Showcase = SHOWCASE;
     type Options = Options;
     type Data = Data;
 

@@ -114,13 +114,19 @@ pub(super) fn wavefronts(shown: Shown<'_>) -> Vec<Explanation> {
         let wide = |access: &simt::SharedCounters| access.bank_conflicts + access.requests < access.wavefronts;
         bank_rule(variant) != BankRule::HalfWarps && accesses.iter().flatten().any(wide)
     };
-    let of_wholes = match shown.variants.iter().any(is_wide) {
-        true => {
-            "passes over the banks of shared memory: without bank conflicts, 1 for words of up to 4 bytes, up to 2 for 8, up to 4 for 16."
-        }
-        false => "passes over the banks of shared memory: 1 without bank conflicts.",
-    };
-    banks(shown, of_wholes, "passes over the 16 banks of shared memory, for each half warp: 2 without bank conflicts.")
+    match shown.variants.iter().any(is_wide) {
+        true => banks(
+            shown,
+            "passes over the banks of shared memory: without bank conflicts, 1 for words of up to 4 bytes, up to 2 for 8, up to 4 for 16.",
+            "passes over the 16 banks of shared memory, for each half warp: without bank conflicts, 2 for words of up to 4 bytes, 4 for 8, \
+             8 for 16.",
+        ),
+        false => banks(
+            shown,
+            "passes over the banks of shared memory: 1 without bank conflicts.",
+            "passes over the 16 banks of shared memory, for each half warp: 2 without bank conflicts.",
+        ),
+    }
 }
 
 /// Bank conflicts, where wavefronts do not explain them.
@@ -130,6 +136,17 @@ pub(super) fn conflicts(shown: Shown<'_>) -> Vec<Explanation> {
         true => one(BANKS, conflicts),
         false => Vec::new(),
     }
+}
+
+/// The same of all accesses, asynchronous copies included.
+pub(super) fn all_conflicts(shown: Shown<'_>) -> Vec<Explanation> {
+    let copied =
+        |variant: &VariantReport| variant.counters.is_some_and(|counters| counters.shared.copy.bank_conflicts > 0);
+    let copies = match shown.variants.iter().any(copied) {
+        true => one("copies", "Bank conflicts are those of loads, stores and asynchronous copies to shared memory."),
+        false => Vec::new(),
+    };
+    [conflicts(shown), copies].concat()
 }
 
 /// One term: who knows wavefronts knows conflicts.
@@ -245,6 +262,11 @@ pub(super) fn caches(_: Shown<'_>) -> Vec<Explanation> {
 /// What stands for a value that a row does not have.
 pub(super) fn dashes() -> String {
     "A dash: the row has none.".to_owned()
+}
+
+/// What occupancy is.
+pub(super) fn occupancy(_: Shown<'_>) -> Vec<Explanation> {
+    one("occupancy", "Occupancy: how many of the warps that a multiprocessor could hold, the kernel's blocks fill.")
 }
 
 /// What is not counted as written.

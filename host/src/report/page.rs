@@ -120,7 +120,10 @@ fn heading(report: &LabReport) -> Vec<String> {
     } else if let Some(grid) = &report.instead_of_table {
         lines.push(format!("on the {}: {}", device.name, grid.title));
     } else if report.too_small_to_predict {
-        lines.push(format!("on the {}: counts; no times at this size: --predict has the sizes for a GPU", device.name));
+        lines.push(format!(
+            "on the {}: counts; too small to predict times: --predict takes the sizes for a GPU",
+            device.name
+        ));
     } else {
         let predicted = report.variants.iter().find_map(|variant| variant.predicted_time());
         lines.push(on_simulator(device, predicted.map(|time| time.model)));

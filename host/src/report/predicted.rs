@@ -98,7 +98,7 @@ impl RowPrediction {
 }
 
 /// The part of a time that is most of it.
-const MOSTLY: f64 = 0.6;
+const MOSTLY: f64 = 0.5;
 
 impl PredictedTime {
     /// Whether it says little about the kernels: no launch fills half of the GPU, or most of the time is

@@ -32,6 +32,8 @@ pub enum Subject {
     Constants,
     /// Textures: requests, and sectors per request.
     Textures,
+    /// Textures: requests, and all of their sectors.
+    TextureTotals,
     /// Local memory: sectors.
     LocalMemory,
 }
@@ -52,6 +54,7 @@ impl Subject {
             Self::Atomics => measures::ATOMICS,
             Self::Constants => measures::CONSTANTS,
             Self::Textures => measures::TEXTURES,
+            Self::TextureTotals => measures::TEXTURE_TOTALS,
             Self::LocalMemory => measures::LOCAL_MEMORY,
         }
     }

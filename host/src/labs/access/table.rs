@@ -77,7 +77,7 @@ pub(super) const LOADS: &[&Measure] = &[&GBPS, &LOAD_TRANSACTIONS, &LOAD_USED];
 /// What a grid of stores shows.
 pub(super) const STORES: &[&Measure] = &[&GBPS, &STORE_TRANSACTIONS, &STORE_USED];
 
-const TRANSACTIONS: &[&str] = &["transactions"];
+const TRANSACTIONS: &[&str] = &["transactions", "per request"];
 const USED: &[&str] = &["% used"];
 
 const LOAD_TRANSACTIONS: Measure =

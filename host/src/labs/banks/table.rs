@@ -113,7 +113,7 @@ impl Reads {
 
 /// What a load takes, and what of that bank conflicts add: a wide word takes several passes without any.
 pub(super) const PASSES: &[&Measure] =
-    &[&SHARED_LOAD_WAVEFRONTS.titled(&["wavefronts"]), &SHARED_LOAD_CONFLICTS.titled(&["of conflicts"])];
+    &[&SHARED_LOAD_WAVEFRONTS.titled(&["wavefronts"]), &SHARED_LOAD_CONFLICTS.titled(&["of which", "conflicts"])];
 
 const MEDIAN: Measure = TIME.titled(&["time"]);
 

@@ -128,19 +128,24 @@ pub(super) const OPERATORS: [(&str, &SafeKernel<Parameters>); 7] = [
 ];
 
 /// Hits in L1, or in a read-only cache where loads go through that.
-const HITS: Measure = Measure::new(L1_HITS.section, "hits_percent", &["hits, %"], L1_HITS.better, |variant| {
-    let hits = L1_HITS.of(variant).or_else(|| READ_ONLY_HITS.of(variant))?.value?;
-    Some(Cell::new(hits, format!("{hits:.0}")))
-})
-.unit("%")
-.explained(operators);
+const HITS: Measure =
+    Measure::new(L1_HITS.section, "hits_percent", &["hits before L2, %"], L1_HITS.better, |variant| {
+        let hits = L1_HITS.of(variant).or_else(|| READ_ONLY_HITS.of(variant))?.value?;
+        Some(Cell::new(hits, format!("{hits:.0}")))
+    })
+    .unit("%")
+    .explained(operators);
 
 /// What the operators ask for (PTX ISA, "Cache Operators").
 fn operators(shown: Shown<'_>) -> Vec<Explanation> {
     let meaning = "Operators: ca caches in L1 and L2, as default does; cg only in L2; cs expects to read the data once; lu for the last \
                    time; cv reads memory again; nc is for data that no kernel writes. A dash: the operator bypasses L1.";
     let shows = shown.variants.iter().any(|variant| variant.group == "operators");
-    if shows { vec![Explanation { term: "operators", text: meaning.to_owned() }] } else { Vec::new() }
+    let patterns = "Patterns: strided reads every eighth element, so one of each sector; scattered one of each line; a stencil nine \
+                    neighbours; table eight neighbours anywhere in 32 KB.";
+    let all = [("operators", meaning), ("patterns", patterns)]
+        .map(|(term, text)| Explanation { term, text: text.to_owned() });
+    if shows { all.into() } else { Vec::new() }
 }
 
 /// A grid for each: times, or without a clock hits and what they save.
@@ -182,7 +187,7 @@ const CG: Row = Row::At(&[("group", "operators"), ("operator", "cg"), ("pattern"
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Bypassing L1, a stencil takes {} times as long.", &[Times(CG, CA, &TIME)]),
     Conclusion::new(
-        "A stencil finds {} of its sectors in L1; bypassing L1, {} times as many sectors come from L2.",
+        "A stencil finds {} of its sectors in L1; bypassing L1, {} times as many bytes come from beyond it.",
         &[Of(CA, &HIT_SHARE), Times(CG, CA, &BEYOND_L1)],
     ),
 ];

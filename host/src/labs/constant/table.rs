@@ -74,8 +74,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[AsFast(POLYNOMIAL, POLYNOMIAL_GLOBAL), AsFast(LOOKUP, Row::Named("lookup-global"))],
     ),
     Conclusion::new(
-        "A load from constant memory accesses {} address where all lanes read the same coefficient, and {} where each lane looks up \
-         another entry.",
+        "A load from constant memory accesses {} address where all lanes read the same coefficient, and {}, one after another, where \
+         each lane looks up an entry of its own: such tables are better in global memory.",
         &[Of(POLYNOMIAL, &CONSTANT_ADDRESSES), Of(LOOKUP, &CONSTANT_ADDRESSES)],
     )
     .holds(&[Holds::More(1, 0)]),

@@ -88,7 +88,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     .holds(&[Holds::More(1, 0), Holds::More(2, 0)]),
     Conclusion::new("The best is {}, with {} GB/s.", &[Name(Row::Most(&[], &GBPS)), Of(Row::Most(&[], &GBPS), &GBPS)]),
     Conclusion::new(
-        "Four loads of 4 bytes keep as much in flight as one of 16, with {} load requests instead of {}.",
+        "The more bytes are in flight, the more of the wait for memory is hidden. Four loads of 4 bytes keep as much in flight as one of \
+         16, with {} load requests instead of {}.",
         &[Of(FOUR_LOADS, &LOAD_REQUESTS), Of(WIDE_LOAD, &LOAD_REQUESTS)],
     )
     .holds(&[Holds::More(0, 1)]),

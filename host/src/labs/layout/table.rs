@@ -51,6 +51,8 @@ const DIRECT: Row = Row::Named("points-direct");
 const READ_ONLY: Row = Row::Named("points-read-only");
 const STAGED: Row = Row::Named("points-staged");
 const ARRAYS: Row = Row::Named("points-arrays");
+const PARTICLES: Row = Row::Named("particles-direct");
+const PARTICLE_ARRAYS: Row = Row::Named("particles-arrays");
 const SUM_ROWS: Row = Row::Named("sums-rows");
 const SUM_COLUMNS: Row = Row::Named("sums-columns");
 const POINTERS: Row = Row::Named("matrix-pointers");
@@ -85,11 +87,16 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(READ_ONLY, &HITS), Of(READ_ONLY, &BEYOND_L1), Of(READ_ONLY, &POINTS_OF_L2), Of(DIRECT, &BEYOND_L1)],
     ),
     Conclusion::new(
+        "A load of a field of 8 bytes takes {} in an array of particles, {} in four arrays.",
+        &[Of(PARTICLES, &A_LOAD_IN_UNITS), Of(PARTICLE_ARRAYS, &A_LOAD)],
+    ),
+    Conclusion::new(
         "With one row per thread a load takes {}; with one column per thread, {}.",
         &[Of(SUM_ROWS, &A_LOAD_IN_UNITS), Of(SUM_COLUMNS, &A_LOAD)],
     ),
     Conclusion::new(
-        "Through pointers, a warp loads the pointer to its row before each element: {} load requests, instead of {} with a pitch.",
+        "Through pointers, a warp first loads the pointer to its row, one sector for all lanes: {} load requests, instead of {} with a \
+         pitch.",
         &[Of(POINTERS, &LOAD_REQUESTS), Of(PITCHED, &LOAD_REQUESTS)],
     )
     .holds(&[Holds::More(0, 1)]),

@@ -102,7 +102,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
-        "The naive kernel makes {} load requests to global memory; with tiles of 32 x 32 it is {}, one in {}.",
+        "The naive kernel makes {} load requests to global memory; with tiles of 32 x 32, which use each element 32 times, it is {}, one in \
+         {}.",
         &[Of(NAIVE, &LOAD_REQUESTS), Of(TILED32, &LOAD_REQUESTS), Times(NAIVE, TILED32, &LOAD_REQUESTS)],
     )
     .holds(&[Holds::More(0, 1)]),

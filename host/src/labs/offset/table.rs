@@ -61,6 +61,7 @@ pub struct Options {
 }
 
 const ALIGNED: Row = Row::At(&[("group", "read"), ("offset", "0")]);
+const SECTOR: Row = Row::At(&[("group", "read"), ("offset", "8")]);
 const WORST: Row = Row::Most(&[("group", "read")], &A_LOAD);
 const SLOWEST: Row = Row::Most(&[], &SLOWDOWN);
 
@@ -121,6 +122,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     )
     .holds(&[Holds::More(1, 0)]),
+    Conclusion::new(
+        "Offset 8 is a whole sector: a load takes {}, as at offset 0.",
+        &[Of(SECTOR, &A_LOAD), Of(ALIGNED, &A_LOAD)],
+    )
+    .holds(&[Holds::Same(0, 1)]),
 ];
 
 pub(super) const SWEEPS: &[Sweep] = &[Sweep {

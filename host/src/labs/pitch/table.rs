@@ -88,6 +88,11 @@ fn columns(report: &LabReport) -> Option<u64> {
     report.parameters.get("cols")?.as_u64()
 }
 
+/// Whether each row of a linear matrix begins at a sector's boundary.
+fn sectors_align(report: &LabReport) -> bool {
+    columns(report).is_some_and(|columns| columns.is_multiple_of(8))
+}
+
 /// What to reach on the lab's page in a browser.
 pub(super) const GOALS: &[Goal] = &[Goal {
     ask: "Choose the columns such that a pitched matrix takes no more memory than a linear one.",
@@ -104,22 +109,26 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[AsFast(PITCHED, LINEAR), AsFast(TRANSPOSED, COLUMNS_PITCHED)],
     ),
     Conclusion::new(
+        "By rows, a load takes {} of either matrix, since linear rows of this length begin at a sector's boundary, too; the pitched \
+         matrix takes {} more memory.",
+        &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(PITCHED, &EXTRA_MEMORY), Of(PITCHED, &A_LOAD_IN_UNITS)],
+    )
+    .holds(&[Holds::Same(0, 2), Holds::If(sectors_align)]),
+    Conclusion::new(
         "By rows, a load takes {} of either matrix; the pitched matrix takes {} more memory.",
         &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(PITCHED, &EXTRA_MEMORY), Of(PITCHED, &A_LOAD_IN_UNITS)],
     )
-    .holds(&[Holds::Same(0, 2)]),
+    .holds(&[Holds::Same(0, 2), Holds::If(|report| !sectors_align(report))]),
     Conclusion::new(
         "By rows, a load takes {} of the linear matrix and {} of the pitched one; the pitched matrix takes {} more memory.",
         &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(PITCHED, &A_LOAD), Of(PITCHED, &EXTRA_MEMORY), Of(LINEAR, &A_LOAD)],
     )
     .holds(&[Holds::Differ(1, 3)]),
-    Conclusion::new("Linear rows of this length begin at a sector's boundary, too: a pitch saves no sectors.", &[])
-        .holds(&[Holds::If(|report| columns(report).is_some_and(|columns| columns.is_multiple_of(8)))]),
     Conclusion::new("The last warp of a row has idle lanes and needs fewer sectors, so that the mean is below 4.", &[])
         .holds(&[Holds::If(|report| columns(report).is_some_and(|columns| (1..=24).contains(&(columns % 32))))]),
-    Conclusion::new("Through Fermi's L1 it takes {} lines of 128 bytes either way.", &[LINEAR_LINES, PITCHED_LINES])
+    Conclusion::new("Through Fermi's L1 a load takes {} lines of 128 bytes either way.", &[LINEAR_LINES, PITCHED_LINES])
         .holds(&[Holds::Same(0, 1)]),
-    Conclusion::new("Through Fermi's L1 it takes {} and {} lines of 128 bytes.", &[LINEAR_LINES, PITCHED_LINES])
+    Conclusion::new("Through Fermi's L1 a load takes {} lines of 128 bytes of the linear matrix, of which two warps share some, and {} of the pitched one.", &[LINEAR_LINES, PITCHED_LINES])
         .holds(&[Holds::Differ(0, 1)]),
     Conclusion::new(
         "By columns it takes {} either way, and by rows of the transposed copy {}.",

@@ -174,7 +174,7 @@ impl Rows {
         )
         .group(name)
         .axis("statistic", name)
-        .axis("memory", method.name)
+        .axis("method", method.name)
         .axis("layout", layout.name)
         .fact("pitch_bytes", pitch as usize * size_of::<f32>())
         .fact("grid", json!(launch.grid))

@@ -44,7 +44,7 @@ impl Rows {
             }
         }
         let finished = |(row, layout): (Variant<'a, Data>, &str)| {
-            let row = row.group("sum").axis("memory", "library").axis("layout", layout);
+            let row = row.group("sum").axis("method", "library").axis("layout", layout);
             row.bytes(self.bytes(Task::Sum))
         };
         Ok(rows.into_iter().map(finished).collect())

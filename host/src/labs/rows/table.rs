@@ -5,6 +5,7 @@ use clap::Args;
 use cuda_std::launch::{self, Kernel, Pointer, PointerMut, SafeKernel};
 use device::flag_values::power_of_two;
 use kernels::{phases, rows as kernel, rows_all as others};
+use simt::Bound;
 
 use crate::labs::inputs::MatrixFlags;
 use crate::labs::showcase::Showcase;
@@ -52,7 +53,6 @@ const SUM: Statistic = Statistic {
     phased: &phases::rows_sum_phased,
     best: Some((&best::rows_sum_lanes8, &best::rows_sum_lanes32, &best::rows_sum_blocks)),
 };
-
 const MEAN: Statistic = Statistic {
     task: Task::Mean,
     global: &others::rows_mean_global,
@@ -60,7 +60,6 @@ const MEAN: Statistic = Statistic {
     phased: &others::rows_mean_phased,
     best: Some((&best::rows_mean_lanes8, &best::rows_mean_lanes32, &best::rows_mean_blocks)),
 };
-
 const MAX: Statistic = Statistic {
     task: Task::Max,
     global: &others::rows_max_global,
@@ -68,7 +67,6 @@ const MAX: Statistic = Statistic {
     phased: &others::rows_max_phased,
     best: Some((&best::rows_max_lanes8, &best::rows_max_lanes32, &best::rows_max_blocks)),
 };
-
 const MIN: Statistic = Statistic {
     task: Task::Min,
     global: &others::rows_min_global,
@@ -76,7 +74,6 @@ const MIN: Statistic = Statistic {
     phased: &others::rows_min_phased,
     best: Some((&best::rows_min_lanes8, &best::rows_min_lanes32, &best::rows_min_blocks)),
 };
-
 const SQUARES: Statistic = Statistic {
     task: Task::Squares,
     global: &others::rows_squares_global,
@@ -84,7 +81,6 @@ const SQUARES: Statistic = Statistic {
     phased: &others::rows_squares_phased,
     best: Some((&best::rows_squares_lanes8, &best::rows_squares_lanes32, &best::rows_squares_blocks)),
 };
-
 const COLUMN_MEANS: Statistic = Statistic {
     task: Task::ColumnMeans,
     global: &kernel::rows_column_means_global,
@@ -183,6 +179,14 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     .holds(&[Holds::If(|report| {
         let cost = MEANS_GLOBAL.find(report).and_then(|row| Cost::of_loads(row.counters.as_ref()?));
         cost.is_some_and(|cost| cost.per_ideal < 1.5)
+    })]),
+    Conclusion::new(
+        "But these are too few threads to hide the wait for memory (predicted): more for each column help.",
+        &[],
+    )
+    .holds(&[Holds::If(|report| {
+        let row = MEANS_GLOBAL.find(report).and_then(|row| row.predicted_time());
+        row.is_some_and(|time| time.limit == Bound::Latency)
     })]),
 ];
 

@@ -82,6 +82,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(LEAST, &CHUNK), Of(LEAST, &OCCUPANCY), Of(MOST, &CHUNK), Of(MOST, &OCCUPANCY)],
     )
     .holds(&[Holds::More(2, 0)]),
+    Conclusion::new(
+        "The carveout is the part of L1's memory that is shared memory: with 0 % the occupancy is {}, with 100 % it is {}.",
+        &[Of(Row::Named("carveout-0"), &OCCUPANCY), Of(Row::Named("carveout-100"), &OCCUPANCY)],
+    )
+    .holds(&[Holds::More(1, 0)]),
     Conclusion::new("Static and dynamic shared memory of the same size make the same accesses.", &[]).holds(&[
         Holds::If(|report| {
             let accesses = |row: Row| row.find(report)?.counters.map(|counted| (counted.shared, counted.global));

@@ -12,7 +12,7 @@ use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Percent, Speedup, Times};
 use crate::report::measures::{
-    A_STORE, A_STORE_IN_UNITS, PREDICTED_GBPS, SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME,
+    A_STORE, A_STORE_IN_UNITS, PREDICTED_GBPS, PREDICTED_TIME, SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME,
 };
 use crate::report::{Bound, Cell, Conclusion, Goal, Holds, Measure, Row, Target, of_fact};
 
@@ -84,6 +84,7 @@ impl Default for Options {
 }
 
 const COLUMN: Row = Row::Named("naive-reads");
+const ROW: Row = Row::Named("naive-writes");
 const TILED: Row = Row::Named("tiled");
 const PADDED: Row = Row::Named("padded");
 const DIAGONAL: Row = Row::Named("diagonal");
@@ -99,7 +100,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Speedup(PADDED, COLUMN), Speedup(PADDED, TILED), Percent(Row::Named("copy"), PADDED, &TIME)],
     ),
     Conclusion::new(
-        "A warp's store down a column takes {}; through shared memory, {}.",
+        "A warp's store down a column takes {} (naive-reads); through shared memory, {}.",
         &[Of(COLUMN, &A_STORE_IN_UNITS), Of(THROUGH_SHARED, &A_STORE)],
     )
     .holds(&[Holds::More(0, 1)]),
@@ -108,6 +109,10 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(TILED, &SHARED_LOAD_WAVEFRONTS), Of(PADDED, &SHARED_LOAD_WAVEFRONTS)],
     )
     .holds(&[Holds::More(0, 1)]),
+    Conclusion::new(
+        "Predicted: without padding, tiled takes {} times as long as naive-writes, with padding {} times as long.",
+        &[Times(TILED, ROW, &PREDICTED_TIME), Times(PADDED, ROW, &PREDICTED_TIME)],
+    ),
     Conclusion::new(
         "In diagonal order the tiles use all partitions of DRAM: {} times the predicted GB/s of padded.",
         &[Times(DIAGONAL, PADDED, &PREDICTED_GBPS)],

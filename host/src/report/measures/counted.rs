@@ -58,12 +58,15 @@ pub const LOADS: &[Measure] = &[
     .explained(explain::moved),
 ];
 
+/// All sectors of loads.
+pub const LOADED_SECTORS: Measure = counter("loaded_sectors", &["loads:", "sectors"], Lower, |counters| {
+    Cost::of_loads(counters).filter(|cost| cost.unit == SECTORS).map(|cost| Cell::count(cost.total))
+})
+.explained(explain::sectors);
+
 /// All that loads take, where rows make different numbers of them for the same work.
 pub const LOAD_TOTALS: &[Measure] = &[
-    counter("loaded_sectors", &["loads:", "sectors"], Lower, |counters| {
-        Cost::of_loads(counters).filter(|cost| cost.unit == SECTORS).map(|cost| Cell::count(cost.total))
-    })
-    .explained(explain::sectors),
+    LOADED_SECTORS,
     counter("loaded_transactions", &["loads:", "transactions"], Lower, |counters| {
         Cost::of_loads(counters).filter(|cost| cost.unit == TRANSACTIONS).map(|cost| Cell::count(cost.total))
     })
@@ -183,7 +186,7 @@ pub const BANK_CONFLICTS: &[Measure] = &[counter("bank_conflicts", &["bank", "co
     let requests: u64 = all.iter().map(|access| access.requests).sum();
     (requests > 0).then(|| Cell::count(all.iter().map(|access| access.bank_conflicts).sum()))
 })
-.explained(explain::conflicts)];
+.explained(explain::all_conflicts)];
 
 /// Active lanes of a warp instruction.
 pub const ACTIVE_LANES: &[Measure] = &[counter("active_lanes", &["active", "lanes", "of 32"], Higher, |counters| {
@@ -220,9 +223,21 @@ pub const CONSTANT_REQUESTS: Measure =
 /// The same, and what each takes.
 pub const CONSTANTS: &[Measure] = &[CONSTANT_REQUESTS, CONSTANT_ADDRESSES];
 
+/// Requests to textures.
+const TEXTURE_REQUESTS: Measure =
+    counter("texture_requests", &["texture", "requests"], Lower, |counters| some(counters.texture.requests));
+
+/// All that these take.
+pub const TEXTURE_SECTORS: Measure =
+    counter("texture_sectors", &["texture:", "sectors"], Lower, |counters| some(counters.texture.sectors))
+        .explained(explain::texture_sectors);
+
+/// Requests to textures and their sectors, beside plain loads, whose requests are of more lanes.
+pub const TEXTURE_TOTALS: &[Measure] = &[TEXTURE_REQUESTS, TEXTURE_SECTORS];
+
 /// Textures.
 pub const TEXTURES: &[Measure] = &[
-    counter("texture_requests", &["texture", "requests"], Lower, |counters| some(counters.texture.requests)),
+    TEXTURE_REQUESTS,
     counter("texture_sectors_per_request", &["texture", "sectors per", "request"], Lower, |counters| {
         counters.texture.sectors_per_request().map(Cell::number)
     })

@@ -72,7 +72,8 @@ pub const MODEL: &[Measure] = &[
     .unit("bytes")
     .explained(explain::dirty_lines),
     modelled("occupancy_percent", &["occup.", "%"], Neither, |counters| percent(Some(counters.occupancy?.percent())))
-        .unit("%"),
+        .unit("%")
+        .explained(explain::occupancy),
     modelled("occupancy_limited_by", &["occupancy", "limited by"], Neither, |counters| {
         let limiters: Vec<_> = counters.occupancy?.limiters().map(simt::Limiter::name).collect();
         Some(Cell::text(limiters.join(", ")))

@@ -86,6 +86,12 @@ const fn predicted(
     Measure::predicted(key, title, better, of).explained(explain::predicted)
 }
 
+/// The predicted time, cold.
+pub const PREDICTED_TIME: Measure = predicted("predicted_time_ms", &["predicted", "time"], Lower, |time| {
+    Some(Cell::new(time.time_ms, units::milliseconds(time.time_ms)))
+})
+.unit("ms");
+
 /// The predicted bandwidth.
 pub const PREDICTED_GBPS: Measure =
     predicted("predicted_gbps", &["predicted", "GB/s"], Higher, |time| time.gbps.map(Cell::number)).unit("GB/s");
@@ -109,10 +115,7 @@ pub const PREDICTED: &[Measure] = &[
         median(variant.timing.as_ref())
     })
     .unit("ms"),
-    predicted("predicted_time_ms", &["predicted", "time"], Lower, |time| {
-        Some(Cell::new(time.time_ms, units::milliseconds(time.time_ms)))
-    })
-    .unit("ms"),
+    PREDICTED_TIME,
     predicted("predicted_over_measured", &["predicted", "/ measured"], Neither, |time| {
         time.over_measured.map(|ratio| Cell::new(ratio, format!("{ratio:.2}")))
     }),

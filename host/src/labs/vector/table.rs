@@ -1,0 +1,78 @@
+//! The table of the lab: its variants, its flags, and what it concludes.
+
+use clap::Args;
+use device::flag_values::whole_number;
+
+use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
+use crate::labs::showcase::Showcase;
+use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
+use crate::report::Gap::Of;
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, LOAD_REQUESTS, LOADED_SECTORS, PERCENT_OF_COPY};
+use crate::report::{Conclusion, Holds, Row};
+
+pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 28, on_simulator: 1 << 18 };
+
+/// The input and the copy on the device; the input and the copy on the host.
+pub(super) const NEEDS: MemoryNeeds = MemoryNeeds { what: "the copy of a vector", on_device: 2, on_host: 2 };
+
+/// The kernel of a variant, by the words that it copies.
+#[derive(Clone, Copy)]
+pub(super) enum Copies {
+    Words4,
+    Words8,
+    Words16,
+    Best,
+}
+
+impl Variants for Copies {
+    const TITLE: &'static str = "Variants";
+    const TABLE: &'static [VariantSpec<Self>] = &[
+        variant("copy4", "Words of 4 bytes: f32", Self::Words4),
+        variant("copy8", "Words of 8 bytes: f32x2", Self::Words8),
+        variant("copy16", "Words of 16 bytes: f32x4", Self::Words16),
+        variant("best", "Words of 16 bytes, bypassing L1, as many per thread as suit the GPU", Self::Best),
+    ];
+}
+
+/// The flags of `host vector`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    pub(super) variants: Chosen<Copies>,
+    #[command(flatten)]
+    pub(super) vector: VectorFlags,
+    /// Threads of a block; --best has 256
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
+    pub(super) block: u32,
+}
+
+const NARROW: Row = Row::Named("copy4");
+const WIDE: Row = Row::Named("copy16");
+
+pub(super) const CONCLUSIONS: &[Conclusion] = &[
+    Conclusion::new(
+        "Words of 4 bytes reach {} % of the device's own copy, of 16 bytes {} %, and the best kernel {} %.",
+        &[Of(NARROW, &PERCENT_OF_COPY), Of(WIDE, &PERCENT_OF_COPY), Of(Row::Named("best"), &PERCENT_OF_COPY)],
+    ),
+    Conclusion::new(
+        "Words of 4 bytes take {} load requests of {}, words of 16 bytes {} of {}: the same in all.",
+        &[
+            Of(NARROW, &LOAD_REQUESTS),
+            Of(NARROW, &A_LOAD_IN_UNITS),
+            Of(WIDE, &LOAD_REQUESTS),
+            Of(WIDE, &A_LOAD),
+            Of(NARROW, &LOADED_SECTORS),
+            Of(WIDE, &LOADED_SECTORS),
+        ],
+    )
+    .holds(&[Holds::More(0, 2), Holds::Same(4, 5)]),
+];
+
+/// What the page begins with: words of 4 bytes beside words of 16.
+pub(super) const SHOWCASE: Showcase = Showcase {
+    start: &[("size", "16384")],
+    row: "copy4",
+    beside: "copy16",
+    access: "global load",
+    ..Showcase::DEFAULTS
+};
