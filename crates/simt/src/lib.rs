@@ -122,5 +122,5 @@ pub use texture::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
     TextureFault, TextureSource,
 };
-pub use timing::{Bound, Predicted, Prediction, Why};
+pub use timing::{Bound, Predicted, Prediction, Queue, Why};
 pub use trap::{Absence, Trap, TrapKind};

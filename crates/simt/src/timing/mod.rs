@@ -9,7 +9,7 @@
 //! replay      one multiprocessor, cycle by cycle: machine has its warps and blocks, servers its
 //!             path to memory, delay the random part of that
 //! registers   how many registers ptxas would give a thread
-//! prediction  the time of the whole launch, and what the numbers say
+//! prediction  the time of the whole launch, and what the numbers say; queue: of several launches
 //! ```
 //!
 //! A launch that asks for its time ([`Launch::predicts`](crate::Launch::predicts)) runs on the model
@@ -28,6 +28,7 @@ mod order;
 mod plan;
 mod predicates;
 mod prediction;
+mod queue;
 mod record;
 mod registers;
 mod replay;
@@ -38,6 +39,7 @@ mod unroll;
 
 pub use machine::Why;
 pub use prediction::{Bound, Predicted, Prediction};
+pub use queue::Queue;
 pub(crate) use record::{Recording, Timed};
 pub(crate) use registers::estimate as estimate_registers;
 pub(crate) use trace::{Event, Target, Tracer};
