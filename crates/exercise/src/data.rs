@@ -55,10 +55,9 @@ pub fn measured(goals: &Goals, random: &mut Random) -> Sizes {
     goals.sizes.iter().map(of).collect()
 }
 
-/// The sizes at which a GPU is timed, if goals are counted at `measured`.
-pub fn timed(goals: &Goals, measured: &Sizes, random: &mut Random) -> Sizes {
-    let of =
-        |(name, &size): (&String, &u64)| (name.clone(), goals.timed.get(name).map_or(size, |size| draw(size, random)));
+/// The sizes at which a GPU is timed, or those at which times are predicted: `others`, where goals are counted at `measured`.
+pub fn instead(others: &IndexMap<String, Size>, measured: &Sizes, random: &mut Random) -> Sizes {
+    let of = |(name, &size): (&String, &u64)| (name.clone(), others.get(name).map_or(size, |size| draw(size, random)));
     measured.iter().map(of).collect()
 }
 

@@ -80,13 +80,14 @@ impl Exercise {
 
     /// Checks the parts of the file against each other.
     fn check(&self) -> std::result::Result<(), String> {
-        let Goals { sizes, measured, timed, data, launch, reference, goal, question, task, .. } = &self.goals;
-        for (name, size) in sizes.iter().chain(measured).chain(timed) {
+        let Goals { sizes, measured, timed, predicted, data, launch, reference, goal, question, task, .. } =
+            &self.goals;
+        for (name, size) in sizes.iter().chain(measured).chain(timed).chain(predicted) {
             if size.multiple_of == 0 || size.from == 0 || size.to < size.from.next_multiple_of(size.multiple_of) {
                 return Err(format!("size '{name}': there is no value from {} to {}", size.from, size.to));
             }
         }
-        for (table, sizes_there) in [("measured", measured), ("timed", timed)] {
+        for (table, sizes_there) in [("measured", measured), ("timed", timed), ("predicted", predicted)] {
             if let Some(name) = sizes_there.keys().find(|name| !sizes.contains_key(*name)) {
                 return Err(format!("[{table}] has a size '{name}' that [sizes] lacks"));
             }
@@ -109,8 +110,16 @@ impl Exercise {
         if launch.is_empty() {
             return Err("there is no [[launch]]".to_owned());
         }
-        let predicted = *task == Task::Predict;
-        match (predicted, question.is_empty(), reference.is_none()) {
+        if !predicted.is_empty() && *task != Task::Fast {
+            return Err("[predicted] is for exercises whose task is \"fast\": their starters are right".to_owned());
+        }
+        if let Some(goal) = goal.iter().find(|goal| goal.that.counted.metric.is_speedup() && predicted.is_empty()) {
+            return Err(format!("the goal `{}` needs [predicted], sizes at which times are predicted", goal.that));
+        }
+        if let Some(question) = question.iter().find(|question| question.count.metric.is_speedup()) {
+            return Err(format!("question '{}': {} is for goals", question.name, question.count));
+        }
+        match (*task == Task::Predict, question.is_empty(), reference.is_none()) {
             (true, true, _) => Err("an exercise to explain needs a [[question]]".to_owned()),
             (true, ..) if !goal.is_empty() => Err("an exercise to explain has questions, not goals".to_owned()),
             (false, false, _) => Err("questions belong to exercises whose task is \"explain\"".to_owned()),
@@ -164,9 +173,10 @@ impl Exercise {
     }
 
     /// The files that decide on a mark: hints and wrong solutions do not.
-    pub fn deciding_files(&self) -> [PathBuf; 5] {
+    pub fn deciding_files(&self) -> [PathBuf; 6] {
         [
             self.folder.join("goals.toml"),
+            self.starter_file(),
             self.given_file(),
             self.given_ptx_file(),
             self.reference_file(),

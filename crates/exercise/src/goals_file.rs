@@ -32,6 +32,9 @@ pub struct Goals {
     /// The sizes at which a GPU is timed, which are far larger; those left out are as in `measured`.
     #[serde(default)]
     pub timed: IndexMap<String, Size>,
+    /// The sizes at which times are predicted, if there are any; those left out are as in `measured`.
+    #[serde(default)]
+    pub predicted: IndexMap<String, Size>,
     /// Buffers and textures, in the order in which they are allocated.
     #[serde(default)]
     pub data: IndexMap<String, Data>,

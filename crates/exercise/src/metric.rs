@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use simt::{AccessKind, Counters, InstructionClass, InstructionCounters, MemoryCounters, Report, SharedCounters};
+use simt::{
+    AccessKind, Counters, InstructionClass, InstructionCounters, MemoryCounters, Queue, Report, SharedCounters,
+};
 use wording::several;
 
 /// A metric.
@@ -26,6 +28,8 @@ enum Source {
     Model(fn(&Counters) -> Option<f64>),
     /// The number of launches.
     Launches,
+    /// From the predicted times of two runs.
+    Speedup,
 }
 
 /// The contribution of one or all instructions.
@@ -79,7 +83,7 @@ pub struct Launched {
 pub struct Blamed {
     /// The line, from 1.
     pub line: u32,
-    /// The metric's value for this line alone.
+    /// The metric's value for this line alone; of a speed-up, the percentage of all waiting.
     pub value: f64,
 }
 
@@ -98,6 +102,7 @@ impl Metric {
     pub fn value(&self, launches: &[&Launched]) -> Option<f64> {
         match self.source {
             Source::Launches => Some(launches.len() as f64),
+            Source::Speedup => None,
             Source::Model(of) => {
                 let mut all = launches.iter().map(|launched| launched.counters);
                 let first = all.next()?;
@@ -116,8 +121,28 @@ impl Metric {
         }
     }
 
-    /// What limits the occupancy of the first launch, if this metric is the occupancy.
+    /// Whether it is how many times as fast as the starter's launches these are predicted to be.
+    pub fn is_speedup(&self) -> bool {
+        matches!(self.source, Source::Speedup)
+    }
+
+    /// Its value over these launches, where the starter's are those.
+    pub fn value_beside(&self, launches: &[&Launched], starters: &[&Launched]) -> Option<f64> {
+        let time = |launches: &[&Launched]| Some(predicted(launches)?.ok()?.cold_us);
+        match self.is_speedup() {
+            true => Some(time(starters)? / time(launches)?),
+            false => self.value(launches),
+        }
+    }
+
+    /// What limits the occupancy of the first launch, or the predicted time, if this metric is that.
     pub fn limiter(&self, launches: &[&Launched]) -> Option<String> {
+        if self.is_speedup() {
+            return predicted(launches).map(|time| match time {
+                Ok(time) => format!("limited by {}", time.bound.name()),
+                Err(what) => format!("not predicted: {what}"),
+            });
+        }
         let occupancy = launches.first()?.counters.occupancy.filter(|_| self.name == OCCUPANCY)?;
         if occupancy.percent() >= 100.0 {
             return None;
@@ -133,7 +158,11 @@ impl Metric {
 
     /// The line of `file` that contributes most to a value that is too high, or with `least` too low.
     pub fn blame(&self, launches: &[&Launched], file: &str, least: bool) -> Option<Blamed> {
-        let Source::Instructions(of) = self.source else { return None };
+        let of = match self.source {
+            Source::Instructions(of) => of,
+            Source::Speedup => return waits_longest(launches, file),
+            Source::Model(_) | Source::Launches => return None,
+        };
         let mut lines: BTreeMap<u32, Share> = BTreeMap::new();
         for row in launches.iter().flat_map(|launched| launched.report.instructions()) {
             if let Some(source) = row.info.source.as_ref().filter(|source| *source.file == *file) {
@@ -156,6 +185,25 @@ impl Metric {
         })?;
         Some(Blamed { line, value: share.value()? })
     }
+}
+
+/// The predicted time of these launches, or what is not predicted; `None` if that was not asked for.
+pub fn predicted(launches: &[&Launched]) -> Option<Result<Queue, &'static str>> {
+    Queue::of(launches.iter().map(|launched| launched.report.predicted()).collect::<Option<Vec<_>>>()?)
+}
+
+/// The line of `file` at which warps wait longest, with its percentage of all waiting, by the predicted time.
+fn waits_longest(launches: &[&Launched], file: &str) -> Option<Blamed> {
+    let mut lines: BTreeMap<u32, f64> = BTreeMap::new();
+    let mut all = 0.0;
+    for (info, waited) in launches.iter().flat_map(|launched| launched.report.waits()) {
+        all += waited;
+        if let Some(source) = info.source.as_ref().filter(|source| *source.file == *file) {
+            *lines.entry(source.line).or_default() += waited;
+        }
+    }
+    let longest = lines.into_iter().rev().max_by(|(_, one), (_, other)| one.total_cmp(other));
+    longest.map(|(line, waited)| Blamed { line, value: 100.0 * waited / all })
 }
 
 fn access(class: InstructionClass) -> Option<AccessKind> {
@@ -298,4 +346,5 @@ pub const METRICS: &[Metric] = &[
         (loads.sectors > 0).then(|| 100.0 * loads.hits as f64 / loads.sectors as f64)
     }),
     modelled("l2_to_l1_sectors", |counters| Some(counters.model.as_ref()?.caches.l2_to_l1_sectors as f64)),
+    Metric { name: "predicted_speedup", source: Source::Speedup },
 ];

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use cuda_std::launch::Arguments;
 use device::limits::Limits;
 use device::random::Random;
-use device::{Device, DeviceChoice, LaunchConfig, Options, PtxFile};
+use device::{Device, DeviceChoice, LaunchConfig, Options, Predict, PtxFile};
 use indexmap::IndexMap;
 use simt::{Checks, LoadCaching, Model};
 
@@ -42,6 +42,8 @@ pub struct LaunchLimits {
 pub struct Module {
     device: Device,
     kernels: IndexMap<String, Signature>,
+    /// Whether times of the student's launches are predicted.
+    predict: Predict,
 }
 
 /// A kernel's signature in the PTX.
@@ -113,7 +115,7 @@ impl Module {
             bounds: kernel.required_threads.or(kernel.max_threads),
         };
         let kernels = module.kernels().map(|(_, kernel)| (kernel.name.clone(), signature(kernel))).collect();
-        Ok(Self { device, kernels })
+        Ok(Self { device, kernels, predict: Predict::Nothing })
     }
 
     /// Opens the simulator with `model`, or without a model.
@@ -127,6 +129,11 @@ impl Module {
             None => DeviceChoice::Simulator,
         };
         Self::open(ptx, choice, most)
+    }
+
+    /// The same, with predicted times: the model's, or an H200's without a model.
+    pub fn predicting(self) -> Self {
+        Self { predict: Predict::Time, ..self }
     }
 
     /// Runs the kernels once.
@@ -168,7 +175,7 @@ impl Module {
             if launch.optional && !self.kernels.contains_key(&launch.kernel) {
                 continue;
             }
-            let config = LaunchConfig { checks, watch: 1, ..self.config(launch, placed)? };
+            let config = LaunchConfig { checks, watch: 1, predict: self.predict, ..self.config(launch, placed)? };
             self.launch(placed, &launch.kernel, &config, &launch.arguments, outcome)?;
         }
         Ok(())

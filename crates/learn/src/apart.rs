@@ -21,10 +21,11 @@ use wording::several;
 use crate::compile::{Compiler, JOB_VARIABLE};
 use crate::course::Course;
 use crate::error::{Error, Result};
-use crate::judge::{Judging, judge};
+use crate::judge::judge;
 use crate::marks::{Mark, Status};
 use crate::process::{self, in_group};
 use crate::report::{Report, shown_path};
+use crate::runs::Judging;
 use crate::sandbox::Sandbox;
 use crate::terminal::show_line;
 
@@ -54,7 +55,7 @@ pub struct Limits {
     #[arg(long, value_name = "MIB", default_value_t = 6144, value_parser = clap::value_parser!(u64).range(1..))]
     pub memory_limit: u64,
     /// Limit of warp instructions for one launch
-    #[arg(long, value_name = "NUMBER", default_value_t = crate::judge::STEPS)]
+    #[arg(long, value_name = "NUMBER", default_value_t = crate::runs::STEPS)]
     pub step_limit: u64,
     /// Stop a launch once its threads have had more than this many faults
     #[arg(long, value_name = "NUMBER", default_value_t = simt::DEFAULT_FAULT_LIMIT)]

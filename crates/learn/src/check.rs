@@ -20,8 +20,9 @@ use crate::compile::{Compiled, Compiler};
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::given;
-use crate::judge::{Judging, judge};
+use crate::judge::judge;
 use crate::report::Report;
+use crate::runs::Judging;
 use crate::terminal::show_line;
 use crate::verdict::Verdict;
 

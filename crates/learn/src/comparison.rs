@@ -20,6 +20,9 @@ pub fn compare(
     let tolerance = exercise.goals.reference.as_ref().map_or(0.0, |reference| reference.tolerance);
     for (name, plan) in exercise.goals.data.iter().filter(|(_, plan)| !plan.scratch) {
         let (is, expected) = (&student.buffers[name], if plan.output { &right.buffers[name] } else { &values[name] });
+        if is == expected {
+            continue;
+        }
         let size = plan.element.bytes();
         let columns = data::shape(plan, &sizes).map_or(1, |[_, columns]| columns);
         let place = |index: usize| Position {

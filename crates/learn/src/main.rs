@@ -15,7 +15,7 @@
 //! | [`course`] | the order of the exercises, from `course.toml` |
 //! | [`guard`], [`compile`], [`diagnostics`] | from a file of kernels to PTX |
 //! | [`sandbox`], [`process`], `start` | what protects the machine from the files of strangers, and ends what was started |
-//! | [`judge`], [`goals`], [`predictions`], [`comparison`], [`verdict`] | what a file is judged by, and the result |
+//! | [`judge`], [`runs`], [`counts`], [`goals`], [`predictions`], [`comparison`], [`verdict`] | what a file is judged by, and the result |
 //! | [`report`], [`terminal`] | a verdict for people |
 //! | [`page`], [`lines`] | the same as a web page, with the source line by line |
 //! | [`cli`], [`arguments`] | the command line |
@@ -31,6 +31,7 @@ mod check;
 mod cli;
 mod comparison;
 mod compile;
+mod counts;
 mod course;
 mod diagnostics;
 mod digest;
@@ -49,6 +50,7 @@ mod predictions;
 mod process;
 mod progress;
 mod report;
+mod runs;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod start;

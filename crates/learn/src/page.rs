@@ -17,7 +17,7 @@ use wording::number;
 
 use crate::error::{Error, Result};
 use crate::lines::Lines;
-use crate::report::{Report, heading, shown_path};
+use crate::report::{Report, gained, heading, shown_path};
 use crate::verdict::{Failure, GoalResult, Verdict};
 
 /// Pictures of all accesses have at most this many bytes.
@@ -57,6 +57,7 @@ pub fn write(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, path: 
             (place.card("Verdict", &html! {
                 @if let Some(failure) = failed(report, verdict) { pre.scroll tabindex="0" { (failure) } }
                 @for goal in &verdict.goals { (of_goal(goal)) }
+                @if let Some(gain) = &verdict.gain { p { (gained(gain)) } }
                 @for prediction in &verdict.predictions { (of_prediction(prediction, report.explain)) }
             }))
         }

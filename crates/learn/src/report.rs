@@ -13,10 +13,12 @@ use exercise::goals_file::Task;
 use exercise::questions::PredictionResult;
 use exercise::seen::Seen;
 use picture::{Paint, access_text};
+use simt::Queue;
+use wording::units::{as_fast, milliseconds};
 use wording::{WIDTH, number, several};
 
-use crate::judge::shown;
-use crate::verdict::{Failure, GoalResult, Times, Verdict, Wrong};
+use crate::runs::shown;
+use crate::verdict::{Failure, Gain, GoalResult, Times, Verdict, Wrong};
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -75,6 +77,9 @@ impl Report<'_> {
                 draw(&mut text, "", &seen);
                 above = Some(seen);
             }
+        }
+        if let Some(gain) = &verdict.gain {
+            paragraph(&mut text, "       ", &gained(gain));
         }
         if let Some(Times { sizes, student, solution }) = &verdict.times {
             let ratio = student / solution;
@@ -217,7 +222,12 @@ impl Report<'_> {
         }
         paragraph(text, "       ", why);
         if let Some(blamed) = blamed {
-            let share = format!("{} on this line: {}", goal.counted.metric.name, number(blamed.value));
+            let share = match goal.counted.metric.is_speedup() {
+                true => {
+                    format!("warps wait longest on this line, by the prediction: {:.0} % of all waiting", blamed.value)
+                }
+                false => format!("{} on this line: {}", goal.counted.metric.name, number(blamed.value)),
+            };
             self.excerpt(text, Some(blamed.line), &share);
         }
         for (whose, seen) in [("", seen), ("The solution's: ", solution_seen)] {
@@ -247,6 +257,21 @@ impl Report<'_> {
             }
         }
     }
+}
+
+/// What a change gains, by prediction.
+pub fn gained(Gain { sizes, student, starter }: &Gain) -> String {
+    let gpu = starter.model.chip.split(" (").next().unwrap_or_default();
+    let time = |queue: &Queue| format!("{}, limited by {}", milliseconds(queue.cold_us / 1e3), queue.bound.name());
+    let handed_out = match student {
+        Err(what) => format!("not predicted: {what}; as handed out {}.", time(starter)),
+        Ok(student) if student == starter => format!("{}, as handed out.", time(student)),
+        Ok(student) => {
+            let ratio = as_fast(starter.cold_us / student.cold_us);
+            format!("{}; as handed out {}: {ratio}.", time(student), time(starter))
+        }
+    };
+    format!("Predicted on an {gpu} at {}: {handed_out}", shown(sizes))
 }
 
 /// The picture of an access.
@@ -285,5 +310,23 @@ mod tests {
         assert_eq!(cut("a 345678901", 10), "a 3456 ...");
         assert_eq!(cut("01234 67 9a", 10), "01234 ...");
         assert_eq!(cut("012345 78 a", 10), "012345 ...");
+    }
+
+    #[test]
+    fn a_gain_is_a_line() {
+        let model = simt::Model::named("hopper").expect("it is there");
+        let queue = |cold_us, bound| Queue { model, cold_us, warm_us: None, bound, is_of_too_little: false };
+        let (starter, faster) = (queue(118.0, simt::Bound::L2), queue(41.2, simt::Bound::Dram));
+        let sizes: exercise::data::Sizes = [("n".to_owned(), 9)].into_iter().collect();
+        let said = |student| gained(&Gain { sizes: sizes.clone(), student, starter });
+        let begin = "Predicted on an H200 at n = 9:";
+        let handed_out = "as handed out 118 us, limited by L2";
+        assert_eq!(said(Ok(faster)), format!("{begin} 41.2 us, limited by DRAM; {handed_out}: 2.86 times as fast."));
+        assert_eq!(
+            said(Ok(queue(236.0, simt::Bound::Latency))),
+            format!("{begin} 236 us, limited by latency; {handed_out}: 2.00 times as slow.")
+        );
+        assert_eq!(said(Ok(starter)), format!("{begin} 118 us, limited by L2, as handed out."));
+        assert_eq!(said(Err("surfaces")), format!("{begin} not predicted: surfaces; {handed_out}."));
     }
 }

@@ -14,10 +14,11 @@ use crate::arguments::RunArguments;
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::error::{Error, Result};
-use crate::judge::{Judging, judge};
+use crate::judge::judge;
 use crate::page;
 use crate::progress::Progress;
 use crate::report::{Report, heading, shown_path};
+use crate::runs::Judging;
 use crate::terminal::{show, show_line};
 use crate::verdict::{Failure, Verdict};
 

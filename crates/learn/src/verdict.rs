@@ -7,6 +7,7 @@ use exercise::goal::Goal;
 use exercise::metric::Blamed;
 use exercise::questions::PredictionResult;
 use exercise::seen::Seen;
+use simt::Queue;
 
 use crate::lines::Lines;
 
@@ -23,10 +24,23 @@ pub struct Verdict {
     pub predictions: Vec<PredictionResult>,
     /// The seed, with which the run can be repeated.
     pub seed: u64,
+    /// What the student's kernels gain, if that is predicted.
+    pub gain: Option<Gain>,
     /// The times on a GPU.
     pub times: Option<Times>,
     /// What each line did, if that was asked for and the kernels were right.
     pub lines: Option<Lines>,
+}
+
+/// The student's predicted time beside the starter's: of all launches of the exercise, with nothing useful in L2.
+#[derive(Debug)]
+pub struct Gain {
+    /// The sizes.
+    pub sizes: Sizes,
+    /// The student's, or what is not predicted.
+    pub student: Result<Queue, &'static str>,
+    /// The starter's.
+    pub starter: Queue,
 }
 
 /// Times on a GPU, in milliseconds: medians of all launches of the exercise.
@@ -126,7 +140,7 @@ pub struct GoalResult {
     pub seen: Option<Seen>,
     /// The dearest access of the solution that is counted as this, if the goal compares with it.
     pub solution_seen: Option<Seen>,
-    /// What limits the occupancy, if that was counted.
+    /// What limits the occupancy or the predicted time, if that was counted.
     pub limiter: Option<String>,
     /// The explanation if it is missed.
     pub why: String,

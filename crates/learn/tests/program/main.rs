@@ -7,6 +7,7 @@
 mod author;
 mod cheating;
 mod course;
+mod gains;
 #[cfg(unix)]
 mod grading;
 #[cfg(unix)]
