@@ -50,6 +50,33 @@ const LIMITS: &str = "\
   (atomic operations on one address, cold launches, tags of L1), and on what `ptxas` makes of the
   kernels (loops unrolled by four, values of the whole grid in uniform registers, predicates).
 
+## In exercises
+
+`cargo learn run` predicts what a student's change gains on an H200: the cold time of all launches
+beside that of the kernels as handed out, at the sizes under `[predicted]` in the exercise's
+`goals.toml`. Some exercises have a goal in the ratio
+([WRITING_EXERCISES](WRITING_EXERCISES.md#goals-in-predicted-time)), which their model solution
+reaches on the GPU, too. Starter and solution on an H200, by `host run` at those sizes
+(2026-11-27):
+
+| exercise | measured, us | predicted, us | ratio measured | predicted | goal |
+| --- | ---: | ---: | ---: | ---: | ---: |
+| `columns_to_rows` | 29.2, 9.96 | 28.7, 8.89 | 2.93 | 3.23 | 2.5 |
+| `padding` | 13.4, 7.66 | 13.5, 9.33 | 1.75 | 1.45 | 1.25 |
+| `swizzle` | 13.3, 7.98 | 13.4, 9.63 | 1.67 | 1.39 | 1.25 |
+| `transpose` | 29.4, 12.0 | 31.0, 11.7 | 2.45 | 2.66 | 2 |
+| `transpose_wide` | 21.4, 9.28 | 24.8, 8.67 | 2.31 | 2.86 | 2 |
+| `shared_tile` | 10.6, 7.23 | 11.3, 6.80 | 1.46 | 1.66 | 1.4 |
+| `reduce_first_add` | 14.8, 9.30 | 13.4, 8.54 | 1.60 | 1.57 | 1.3 |
+| `wide_words` | 9.82, 8.30 | 9.73, 8.75 | 1.18 | 1.11 |  |
+| `reduce_shuffle` | 8.19, 8.02 | 8.22, 8.20 | 1.02 | 1.00 |  |
+| `read_only` | 11.3, 11.3 | 11.1, 11.2 | 1.00 | 1.00 |  |
+| `neighbours_once` | 11.0, 13.1 | 11.0, 11.8 | 0.84 | 0.93 |  |
+
+Exercises whose ratio is off have no such sizes: by the times in [EXERCISES](EXERCISES.md),
+`constant_broadcast`, `structure_of_arrays` and `three_words` are predicted to gain more than they
+do, `bank_stride`, `reduce_banks` and `reduce_last_warp` less.
+
 ## Other models
 
 Each model's numbers stand in `crates/simt/src/model/timing.rs` with their sources. `hopper` and
