@@ -268,6 +268,7 @@ pub fn gained(Gain { sizes, student, starter }: &Gain) -> String {
         Ok(student) if student == starter => format!("{}, as handed out.", time(student)),
         Ok(student) => {
             let ratio = as_fast(starter.cold_us / student.cold_us);
+            let ratio = if ratio == "as fast" { "no faster" } else { &ratio };
             format!("{}; as handed out {}: {ratio}.", time(student), time(starter))
         }
     };
@@ -325,6 +326,10 @@ mod tests {
         assert_eq!(
             said(Ok(queue(236.0, simt::Bound::Latency))),
             format!("{begin} 236 us, limited by latency; {handed_out}: 2.00 times as slow.")
+        );
+        assert_eq!(
+            said(Ok(queue(117.0, simt::Bound::L2))),
+            format!("{begin} 117 us, limited by L2; {handed_out}: no faster.")
         );
         assert_eq!(said(Ok(starter)), format!("{begin} 118 us, limited by L2, as handed out."));
         assert_eq!(said(Err("surfaces")), format!("{begin} not predicted: surfaces; {handed_out}."));

@@ -4,7 +4,7 @@ use super::prediction::{Bound, Predicted, Prediction};
 use crate::model::Model;
 
 /// The part of a time that is most of it.
-const MOSTLY: f64 = 0.6;
+const MOSTLY: f64 = 0.5;
 
 /// The predicted time of launches that are queued one behind the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
