@@ -13,6 +13,7 @@
 //! has it for CUDA; LLVM removes the attribute where there is no barrier inside.
 
 mod definition;
+mod error;
 mod files;
 mod lexer;
 mod names;
@@ -20,9 +21,10 @@ mod phases;
 mod reachable;
 mod rewrite;
 
+pub use error::RewriteError;
 pub(crate) use lexer::{Kind, Token, tokens};
 pub(crate) use names::demangle;
 pub(crate) use phases::{PHASE, without_phases};
 pub(crate) use reachable::{Item, items, reachable, references};
 pub(crate) use rewrite::{Divergent, Rewritten, Variable, rewrite, with_attributes};
-pub use rewrite::{RewriteError, Space, kernel_of_marker};
+pub use rewrite::{Space, kernel_of_marker};

@@ -3,8 +3,8 @@
 //! `cuda_std::phases` calls `__coalesce_phase(tile)` where a phase begins. The calls are there for the
 //! checks alone. They are removed before the optimiser runs, so the PTX is the same as without them.
 
+use super::error::RewriteError;
 use super::lexer::tokens;
-use super::rewrite::RewriteError;
 
 /// The function that a phase calls.
 pub(crate) const PHASE: &str = "__coalesce_phase";

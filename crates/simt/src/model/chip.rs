@@ -6,7 +6,7 @@ use super::cache::Cache;
 use super::counters::{ModelCounters, SectorCounters};
 use super::gpu::{L2, Model};
 use super::multiprocessor::{Multiprocessor, Upstream};
-use super::timing::Timing;
+use super::rates::Timing;
 use super::traffic::{Note, Traffic, WrittenBack};
 use crate::instruction::AccessKind;
 

@@ -12,8 +12,8 @@
 //!   are neighbours there;
 //! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it;
 //!   `read_only`: Kepler's read-only cache; `chip`: L2 and DRAM;
-//! - `counters`: what is counted; `timing`: how fast each model is; `traffic` and `partitions`:
-//!   what more a launch counts if it asks for its time.
+//! - `counters`: what is counted; `timing`: how fast each model is, in the terms of `rates`;
+//!   `traffic` and `partitions`: what more a launch counts if it asks for its time.
 //!
 //! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls
 //! into this folder, and `machine/modelled.rs` passes the accesses. Nothing here reads the memory
@@ -28,6 +28,7 @@ mod gpu;
 mod multiprocessor;
 mod occupancy;
 mod partitions;
+mod rates;
 mod read_only;
 mod seats;
 mod timing;
@@ -39,7 +40,7 @@ pub use gpu::{
     BankRule, Banks, L1, L1Size, L2, Limits, LoadCaching, Model, RegisterAllocation, Shared, StoreHit, TransactionRule,
 };
 pub use occupancy::{BlockNeeds, Limiter, Occupancy};
-pub use timing::Timing;
+pub use rates::Timing;
 
 pub(crate) use banks::list as list_wavefronts;
 pub(crate) use chip::Chip;
