@@ -34,8 +34,16 @@ pub(super) fn addresses(warp: &Warp, reach: &AddressOperand, split: &Split) -> W
     addresses
 }
 
-/// The shape of an access, its state space, and its lowest address there. `None` for local memory
-/// and parameters, and if generic addresses are in several state spaces.
+/// An access in one state space.
+pub(super) struct Shaped<'s> {
+    pub shape: &'s mut Shape,
+    pub space: Space,
+    /// Its lowest address there.
+    pub lowest: u64,
+}
+
+/// The shape of an access. `None` for local memory and parameters, and if generic addresses are in
+/// several state spaces.
 #[inline(always)]
 pub(super) fn follow_shape<'s>(
     shapes: &'s mut [Option<Box<Shape>>],
@@ -43,7 +51,7 @@ pub(super) fn follow_shape<'s>(
     reach: &AddressOperand,
     mask: u32,
     width: u32,
-) -> Option<(&'s mut Shape, Space, u64)> {
+) -> Option<Shaped<'s>> {
     if matches!(reach.space, Space::Local | Space::Parameter) {
         return None;
     }
@@ -57,14 +65,14 @@ pub(super) fn follow_shape<'s>(
     match reach.space {
         Space::Generic => {}
         // Usually the block's own memory. Other blocks' memory is handled lane by lane.
-        Space::ClusterShared => return Some((shape, Space::Shared, lowest)),
-        space => return Some((shape, space, lowest)),
+        Space::ClusterShared => return Some(Shaped { shape, space: Space::Shared, lowest }),
+        space => return Some(Shaped { shape, space, lowest }),
     }
     let space = space_of(lowest);
     if space != space_of(lowest.wrapping_add(shape.span())) || matches!(space, Space::Local | Space::Parameter) {
         return None;
     }
-    Some((shape, space, lowest.wrapping_sub(program::window(space))))
+    Some(Shaped { shape, space, lowest: lowest.wrapping_sub(program::window(space)) })
 }
 
 /// Resolves an address of an instruction with the state space `space`: its actual state space, and
@@ -142,13 +150,8 @@ pub(super) fn count(
 
 /// Counts a load or a store whose shape is known, of shared, global or constant memory.
 #[inline(always)]
-pub(super) fn count_shape(
-    counters: &mut InstructionCounters,
-    space: Space,
-    action: AccessAction,
-    shape: &mut Shape,
-    lowest: u64,
-) {
+pub(super) fn count_shape(counters: &mut InstructionCounters, action: AccessAction, found: Shaped) {
+    let Shaped { shape, space, lowest } = found;
     match (space, action) {
         (Space::Shared, AccessAction::Read) => {
             count_shared(counters, shape.wavefronts(lowest, coalesce::load_wavefronts));

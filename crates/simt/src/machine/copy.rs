@@ -54,7 +54,8 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     access::count_shared(counters, wavefronts);
     let hint = if copy.at_l2_only { CacheHint::Bypass } else { CacheHint::None };
     watch::copy(worker, warp, &counted, counter);
-    modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, hint), mask & reading, &from, counter);
+    let request = modelled::Request { reach: &copy.from, kind: AccessKind::Copy, width: bytes, hint };
+    modelled::touch(worker, warp, &request, mask & reading, &from, counter);
     let number = observe::copy_begins(worker, || {
         let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });
         sanitizer::TrackedCopy { place: counter, warp: warp.index, mask, settled: 0, to, bytes, words, from, read }

@@ -4,10 +4,9 @@ use ptx::Space;
 use pulp::{Simd, WithSimd};
 
 use crate::address::{Access, AccessFault};
-use crate::coalesce::Shape;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow, lanes};
-use crate::machine::access::{Work, addresses, by_space, count, count_shape, follow_shape, of_other};
+use crate::machine::access::{Shaped, Work, addresses, by_space, count, count_shape, follow_shape, of_other};
 use crate::machine::state::{At, Attempt, Refused, ReportsTo, RunningBlock, Warp, Worker};
 use crate::machine::{access, inspect, modelled, observe, watch};
 use crate::memory::Memory;
@@ -146,15 +145,15 @@ fn load_fast(
     memory: &Memory,
     block: &RunningBlock,
     counters: &mut InstructionCounters,
-    (shape, space, lowest): (&mut Shape, Space, u64),
+    found: Shaped,
     rows: &mut [Row],
 ) -> bool {
-    let done = match space {
-        Space::Shared => block.shared.load(shape, lowest, rows),
-        _ => memory.load(shape, lowest, rows),
+    let done = match found.space {
+        Space::Shared => block.shared.load(found.shape, found.lowest, rows),
+        _ => memory.load(found.shape, found.lowest, rows),
     };
     if done {
-        count_shape(counters, space, AccessAction::Read, shape, lowest);
+        count_shape(counters, AccessAction::Read, found);
     }
     done
 }

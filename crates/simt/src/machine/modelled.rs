@@ -19,11 +19,11 @@ use crate::texture::Touched;
 const LOCAL_BASE: u64 = 1 << 40;
 
 /// An access, as the multiprocessor needs it.
-struct Request<'a> {
-    reach: &'a AddressOperand,
-    kind: AccessKind,
-    width: u32,
-    hint: CacheHint,
+pub(super) struct Request<'a> {
+    pub reach: &'a AddressOperand,
+    pub kind: AccessKind,
+    pub width: u32,
+    pub hint: CacheHint,
 }
 
 /// A load is about to be made by these lanes. The rest of the worker is borrowed by then.
@@ -58,17 +58,9 @@ pub(super) fn atomic(modelled: &mut Option<Box<Modelled>>, block: &RunningBlock,
 }
 
 /// Any other access is about to be made, at known addresses.
-pub(super) fn touch(
-    worker: &mut Worker,
-    warp: &Warp,
-    reach: &AddressOperand,
-    (kind, width, hint): (AccessKind, u32, CacheHint),
-    mask: u32,
-    addresses: &WideRow,
-    counter: u32,
-) {
+pub(super) fn touch(worker: &mut Worker, warp: &Warp, request: &Request, mask: u32, addresses: &WideRow, counter: u32) {
     if let (Some(modelled), 1..) = (&mut worker.modelled, mask) {
-        pass_at(modelled, &worker.block, warp, mask, addresses, counter, &Request { reach, kind, width, hint });
+        pass_at(modelled, &worker.block, warp, mask, addresses, counter, request);
     }
 }
 

@@ -4,10 +4,9 @@ use ptx::Space;
 use pulp::{Simd, WithSimd};
 
 use crate::address::{Access, AccessFault, AccessFaultKind};
-use crate::coalesce::Shape;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow};
-use crate::machine::access::{Work, addresses, by_space, count, count_shape, follow_shape, of_other};
+use crate::machine::access::{Shaped, Work, addresses, by_space, count, count_shape, follow_shape, of_other};
 use crate::machine::state::{At, Attempt, Refused, ReportsTo, RunningBlock, Warp, Worker};
 use crate::machine::{modelled, observe, watch};
 use crate::memory::Memory;
@@ -127,15 +126,15 @@ fn store_fast(
     memory: &Memory,
     block: &RunningBlock,
     counters: &mut InstructionCounters,
-    (shape, space, lowest): (&mut Shape, Space, u64),
+    found: Shaped,
     rows: &[Row],
 ) -> bool {
-    let done = match space {
-        Space::Shared => block.shared.store(shape, lowest, rows),
-        _ => memory.store(shape, lowest, rows),
+    let done = match found.space {
+        Space::Shared => block.shared.store(found.shape, found.lowest, rows),
+        _ => memory.store(found.shape, found.lowest, rows),
     };
     if done {
-        count_shape(counters, space, AccessAction::Write, shape, lowest);
+        count_shape(counters, AccessAction::Write, found);
     }
     done
 }

@@ -179,11 +179,20 @@ fn transpose(warp: &mut Warp, d: u32, source: u32) {
     warp.registers.set_word(d, u32::MAX, &values);
 }
 
-/// The accesses that move a tile: a register's elements together if they are contiguous in memory,
-/// otherwise one by one. For each: the register, the first of its elements, the bytes, and the
-/// address in each lane. (For some tiles, the hardware uses wider accesses, or `ldmatrix`; the
+/// An access that moves elements of a tile.
+struct TileAccess {
+    /// The index of their register.
+    register: usize,
+    /// The first of them in the register.
+    within: usize,
+    width: u32,
+    addresses: WideRow,
+}
+
+/// The accesses that move a tile: a register's elements at once if they are contiguous in memory,
+/// otherwise one by one. (For some tiles, the hardware uses wider accesses, or `ldmatrix`; the
 /// counters count these accesses.)
-fn pieces(warp: &Warp, tile: &Tile, split: &Split) -> Vec<(usize, usize, u32, WideRow)> {
+fn accesses(warp: &Warp, tile: &Tile, split: &Split) -> Vec<TileAccess> {
     let start = access::addresses(warp, &tile.reach, split);
     let strides = warp.registers.word(tile.stride);
     let fragment = &tile.fragment;
@@ -194,20 +203,21 @@ fn pieces(warp: &Warp, tile: &Tile, split: &Split) -> Vec<(usize, usize, u32, Wi
         let (line, within) = if tile.in_rows { (row, column) } else { (column, row) };
         (line as u64).wrapping_mul(strides[lane].into()).wrapping_add(within as u64).wrapping_mul(bits)
     };
-    let together = (0..32).all(|lane| {
+    let contiguous = (0..32).all(|lane| {
         let first = offset(0, lane);
         (1..each).all(|element| offset(element, lane) == first.wrapping_add(element as u64 * bits))
     });
-    let step = if together { each } else { 1 };
-    let mut pieces = Vec::new();
+    let step = if contiguous { each } else { 1 };
+    let mut accesses = Vec::new();
+    let width = (bits as u32 * step as u32).div_ceil(8);
     for register in 0..fragment.registers.len() {
         for within in (0..each).step_by(step) {
             let element = register * each + within;
             let addresses = std::array::from_fn(|lane| start[lane].wrapping_add(offset(element, lane) / 8));
-            pieces.push((register, within, (bits as u32 * step as u32).div_ceil(8), addresses));
+            accesses.push(TileAccess { register, within, width, addresses });
         }
     }
-    pieces
+    accesses
 }
 
 /// `wmma.load`.
@@ -215,7 +225,7 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
     let fragment = &tile.fragment;
     let bits = fragment.ty.bits();
     let mut values: Vec<[Row; 2]> = vec![[[0; 32]; 2]; fragment.registers.len()];
-    for (register, within, width, addresses) in pieces(warp, tile, at.split) {
+    for TileAccess { register, within, width, addresses } in accesses(warp, tile, at.split) {
         let mask = observe::touch_at(
             worker,
             warp,
@@ -225,8 +235,8 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
             &addresses,
             at.counter,
         );
-        let what = (AccessKind::Load, width, CacheHint::None);
-        modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, at.counter);
+        let request = modelled::Request { reach: &tile.reach, kind: AccessKind::Load, width, hint: CacheHint::None };
+        modelled::touch(worker, warp, &request, mask, &addresses, at.counter);
         let (what, addressed) = ((width, CacheHint::None), (mask, &addresses));
         watch::access_at(worker.launched, &worker.block, warp, tile.reach.space, what, addressed, at.counter);
         worker.rows = [[0; 32]; 4];
@@ -252,7 +262,7 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
 fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, at: At) -> Attempt {
     let fragment = &tile.fragment;
     let bits = fragment.ty.bits();
-    for (register, within, width, addresses) in pieces(warp, tile, at.split) {
+    for TileAccess { register, within, width, addresses } in accesses(warp, tile, at.split) {
         let register = fragment.registers[register];
         if bits == 64 {
             let values = warp.registers.wide(register);
@@ -271,8 +281,8 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
             &addresses,
             at.counter,
         );
-        let what = (AccessKind::Store, width, CacheHint::None);
-        modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, at.counter);
+        let request = modelled::Request { reach: &tile.reach, kind: AccessKind::Store, width, hint: CacheHint::None };
+        modelled::touch(worker, warp, &request, mask, &addresses, at.counter);
         let (what, addressed) = ((width, CacheHint::None), (mask, &addresses));
         watch::access_at(worker.launched, &worker.block, warp, tile.reach.space, what, addressed, at.counter);
         crate::machine::store::store_per_lane(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;

@@ -173,9 +173,8 @@ impl WithSimd for Watch<'_, '_, '_> {
     }
 }
 
-/// Reports an access whose lanes all reach one allocation or the block's shared memory: `found` has
-/// its shape, its state space and its lowest address. Returns whether it is such an access and
-/// possible in all lanes; if not, call [`report_per_lane`].
+/// Reports an access whose lanes all reach one allocation or the block's shared memory. Returns
+/// whether it is such an access and possible in all lanes; if not, call [`report_per_lane`].
 #[inline(always)]
 pub(in crate::machine) fn report_fast(
     checker: &mut Option<Box<Checker<'_>>>,
@@ -183,9 +182,9 @@ pub(in crate::machine) fn report_fast(
     memory: &Memory,
     warp: &Warp,
     intent: &Intent,
-    found: &mut Option<(&mut Shape, Space, u64)>,
+    found: &mut Option<access::Shaped>,
 ) -> bool {
-    let (Some((shape, space, lowest)), Some(checker)) = (found, checker) else { return false };
+    let (Some(access::Shaped { shape, space, lowest }), Some(checker)) = (found, checker) else { return false };
     let (space, lowest) = (*space, *lowest);
     if space == Space::Shared && rank_of(lowest) != u64::from(block.rank) {
         return false;

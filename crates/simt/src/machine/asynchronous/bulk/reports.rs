@@ -26,14 +26,13 @@ pub(crate) enum Reported<'a> {
     Mbarrier,
 }
 
-/// Reports bytes that a lane copies; `offset` is their offset in the copy. Returns whether the
-/// access is possible.
+/// Reports bytes that a lane copies. Returns whether the access is possible.
 pub(crate) fn report_part<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     space: Space,
     what: Reported,
-    (address, offset, width): (u64, u32, u32),
+    Piece { address, offset, bytes: width }: Piece,
     AtLane { lane, counter }: AtLane,
 ) -> bool {
     if worker.checker.is_none() {
@@ -69,7 +68,7 @@ pub(crate) fn report<'l>(
 ) -> bool {
     worker.checker.is_none()
         || (0..bytes).step_by(UNIT).all(|offset| {
-            let part = (layout.address(start, offset), offset, UNIT as u32);
+            let part = Piece { address: layout.address(start, offset), offset, bytes: UNIT as u32 };
             report_part(worker, warp, space, what, part, thread)
         })
 }
@@ -83,10 +82,7 @@ pub(crate) fn report_pieces<'l>(
     thread: AtLane,
 ) -> bool {
     let mut parts = pieces.iter().flat_map(Piece::parts);
-    worker.checker.is_none()
-        || parts.all(|Piece { address, offset, bytes }| {
-            report_part(worker, warp, Space::Global, what, (address, offset, bytes), thread)
-        })
+    worker.checker.is_none() || parts.all(|part| report_part(worker, warp, Space::Global, what, part, thread))
 }
 
 /// A range of shared memory.

@@ -85,11 +85,12 @@ fn load<'l>(
 ) -> Attempt {
     let mut bytes = part.filled();
     for piece in &part.pieces {
-        for Piece { offset, bytes: width, address } in piece.parts() {
+        for access in piece.parts() {
+            let Piece { offset, bytes: width, address } = access;
             let place = (offset as usize)..(offset + width) as usize;
             // An invalid read has been reported, and gives zero.
             let mut value = 0;
-            if report_part(worker, warp, Space::Global, Reported::Reads, (address, offset, width), thread) {
+            if report_part(worker, warp, Space::Global, Reported::Reads, access, thread) {
                 let memory = worker.launched.memory;
                 let checked = memory.check(address, width, false);
                 checked
@@ -122,8 +123,8 @@ fn store<'l>(
             while offset < end {
                 let whole = offset.is_multiple_of(UNIT as u32) && end - offset >= UNIT as u32;
                 let width = if whole { UNIT as u32 } else { element.bytes() };
-                let place = (layout.address(from, offset), offset, width);
-                if !report_part(worker, warp, Space::Shared, Reported::Reads, place, thread) {
+                let part = Piece { address: layout.address(from, offset), offset, bytes: width };
+                if !report_part(worker, warp, Space::Shared, Reported::Reads, part, thread) {
                     return Ok(());
                 }
                 offset += width;

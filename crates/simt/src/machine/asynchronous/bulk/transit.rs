@@ -125,8 +125,9 @@ pub(crate) fn deliver<'l>(
         let to = place_in(rank, to);
         let barrier = place_in(if blocks.is_some() { rank } else { rank_of(barrier) }, barrier);
         let there = Space::ClusterShared;
+        let arrival = Piece { address: barrier, offset: 0, bytes: 8 };
         if report(worker, warp, there, writes, (to, bytes.len() as u32, &layout), thread)
-            && report_part(worker, warp, there, Reported::Mbarrier, (barrier, 0, 8), thread)
+            && report_part(worker, warp, there, Reported::Mbarrier, arrival, thread)
         {
             let writes = vec![run_of_shared(to, layout.extent(bytes.len() as u32))];
             let number = begins(worker, warp, (reads.clone(), writes), reduction, thread);
