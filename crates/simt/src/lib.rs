@@ -67,7 +67,7 @@
 //! acquire loads; `malloc` and `free`. Integer additions, minima and the like give the same result
 //! in any order. A kernel with a data race between blocks has no such guarantee. If a block polls
 //! for long while device memory does not change, later blocks run beside it: see
-//! `machine/schedule/together.rs`. In a [`Launch::cooperative`] launch, all blocks run side by
+//! `machine/schedule/one_thread.rs`. In a [`Launch::cooperative`] launch, all blocks run side by
 //! side. Clocks count the warp's instructions.
 #![forbid(unsafe_code)]
 

@@ -153,12 +153,12 @@ impl Sum {
         }
         let lowest = greatest - if self.is_narrow() { KEPT_OF_NARROW } else { KEPT };
         let term = |significand: i64, exponent: i32| {
-            let places = exponent - lowest;
-            if places >= 0 {
-                significand << places.min(40)
+            let shift = exponent - lowest;
+            if shift >= 0 {
+                significand << shift.min(40)
             } else {
                 // Towards zero, whatever the sign.
-                let kept = significand.unsigned_abs() >> (-places).min(63);
+                let kept = significand.unsigned_abs() >> (-shift).min(63);
                 if significand < 0 { -(kept as i64) } else { kept as i64 }
             }
         };

@@ -243,7 +243,7 @@ pub enum Op {
     /// `txq`, `suq`, of one level of a mip-mapped texture, or else of the first level.
     TextureQuery { what: TextureQuery, of_surface: bool, dst: Destination, object: Opaque, level: Option<Operand> },
     /// `suld.b`: the first coordinate counts bytes.
-    SurfaceLoad { ty: Type, dsts: Vec<Destination>, surface: Opaque, place: TexelPosition, outside: OutOfRange },
+    SurfaceLoad { ty: Type, dsts: Vec<Destination>, surface: Opaque, position: TexelPosition, outside: OutOfRange },
     /// `sust.b`; `sust.p` is `formatted`: coordinates count elements, values are converted to the
     /// surface's format.
     SurfaceStore {
@@ -251,7 +251,7 @@ pub enum Op {
         ty: Type,
         srcs: Vec<Operand>,
         surface: Opaque,
-        place: TexelPosition,
+        position: TexelPosition,
         outside: OutOfRange,
     },
     /// `sured.b`; `sured.p` is `by_element`: the first coordinate counts elements, not bytes.
@@ -261,7 +261,7 @@ pub enum Op {
         ty: Type,
         src: Operand,
         surface: Opaque,
-        place: TexelPosition,
+        position: TexelPosition,
         outside: OutOfRange,
     },
 

@@ -107,7 +107,7 @@ impl Op {
                 Some(FenceProxies::Async(_) | FenceProxies::ReleaseTensorMaps) | None => {}
             },
             Op::TextureFetch(fetch) => {
-                all.position(&fetch.place);
+                all.position(&fetch.position);
                 match &fetch.level {
                     Level::Base => {}
                     Level::At(level) => all.read([level]),
@@ -116,13 +116,13 @@ impl Op {
                 all.read(&fetch.offset);
             }
             Op::TextureQuery { level, .. } => all.read(level),
-            Op::SurfaceLoad { place, .. } => all.position(place),
-            Op::SurfaceStore { place, srcs, .. } => {
-                all.position(place);
+            Op::SurfaceLoad { position, .. } => all.position(position),
+            Op::SurfaceStore { position, srcs, .. } => {
+                all.position(position);
                 all.read(srcs);
             }
-            Op::SurfaceReduce { place, src, .. } => {
-                all.position(place);
+            Op::SurfaceReduce { position, src, .. } => {
+                all.position(position);
                 all.read([src]);
             }
             Op::CopyAsync(copy) => {

@@ -116,7 +116,7 @@ pub struct TextureFetch {
     /// The sampler, unless the texture has its own.
     pub sampler: Option<Opaque>,
     /// Which texel.
-    pub place: TexelPosition,
+    pub position: TexelPosition,
     /// Which level.
     pub level: Level,
     /// Added to the texel's indices: one for each dimension, or empty.

@@ -31,8 +31,8 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.operands(2)?;
     let parts = c.parts(0, count)?;
     let dsts = parts.iter().map(|part| c.destination(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
-    let (surface, _, place) = element(c, 1, geometry, S32, SurfaceReference, false)?;
-    Ok(Op::SurfaceLoad { ty, dsts, surface, place, outside })
+    let (surface, _, position) = element(c, 1, geometry, S32, SurfaceReference, false)?;
+    Ok(Op::SurfaceLoad { ty, dsts, surface, position, outside })
 }
 
 /// `sust.b.geometry{.cache}{.vector}.type.outside [surface, coordinates], a;`,
@@ -43,10 +43,10 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.choose(&[("wb", ()), ("cg", ()), ("cs", ()), ("wt", ())]);
     let (count, ty, outside) = shape(c, if formatted { &[B32] } else { &[B8, B16, B32, B64] })?;
     c.operands(2)?;
-    let (surface, _, place) = element(c, 0, geometry, S32, SurfaceReference, false)?;
+    let (surface, _, position) = element(c, 0, geometry, S32, SurfaceReference, false)?;
     let parts = c.parts(1, count)?;
     let srcs = parts.iter().map(|part| c.source(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
-    Ok(Op::SurfaceStore { formatted, ty, srcs, surface, place, outside })
+    Ok(Op::SurfaceStore { formatted, ty, srcs, surface, position, outside })
 }
 
 /// `sured.b.op.geometry.type.outside [surface, coordinates], a;`, `sured.p.op.geometry.b32.outside
@@ -70,8 +70,8 @@ pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<Op> {
     })?;
     let outside = c.choose(&OUTSIDE).unwrap_or(OutOfRange::Trap);
     c.operands(2)?;
-    let (surface, _, place) = element(c, 0, geometry, S32, SurfaceReference, false)?;
-    Ok(Op::SurfaceReduce { by_element, op, ty, src: c.src(1, ty)?, surface, place, outside })
+    let (surface, _, position) = element(c, 0, geometry, S32, SurfaceReference, false)?;
+    Ok(Op::SurfaceReduce { by_element, op, ty, src: c.src(1, ty)?, surface, position, outside })
 }
 
 #[cfg(test)]

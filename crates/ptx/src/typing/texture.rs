@@ -98,7 +98,7 @@ fn texture_fetch(
         Some(name) => Some(c.predicate_named(&name)?.register),
         None => None,
     };
-    let (texture, sampler, place) = element(c, 1, geometry, coordinates, TextureReference, true)?;
+    let (texture, sampler, position) = element(c, 1, geometry, coordinates, TextureReference, true)?;
     let first = match level {
         Level::Base => 2,
         Level::At(_) => 3,
@@ -112,7 +112,7 @@ fn texture_fetch(
         }
         offset = vector(c, first, geometry, S32)?;
     }
-    let fetch = TextureFetch { fetch, ty, dsts, resident, texture, sampler, place, level, offset };
+    let fetch = TextureFetch { fetch, ty, dsts, resident, texture, sampler, position, level, offset };
     Ok(Op::TextureFetch(Box::new(fetch)))
 }
 

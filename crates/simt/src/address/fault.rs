@@ -115,7 +115,7 @@ impl fmt::Display for RefusedAccess<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &Self { action, space, address, width, fault } = self;
         let what = format_args!("{action} of {} at {} address {address:#x}", Bytes(width.into()), space_name(space));
-        let place = |allocation| Location { address, width: width.into(), allocation };
+        let location = |allocation| Location { address, width: width.into(), allocation };
         match *fault {
             AccessFaultKind::Misaligned { width } => write!(formatter, "misaligned {what}: not a multiple of {width}"),
             AccessFaultKind::OutOfBounds { nearest } => {
@@ -141,16 +141,16 @@ impl fmt::Display for RefusedAccess<'_> {
                         write!(formatter, ": the block has no shared memory")
                     }
                     (Space::Shared | Space::ClusterShared, Some(near)) => {
-                        write!(formatter, ": {} the block's {} of shared memory", place(near), Bytes(near.bytes))
+                        write!(formatter, ": {} the block's {} of shared memory", location(near), Bytes(near.bytes))
                     }
                     (Space::Local, Some(near)) => {
-                        write!(formatter, ": {} the thread's {} of local memory", place(near), Bytes(near.bytes))
+                        write!(formatter, ": {} the thread's {} of local memory", location(near), Bytes(near.bytes))
                     }
-                    (_, Some(near)) => write!(formatter, ": {} the {near}", place(near)),
+                    (_, Some(near)) => write!(formatter, ": {} the {near}", location(near)),
                 }
             }
             AccessFaultKind::Freed { allocation } => {
-                write!(formatter, "use after free: {what}, {} an {allocation} that was freed", place(allocation))
+                write!(formatter, "use after free: {what}, {} an {allocation} that was freed", location(allocation))
             }
             AccessFaultKind::BlockNotRunning { rank, exited } => {
                 let why = if exited { "has exited" } else { "has not begun" };

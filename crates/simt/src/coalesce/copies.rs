@@ -63,13 +63,13 @@ impl CopyAccesses<'_> {
             let (mut rest, mut passes) = (group, 0);
             while rest != 0 {
                 let line = self.line(rest.trailing_zeros() as usize);
-                let together = lanes(rest).filter(|&lane| self.line(lane) == line);
-                let together = together.fold(0, |mask, lane| mask | 1 << lane);
-                passes += list_words_by_bank(&self.to, together, |lane, word, turn| {
+                let same_line = lanes(rest).filter(|&lane| self.line(lane) == line);
+                let same_line = same_line.fold(0, |mask, lane| mask | 1 << lane);
+                passes += list_words_by_bank(&self.to, same_line, |lane, word, turn| {
                     let turn = passes + turn;
                     each(Served { lane, word, turn, pass: total.wavefronts + turn });
                 });
-                rest &= !together;
+                rest &= !same_line;
             }
             total = total + Wavefronts::of_group(passes);
         }

@@ -71,8 +71,8 @@ pub(crate) fn store_wavefronts(access: &Access) -> Wavefronts {
 /// Lists the words of an access and when each is served. Returns what [`load_wavefronts`] or
 /// [`store_wavefronts`] do.
 pub(crate) fn list_wavefronts(access: &Access, is_load: bool, mut each: impl FnMut(Served)) -> Wavefronts {
-    let together = lanes_together(access.width, is_load && groups_of_load_merge(access));
-    groups(access.mask, together).fold(Wavefronts::default(), |sum, group| {
+    let size = group_size(access.width, is_load && groups_of_load_merge(access));
+    groups(access.mask, size).fold(Wavefronts::default(), |sum, group| {
         let served = |lane, word, turn| each(Served { lane, word, turn, pass: sum.wavefronts + turn });
         sum + Wavefronts::of_group(list_words_by_bank(access, group, served))
     })
@@ -83,7 +83,7 @@ fn groups_of_load_merge(access: &Access) -> bool {
 }
 
 /// How many lanes are served together.
-fn lanes_together(width: u32, groups_merge: bool) -> usize {
+fn group_size(width: u32, groups_merge: bool) -> usize {
     let lanes = match width {
         ..=4 => 32,
         8 => 16,
@@ -93,8 +93,8 @@ fn lanes_together(width: u32, groups_merge: bool) -> usize {
 }
 
 /// The lanes of a mask in groups of this many neighbours, without empty groups.
-pub(crate) fn groups(mask: u32, together: usize) -> impl Iterator<Item = u32> {
-    let groups = (0..32).step_by(together).map(move |first| mask & lane_mask(together) << first);
+pub(crate) fn groups(mask: u32, size: usize) -> impl Iterator<Item = u32> {
+    let groups = (0..32).step_by(size).map(move |first| mask & lane_mask(size) << first);
     groups.filter(|&group| group != 0)
 }
 
@@ -119,7 +119,7 @@ fn narrow_wavefronts(access: &Access) -> Wavefronts {
 
 /// 8 or 16 bytes a lane: one group of lanes after another.
 fn wide_wavefronts(access: &Access, groups_merge: bool) -> Wavefronts {
-    let groups = groups(access.mask, lanes_together(access.width, groups_merge));
+    let groups = groups(access.mask, group_size(access.width, groups_merge));
     groups.fold(Wavefronts::default(), |sum, group| sum + Wavefronts::of_group(most_words_in_a_bank(access, group)))
 }
 

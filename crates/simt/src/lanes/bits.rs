@@ -220,11 +220,11 @@ fn part(word: u32, from: u32, bits: u32, signed: bool) -> u32 {
 fn permute(a: u32, b: u32, selector: u32) -> u32 {
     let bytes = pair(a, b);
     let mut result = 0;
-    for place in 0..4 {
-        let choice = selector >> (4 * place);
+    for byte_index in 0..4 {
+        let choice = selector >> (4 * byte_index);
         let byte = (bytes >> (8 * (choice & 7))) as u8;
         let byte = if choice & 8 != 0 { (byte as i8 >> 7) as u8 } else { byte };
-        result |= u32::from(byte) << (8 * place);
+        result |= u32::from(byte) << (8 * byte_index);
     }
     result
 }

@@ -138,8 +138,8 @@ macro_rules! single {
             }),
             (false, _) => lanes!(mode => |$a: f32 $(, $more: f32)*| -> Single {
                 let mut inputs = [0.0; 3];
-                for (place, value) in inputs.iter_mut().zip([$a $(, $more)*]) {
-                    *place = value;
+                for (input, value) in inputs.iter_mut().zip([$a $(, $more)*]) {
+                    *input = value;
                 }
                 soft_single(mode, inputs, |$numbers, $round| $soft)
             }),
@@ -185,8 +185,8 @@ macro_rules! pair {
             (false, _) => lanes!(mode => |$($name: Pair),*| -> Pair {
                 pair!(each |$($name),*| {
                     let mut inputs = [0.0; 3];
-                    for (place, value) in inputs.iter_mut().zip([$($name),*]) {
-                        *place = value;
+                    for (input, value) in inputs.iter_mut().zip([$($name),*]) {
+                        *input = value;
                     }
                     soft_single(mode, inputs, |$numbers, $round| $soft).0
                 })
@@ -209,8 +209,8 @@ macro_rules! double {
         } else {
             lanes!(mode => |$a: f64 $(, $more: f64)*| -> u64 {
                 let mut inputs = [0.0; 3];
-                for (place, value) in inputs.iter_mut().zip([$a $(, $more)*]) {
-                    *place = value;
+                for (input, value) in inputs.iter_mut().zip([$a $(, $more)*]) {
+                    *input = value;
                 }
                 soft_double(mode, inputs, |$numbers, $round| $soft)
             })

@@ -118,8 +118,8 @@ impl<'c> Registers<'c> {
     /// Writes the active lanes of a predicate.
     #[inline(always)]
     pub fn set_predicate(&mut self, row: u32, mask: u32, values: u32) {
-        let place = &mut self.predicates[self.base.predicates + row as usize];
-        *place = *place & !mask | values & mask;
+        let predicate = &mut self.predicates[self.base.predicates + row as usize];
+        *predicate = *predicate & !mask | values & mask;
     }
 
     /// A row, to be written by code that knows which lanes are active.

@@ -171,24 +171,24 @@ impl Format {
     }
 }
 
-/// `significand / 2^places`, rounded to an integer.
-fn round_at(significand: u128, places: i32, negative: bool, round: Round) -> u128 {
-    if places <= 0 {
-        return significand << -places;
+/// `significand / 2^shift`, rounded to an integer.
+fn round_at(significand: u128, shift: i32, negative: bool, round: Round) -> u128 {
+    if shift <= 0 {
+        return significand << -shift;
     }
-    if places > 127 {
+    if shift > 127 {
         let up = round.up(negative, false, true, std::cmp::Ordering::Less);
         return u128::from(up);
     }
-    let kept = significand >> places;
-    let rest = significand & ((1 << places) - 1);
-    let half = rest.cmp(&(1 << (places - 1)));
+    let kept = significand >> shift;
+    let rest = significand & ((1 << shift) - 1);
+    let half = rest.cmp(&(1 << (shift - 1)));
     kept + u128::from(round.up(negative, kept & 1 == 1, rest != 0, half))
 }
 
-/// `value / 2^places`; the lowest bit of the result is set if anything was lost.
-fn shift_right(value: u128, places: i32) -> u128 {
-    if places > 127 { u128::from(value != 0) } else { value >> places | u128::from(value & ((1 << places) - 1) != 0) }
+/// `value / 2^shift`; the lowest bit of the result is set if anything was lost.
+fn shift_right(value: u128, shift: i32) -> u128 {
+    if shift > 127 { u128::from(value != 0) } else { value >> shift | u128::from(value & ((1 << shift) - 1) != 0) }
 }
 
 impl Number {
@@ -275,8 +275,8 @@ impl Number {
                 let (top, other_top) = (e + s.ilog2() as i32, f + t.ilog2() as i32);
                 let unit = top.max(other_top) - 124;
                 let align = |significand: u128, exponent: i32| {
-                    let places = unit - exponent;
-                    if places > 0 { shift_right(significand, places) } else { significand << -places }
+                    let shift = unit - exponent;
+                    if shift > 0 { shift_right(significand, shift) } else { significand << -shift }
                 };
                 let signed =
                     |magnitude: u128, negative| if negative { -(magnitude as i128) } else { magnitude as i128 };
@@ -314,10 +314,10 @@ impl Number {
             (Infinite { .. }, _) | (_, Zero { .. }) => Infinite { negative },
             (Zero { .. }, _) | (_, Infinite { .. }) => Zero { negative },
             (Finite { significand: s, exponent: e, .. }, Finite { significand: t, exponent: f, .. }) => {
-                let places = s.leading_zeros();
-                let s = s << places;
+                let shift = s.leading_zeros();
+                let s = s << shift;
                 let significand = (s / t) | u128::from(!s.is_multiple_of(t));
-                Finite { negative, significand, exponent: e - places as i32 - f }
+                Finite { negative, significand, exponent: e - shift as i32 - f }
             }
         }
     }
@@ -329,12 +329,12 @@ impl Number {
             Nan | Zero { .. } | Infinite { negative: false } => self,
             Infinite { negative: true } | Finite { negative: true, .. } => Nan,
             Finite { significand, exponent, .. } => {
-                let places = significand.leading_zeros() as i32 - 1;
-                let places = if (exponent - places) % 2 == 0 { places } else { places - 1 };
-                let square = significand << places;
+                let shift = significand.leading_zeros() as i32 - 1;
+                let shift = if (exponent - shift) % 2 == 0 { shift } else { shift - 1 };
+                let square = significand << shift;
                 let root = square.isqrt();
                 let significand = root | u128::from(root * root != square);
-                Finite { negative: false, significand, exponent: (exponent - places) / 2 }
+                Finite { negative: false, significand, exponent: (exponent - shift) / 2 }
             }
         }
     }

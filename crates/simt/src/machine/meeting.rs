@@ -27,19 +27,19 @@ pub(super) fn meet_lanes(
     if lanes(mask).all(|lane| missing(named[lane]) == 0) {
         let mut left = mask;
         while left != 0 {
-            let together = group(named[left.trailing_zeros() as usize & 31]);
-            observe::lanes_met(worker, warp, split, together);
-            cross_lanes(code, warp, split, together);
-            left &= !together;
+            let met = group(named[left.trailing_zeros() as usize & 31]);
+            observe::lanes_met(worker, warp, split, met);
+            cross_lanes(code, warp, split, met);
+            left &= !met;
         }
         split.pc += 1;
         return Ok(Next::On);
     }
-    let together = group(members);
-    let (others, rest) = (mask & !together, split.mask & !mask);
+    let met = group(members);
+    let (others, rest) = (mask & !met, split.mask & !mask);
     let mut waits = *split;
     if others | rest != 0 {
-        waits = warp.part(*split, together, &[(split.pc, others), (split.pc + 1, rest)], split.pc + 1);
+        waits = warp.part(*split, met, &[(split.pc, others), (split.pc + 1, rest)], split.pc + 1);
     }
     warp.waiting.push((waits, Wait::Lanes { members }));
     Ok(Next::Gone)

@@ -155,8 +155,8 @@ impl Memory {
     ///
     /// The object does not exist.
     pub fn destroy_texture(&mut self, handle: u64) -> Result<(), TextureError> {
-        let place = index_of(handle, TEXTURES).and_then(|index| self.objects.textures.get_mut(index));
-        place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
+        let slot = index_of(handle, TEXTURES).and_then(|index| self.objects.textures.get_mut(index));
+        slot.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
     }
 
     /// Creates a surface object for the first level of an array. Its handle is passed to kernels as
@@ -177,8 +177,8 @@ impl Memory {
     ///
     /// The object does not exist.
     pub fn destroy_surface(&mut self, handle: u64) -> Result<(), TextureError> {
-        let place = index_of(handle, SURFACES).and_then(|index| self.objects.surfaces.get_mut(index));
-        place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
+        let slot = index_of(handle, SURFACES).and_then(|index| self.objects.surfaces.get_mut(index));
+        slot.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
     }
 
     /// Creates a sampler object, for a `.samplerref` variable.

@@ -230,7 +230,7 @@ impl BankRule {
 
 impl TransactionRule {
     /// Lanes whose words of this width are one request to the caches.
-    pub(super) fn lanes_together(self, width: u32) -> usize {
+    pub(super) fn lanes_per_request(self, width: u32) -> usize {
         match (self, width) {
             (Self::LinesAndSectors, 8) => 16,
             (Self::LinesAndSectors, 16) => 8,

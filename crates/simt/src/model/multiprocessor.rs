@@ -208,9 +208,9 @@ impl Multiprocessor {
             }
             return;
         }
-        let lanes_together = self.model.global.lanes_together(access.width);
-        for start in (0..32).step_by(lanes_together) {
-            let group = access.mask & (u32::MAX >> (32 - lanes_together) << start);
+        let lanes_per_request = self.model.global.lanes_per_request(access.width);
+        for start in (0..32).step_by(lanes_per_request) {
+            let group = access.mask & (u32::MAX >> (32 - lanes_per_request) << start);
             let (pieces, count) = pieces(access, group);
             for piece in &pieces[..count] {
                 if self.notes.is_some() {

@@ -112,7 +112,7 @@ fn segments(access: &Access, half: u32, each: &mut impl FnMut(u64, u32)) {
 /// touches: aligned pieces of `unit` bytes. No lane touches two, since words are aligned. Later, a
 /// request is one, of the whole warp.
 fn distinct_units(access: &Access, rule: TransactionRule, unit: u32, each: &mut impl FnMut(u64, u32)) {
-    for group in coalesce::groups(access.mask, rule.lanes_together(access.width)) {
+    for group in coalesce::groups(access.mask, rule.lanes_per_request(access.width)) {
         let mut units = [0u64; 32];
         let mut count = 0;
         for lane in lanes(group) {
@@ -131,7 +131,7 @@ fn distinct_units(access: &Access, rule: TransactionRule, unit: u32, each: &mut 
 /// Optimization", GTC 2012). That three sectors of a line take two transactions, of two sectors and
 /// of one, is an assumption: only bytes in sectors that are written move.
 fn stored(access: &Access, rule: TransactionRule, each: &mut impl FnMut(u64, u32)) {
-    for group in coalesce::groups(access.mask, rule.lanes_together(access.width)) {
+    for group in coalesce::groups(access.mask, rule.lanes_per_request(access.width)) {
         // The lines in the order of their first lane, with a bit for each sector.
         let mut lines = [(0u64, 0u8); 32];
         let mut count = 0;

@@ -98,7 +98,7 @@ fn post_dominators(successors: &[Vec<u32>], ends: &[u32]) -> Vec<Option<u32>> {
                 }
                 found = Some(match found {
                     None => target,
-                    Some(other) => meet(target, other, &number, &dominator),
+                    Some(other) => common_dominator(target, other, &number, &dominator),
                 });
             }
             if found.is_some() && dominator[node as usize] != found {
@@ -111,7 +111,7 @@ fn post_dominators(successors: &[Vec<u32>], ends: &[u32]) -> Vec<Option<u32>> {
     dominator
 }
 
-fn meet(mut a: u32, mut b: u32, number: &[u32], dominator: &[Option<u32>]) -> u32 {
+fn common_dominator(mut a: u32, mut b: u32, number: &[u32], dominator: &[Option<u32>]) -> u32 {
     while a != b {
         while number[a as usize] < number[b as usize] {
             let Some(up) = dominator[a as usize] else { return b };

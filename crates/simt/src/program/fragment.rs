@@ -57,7 +57,7 @@ impl Fragment {
     /// The row and column in the matrix of a lane's element.
     pub fn position(&self, element: usize, lane: usize) -> (usize, usize) {
         if let Some(layout) = self.quads {
-            return self.place_in_quads(layout, element, lane);
+            return self.position_in_quads(layout, element, lane);
         }
         let (group, in_group) = (lane / 4, lane % 4);
         let each = self.elements_per_register();
@@ -96,7 +96,7 @@ impl Fragment {
 
     /// PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type". The four matrices
     /// are stacked (for B: side by side).
-    fn place_in_quads(&self, layout: MatrixLayout, element: usize, lane: usize) -> (usize, usize) {
+    fn position_in_quads(&self, layout: MatrixLayout, element: usize, lane: usize) -> (usize, usize) {
         let (in_quad, quad, upper) = (lane % 4, lane / 4 % 4, lane / 16);
         match (self.role, layout) {
             (MatrixRole::A, MatrixLayout::Row) => (8 * quad + in_quad + 4 * upper, element),

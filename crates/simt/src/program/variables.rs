@@ -71,12 +71,12 @@ pub(super) fn allocate(
             addresses[handle.index()] = Some(address);
             continue;
         }
-        let place = match variable.space {
+        let allocated = match variable.space {
             Space::Global => memory.allocate(size),
             Space::Constant => memory.allocate_constant(size),
             _ => continue,
         };
-        let address = place.map_err(|error| failed(variable, error))?;
+        let address = allocated.map_err(|error| failed(variable, error))?;
         // What the initialiser omits is zero (PTX manual, "Initializers"), like all new memory.
         memory.mark_written(address);
         addresses[handle.index()] = Some(address);

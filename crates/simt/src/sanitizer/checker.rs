@@ -266,7 +266,7 @@ impl<'l> Checker<'l> {
                     report_race(findings, races, copies, &access(), &conflict);
                 }
             });
-            self.pending.meet(findings, access, lanes.mask & !raced);
+            self.pending.report(findings, access, lanes.mask & !raced);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use ptx::Space;
 
-use crate::sanitizer::asynchronous::copies::{Copies, Met};
+use crate::sanitizer::asynchronous::copies::{Copies, Overlap};
 use crate::sanitizer::asynchronous::underway::{Ahead, Operation, Run, Underway};
 use crate::sanitizer::finding::{Conflict, FindingKind};
 use crate::sanitizer::findings::{Findings, Party};
@@ -27,34 +27,34 @@ impl Operations {
 
     /// Reports lanes of `mask` whose access conflicts with an operation under way.
     #[inline(always)]
-    pub fn meet<'a>(&self, findings: &mut Findings, access: impl Fn() -> Accessed<'a>, mask: u32) {
+    pub fn report<'a>(&self, findings: &mut Findings, access: impl Fn() -> Accessed<'a>, mask: u32) {
         if self.copies.any() {
-            self.meet_copies(findings, &access(), mask);
+            self.report_copies(findings, &access(), mask);
         }
         if self.underway.any() {
-            self.meet_underway(findings, &access(), mask);
+            self.report_underway(findings, &access(), mask);
         }
     }
 
     /// Reports lanes whose access conflicts with a `cp.async` under way.
     #[cold]
     #[inline(never)]
-    fn meet_copies(&self, findings: &mut Findings, access: &Accessed, mask: u32) {
+    fn report_copies(&self, findings: &mut Findings, access: &Accessed, mask: u32) {
         let &Accessed { block, touch, lanes, target } = access;
         let Touch { intent, space, warp, .. } = *touch;
         let &Intent { action, place, width, .. } = intent;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-            let address = target.address(lanes, lane);
-            let old = || (touch.old)(address);
-            let (met, does) = match (space, action) {
-                (Space::Shared, _) => (self.copies.writing(address, width), AccessAction::Write),
+            let accessed = target.address(lanes, lane);
+            let old = || (touch.old)(accessed);
+            let (overlap, does) = match (space, action) {
+                (Space::Shared, _) => (self.copies.writing(accessed, width), AccessAction::Write),
                 (_, AccessAction::Read) => (None, AccessAction::Read),
-                _ => (self.copies.reading(address, width), AccessAction::Read),
+                _ => (self.copies.reading(accessed, width), AccessAction::Read),
             };
-            let Some(Met { copy, lane: copied_by, address: meeting }) = met else { continue };
+            let Some(Overlap { copy, lane: copied_by, address }) = overlap else { continue };
             // A write that does not change the value, or writes what the copy will write, is
             // harmless.
-            let then = if space == Space::Shared { self.copies.value_then(address, width, old()) } else { old() };
+            let then = if space == Space::Shared { self.copies.value_then(accessed, width, old()) } else { old() };
             if action == AccessAction::Write && (touch.new)(lane) == then {
                 continue;
             }
@@ -62,8 +62,7 @@ impl Operations {
             let first = party(place, warp, lane as u32, Some(action));
             let second = party(copy.place, copy.warp, copied_by as u32, Some(does));
             let actions = [action, does];
-            let kind =
-                FindingKind::PendingCopy(Conflict { space, address: meeting, width, actions, allocation: target.span });
+            let kind = FindingKind::PendingCopy(Conflict { space, address, width, actions, allocation: target.span });
             findings.add(kind, first, Some(second));
         }
     }
@@ -71,7 +70,7 @@ impl Operations {
     /// Reports lanes whose access conflicts with a bulk copy or product under way.
     #[cold]
     #[inline(never)]
-    fn meet_underway(&self, findings: &mut Findings, access: &Accessed, mask: u32) {
+    fn report_underway(&self, findings: &mut Findings, access: &Accessed, mask: u32) {
         let &Accessed { block, touch, lanes, target } = access;
         let Touch { intent, space, warp, .. } = *touch;
         let &Intent { action, place, width, .. } = intent;

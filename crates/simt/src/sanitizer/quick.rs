@@ -144,15 +144,15 @@ enum Earlier {
 
 #[inline(always)]
 fn earlier(stamps: &Stamps, before: Mark, mark: Mark, now: Now) -> Earlier {
-    if before.0 == 0 || !before.is_apart() && now.is_fine(before.0, mark.0) {
+    if before.0 == 0 || !before.is_per_cell() && now.is_fine(before.0, mark.0) {
         return Earlier::Fine;
     }
-    if !before.is_apart() {
+    if !before.is_per_cell() {
         let own = (before.0 ^ mark.0) & WARP == 0 && before.0 >= now.from;
         return if own { Earlier::Mixed } else { Earlier::Other };
     }
     let mut fine = true;
-    for (cell, &entry) in stamps.of_apart(before).iter().enumerate() {
+    for (cell, &entry) in stamps.row(before).iter().enumerate() {
         fine &= now.is_fine(entry, mark.of_cell(cell));
     }
     if fine { Earlier::Fine } else { Earlier::Mixed }
@@ -192,7 +192,7 @@ fn whole_row(shadow: &mut Shadow, row: usize, mark: Mark, how: How, now: Now) ->
 /// "none" also requires that no stamp is of another block.
 #[inline(always)]
 fn are_fine(stamps: &Stamps, before: Mark, part: Part, or_older: bool, now: Now) -> (bool, bool) {
-    if before.0 == 0 || !before.is_apart() && now.is_ordered(before.0) {
+    if before.0 == 0 || !before.is_per_cell() && now.is_ordered(before.0) {
         return (true, false);
     }
     let mut room = [0; ROW];

@@ -131,7 +131,7 @@ impl Pair {
         self.released.remove(&0);
     }
 
-    fn place(&self, block: usize, thread: u32) -> usize {
+    fn index_of(&self, block: usize, thread: u32) -> usize {
         block * THREADS as usize + thread as usize
     }
 
@@ -141,8 +141,8 @@ impl Pair {
 
     /// Advances a thread's time: its later accesses are not released.
     fn advance(&mut self, thread: u32) {
-        let place = self.place(self.cluster, thread);
-        self.known[thread as usize][place] += 1;
+        let index = self.index_of(self.cluster, thread);
+        self.known[thread as usize][index] += 1;
     }
 
     fn meet(&mut self, waiting: [u32; 3], passing: [u32; 3]) {
@@ -248,7 +248,7 @@ impl Pair {
     fn step(&mut self, step: &Step) {
         match *step {
             Step::Access(thread) => {
-                let time = self.known[thread as usize][self.place(self.cluster, thread)];
+                let time = self.known[thread as usize][self.index_of(self.cluster, thread)];
                 self.accesses.push((self.cluster, thread, time, self.clocks.interval(thread / 32)));
             }
             Step::Meet(waiting, passing) => self.meet(waiting, passing),
@@ -272,7 +272,7 @@ impl Pair {
     fn differ(&mut self) -> Option<((usize, u32), u32, bool)> {
         for &(block, of, time, stamp) in &self.accesses {
             for by in 0..THREADS {
-                let expected = self.known[by as usize][self.place(block, of)] >= time;
+                let expected = self.known[by as usize][self.index_of(block, of)] >= time;
                 let found = match block == self.cluster {
                     true => by == of || self.clocks.known(by, of) >= stamp,
                     false => self.releases.knows(by, self.starts[block], of as usize, stamp),

@@ -70,8 +70,8 @@ impl Pattern {
             Self::Row(start) => start + lane,
             Self::Stride(start, stride) => start + stride * lane,
             Self::Same(start) => start,
-            Self::Groups(start, count, apart) => start + lane / count * apart,
-            Self::Rows(start, count, apart) => start + lane % count + lane / count * apart,
+            Self::Groups(start, count, stride) => start + lane / count * stride,
+            Self::Rows(start, count, stride) => start + lane % count + lane / count * stride,
             Self::Anywhere(ref elements) => elements[lane as usize],
         }
     }
@@ -119,8 +119,8 @@ fn pattern() -> impl Strategy<Value = Pattern> {
         3 => start().prop_map(Pattern::Row),
         2 => (start(), prop_oneof![Just(2u32), Just(11), Just(33)]).prop_map(|(start, by)| Pattern::Stride(start, by)),
         2 => start().prop_map(Pattern::Same),
-        2 => (start(), 2u32..17, 1u32..20).prop_map(|(start, count, apart)| Pattern::Groups(start, count, apart)),
-        2 => (start(), 4u32..17, 0u32..40).prop_map(|(start, count, apart)| Pattern::Rows(start, count, apart)),
+        2 => (start(), 2u32..17, 1u32..20).prop_map(|(start, count, stride)| Pattern::Groups(start, count, stride)),
+        2 => (start(), 4u32..17, 0u32..40).prop_map(|(start, count, stride)| Pattern::Rows(start, count, stride)),
         1 => prop::collection::vec(0u32..128, 32).prop_map(Pattern::Anywhere),
     ]
 }

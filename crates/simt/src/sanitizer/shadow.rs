@@ -47,7 +47,7 @@ impl Mark {
 
     /// Whether each cell has its own stamp.
     #[inline(always)]
-    pub fn is_apart(self) -> bool {
+    pub fn is_per_cell(self) -> bool {
         self.0 & 31 == 0
     }
 
@@ -142,7 +142,7 @@ impl Stamps {
     /// The stamps of a row's cells.
     #[inline(always)]
     pub fn of<'s>(&'s self, mark: Mark, room: &'s mut [u64; ROW]) -> &'s [u64; ROW] {
-        if mark.is_apart() {
+        if mark.is_per_cell() {
             return &self.rows[mark.index()];
         }
         for (at, stamp) in room.iter_mut().enumerate() {
@@ -153,20 +153,20 @@ impl Stamps {
 
     /// The stamps of a row's cells, if each cell has its own.
     #[inline(always)]
-    pub fn of_apart(&self, mark: Mark) -> &[u64; ROW] {
+    pub fn row(&self, mark: Mark) -> &[u64; ROW] {
         &self.rows[mark.index()]
     }
 
     /// The stamp of a row's cell.
     #[inline(always)]
     pub fn of_cell(&self, mark: Mark, at: usize) -> Stamp {
-        Stamp(if mark.is_apart() { self.rows[mark.index()][at % ROW] } else { mark.of_cell(at % ROW) })
+        Stamp(if mark.is_per_cell() { self.rows[mark.index()][at % ROW] } else { mark.of_cell(at % ROW) })
     }
 
     /// The stamps of a row's cells, as separate entries that can be changed.
     #[inline(always)]
     pub fn per_cell(&mut self, mark: &mut Mark) -> &mut [u64; ROW] {
-        if mark.0 == 0 || !mark.is_apart() {
+        if mark.0 == 0 || !mark.is_per_cell() {
             self.part(mark);
         }
         &mut self.rows[mark.index()]
@@ -189,7 +189,7 @@ impl Stamps {
     /// Replaces the mark of a whole row.
     #[inline(always)]
     pub fn set(&mut self, old: &mut Mark, new: Mark) {
-        if old.is_apart() && old.0 != 0 {
+        if old.is_per_cell() && old.0 != 0 {
             self.free.push(old.index() as u32);
         }
         *old = new;

@@ -22,7 +22,7 @@ pub(crate) fn end(worker: &mut Worker) -> Result<(), Fault> {
 
 /// Each warp has had its turn, with or without `progress`. Returns whether threads can proceed that
 /// could not before.
-pub(crate) fn meet<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], progress: bool) -> bool {
+pub(crate) fn release<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], progress: bool) -> bool {
     worker.asynchronous.cluster_arrivals
         && (cluster::complete(worker, warps) || !progress && cluster::release_joins(warps))
 }

@@ -51,7 +51,7 @@ pub(crate) fn execute<'l>(
         }
         Matrix::WaitForProducts { groups_left } => {
             observe::products_awaited(worker, warp, *groups_left);
-            return Ok(warpgroup::meet(worker, warp, at.split));
+            return Ok(warpgroup::await_products(worker, warp, at.split));
         }
     }
     .map_err(|refused| refused.at(pc))?;

@@ -94,7 +94,7 @@ pub(crate) fn multiply<'l>(
 
 /// A warp waits for the products of its warpgroup, until all four warps have begun their parts.
 /// Returns whether it continues at once: without a whole warpgroup, there are no products.
-pub(crate) fn meet(worker: &mut Worker, warp: &mut Warp, split: &Split) -> bool {
+pub(crate) fn await_products(worker: &mut Worker, warp: &mut Warp, split: &Split) -> bool {
     let barrier = WARPGROUP_BARRIER + warp.index / WARPS_OF_GROUP;
     let threads = Some(WARPS_OF_GROUP * 32);
     let arrival = Arrival { barrier, threads, mask: u32::MAX, exists: warp.exists, predicate: None };
@@ -134,14 +134,14 @@ fn read<'l>(
     let in_piece = 128 / bits;
     let (lines, along) = if transposed { (0..k, vectors.clone()) } else { (vectors.clone(), 0..k) };
     let pieces = along.start / in_piece..along.end.div_ceil(in_piece);
-    let places: Vec<(usize, usize)> = lines.flat_map(|line| pieces.clone().map(move |piece| (line, piece))).collect();
+    let pieces: Vec<(usize, usize)> = lines.flat_map(|line| pieces.clone().map(move |piece| (line, piece))).collect();
     let mut elements = vec![0; vectors.len() * k];
-    for places in places.chunks(32) {
+    for some in pieces.chunks(32) {
         let mut addresses: WideRow = [0; 32];
-        for (address, &(line, piece)) in addresses.iter_mut().zip(places) {
+        for (address, &(line, piece)) in addresses.iter_mut().zip(some) {
             *address = matrix.address(line as u64, piece as u64);
         }
-        let all = u32::MAX >> (32 - places.len());
+        let all = u32::MAX >> (32 - some.len());
         let what = SideAccess::Async(&SideAccess::Read(16));
         let mask = observe::touch_at(worker, warp, Space::Shared, what, all, &addresses, at.counter);
         if worker.checker.is_some() {
@@ -150,7 +150,7 @@ fn read<'l>(
         let mut words = [[0; 32]; 4];
         let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, 16, fault);
         worker.block.shared.load_each(&Access::new(mask, &addresses, 16), &mut words).map_err(refused)?;
-        for (lane, &(line, piece)) in places.iter().enumerate() {
+        for (lane, &(line, piece)) in some.iter().enumerate() {
             for within in 0..in_piece {
                 let at = within * bits;
                 let element = words[at / 32][lane] >> (at % 32) & (u32::MAX >> (32 - bits));

@@ -245,13 +245,13 @@ fn report(worker: &mut Worker, warp: &mut Warp, intent: &Intent, space: Space, m
     let possible = {
         let (new, old) = values(&warp.registers, memory, shared, intent, space);
         let touch = Touch { intent, space, warp: warp.index, new: &new, old: &old };
-        let together = match space {
+        let in_one_memory = match space {
             Space::Shared | Space::Global | Space::Constant => true,
             Space::ClusterShared => refuse(addresses[mask.trailing_zeros() as usize & 31]).is_none(),
             _ => false,
         };
         let mut shape = Shape::new();
-        let done = together && {
+        let done = in_one_memory && {
             let lowest = shape.follow(mask, addresses, width);
             checker.access(&touch, &mut shape, lowest)
         };

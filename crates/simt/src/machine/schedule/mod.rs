@@ -2,7 +2,7 @@
 //! [`step`](super::step), and no instruction knows of an order.
 //!
 //! - `run`: a whole launch, over the host's threads; the report.
-//! - `together`: the blocks of a launch on one thread, in order or side by side; `waiting` notices
+//! - `one_thread`: the blocks of a launch on one thread, in order or side by side; `waiting` notices
 //!   that none makes progress. `slot` is room for one of several clusters that take turns.
 //! - `resident`: blocks side by side on the multiprocessors of a model; `sample`: those of them
 //!   whose time is predicted.
@@ -10,11 +10,11 @@
 //! - `patience`: lanes that wait to reconverge with lanes that wait for them.
 
 mod deadlock;
+pub(crate) mod one_thread;
 pub(crate) mod patience;
 pub(crate) mod resident;
 pub(crate) mod run;
 mod sample;
 pub(crate) mod slot;
-pub(crate) mod together;
 pub(crate) mod turns;
 pub(crate) mod waiting;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::resident::Placement;
-use crate::machine::schedule::{resident, together, turns};
+use crate::machine::schedule::{one_thread, resident, turns};
 use crate::machine::state::{RunningLaunch, Stop, Worker};
 use crate::memory::Caller;
 use crate::request::Recorder;
@@ -26,7 +26,7 @@ pub(crate) fn run(
     let workers = wanted.clamp(1, usize::try_from(launched.clusters()).unwrap_or(usize::MAX));
     let (mut modelled, mut prediction) = (None, None);
     let counted = match placement {
-        None if ordered || launched.cooperative => together::run(&launched),
+        None if ordered || launched.cooperative => one_thread::run(&launched),
         None => run_in_parallel(&launched, threads, workers),
         Some(placement) => {
             let on_model = |workers| resident::run(&launched, &placement, workers);

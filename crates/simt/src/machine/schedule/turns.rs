@@ -92,7 +92,7 @@ fn turn_of_blocks<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: 
         progress |= turn.progress;
         done &= turn.done;
     }
-    progress |= asynchronous::turns::meet(worker, warps, progress);
+    progress |= asynchronous::turns::release(worker, warps, progress);
     progress |= !progress && !done && go_on_past_lanes(worker, warps);
     progress |= !progress && !done && end_past_barriers(worker, warps);
     if !progress && !done && !asynchronous::turns::fail_waits(worker, warps)? {

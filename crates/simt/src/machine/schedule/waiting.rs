@@ -1,5 +1,5 @@
 //! Detects that no block of a launch makes progress because all wait for others to write.
-//! `together` asks between rounds; this only reads counters.
+//! `one_thread` asks between rounds; this only reads counters.
 //!
 //! A waiting block reads the same memory again and again, with volatile, relaxed or acquire loads
 //! or atomic operations. As long as no block changes device memory, such blocks make no progress.

@@ -230,9 +230,9 @@ impl<'l> Worker<'l> {
             }
             Special::WarpId => [warp.index.into(); 32],
             Special::MultiprocessorId => {
-                let place = self.block.residence.multiprocessor;
+                let index = self.block.residence.multiprocessor;
                 let modelled =
-                    self.modelled.as_ref().map(|modelled| modelled.multiprocessors[place].position.number.into());
+                    self.modelled.as_ref().map(|modelled| modelled.multiprocessors[index].position.number.into());
                 [modelled.unwrap_or(self.block.number % u64::from(self.launched.multiprocessors)); 32]
             }
             Special::ClockHigh | Special::GlobalTimerHigh => [warp.executed >> 32; 32],

@@ -89,7 +89,7 @@ impl Image<'_> {
     ) -> Result<Texel, TexelFault> {
         let format = self.format();
         let size = u64::from(format.bytes());
-        let (address, (sector, within)) = self.place(level, layer, [x, y, z]);
+        let (address, (sector, within)) = self.locate(level, layer, [x, y, z]);
         let Self { group, lane, .. } = *self;
         self.touched.push(Touched { group, sector, address: Some(address), lane, within });
         if let Some(seen) = self.seen.as_mut().filter(|seen| !seen.weightless) {
@@ -110,12 +110,12 @@ impl Image<'_> {
 
     /// Looks up the sector of a texel without reading it.
     pub fn look_for(&mut self, level: u32, layer: u32, index: [u32; 3]) {
-        let (_, (sector, within)) = self.place(level, layer, index);
+        let (_, (sector, within)) = self.locate(level, layer, index);
         self.touched.push(Touched { group: self.group, sector, address: None, lane: self.lane, within });
     }
 
     /// The address of a texel, its sector, and where in that it is.
-    fn place(&self, level: u32, layer: u32, index: [u32; 3]) -> (u64, (u64, u32)) {
+    fn locate(&self, level: u32, layer: u32, index: [u32; 3]) -> (u64, (u64, u32)) {
         let size = u64::from(self.format().bytes());
         let [x, y, z] = index.map(u64::from);
         match self.source {

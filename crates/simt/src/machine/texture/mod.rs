@@ -129,7 +129,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
     let mut seen = observe::checks(worker).map(|checks| Seen { forgives: checks.memory, ..Seen::default() });
     let mut reported = Vec::new();
     let mut texel_bytes = 0;
-    let mut lanes_together = 4;
+    let mut lanes_per_lookup = 4;
     for lane in lanes(mask) {
         let texture = texture_of(worker, warp.registers.wide(fetch.texture)[lane], lane)?;
         let sampling = match fetch.sampler {
@@ -163,7 +163,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         {
             return refuse(TextureFault::NotLinearMemory, lane);
         }
-        lanes_together = lanes_of_request(&texture.source);
+        lanes_per_lookup = lanes_of_request(&texture.source);
         let group = lane as u32 / lanes_of_sectors(&texture.source, &sampling, fetch.component.is_some());
         let memory = worker.launched.memory;
         let mut image = Image {
@@ -205,7 +205,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
     }
     touched.sort_unstable();
     watch::elements(worker, warp, RequestedMemory::Texture, (texel_bytes, &touched), at);
-    count(&mut worker.counters[counter as usize].texture, &touched, texel_bytes, mask, lanes_together);
+    count(&mut worker.counters[counter as usize].texture, &touched, texel_bytes, mask, lanes_per_lookup);
     Ok(())
 }
 

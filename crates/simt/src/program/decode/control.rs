@@ -224,7 +224,7 @@ impl FunctionDecoder<'_, '_> {
     }
 
     fn rows_of(&self, variable: Handle<ptx::Variable>) -> Decoded<Rows> {
-        match self.places.get(&variable) {
+        match self.storage.get(&variable) {
             Some(&Storage::Rows(rows)) => Ok(rows),
             _ => {
                 let name = &self.builder.module.variables[variable].name;

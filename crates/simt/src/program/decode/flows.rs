@@ -84,7 +84,7 @@ impl Words {
         let (function, mut words) = (decoder.function, Self::default());
         let mut next = function.registers.len() + 1;
         for &variable in function.parameters.iter().chain(&function.results).chain(&function.variables) {
-            let Some(&Storage::Rows(rows)) = decoder.places.get(&variable) else { continue };
+            let Some(&Storage::Rows(rows)) = decoder.storage.get(&variable) else { continue };
             let count = rows.count as usize;
             words.of.insert(variable, (next, count));
             let name: Arc<str> = format!("the parameter {}", decoder.builder.module.variables[variable].name).into();

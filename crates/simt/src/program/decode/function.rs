@@ -90,7 +90,7 @@ pub(super) struct FunctionDecoder<'b, 'm> {
     pub function: &'m Function,
     /// The row of each register.
     pub rows: Vec<u32>,
-    pub places: HashMap<Handle<Variable>, Storage>,
+    pub storage: HashMap<Handle<Variable>, Storage>,
     pub frame: FunctionCode,
     /// The rows of registers and parameters.
     pub settled: Rowcount,
@@ -122,7 +122,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
             handle,
             function,
             rows: Vec::new(),
-            places: HashMap::new(),
+            storage: HashMap::new(),
             frame: FunctionCode::default(),
             settled: Rowcount::default(),
             temporary: Rowcount::default(),
@@ -151,41 +151,41 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         if function.is_kernel {
             let (offsets, _) = layout::parameters(module, function);
             for (&variable, offset) in function.parameters.iter().zip(offsets) {
-                self.places.insert(variable, Storage::Kernel(offset));
+                self.storage.insert(variable, Storage::Kernel(offset));
             }
         } else {
             for &variable in &function.parameters {
                 let rows = self.reserve_rows(self.bytes_of(variable))?;
                 self.frame.parameters.push(rows);
-                self.places.insert(variable, Storage::Rows(rows));
+                self.storage.insert(variable, Storage::Rows(rows));
             }
             for &variable in &function.results {
                 let rows = self.reserve_rows(self.bytes_of(variable))?;
                 self.frame.results.push(rows);
-                self.places.insert(variable, Storage::Rows(rows));
+                self.storage.insert(variable, Storage::Rows(rows));
             }
         }
         for &variable in &function.variables {
             match module.variables[variable].space {
                 ptx::Space::Local => {
                     let offset = self.reserve_local(variable);
-                    self.places.insert(variable, Storage::Local(offset));
+                    self.storage.insert(variable, Storage::Local(offset));
                 }
                 ptx::Space::Parameter => {
                     let rows = self.reserve_rows(self.bytes_of(variable))?;
-                    self.places.insert(variable, Storage::Rows(rows));
+                    self.storage.insert(variable, Storage::Rows(rows));
                 }
                 _ => {}
             }
         }
         for variable in addressed {
-            let Some(&Storage::Rows(rows)) = self.places.get(&variable) else { continue };
+            let Some(&Storage::Rows(rows)) = self.storage.get(&variable) else { continue };
             if !function.parameters.contains(&variable) {
                 let what = format!("the address of `{}`, which only calls may use", module.variables[variable].name);
                 return Err(LoadErrorReason::Misplaced { what });
             }
             let offset = self.reserve_local(variable);
-            self.places.insert(variable, Storage::Local(offset));
+            self.storage.insert(variable, Storage::Local(offset));
             self.emit(HELPER, Action::Spill { rows, offset });
         }
         // The carry flag.

@@ -111,16 +111,16 @@ impl FunctionDecoder<'_, '_> {
             Op::TextureQuery { what, of_surface, dst, object, level } => {
                 self.texture_query((*what, *of_surface), *dst, *object, *level)
             }
-            Op::SurfaceLoad { ty, dsts, surface, place, outside } => {
-                self.surface_load(*ty, dsts, *surface, place, *outside)
+            Op::SurfaceLoad { ty, dsts, surface, position, outside } => {
+                self.surface_load(*ty, dsts, *surface, position, *outside)
             }
-            Op::SurfaceStore { formatted, ty, srcs, surface, place, outside } => {
+            Op::SurfaceStore { formatted, ty, srcs, surface, position, outside } => {
                 let action = if *formatted { SurfaceAction::StoreFormatted } else { SurfaceAction::Store };
-                self.texture_write((action, *formatted), *ty, srcs, *surface, place, *outside)
+                self.texture_write((action, *formatted), *ty, srcs, *surface, position, *outside)
             }
-            Op::SurfaceReduce { by_element, op, ty, src, surface, place, outside } => {
+            Op::SurfaceReduce { by_element, op, ty, src, surface, position, outside } => {
                 let action = SurfaceAction::Reduce(*op);
-                self.texture_write((action, *by_element), *ty, &[*src], *surface, place, *outside)
+                self.texture_write((action, *by_element), *ty, &[*src], *surface, position, *outside)
             }
 
             // Asynchronous copies and mbarriers.

@@ -79,7 +79,7 @@ impl FunctionDecoder<'_, '_> {
         };
         Ok(match address.base {
             AddressBase::Absolute => fixed(self, space, offset),
-            AddressBase::Variable(variable) => match self.places.get(&variable) {
+            AddressBase::Variable(variable) => match self.storage.get(&variable) {
                 Some(&Storage::Kernel(start)) => Target::Kernel(start.wrapping_add(offset)),
                 Some(&Storage::Rows(rows)) => Target::Rows(rows, offset),
                 Some(&Storage::Local(start)) => {

@@ -168,7 +168,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         self.emit(HELPER, Action::Return { join_at: RETURN });
         let target = |position: &mut u32| *position = starts.get(*position as usize).copied().unwrap_or(RETURN);
         let end = body.len() as u32;
-        let meeting = |position: &mut u32| match *position {
+        let join = |position: &mut u32| match *position {
             NEVER_JOINS | RETURN => {}
             at if at == end => *position = RETURN,
             at => *position = starts[at as usize],
@@ -176,7 +176,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         for instruction in &mut self.builder.instructions[first..] {
             let (targets, join_at) = instruction.action.targets_mut();
             targets.iter_mut().for_each(target);
-            join_at.into_iter().for_each(meeting);
+            join_at.into_iter().for_each(join);
         }
         self.builder.functions.push(self.frame);
         Ok(searched)

@@ -164,7 +164,7 @@ impl FunctionDecoder<'_, '_> {
         let variable = &self.builder.module.variables[handle];
         let found = match variable.space {
             Space::Shared => self.builder.shared.get(&handle).copied(),
-            Space::Parameter => match self.places.get(&handle) {
+            Space::Parameter => match self.storage.get(&handle) {
                 Some(&Storage::Kernel(offset)) => Some(offset),
                 _ => None,
             },
@@ -177,11 +177,11 @@ impl FunctionDecoder<'_, '_> {
     }
 
     pub(super) fn is_local(&self, variable: Handle<ptx::Variable>) -> bool {
-        matches!(self.places.get(&variable), Some(Storage::Local(_)))
+        matches!(self.storage.get(&variable), Some(Storage::Local(_)))
     }
 
     pub(super) fn local_offset(&self, variable: Handle<ptx::Variable>) -> u64 {
-        match self.places.get(&variable) {
+        match self.storage.get(&variable) {
             Some(&Storage::Local(offset)) => offset,
             _ => 0,
         }

@@ -34,14 +34,14 @@ impl FunctionDecoder<'_, '_> {
         ty: Type,
         dsts: &[Destination],
         surface: Opaque,
-        place: &TexelPosition,
+        position: &TexelPosition,
         outside: OutOfRange,
     ) -> Decoded<()> {
         let register = dsts.iter().flatten().next();
         let wide = register.map_or(ty.bits(), |&register| self.type_of(register).bits()) == 64;
         let result = if wide { Type::B64 } else { Type::B32 };
         let rows = dsts.iter().map(|&dst| self.destination(dst, result)).collect::<Decoded<_>>()?;
-        self.surface((SurfaceAction::Load, false, wide), ty, rows, surface, place, outside)
+        self.surface((SurfaceAction::Load, false, wide), ty, rows, surface, position, outside)
     }
 
     /// A store or a reduction.
@@ -51,11 +51,11 @@ impl FunctionDecoder<'_, '_> {
         ty: Type,
         srcs: &[Operand],
         surface: Opaque,
-        place: &TexelPosition,
+        position: &TexelPosition,
         outside: OutOfRange,
     ) -> Decoded<()> {
         let rows = srcs.iter().map(|&src| self.value(src, ty)).collect::<Decoded<_>>()?;
-        self.surface((action, by_element, false), ty, rows, surface, place, outside)
+        self.surface((action, by_element, false), ty, rows, surface, position, outside)
     }
 
     fn surface(
@@ -64,17 +64,17 @@ impl FunctionDecoder<'_, '_> {
         ty: Type,
         rows: Vec<u32>,
         surface: Opaque,
-        place: &TexelPosition,
+        position: &TexelPosition,
         outside: OutOfRange,
     ) -> Decoded<()> {
-        let (surface, coordinates) = (self.opaque(surface)?, self.coordinates(place)?);
+        let (surface, coordinates) = (self.opaque(surface)?, self.coordinates(position)?);
         let access = SurfaceAccess { action, by_element, wide, ty, rows, surface, coordinates, outside };
         self.emit(COUNTED, Action::Surface(Box::new(access)));
         Ok(())
     }
 
     fn fetch(&mut self, fetch: &TextureFetch) -> Decoded<Fetch> {
-        if let geometry @ (Geometry::Cube | Geometry::CubeArray) = fetch.place.geometry {
+        if let geometry @ (Geometry::Cube | Geometry::CubeArray) = fetch.position.geometry {
             return Err(LoadErrorReason::Unsupported { what: format!("tex.{}", geometry.name()) });
         }
         let words = |decoder: &mut Self, list: &[Operand], ty| {
@@ -82,7 +82,7 @@ impl FunctionDecoder<'_, '_> {
         };
         let level = match &fetch.level {
             ptx::Level::Base => Level::Base,
-            ptx::Level::At(level) => Level::At(self.word(*level, fetch.place.ty)?),
+            ptx::Level::At(level) => Level::At(self.word(*level, fetch.position.ty)?),
             ptx::Level::Gradient(in_x, in_y) => {
                 Level::Gradient(words(self, in_x, Type::F32)?, words(self, in_y, Type::F32)?)
             }
@@ -104,16 +104,17 @@ impl FunctionDecoder<'_, '_> {
                 Some(sampler) => Some(self.opaque(sampler)?),
                 None => None,
             },
-            coordinates: self.coordinates(&fetch.place)?,
+            coordinates: self.coordinates(&fetch.position)?,
             level,
             offset: words(self, &fetch.offset, Type::S32)?,
         })
     }
 
-    fn coordinates(&mut self, place: &TexelPosition) -> Decoded<CoordinateRows> {
-        let rows = place.coordinates.iter().map(|&operand| self.word(operand, place.ty)).collect::<Decoded<_>>()?;
-        let layer = self.optional(place.layer)?;
-        Ok(CoordinateRows { geometry: place.geometry, layer, rows, whole: place.ty == Type::S32 })
+    fn coordinates(&mut self, position: &TexelPosition) -> Decoded<CoordinateRows> {
+        let rows =
+            position.coordinates.iter().map(|&operand| self.word(operand, position.ty)).collect::<Decoded<_>>()?;
+        let layer = self.optional(position.layer)?;
+        Ok(CoordinateRows { geometry: position.geometry, layer, rows, whole: position.ty == Type::S32 })
     }
 
     fn optional(&mut self, operand: Option<Operand>) -> Decoded<Option<u32>> {
@@ -128,7 +129,7 @@ impl FunctionDecoder<'_, '_> {
         match object {
             Opaque::Register(register) => self.wide(Operand::Register(register), Type::B64),
             Opaque::Variable(variable) => {
-                let constant = match self.places.get(&variable) {
+                let constant = match self.storage.get(&variable) {
                     Some(&super::function::Storage::Kernel(offset)) => {
                         Constant::Parameter { offset, bytes: 8, signed: false }
                     }

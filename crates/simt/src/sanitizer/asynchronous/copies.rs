@@ -42,7 +42,7 @@ pub(crate) struct TrackedCopy {
 }
 
 /// A lane's part of a copy, and the first byte that it and an access share.
-pub(in crate::sanitizer) struct Met<'a> {
+pub(in crate::sanitizer) struct Overlap<'a> {
     pub copy: &'a TrackedCopy,
     pub lane: usize,
     pub address: u64,
@@ -142,14 +142,14 @@ impl Copies {
                 continue;
             };
             // Together with all lanes that read as many bytes of the same allocation.
-            let together = rest & mask_of(|other| read[other] == read[lane] && holds(&span, from[other]));
+            let same = rest & mask_of(|other| read[other] == read[lane] && holds(&span, from[other]));
             let mut offsets = from.map(|from| from.wrapping_sub(base));
             let (each, count) = if read[lane] == bytes { (bytes, 1) } else { (1, read[lane]) };
             for _ in 0..count {
-                access(Some(index), AccessAction::Read, together, &offsets, each);
+                access(Some(index), AccessAction::Read, same, &offsets, each);
                 offsets.iter_mut().for_each(|offset| *offset = offset.wrapping_add(1));
             }
-            rest &= !(together | 1 << lane);
+            rest &= !(same | 1 << lane);
         }
     }
 
@@ -169,31 +169,31 @@ impl Copies {
     }
 
     /// The copy that has yet to write some of these bytes of shared memory.
-    pub fn writing(&self, address: u64, width: u32) -> Option<Met<'_>> {
+    pub fn writing(&self, address: u64, width: u32) -> Option<Overlap<'_>> {
         let end = address + u64::from(width);
         (address / 4..end.div_ceil(4)).find_map(|word| {
             let (rank, index) = word_in_block(word as usize);
             let entry = *self.words.get(rank)?.get(index).filter(|&&entry| entry != 0)?;
             let copy = self.pending.get(&(entry / 32))?;
-            Some(Met { copy, lane: entry as usize % 32, address: address.max(4 * word) })
+            Some(Overlap { copy, lane: entry as usize % 32, address: address.max(4 * word) })
         })
     }
 
     /// The copy that has yet to read some of these bytes of global memory.
-    pub fn reading(&self, address: u64, width: u32) -> Option<Met<'_>> {
+    pub fn reading(&self, address: u64, width: u32) -> Option<Overlap<'_>> {
         self.pending.values().find_map(|copy| {
             let lane = (0..32).find(|&lane| {
                 let (from, read) = (copy.from[lane], u64::from(copy.read[lane]));
                 copy.mask >> lane & 1 == 1 && from < address + u64::from(width) && address < from + read
             })?;
-            Some(Met { copy, lane, address: address.max(copy.from[lane]) })
+            Some(Overlap { copy, lane, address: address.max(copy.from[lane]) })
         })
     }
 
     /// The value of bytes of shared memory after all copies, if it is `old` now.
     pub fn value_then(&self, address: u64, width: u32, old: u128) -> u128 {
         (0..width).fold(old, |value, at| match self.writing(address + u64::from(at), 1) {
-            Some(Met { copy, lane, address }) => {
+            Some(Overlap { copy, lane, address }) => {
                 let byte = u128::from(copy.byte(lane, address));
                 value & !(0xff << (8 * at)) | byte << (8 * at)
             }

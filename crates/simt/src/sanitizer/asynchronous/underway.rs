@@ -74,7 +74,7 @@ impl Run {
         self.start.saturating_add(self.bytes)
     }
 
-    fn meets(self, other: Run) -> bool {
+    fn overlaps(self, other: Run) -> bool {
         self.shared == other.shared && self.start < other.end() && other.start < self.end()
     }
 
@@ -98,10 +98,10 @@ impl Operation {
     fn ahead_of(&self, action: AccessAction, accessed: Run) -> Option<Ahead<'_>> {
         let ahead = |does, run: Run| Ahead { operation: self, does, address: accessed.start.max(run.start) };
         let both_combine = self.combines && action == AccessAction::Atomic;
-        if let Some(run) = self.writes.iter().find(|run| run.meets(accessed) && !both_combine) {
+        if let Some(run) = self.writes.iter().find(|run| run.overlaps(accessed) && !both_combine) {
             return Some(ahead(if self.combines { AccessAction::Atomic } else { AccessAction::Write }, *run));
         }
-        let read = self.reads.iter().find(|run| action != AccessAction::Read && run.meets(accessed))?;
+        let read = self.reads.iter().find(|run| action != AccessAction::Read && run.overlaps(accessed))?;
         Some(ahead(AccessAction::Read, *read))
     }
 
@@ -183,7 +183,7 @@ impl Underway {
     /// The first pending operation that conflicts with an access.
     pub fn ahead_of(&self, action: AccessAction, accessed: Run) -> Option<Ahead<'_>> {
         let mut near =
-            self.operations.values().filter(|(_, bounds)| bounds[usize::from(accessed.shared)].meets(accessed));
+            self.operations.values().filter(|(_, bounds)| bounds[usize::from(accessed.shared)].overlaps(accessed));
         near.find_map(|(operation, _)| operation.ahead_of(action, accessed))
     }
 }

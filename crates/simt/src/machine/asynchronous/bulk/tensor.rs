@@ -87,7 +87,7 @@ fn load<'l>(
     for piece in &part.pieces {
         for access in piece.parts() {
             let Piece { offset, bytes: width, address } = access;
-            let place = (offset as usize)..(offset + width) as usize;
+            let range = (offset as usize)..(offset + width) as usize;
             // An invalid read has been reported, and gives zero.
             let mut value = 0;
             if report_part(worker, warp, Space::Global, Reported::Reads, access, thread) {
@@ -97,7 +97,7 @@ fn load<'l>(
                     .map_err(|kind| refused(AccessAction::Read, Space::Global, width, address, thread.lane, kind))?;
                 value = memory.value(address, width);
             }
-            bytes[place].copy_from_slice(&value.to_le_bytes()[..width as usize]);
+            bytes[range].copy_from_slice(&value.to_le_bytes()[..width as usize]);
         }
         part.loaded(&mut bytes[piece.offset as usize..(piece.offset + piece.bytes) as usize]);
     }
@@ -211,12 +211,12 @@ fn map_bytes<'l>(
     thread: AtLane,
 ) -> Result<Option<MapBytes>, Box<Refused>> {
     check_alignment(address, thread.lane)?;
-    let place = (address, MAP, &RowLayout::LINEAR);
-    if !report(worker, warp, space, how, place, thread) {
+    let map = (address, MAP, &RowLayout::LINEAR);
+    if !report(worker, warp, space, how, map, thread) {
         return Ok(None);
     }
     let mut bytes = [0; TENSOR_MAP_BYTES];
-    bytes.copy_from_slice(&transit::read(worker, space, place, thread.lane)?);
+    bytes.copy_from_slice(&transit::read(worker, space, map, thread.lane)?);
     Ok(Some(bytes))
 }
 

@@ -32,7 +32,7 @@ use crate::tensor_map::{Piece, RowLayout};
 use crate::trap::TrapKind;
 
 /// The same address in the block of that rank.
-fn place_in(rank: u64, address: u64) -> u64 {
+fn address_in(rank: u64, address: u64) -> u64 {
     address % BLOCK_WINDOW_BYTES + rank * BLOCK_WINDOW_BYTES
 }
 
@@ -122,8 +122,8 @@ pub(crate) fn deliver<'l>(
     let ranks = ranks(blocks).map_or_else(|| vec![rank_of(to)], Iterator::collect);
     let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&bytes) };
     for rank in ranks {
-        let to = place_in(rank, to);
-        let barrier = place_in(if blocks.is_some() { rank } else { rank_of(barrier) }, barrier);
+        let to = address_in(rank, to);
+        let barrier = address_in(if blocks.is_some() { rank } else { rank_of(barrier) }, barrier);
         let there = Space::ClusterShared;
         let arrival = Piece { address: barrier, offset: 0, bytes: 8 };
         if report(worker, warp, there, writes, (to, bytes.len() as u32, &layout), thread)

@@ -38,7 +38,7 @@ const LEAST_STUCK: u64 = 1 << 24;
 const STUCK_PART: u64 = 64;
 
 /// A running launch.
-struct Together<'l> {
+struct OneThread<'l> {
     launched: &'l RunningLaunch<'l>,
     shared: TurnState<'l>,
     slots: Vec<Slot<'l>>,
@@ -59,7 +59,7 @@ pub(crate) fn run(launched: &RunningLaunch) -> Vec<InstructionCounters> {
         modelled: None,
         checker: launched.checks.any().then(|| Box::new(launched.checker(launched.seats()))),
     };
-    let mut together = Together {
+    let mut blocks = OneThread {
         launched,
         shared,
         slots: Vec::new(),
@@ -70,8 +70,8 @@ pub(crate) fn run(launched: &RunningLaunch) -> Vec<InstructionCounters> {
         since: 0,
     };
     // The launch has the reason if it stopped.
-    let _ = together.run();
-    let Together { mut slots, mut shared, .. } = together;
+    let _ = blocks.run();
+    let OneThread { mut slots, mut shared, .. } = blocks;
     if let Some(checker) = shared.checker.take() {
         launched.keep_findings(checker.finish());
     }
@@ -80,7 +80,7 @@ pub(crate) fn run(launched: &RunningLaunch) -> Vec<InstructionCounters> {
     shared.counters
 }
 
-impl<'l> Together<'l> {
+impl<'l> OneThread<'l> {
     fn run(&mut self) -> Result<(), Stop> {
         let clusters = self.launched.clusters();
         let at_once = if self.launched.cooperative { clusters } else { 1 };
