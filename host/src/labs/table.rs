@@ -95,7 +95,7 @@ impl Lab for Table {
         // The simulator's approximate instructions return the nearest float.
         Conclusion::new(
             "The simulator rounds fast math from exact results: its worst error, {}, says nothing about a GPU, where fast math is less \
-             accurate.",
+             accurate and allowed more.",
             &[Of(FAST, &WORST_ERROR)],
         )
         .holds(&[Holds::If(|report| !report.device.is_gpu())]),

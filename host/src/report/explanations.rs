@@ -214,6 +214,14 @@ pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
     all
 }
 
+/// What predicted speed-ups are over, where there are several first rows.
+pub(super) fn predicted_speedups(shown: Shown<'_>) -> Vec<Explanation> {
+    let groups = each_once(shown.variants.iter().map(|variant| &variant.group).collect());
+    let first = "A speed-up is over the first row with the same task.";
+    let speedups = if groups.len() > 1 { one("predicted speed-up", first) } else { Vec::new() };
+    [predicted(shown), speedups].concat()
+}
+
 /// What the limits of predicted times are, for those whose names do not say it.
 pub(super) fn predicted_limits(shown: Shown<'_>) -> Vec<Explanation> {
     let limits = shown.variants.iter().filter_map(|variant| Some(variant.predicted_time()?.limit));
@@ -223,7 +231,7 @@ pub(super) fn predicted_limits(shown: Shown<'_>) -> Vec<Explanation> {
             Bound::Lsu => "the load/store units, which serve each request sector by sector",
             Bound::SharedMemory => "its wavefronts",
             Bound::Issue => "the schedulers, which issue instructions in nearly all cycles",
-            Bound::Latency => "waiting for memory, with too few warps to hide it",
+            Bound::Latency => "waiting for memory, while no unit is busy",
             Bound::Barriers => "waiting for the other warps of a block",
             Bound::Dependences => "waiting for the instruction before",
             Bound::Launch => "starting the launch and its blocks",

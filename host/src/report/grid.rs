@@ -136,7 +136,7 @@ impl Grid {
         let best = if measures.iter().all(|measure| measure.better == Better::Lower) { "lowest" } else { "highest" };
         let mark = match (marked, self.best) {
             (true, Best::OfAll) => format!("; the {best} is marked *"),
-            (true, _) => format!("; each row's {best} is marked *"),
+            (true, _) => format!("; each row's {best} is marked * where they differ"),
             (false, _) => String::new(),
         };
         match measures {

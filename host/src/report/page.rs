@@ -188,7 +188,11 @@ fn kernels(variants: &[VariantReport]) -> Vec<String> {
     }
     let line = |variant: &&VariantReport| {
         let kernels = variant.kernels.iter().map(|kernel| format!("`{kernel}`")).collect::<Vec<_>>();
-        format!("{} launches {} here; other sizes and GPUs have other kernels.", variant.name, kernels.join(" and "))
+        format!(
+            "{} launches {} here, chosen by times, not by counts; other sizes and GPUs have others.",
+            variant.name,
+            kernels.join(" and ")
+        )
     };
     several.iter().map(line).collect()
 }

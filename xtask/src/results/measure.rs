@@ -107,7 +107,7 @@ fn run_of(report: &Value) -> Run {
             gflops: variant["gflops"].as_f64(),
             speedup: variant["speedup"].as_f64(),
             occupancy: variant["occupancy"]["percent"].as_f64(),
-            bytes_in_flight: variant["parameters"]["bytes_in_flight_per_multiprocessor"].as_f64(),
+            bytes_in_flight: variant["parameters"]["bytes_in_flight_per_full_multiprocessor"].as_f64(),
         })
     };
     Run {

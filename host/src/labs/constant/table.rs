@@ -6,9 +6,9 @@ use device::flag_values::whole_number;
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{AsFast, Of};
+use crate::report::Gap::{AsFast, Of, Whole};
 use crate::report::measures::{CONSTANT_ADDRESSES, CONSTANT_REQUESTS, LOAD_REQUESTS};
-use crate::report::{Conclusion, Holds, Row};
+use crate::report::{Cell, Conclusion, Holds, LabReport, Row};
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 13 };
 
@@ -67,16 +67,27 @@ pub struct Options {
 const POLYNOMIAL: Row = Row::Named("polynomial-constant");
 const POLYNOMIAL_GLOBAL: Row = Row::Named("polynomial-global");
 const LOOKUP: Row = Row::Named("lookup-constant");
+const LOOKUP_GLOBAL: Row = Row::Named("lookup-global");
+
+/// The sectors of a lookup in global memory: what is more there than from constant memory.
+fn sectors_of_a_lookup(report: &LabReport) -> Option<Cell> {
+    let loads = |row: Row| Some(row.find(report)?.counters?.global.load);
+    let (constant, global) = (loads(LOOKUP)?, loads(LOOKUP_GLOBAL)?);
+    let lookups = global.requests.checked_sub(constant.requests).filter(|&lookups| lookups > 0)?;
+    let sectors = global.sectors.checked_sub(constant.sectors)?;
+    Some(Cell::number(sectors as f64 / lookups as f64))
+}
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "For the polynomial, constant memory is {} as global memory; for the table it is {}.",
-        &[AsFast(POLYNOMIAL, POLYNOMIAL_GLOBAL), AsFast(LOOKUP, Row::Named("lookup-global"))],
+        &[AsFast(POLYNOMIAL, POLYNOMIAL_GLOBAL), AsFast(LOOKUP, LOOKUP_GLOBAL)],
     ),
     Conclusion::new(
         "A load from constant memory accesses {} address where all lanes read the same coefficient, and {}, one after another, where \
-         each lane looks up an entry of its own: such tables are better in global memory.",
-        &[Of(POLYNOMIAL, &CONSTANT_ADDRESSES), Of(LOOKUP, &CONSTANT_ADDRESSES)],
+         each lane looks up an entry of its own. In global memory these lie in {} sectors, which a load gets together: such tables are \
+         better there.",
+        &[Of(POLYNOMIAL, &CONSTANT_ADDRESSES), Of(LOOKUP, &CONSTANT_ADDRESSES), Whole(sectors_of_a_lookup)],
     )
     .holds(&[Holds::More(1, 0)]),
     Conclusion::new(

@@ -20,11 +20,11 @@ pub(super) const NEEDS: MemoryNeeds = MemoryNeeds { what: "incrementing a vector
 /// What the lab is about: the bytes that a full multiprocessor has requested at once.
 pub(super) const IN_FLIGHT: Measure = Measure::new(
     Section::Axis,
-    "bytes_in_flight_per_multiprocessor",
+    "bytes_in_flight_per_full_multiprocessor",
     &["bytes in flight on a full multiprocessor"],
     Better::Higher,
     |variant| {
-        let bytes = variant.fact("bytes_in_flight_per_multiprocessor")?.as_u64()?;
+        let bytes = variant.fact("bytes_in_flight_per_full_multiprocessor")?.as_u64()?;
         Some(Cell::new(bytes as f64, units::bytes(bytes)))
     },
 )

@@ -77,8 +77,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[AsFast(ARRAYS, DIRECT), AsFast(SUM_COLUMNS, SUM_ROWS)],
     ),
     Conclusion::new(
-        "A load of a field takes {} in an array of points, of which {} is used, and {} in three arrays; staged in shared memory the points \
-         are as good as arrays, with {}.",
+        "A load of a field takes {} in an array of points, of which {} is used, and {} in three arrays; staged in shared memory \
+         the points take as few, {}.",
         &[Of(DIRECT, &A_LOAD_IN_UNITS), Of(DIRECT, &LOADED_BYTES_USED), Of(ARRAYS, &A_LOAD), Of(STAGED, &A_LOAD)],
     )
     .holds(&[Holds::Same(2, 3)]),

@@ -53,7 +53,7 @@ impl Variants for Step {
         variant("diagonal", "The padded tile, in diagonal order: pays before 2010, as --device sim:tesla --predict shows", Tiles(&transpose_diagonal)).extra(),
         variant("phased", "The padded tile in phases: a safe kernel that cannot race", Tiles(&phases::transpose_phased)).extra(),
         variant("best", "Words of 16 bytes in global memory; tiles of 64 x 65, or of 32 x 33 for small matrices", Best),
-        variant("copy", "A plain copy, without transposing: the upper bound", Copies(&kernel::transpose_copy)),
+        variant("copy", "A plain copy, without transposing, one float per thread", Copies(&kernel::transpose_copy)),
     ];
 }
 
@@ -85,6 +85,7 @@ impl Default for Options {
 
 const COLUMN: Row = Row::Named("naive-reads");
 const ROW: Row = Row::Named("naive-writes");
+const COPY: Row = Row::Named("copy");
 const TILED: Row = Row::Named("tiled");
 const PADDED: Row = Row::Named("padded");
 const DIAGONAL: Row = Row::Named("diagonal");
@@ -97,7 +98,7 @@ const TILE_WIDTH: Measure = of_fact("tile_width", |variant| variant.fact("tile_w
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "padded is {} times as fast as naive-reads and {} times as fast as tiled; a plain copy takes {} of its time.",
-        &[Speedup(PADDED, COLUMN), Speedup(PADDED, TILED), Percent(Row::Named("copy"), PADDED, &TIME)],
+        &[Speedup(PADDED, COLUMN), Speedup(PADDED, TILED), Percent(COPY, PADDED, &TIME)],
     ),
     Conclusion::new(
         "A warp's store down a column takes {} (naive-reads); through shared memory, {}.",
@@ -110,8 +111,9 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(0, 1)]),
     Conclusion::new(
-        "Predicted: without padding, tiled takes {} times as long as naive-writes, with padding {} times as long.",
-        &[Times(TILED, ROW, &PREDICTED_TIME), Times(PADDED, ROW, &PREDICTED_TIME)],
+        "Predicted: without padding, tiled takes {} times as long as naive-writes, with padding {} times; copy, one float per thread, {} \
+         times.",
+        &[Times(TILED, ROW, &PREDICTED_TIME), Times(PADDED, ROW, &PREDICTED_TIME), Times(COPY, ROW, &PREDICTED_TIME)],
     ),
     Conclusion::new(
         "In diagonal order the tiles use all partitions of DRAM: {} times the predicted GB/s of padded.",

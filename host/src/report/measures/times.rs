@@ -124,7 +124,8 @@ pub const PREDICTED: &[Measure] = &[
         .unit("GFLOP/s"),
     predicted("predicted_speedup", &["predicted", "speed-up", "over 1st"], Higher, |time| {
         time.speedup.map(|speedup| Cell::new(speedup, two_decimals(speedup)))
-    }),
+    })
+    .explained(explain::predicted_speedups),
     predicted("predicted_limit", &["predicted", "limit"], Neither, |time| Some(Cell::text(time.limit.name())))
         .explained(explain::predicted_limits),
 ];

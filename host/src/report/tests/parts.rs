@@ -109,7 +109,7 @@ fn rows_of_different_tasks_have_a_best_each_unless_all_tie() {
         measures: &[&GBPS],
     });
     let grid = |report: &LabReport| text(report, Format::Table).split("\n\n").nth(2).unwrap().to_owned();
-    let head = "sweep: GB/s; each row's highest is marked *:\npattern \\ operator    ca    cg\n";
+    let head = "sweep: GB/s; each row's highest is marked * where they differ:\npattern \\ operator    ca    cg\n";
     assert_eq!(grid(&report), format!("{head}aligned              800 3200*\nscattered          40.0*  30.0"));
     for variant in &mut report.variants[..2] {
         variant.gbps = Some(800.0);
