@@ -105,7 +105,7 @@ impl LabReport {
     pub(crate) fn leave_out_launches(&mut self, model: &Model) {
         let times = self.variants.iter().filter_map(VariantReport::predicted_time);
         let mut times = times.filter(|time| time.model.name == model.name).peekable();
-        if times.peek().is_some() && times.all(|time| time.is_of_too_little()) {
+        if times.peek().is_some() && times.all(|time| time.is_of_too_little) {
             self.variants.iter_mut().for_each(|variant| variant.predicted = None);
             self.too_small_to_predict = true;
         }

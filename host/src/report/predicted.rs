@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use simt::{Bound, Model, Predicted, Prediction};
+use simt::{Bound, Model, Predicted, Prediction, Queue};
 
 use super::variant_report::VariantReport;
 use crate::units::gigabytes_per_second;
@@ -21,6 +21,8 @@ pub struct PredictedTime {
     pub warm_time_ms: Option<f64>,
     /// What limits its longest launch.
     pub limit: Bound,
+    /// Whether it says little about the kernels.
+    pub(super) is_of_too_little: bool,
     /// Useful bytes in GB/s; `None` for products, which have more operations than bytes.
     pub gbps: Option<f64>,
     /// Operations in GFLOP/s.
@@ -58,31 +60,27 @@ impl RowPrediction {
         useful_bytes: u64,
         operations: u64,
     ) -> Option<Self> {
-        let mut times = Vec::new();
-        for (name, predicted) in launches {
-            match predicted {
-                Predicted::Time(time) => times.push((name.to_owned(), (**time).clone())),
-                Predicted::Not(what) => return Some(Self::Not((*what).into())),
-            }
-        }
-        let (_, first) = times.first()?;
-        let (model, empty, next) = (first.model, first.empty_us, first.next_us);
-        let more = next * (times.len() - 1) as f64;
-        let sum = |of: fn(&Prediction) -> Option<f64>| -> Option<f64> {
-            times.iter().map(|(_, time)| of(time).map(|time| time - empty)).sum::<Option<f64>>()
+        let launches: Vec<_> = launches.into_iter().collect();
+        let queue = match Queue::of(launches.iter().map(|(_, predicted)| *predicted))? {
+            Ok(queue) => queue,
+            Err(what) => return Some(Self::Not(what.into())),
         };
-        let time_ms = (empty + more + sum(|time| Some(time.cold_us))?) / 1e3;
-        let longest = times.iter().max_by(|(_, one), (_, other)| one.cold_us.total_cmp(&other.cold_us))?;
+        let time_ms = queue.cold_us / 1e3;
+        let times = launches.into_iter().filter_map(|(name, predicted)| match predicted {
+            Predicted::Time(time) => Some((name.to_owned(), (**time).clone())),
+            Predicted::Not(_) => None,
+        });
         Some(Self::Time(PredictedTime {
-            model,
+            model: queue.model,
             time_ms,
-            warm_time_ms: sum(|time| time.warm_us).map(|warm| (empty + more + warm) / 1e3),
-            limit: longest.1.bound,
+            warm_time_ms: queue.warm_us.map(|warm| warm / 1e3),
+            limit: queue.bound,
+            is_of_too_little: queue.is_of_too_little,
             gbps: (useful_bytes > operations).then(|| gigabytes_per_second(useful_bytes, time_ms)),
             gflops: (operations > 0).then(|| operations as f64 / time_ms / 1e6),
             over_measured: None,
             speedup: None,
-            launches: times,
+            launches: times.collect(),
         }))
     }
 }
@@ -94,22 +92,6 @@ impl RowPrediction {
             time.over_measured = measured_ms.map(|measured| time.time_ms / measured);
         }
         self
-    }
-}
-
-/// The part of a time that is most of it.
-const MOSTLY: f64 = 0.5;
-
-impl PredictedTime {
-    /// Whether it says little about the kernels: no launch fills half of the GPU, or most of the time is
-    /// what empty launches take as well.
-    pub(super) fn is_of_too_little(&self) -> bool {
-        let fills = |(_, launch): &(String, Prediction)| {
-            2 * launch.blocks >= u64::from(launch.resident) * u64::from(launch.model.multiprocessors)
-        };
-        let more = self.launches.len().saturating_sub(1) as f64;
-        let empty = self.launches.first().map_or(0.0, |(_, first)| first.empty_us + more * first.next_us);
-        !self.launches.iter().any(fills) || empty / 1e3 > MOSTLY * self.time_ms
     }
 }
 
