@@ -124,7 +124,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(LINEAR, &A_LOAD_IN_UNITS), Of(PITCHED, &A_LOAD), Of(PITCHED, &EXTRA_MEMORY), Of(LINEAR, &A_LOAD)],
     )
     .holds(&[Holds::Differ(1, 3)]),
-    Conclusion::new("The last warp of a row has idle lanes and needs fewer sectors, so that the mean is below 4.", &[])
+    Conclusion::new("The last warp of a row has idle lanes and needs fewer sectors, so that the mean is below 4.", &[Of(LINEAR, &A_LOAD)])
         .holds(&[Holds::If(|report| columns(report).is_some_and(|columns| (1..=24).contains(&(columns % 32))))]),
     Conclusion::new("Through Fermi's L1 a load takes {} lines of 128 bytes either way.", &[LINEAR_LINES, PITCHED_LINES])
         .holds(&[Holds::Same(0, 1)]),
