@@ -50,7 +50,8 @@ pub(super) fn cost(shown: Shown<'_>) -> Vec<Explanation> {
 
 /// The sectors of a texture's loads.
 pub(super) fn texture_sectors(shown: Shown<'_>) -> Vec<Explanation> {
-    let lanes = "A texture request is of four lanes, not of a warp; of eight where the texture is linear memory.";
+    let lanes = "A texture request is of four lanes, not of a warp, so that a sector may count for several of them; of eight where the texture is \
+                 linear memory.";
     [sectors(shown), one("texture", lanes)].concat()
 }
 

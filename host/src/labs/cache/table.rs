@@ -139,7 +139,7 @@ const HITS: Measure =
 /// What the operators ask for (PTX ISA, "Cache Operators").
 fn operators(shown: Shown<'_>) -> Vec<Explanation> {
     let meaning = "Operators: ca caches in L1 and L2, as default does; cg only in L2; cs expects to read the data once; lu for the last \
-                   time; cv reads memory again; nc is for data that no kernel writes. A dash: the operator bypasses L1.";
+                   time, past L1 on an H200; cv reads memory again; nc is for data that no kernel writes. A dash: the operator bypasses L1.";
     let shows = shown.variants.iter().any(|variant| variant.group == "operators");
     let patterns = "Patterns: strided reads every eighth element, so one of each sector; scattered one of each line; a stencil nine \
                     neighbours; table eight neighbours anywhere in 32 KB.";

@@ -88,6 +88,7 @@ pub struct Options {
     pub(super) pitched: bool,
 }
 
+const ASYNC: Row = Row::Either(&["async2", "async3"]);
 const NAIVE: Row = Row::Named("naive");
 const TILED32: Row = Row::Named("tiled32");
 
@@ -107,6 +108,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(NAIVE, &LOAD_REQUESTS), Of(TILED32, &LOAD_REQUESTS), Times(NAIVE, TILED32, &LOAD_REQUESTS)],
     )
     .holds(&[Holds::More(0, 1)]),
+    Conclusion::new("Asynchronous copies fetch the next tiles while the products of one run, which no count here shows.", &[])
+        .holds(&[Holds::If(|report| !report.device.is_gpu() && ASYNC.find(report).is_some())]),
 ];
 
 /// The steps by size.
