@@ -16,4 +16,5 @@ mod tensor_maps;
 mod textures;
 mod textures_h200;
 mod timing;
+mod timing_compiler;
 mod timing_laws;

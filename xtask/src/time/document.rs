@@ -43,12 +43,18 @@ const LIMITS: &str = "\
   multiprocessor from L2, not 64. The reason is not known.
 - A launch takes as long as an average multiprocessor. Where some have much more to do than others,
   as in `mandelbrot 640 x 480`, it takes longer.
-- Addresses all over L2 (`cache`: cg-table) and down columns of memory (`pitch`: columns) take twice
-  as long as is predicted: there are no slices of L2, and DRAM has no banks.
+- Addresses all over L2 (`cache`: cg-table) take twice as long as is predicted: there are no slices
+  of L2.
+- Down columns of memory (`pitch`: columns), L2 has lost most lines before the next column needs
+  them. In a sample of the blocks it keeps a third: an H100 moves 4.3 GB, the model 2.5.
+- A multiprocessor's order of loads and stores is `ptxas`'s at its best: it has more loads under way
+  than `ptxas` does (`matmul_tile64 512`).
 - The numbers in the tables are of the model after its last changes were chosen on `transpose`,
   `access`, `banks`, `launch`, `reduce` and `rows`, on micro-benchmarks of an H200 and an H100
-  (atomic operations on one address, cold launches, tags of L1), and on what `ptxas` makes of the
-  kernels (loops unrolled by four, values of the whole grid in uniform registers, predicates).
+  (atomic operations on one address, cold launches, tags of L1), on what `ptxas` makes of the
+  kernels (loops unrolled by four, values of the whole grid in uniform registers, predicates,
+  loads ahead of stores to other memories, halves of 64 bits), and on `pitch` and the kernels
+  outside (open rows of DRAM, modified data in L2, tables that fit L2).
 
 ## In exercises
 
@@ -82,6 +88,11 @@ do, `bank_stride`, `reduce_banks` and `reduce_last_warp` less.
 Each model's numbers stand in `crates/simt/src/model/timing.rs` with their sources. `hopper` and
 `h100` are compared with our measurements, `g80`, `tesla`, `volta`, `ampere` and `ada` with the
 published ones above. All others are from data sheets, not verified, and their reports say so.
+
+Two numbers of `g80` and `tesla` are from memory, not verified: the latency of an integer division
+(600 to 700 cycles, Wong et al. 2010) and the 10 registers of a tiled product (Ryoo et al. 2008).
+That a partition takes four pixels a cycle was verified: reviews of the GeForce 8800 GTX count 24
+ROPs in six partitions at 575 MHz.
 ";
 
 /// The document.

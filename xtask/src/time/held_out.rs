@@ -8,6 +8,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
+use super::causes;
 use super::data::{Row, json, read};
 use super::errors::{self, Errors, LARGE, Pair, percent, signed};
 use crate::program::{Error, file};
@@ -163,8 +164,12 @@ The first predictions (DATE) were made before anybody had seen an error of one, 
 parameters fixed. The other numbers come after changes of the model that were made when these
 errors were known, so they are no predictions in the strict sense. No number was fitted to these
 kernels: what is new comes from micro-benchmarks (atomic operations on one address, cold launches,
-L1), from the labs, and from what `ptxas` makes of PTX, of these kernels as well: which loops it
-unrolls, and which values it keeps in uniform registers.
+L1), from the labs, from HBM3's standard (how many rows of DRAM are open at once), from what must
+hold of L2 (it is as full of modified data after a launch as before it, and reads a table once that
+fits), and from what `ptxas` makes of PTX, of these kernels as well: which loops it unrolls, which
+values it keeps in uniform registers, which loads it moves ahead of which stores, and which halves
+of 64-bit values it leaves out. Which of these mechanisms to add was decided on these kernels'
+errors. The causes in the table of large errors are from machine code and profiles.
 ";
 
 /// The section about them.
@@ -259,15 +264,15 @@ fn large(text: &mut String, all: &[Vec<Pair<'_>>]) {
         let _ = writeln!(text, "\n### Launches that are more than 25 % off\n");
         let titles = GPUS.map(|gpu| [format!("{gpu}, us"), format!("{gpu}: error")]);
         let [[one, one_error], [other, other_error]] = &titles;
-        head(text, &["launch", one, one_error, other, other_error, "predicted limit"]);
+        head(text, &["launch", one, one_error, other, other_error, "predicted limit", "cause"]);
         for pair in far {
             let cells = |pair: Option<&Pair<'_>>| match pair {
                 Some(pair) => [format!("{:.1}", pair.measured_ms * 1e3), signed(pair.error())],
                 None => ["-".to_owned(), "-".to_owned()],
             };
             let name = [format!("`{}`", pair.name)];
-            let limit = [pair.limiter.to_owned()];
-            line(text, name.into_iter().chain(cells(Some(pair))).chain(cells(on_second(pair.name))).chain(limit));
+            let why = [pair.limiter.to_owned(), causes::of(pair.name).to_owned()];
+            line(text, name.into_iter().chain(cells(Some(pair))).chain(cells(on_second(pair.name))).chain(why));
         }
     }
     text.push('\n');

@@ -13,6 +13,7 @@
 //!
 //! It needs no GPU. With `--run` it predicts again; without, it rewrites the document from the last predictions.
 
+mod causes;
 mod data;
 mod document;
 mod errors;

@@ -7,7 +7,7 @@ use super::counters::{ModelCounters, SectorCounters};
 use super::gpu::{L2, Model};
 use super::multiprocessor::{Multiprocessor, Upstream};
 use super::rates::Timing;
-use super::traffic::{Note, Traffic, WrittenBack};
+use super::traffic::{Density, Note, Traffic, WrittenBack};
 use crate::instruction::AccessKind;
 
 const SECTOR_BYTES: u64 = 32;
@@ -179,7 +179,7 @@ impl Chip {
         }
         self.keep(home, line, sectors, sectors);
         if let (Some(traffic), Some(note)) = (&mut self.traffic, note) {
-            traffic.write(line, sectors, note.bytes);
+            traffic.write(line, note.bytes);
         }
         let dirty = self.dirty_sectors.entry(line).or_insert_with(|| {
             self.dirty.push_back(line);
@@ -220,6 +220,15 @@ impl Chip {
     /// traffic.
     pub fn writes(&self) -> [WrittenBack; 2] {
         self.traffic.as_ref().map(|traffic| traffic.writes(&self.dirty_sectors)).unwrap_or_default()
+    }
+
+    /// How densely DRAM is used.
+    pub fn density(&self) -> Density {
+        let mut left = self.dirty_sectors.clone();
+        // A line that was written back and became dirty again is in the queue twice.
+        let mut queue: Vec<_> = self.dirty.iter().rev().filter_map(|line| Some((*line, left.remove(line)?))).collect();
+        queue.reverse();
+        self.traffic.as_ref().map(|traffic| traffic.density(queue.into_iter())).unwrap_or_default()
     }
 }
 

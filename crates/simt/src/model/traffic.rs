@@ -2,7 +2,7 @@
 //! counters: which instructions' reads hit, how densely DRAM is read and written, and which sectors
 //! are written in part. Kept only if a launch asks for its time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::counters::SectorCounters;
 use super::partitions::Camping;
@@ -23,16 +23,81 @@ pub(crate) struct Traffic {
     pub reads: Vec<SectorCounters>,
     /// The bytes written of each dirty line.
     written: HashMap<u64, u128>,
-    /// Blocks of 512 bytes of DRAM that were read, and which eighths of them.
-    read_blocks: HashMap<u64, u8>,
-    /// Blocks of 512 bytes that were written, and which sectors of them.
-    written_blocks: HashMap<u64, u16>,
+    /// What DRAM read, in eighths of blocks.
+    fetched: Rows,
+    /// By instruction, and what DRAM has read for the one that L2 serves.
+    sources: HashMap<u32, Source>,
+    since: Source,
+    /// Blocks of 512 bytes that were written.
+    written_blocks: HashSet<u64>,
+    /// The sectors of blocks that were written back.
+    flushed: Rows,
     /// What was written back.
     back: WrittenBack,
     /// How the partitions of DRAM are used, on models without L2.
     pub camping: Camping,
     /// The atomic operations of each instruction.
     atomics: HashMap<u32, Hottest>,
+}
+
+/// Blocks of DRAM that are open at once. A bank keeps a row open, 1 KiB of a pseudo channel; the six
+/// stacks of an H200 have 32 pseudo channels each (JESD238), and these 32 banks in a stack of eight
+/// dies.
+const OPEN: u64 = 6 * 32 * 32 * 2;
+
+/// Which parts of blocks of 512 bytes DRAM moves while it has them open. A block that comes back after
+/// `OPEN` others is opened again.
+#[derive(Clone, Default)]
+struct Rows {
+    /// Blocks that were opened.
+    opened: u64,
+    /// Parts of them that were moved, of blocks that are closed.
+    moved: u64,
+    /// The last opening of each block, what was moved since, and what ever was.
+    blocks: HashMap<u64, (u64, u16, u16)>,
+}
+
+impl Rows {
+    /// Moves parts of a block. Returns those that were never moved before.
+    fn access(&mut self, block: u64, parts: u16) -> u16 {
+        let (opening, moved, ever) = self.blocks.entry(block).or_insert((u64::MAX, 0, 0));
+        if *opening == u64::MAX || *opening + OPEN <= self.opened {
+            self.moved += u64::from(moved.count_ones());
+            (*opening, *moved) = (self.opened, 0);
+            self.opened += 1;
+        }
+        *moved |= parts;
+        let first = parts & !*ever;
+        *ever |= parts;
+        first
+    }
+
+    /// The part of the open blocks that was moved, if each has `parts`; 1 if none was opened.
+    fn density(&self, parts: u64) -> f64 {
+        let open: u64 = self.blocks.values().map(|(_, moved, _)| u64::from(moved.count_ones())).sum();
+        match self.opened {
+            0 => 1.0,
+            opened => (self.moved + open) as f64 / (opened * parts) as f64,
+        }
+    }
+}
+
+/// What an instruction made DRAM read.
+#[derive(Clone, Copy, Default)]
+struct Source {
+    /// Pairs of sectors, and those of them that were never read before.
+    pairs: u64,
+    first: u64,
+    /// The first line and the last.
+    lines: (u64, u64),
+}
+
+impl Source {
+    fn add(&mut self, more: Source) {
+        self.pairs += more.pairs;
+        self.first += more.first;
+        self.lines = (self.lines.0.min(more.lines.0), self.lines.1.max(more.lines.1));
+    }
 }
 
 /// Which sectors atomic operations go to, if few get many (Misra and Gries 1982).
@@ -70,7 +135,7 @@ pub(crate) struct WrittenBack {
 /// How densely DRAM is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Density {
-    /// Of the blocks of 512 bytes that were read, the part that was.
+    /// Of the blocks of 512 bytes that were read, the part that was while they were open.
     pub read: f64,
     /// Likewise, written.
     pub written: f64,
@@ -93,10 +158,44 @@ impl Traffic {
             self.reads.resize(place + 1, SectorCounters::default());
         }
         self.reads[place] += counted;
+        let since = std::mem::take(&mut self.since);
+        if since.pairs > 0 {
+            self.sources.entry(note.place).or_insert(Source { lines: since.lines, ..Source::default() }).add(since);
+        }
+    }
+
+    /// Of the misses of each instruction, the part that remains in a launch with `grown` times as many
+    /// blocks. A region that stays in L2, of `stays` bytes at most, is read once, however few blocks
+    /// have run. It has all lines from the first that DRAM read for some instructions to the last, and
+    /// may have more where the blocks that ran reach over a part of the grid only.
+    pub fn remaining_misses(&self, grown: f64, reach: f64, stays: f64) -> HashMap<u32, f64> {
+        let mut sources: Vec<(u32, Source)> = self.sources.iter().map(|(&place, &source)| (place, source)).collect();
+        sources.sort_unstable_by_key(|&(place, source)| (source.lines, place));
+        let mut remaining = HashMap::new();
+        while let Some(&(_, Source { lines: (start, mut end), .. })) = sources.first() {
+            let mut count = 0;
+            while let Some((_, next)) = sources.get(count).filter(|(_, next)| next.lines.0 <= end) {
+                end = end.max(next.lines.1);
+                count += 1;
+            }
+            let region: Vec<_> = sources.drain(..count).collect();
+            let lines = (end - start + 1) as f64 / reach.max(1e-9);
+            let first: u64 = region.iter().map(|(_, source)| source.first).sum();
+            let part = match lines * 128.0 <= stays {
+                true => (lines * 2.0 / (first as f64 * grown).max(1.0)).min(1.0),
+                false => 1.0,
+            };
+            remaining.extend(region.iter().map(|&(place, Source { first, pairs, .. })| {
+                let first = first as f64 / pairs as f64;
+                (place, 1.0 - first + first * part)
+            }));
+        }
+        remaining
     }
 
     /// L2 did an atomic operation on sectors of a line.
     pub fn atomic(&mut self, note: Note, line: u64, sectors: u8) {
+        self.since = Source::default();
         let hottest = self.atomics.entry(note.place).or_default();
         (0..4).filter(|sector| sectors >> sector & 1 == 1).for_each(|sector| hottest.add(line * 4 + sector));
     }
@@ -112,22 +211,25 @@ impl Traffic {
 
     /// DRAM was read.
     pub fn fetch(&mut self, line: u64, sectors: u8) {
-        let block = self.read_blocks.entry(line / 4).or_default();
-        for pair in (0..2).filter(|pair| sectors >> (2 * pair) & 3 != 0) {
-            *block |= 1 << (line % 4 * 2 + pair);
-        }
+        let pairs = (0..2).filter(|pair| sectors >> (2 * pair) & 3 != 0);
+        let pairs: u16 = pairs.map(|pair| 1 << (line % 4 * 2 + pair)).sum();
+        let first = self.fetched.access(line / 4, pairs);
+        self.since.pairs += u64::from(pairs.count_ones());
+        self.since.first += u64::from(first.count_ones());
+        self.since.lines = (line, line);
     }
 
     /// L2 was written.
-    pub fn write(&mut self, line: u64, sectors: u8, bytes: u128) {
+    pub fn write(&mut self, line: u64, bytes: u128) {
         *self.written.entry(line).or_default() |= bytes;
-        *self.written_blocks.entry(line / 4).or_default() |= u16::from(sectors) << (line % 4 * 4);
+        self.written_blocks.insert(line / 4);
     }
 
     /// A dirty line was written to DRAM.
     pub fn write_back(&mut self, line: u64, sectors: u8) {
         let bytes = self.written.remove(&line).unwrap_or(u128::MAX);
         self.back.add(sectors, bytes);
+        self.flushed.access(line / 4, u16::from(sectors) << (line % 4 * 4));
     }
 
     /// What was written back, and what will be: the dirty sectors that are left.
@@ -139,20 +241,53 @@ impl Traffic {
         [self.back, left]
     }
 
-    /// How densely DRAM was used; 1 if it was not.
-    pub fn density(&self) -> Density {
-        let part = |used: u32, blocks: usize, parts: usize| match blocks {
-            0 => 1.0,
-            blocks => f64::from(used) / (blocks * parts) as f64,
-        };
-        let read = self.read_blocks.values().map(|block| block.count_ones()).sum();
-        let written = self.written_blocks.values().map(|block| block.count_ones()).sum();
-        Density { read: part(read, self.read_blocks.len(), 8), written: part(written, self.written_blocks.len(), 16) }
+    /// How densely DRAM was used; 1 if it was not. Lines that are still dirty will be written back in
+    /// this order.
+    pub fn density(&self, dirty: impl Iterator<Item = (u64, u8)>) -> Density {
+        let mut flushed = self.flushed.clone();
+        for (line, sectors) in dirty {
+            flushed.access(line / 4, u16::from(sectors) << (line % 4 * 4));
+        }
+        Density { read: self.fetched.density(8), written: flushed.density(16) }
     }
 
     /// Distinct bytes that were read from DRAM or written, in blocks of 512 bytes as they lie.
     pub fn footprint(&self) -> u64 {
-        let more = self.written_blocks.keys().filter(|block| !self.read_blocks.contains_key(block)).count();
-        (self.read_blocks.len() + more) as u64 * 512
+        let more = self.written_blocks.iter().filter(|block| !self.fetched.blocks.contains_key(block)).count();
+        (self.fetched.blocks.len() + more) as u64 * 512
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_opened_again_once_others_took_its_place() {
+        let mut rows = Rows::default();
+        let sweep = |rows: &mut Rows, count: u64, part: u16| (0..count).for_each(|block| _ = rows.access(block, part));
+        sweep(&mut rows, OPEN / 2, 1);
+        sweep(&mut rows, OPEN / 2, 2);
+        assert_eq!((rows.opened, rows.density(8)), (OPEN / 2, 0.25));
+        sweep(&mut rows, 2 * OPEN, 4);
+        sweep(&mut rows, 2 * OPEN, 8);
+        assert_eq!(rows.opened, 4 * OPEN);
+        assert_eq!(rows.access(0, 9), 0);
+        assert_eq!(rows.access(0, 17), 16);
+    }
+
+    #[test]
+    fn a_table_is_read_once_and_a_stream_as_long_as_it_is() {
+        let mut traffic = Traffic::default();
+        let read = |traffic: &mut Traffic, place, line| {
+            traffic.fetch(line, 0b1111);
+            traffic.read(Note { place, bytes: 0 }, SectorCounters { sectors: 4, hits: 0 });
+        };
+        // Half of a table of 1000 lines, and an eighth of a stream of 8000.
+        (0..500).for_each(|line| read(&mut traffic, 1, 2 * line));
+        (0..1000).for_each(|line| read(&mut traffic, 2, 10_000 + line + line / 500 * 7000));
+        let remaining = traffic.remaining_misses(8.0, 1.0, 1e6);
+        assert!((remaining[&1] - 0.25).abs() < 0.01 && (remaining[&2] - 1.0).abs() < 0.01, "{remaining:?}");
+        assert_eq!(traffic.remaining_misses(8.0, 1.0, 1e3)[&1], 1.0);
     }
 }

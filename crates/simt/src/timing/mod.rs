@@ -4,6 +4,7 @@
 //! trace       what a launch on a model records: some blocks of one multiprocessor, warp by warp
 //! record      that, with what L2 and DRAM did
 //! step        an instruction, and what it costs
+//! halves      which halves of 64 bits stay as they are
 //! plan        what each instruction costs; order: where the compiler puts it; predicates: which
 //!             branches it leaves out; unroll: which loops it unrolls
 //! replay      one multiprocessor, cycle by cycle: machine has its warps and blocks, servers its
@@ -23,6 +24,7 @@
 //! compares predictions with measurements.
 
 mod delay;
+mod halves;
 mod machine;
 mod order;
 mod plan;

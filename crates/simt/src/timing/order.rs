@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::step::Step;
+use super::step::{MEMORIES, Step};
 use crate::program::Motion;
 
 /// For how long it looks for other instructions to put behind a load.
@@ -55,7 +55,8 @@ fn dependents(steps: &[&Step]) -> Vec<Vec<usize>> {
     };
     let mut written: HashMap<u32, usize> = HashMap::new();
     let mut read: HashMap<u32, Vec<usize>> = HashMap::new();
-    let (mut last_write, mut reads) = (None, Vec::new());
+    let mut last_write = [None; MEMORIES];
+    let mut reads: [Vec<usize>; MEMORIES] = Default::default();
     for (index, step) in steps.iter().enumerate() {
         step.reads.iter().filter_map(|register| written.get(register)).for_each(|&writer| edge(writer, index));
         for register in &step.writes {
@@ -67,16 +68,18 @@ fn dependents(steps: &[&Step]) -> Vec<Vec<usize>> {
             written.insert(register, index);
         });
         let motion = step.scheduled.motion;
-        if motion != Motion::Free {
-            last_write.into_iter().for_each(|writer| edge(writer, index));
-        }
-        match motion {
-            Motion::Read => reads.push(index),
-            Motion::Write => {
-                std::mem::take(&mut reads).into_iter().for_each(|reader| edge(reader, index));
-                last_write = Some(index);
+        for memory in (0..MEMORIES).filter(|memory| step.scheduled.memories >> memory & 1 == 1) {
+            if motion != Motion::Free {
+                last_write[memory].into_iter().for_each(|writer| edge(writer, index));
             }
-            Motion::Free => {}
+            match motion {
+                Motion::Read => reads[memory].push(index),
+                Motion::Write => {
+                    std::mem::take(&mut reads[memory]).into_iter().for_each(|reader| edge(reader, index));
+                    last_write[memory] = Some(index);
+                }
+                Motion::Free => {}
+            }
         }
         if step.scheduled.leaves {
             (0..index).for_each(|earlier| edge(earlier, index));

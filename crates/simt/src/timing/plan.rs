@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use ptx::{BinaryOp, Kind, Module, Op, Operand, Precision, Space, Special, TernaryOp, Type, UnaryOp};
 
+use super::halves;
 use super::predicates;
 use super::step::{Cost, Scheduled, Step, Unit};
 use super::unroll::{Body, Unrolled};
@@ -39,9 +40,18 @@ impl Plan {
             let function = &module.functions[handle];
             let body = function.body.as_deref().unwrap_or_default();
             let numbered = |all: &[u32]| all.iter().map(|register| register + registers).collect();
+            let short = halves::short(body, |index| code.registers.writes(first + index));
             for (index, instruction) in body.iter().enumerate() {
                 let place = first + index;
-                let cost = cost(&instruction.op, timing);
+                let cost = match halves::one_half(&instruction.op, &short) && !timing.issue.short_pointers {
+                    true => Cost {
+                        unit: Unit::Integer,
+                        slots: 1,
+                        cycles: timing.issue.integer,
+                        latency: timing.latency.arithmetic,
+                    },
+                    false => cost(&instruction.op, timing),
+                };
                 steps.push(Step {
                     cost,
                     scheduled: Scheduled::of(&instruction.op, cost.latency),
@@ -175,6 +185,12 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
         {
             integer
         }
+        // Two products of 32 bits, one of twice the width, and a sum.
+        Op::Binary { op: BinaryOp::Multiply, ty, b, .. }
+            if two_registers(*ty) && ty.kind() != Kind::Float && !halves::is_short(b) =>
+        {
+            new(Unit::Multiply, 4, 2 * issue.multiply + issue.wide, 3 * arithmetic)
+        }
         Op::Binary { op, ty, mode, .. } => binary(*op, *ty, mode.precision, timing, integer, float, &double),
         Op::Ternary { op, ty, .. } => match op {
             TernaryOp::FusedMultiplyAdd if *ty == Type::F64 => double(1),
@@ -261,7 +277,7 @@ fn binary(
         (BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, Kind::Float) => float,
         (_, Kind::Float) => integer,
         (BinaryOp::Divide | BinaryOp::Remainder, _) if wide => new(Unit::Integer, 70, 70, 450),
-        // With products that are several instructions each (Wong et al. 2010: 600 to 700 cycles).
+        // With products that are several instructions each (Wong et al. 2010: 600 to 700 cycles, not verified).
         (BinaryOp::Divide | BinaryOp::Remainder, _) if issue.short_pointers => {
             new(Unit::Integer, 30, 30 * issue.integer, 680)
         }

@@ -1,5 +1,7 @@
 //! All that a launch on a model leaves for the replay.
 
+use std::collections::HashMap;
+
 use super::servers::DramWork;
 use super::trace::BlockTrace;
 use crate::counters::InstructionCounters;
@@ -38,6 +40,8 @@ pub(crate) struct Recording {
     pub counted: Vec<InstructionCounters>,
     pub caches: CacheCounters,
     pub density: Density,
+    /// Of the misses in L2 of each instruction, the part that remains if all blocks run.
+    pub remaining_misses: HashMap<u32, f64>,
     /// How many times as long the busiest partition of DRAM works as if all worked alike, and the
     /// same of what is written.
     pub camping: [f64; 2],
@@ -106,14 +110,16 @@ impl Recording {
             density: Density { read: 1.0, written: 1.0 },
             camping: [1.0; 2],
             writes: <[WrittenBack; 2]>::default(),
+            remaining_misses: HashMap::new(),
             footprint: 0,
             registers,
             memory,
         }
     }
 
-    /// Takes what the chip and its instructions have done so far, in `blocks` blocks.
-    pub fn take_traffic(&mut self, chip: &Chip, counted: &[InstructionCounters], blocks: u64) {
+    /// Takes what the chip and its instructions have done so far, in `blocks` blocks, which reach over
+    /// that part of the grid.
+    pub fn take_traffic(&mut self, chip: &Chip, counted: &[InstructionCounters], blocks: u64, reach: f64) {
         self.run_blocks = blocks;
         self.counted = counted.to_vec();
         self.caches = chip.counters().caches;
@@ -121,7 +127,9 @@ impl Recording {
         if let Some(traffic) = &chip.traffic {
             self.reads.clone_from(&traffic.reads);
             self.hottest = (0..counted.len()).map(|place| traffic.hottest(place as u32)).collect();
-            self.density = traffic.density();
+            self.density = chip.density();
+            let stays = self.model.l2.map_or(0.0, |l2| FITS * l2.bytes as f64);
+            self.remaining_misses = traffic.remaining_misses(self.grown(), reach, stays);
             self.footprint = traffic.footprint();
             self.camping = traffic.camping.factors(self.timing.memory.partitions);
         }
@@ -130,16 +138,15 @@ impl Recording {
     /// What L2 does with each instruction's accesses.
     pub(super) fn places(&self) -> Vec<PlaceTraffic> {
         let all = self.reads.iter().copied().chain(std::iter::repeat(SectorCounters::default()));
-        // What fits is read from DRAM once, though blocks that did not run share it.
-        let missed = self.caches.l2_read.misses() as f64 * 32.0 * self.grown();
-        let fits = self.model.l2.is_some_and(|l2| self.memory as f64 <= FITS * l2.bytes as f64);
-        let once = if fits && missed > self.memory as f64 { self.memory as f64 / missed } else { 1.0 };
         let of = |(place, (counters, reads)): (usize, (&InstructionCounters, SectorCounters))| {
             let global = &counters.global;
             PlaceTraffic {
                 misses: match reads.sectors {
                     0 => 1.0,
-                    sectors => reads.misses() as f64 / sectors as f64 * once,
+                    sectors => {
+                        let remain = self.remaining_misses.get(&(place as u32)).copied().unwrap_or(1.0);
+                        reads.misses() as f64 / sectors as f64 * remain
+                    }
                 },
                 carried: 0.0,
                 writes_whole_sectors: self.model.l2.is_none()

@@ -12,7 +12,8 @@ use crate::program::{BasicBlocks, Code, facts, successors};
 
 /// Added to the live registers.
 const OVERHEAD: u32 = 4;
-/// The same on 1.x, which has no ABI: the tiled product of Ryoo et al. (PPoPP 2008) takes 10.
+/// The same on 1.x, which has no ABI: the tiled product of Ryoo et al. (PPoPP 2008) takes 10 (not
+/// verified; with 11, a multiprocessor could not hold its 768 threads).
 const OLD_OVERHEAD: u32 = 2;
 /// The most with which all warps can be resident, and how many more `ptxas` avoids by another order.
 const FULL: u32 = 32;

@@ -85,6 +85,9 @@ pub(super) struct Servers<'t> {
     /// Modified bytes in L2 that reads will displace, this multiprocessor's share; and the part of what
     /// they displace that is modified.
     dirty: (f64, f64),
+    /// Bytes that stores can modify before L2 has to write others back: it may hold as many modified
+    /// ones as it did before the launch, whose end does not wait for them.
+    room: f64,
     lsu: f64,
     port_in: f64,
     stores: f64,
@@ -143,6 +146,7 @@ impl<'t> Servers<'t> {
             active,
             warm,
             dirty: (work.dirty_before.0 / active, work.dirty_before.1),
+            room: 0.0,
             lsu: 0.0,
             port_in: 0.0,
             stores: 0.0,
@@ -269,6 +273,7 @@ impl<'t> Servers<'t> {
         let come = lines.max(1.0) * f64::from(from_dram) / f64::from(missed) * 128.0;
         let displaced = (come * self.dirty.1).min(self.dirty.0);
         self.dirty.0 -= displaced;
+        self.room += displaced;
         let written = displaced * self.timing.memory.dram_write;
         let work = (f64::from(from_dram) * 32.0 * rates.dram_read + written) / rates.dram;
         self.dram = self.dram.max(self.l2_read) + work;
@@ -284,7 +289,10 @@ impl<'t> Servers<'t> {
         let begin = self.enter(now, cycles);
         let written = self.send(begin, event.missed, place);
         if !self.warm {
-            let work = f64::from(event.missed) * 32.0 * self.rates.dram_write / self.rates.dram;
+            let bytes = f64::from(event.missed) * 32.0;
+            let kept = bytes.min(self.room);
+            self.room -= kept;
+            let work = (bytes - kept) * self.rates.dram_write / self.rates.dram;
             self.dram = self.dram.max(written) + work;
             self.busy.dram += work;
             self.stores = self.stores.max(self.dram - WRITE_SLACK);

@@ -1,7 +1,7 @@
 //! An instruction as the replay sees it: its unit, what it costs, what it waits for, and what its
 //! order depends on.
 
-use ptx::{Op, Space};
+use ptx::{Op, Ordering, Space};
 
 use crate::program::{Facts, Motion, Next, facts};
 
@@ -61,6 +61,27 @@ pub(super) struct Step {
     pub origin: u32,
 }
 
+/// The memories that an access may be to, one bit each: shared, local, and that of the device. Accesses
+/// to different ones are never to the same address, so `ptxas` moves loads from global memory ahead of
+/// stores to shared memory.
+fn memories(op: &Op) -> u8 {
+    const SHARED: u8 = 1;
+    const LOCAL: u8 = 2;
+    const DEVICE: u8 = 4;
+    let (Op::Load { space, ordering, .. } | Op::Store { space, ordering, .. }) = op else { return ALL_MEMORIES };
+    match space {
+        _ if *ordering != Ordering::Weak => ALL_MEMORIES,
+        Space::Shared => SHARED,
+        Space::Local => LOCAL,
+        Space::Global => DEVICE,
+        _ => ALL_MEMORIES,
+    }
+}
+
+/// The number of memories, and all of them.
+pub(super) const MEMORIES: usize = 3;
+const ALL_MEMORIES: u8 = (1 << MEMORIES) - 1;
+
 /// What the compiler takes an instruction to last.
 fn expected(op: &Op, latency: u32) -> u32 {
     match op {
@@ -75,6 +96,8 @@ fn expected(op: &Op, latency: u32) -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scheduled {
     pub motion: Motion,
+    /// The memories that it may access, one bit each.
+    pub memories: u8,
     /// What the compiler takes it to last.
     pub lasts: u32,
     /// Whether it leaves its basic block, so that all others stay ahead of it.
@@ -85,6 +108,7 @@ impl Scheduled {
     /// Of this instruction, whose result is ready after `latency` cycles.
     pub fn of(op: &Op, latency: u32) -> Self {
         let Facts { motion, next, .. } = facts(op);
-        Self { motion, lasts: expected(op, latency), leaves: !matches!(next, Next::Following) }
+        let leaves = !matches!(next, Next::Following);
+        Self { motion, memories: memories(op), lasts: expected(op, latency), leaves }
     }
 }

@@ -101,17 +101,16 @@ pub(crate) fn run(
             && let Some(recording) = &mut recording
         {
             // From here on, L2 serves one multiprocessor alone: what it finds is not typical.
-            recording.take_traffic(
-                &chip,
-                &residents_counters(&residents),
-                next * u64::from(launched.blocks_per_cluster),
-            );
+            let reach = sample.reach(next);
+            let blocks = next * u64::from(launched.blocks_per_cluster);
+            recording.take_traffic(&chip, &residents_counters(&residents), blocks, reach);
         }
     }
     let mut counted = vec![InstructionCounters::default(); launched.code.places.len()];
     let mut total = *chip.counters();
     if let Some(recording) = recording.as_mut().filter(|_| sample.phase() == Phase::All) {
-        recording.take_traffic(&chip, &residents_counters(&residents), next * u64::from(launched.blocks_per_cluster));
+        let blocks = next * u64::from(launched.blocks_per_cluster);
+        recording.take_traffic(&chip, &residents_counters(&residents), blocks, sample.reach(next));
     }
     for mut resident in residents {
         let Some(mut modelled) = resident.shared.modelled.take() else { continue };

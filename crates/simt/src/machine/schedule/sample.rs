@@ -98,6 +98,12 @@ impl Sample {
         }
     }
 
+    /// How much of the grid its first `begun` clusters reach over.
+    pub fn reach(&self, begun: u64) -> f64 {
+        let last = begun.min(self.count()).checked_sub(1).map_or(0, |last| self.cluster(last) + 1);
+        last as f64 / self.total.max(1) as f64
+    }
+
     /// Who runs now.
     pub fn phase(&self) -> Phase {
         self.phase
