@@ -141,6 +141,7 @@ impl Launch {
         .axis("word", word.name())
         .axis("loads", loads)
         .axis("block", block)
+        .axis("blocks", grid.map_or_else(|| json!("as needed"), |_| json!(launch.grid[0])))
         .fact("grid", json!(launch.grid))
         .fact("bytes_in_flight_of_a_thread", loads as usize * word.bytes())
         .axis(IN_FLIGHT.key, in_flight)

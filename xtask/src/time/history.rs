@@ -227,6 +227,10 @@ const INTRODUCTION: &str = "\
 
 Published measurements of other GPUs, in [time/history.toml](time/history.toml), and what their
 models predict. Pairs that differ by more than 5 % have an order.
+
+Not compared: NVIDIA's webinar of 2011 draws bandwidth over bytes in flight on a Tesla C2050, and
+times with {ca, cg} x {16, 48 KB}. We have its curves without their numbers. `host launch --predict
+--device sim:fermi` and `host cache --compiled --predict --device sim:fermi` predict both.
 ";
 
 /// Three digits.
