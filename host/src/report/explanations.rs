@@ -38,7 +38,7 @@ pub(super) fn ideal_sectors(shown: Shown<'_>) -> Vec<Explanation> {
 /// The same in bytes that transactions move.
 pub(super) fn moved(shown: Shown<'_>) -> Vec<Explanation> {
     let moved = "bytes moved / asked: what the transactions move, over what the lanes ask for. 1.00 is perfect.";
-    [requests(shown), transactions(shown), one("bytes moved / asked", moved)].concat()
+    [transactions(shown), one("bytes moved / asked", moved)].concat()
 }
 
 /// The unit of what a load or a store takes: sectors, or the transactions of older models.
@@ -268,9 +268,12 @@ pub(super) fn caches(_: Shown<'_>) -> Vec<Explanation> {
     one("caches", "All caches are empty at the start.")
 }
 
-/// What stands for a value that a row does not have.
-pub(super) fn dashes() -> String {
-    "A dash: the row has none.".to_owned()
+/// The term of what stands for a value that is not known.
+pub(crate) const DASH: &str = "dash";
+
+/// What it is, unless a measure says more.
+pub(super) fn dashes() -> Vec<Explanation> {
+    one(DASH, "A dash: the row has none.")
 }
 
 /// What occupancy is.

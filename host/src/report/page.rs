@@ -7,7 +7,7 @@ use device::{Model, Properties};
 
 use super::explanations;
 use super::lab_report::LabReport;
-use super::measure::{Measure, Section, Shown};
+use super::measure::{Explanation, Measure, Section, Shown};
 use super::table::{self, Table};
 use super::variant_report::{Comparison, VariantReport, plain};
 use crate::timing::{Cache, Timing};
@@ -59,11 +59,8 @@ impl Page {
         measures.extend(in_grids.flat_map(|grid| grid.known(&report.variants)));
         measures.extend(&report.concluded);
         let table = across.map_or_else(|| table::of(shown, report.subjects), |(_, table)| table);
-        let mut legend = legend(&measures, shown);
         let unknown = (!compact && table.has_unknown()) || grids.iter().any(Table::has_unknown);
-        if unknown && !legend.iter().any(|text| text.contains("A dash")) {
-            legend.push(explanations::dashes());
-        }
+        let dashes = if unknown { explanations::dashes() } else { Vec::new() };
         Self {
             heading: heading(report),
             table,
@@ -71,7 +68,7 @@ impl Page {
             wrong: wrong(report),
             kernels: kernels(&report.variants),
             grids,
-            legend,
+            legend: explained(&measures, shown, dashes),
             conclusions: report.conclusions.clone(),
         }
     }
@@ -79,6 +76,11 @@ impl Page {
 
 /// What these measures mean, each term once: first what was counted, then errors, then times.
 pub(super) fn legend(measures: &[&Measure], shown: Shown<'_>) -> Vec<String> {
+    explained(measures, shown, Vec::new())
+}
+
+/// The same, and what else there is to explain.
+fn explained(measures: &[&Measure], shown: Shown<'_>, others: Vec<Explanation>) -> Vec<String> {
     let order = |measure: &&&Measure| match measure.section {
         Section::Counter => 0,
         Section::Model | Section::Name | Section::Axis => 1,
@@ -90,7 +92,7 @@ pub(super) fn legend(measures: &[&Measure], shown: Shown<'_>) -> Vec<String> {
     measures.sort_by_key(order);
     let mut terms = Vec::new();
     let mut sentences = Vec::new();
-    for explanation in measures.iter().flat_map(|measure| measure.explanations(shown)) {
+    for explanation in measures.iter().flat_map(|measure| measure.explanations(shown)).chain(others) {
         if !terms.contains(&explanation.term) {
             terms.push(explanation.term);
             sentences.push(explanation.text);

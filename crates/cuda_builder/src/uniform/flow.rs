@@ -8,7 +8,7 @@ const END: usize = usize::MAX;
 /// The graph of a function's blocks, with each block's immediate post-dominator.
 pub(super) struct Flow {
     successors: Vec<Vec<usize>>,
-    /// For each block, the first that every way from it to an end passes; [`END`] if there is none.
+    /// For each block, the first block on all paths from it to an end; [`END`] if there is none.
     meeting: Vec<usize>,
 }
 

@@ -10,7 +10,7 @@ use picture::Scale;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Times};
 use crate::report::measures::{BEYOND_L1, GBPS, L1_HITS, READ_ONLY_HITS, TIME};
-use crate::report::{Cell, Conclusion, Explanation, Measure, Row, Rows, Shown, Sweep};
+use crate::report::{Cell, Conclusion, DASH, Explanation, Measure, Row, Rows, Shown, Sweep};
 use crate::units::percent;
 
 /// What varies.
@@ -139,11 +139,11 @@ const HITS: Measure =
 /// What the operators ask for (PTX ISA, "Cache Operators").
 fn operators(shown: Shown<'_>) -> Vec<Explanation> {
     let meaning = "Operators: ca caches in L1 and L2, as default does; cg only in L2; cs expects to read the data once; lu for the last \
-                   time, past L1 on an H200; cv reads memory again; nc is for data that no kernel writes. A dash: the operator bypasses L1.";
+                   time, past L1 on an H200; cv reads memory again; nc is for data that no kernel writes.";
     let shows = shown.variants.iter().any(|variant| variant.group == "operators");
     let patterns = "Patterns: strided reads every eighth element, so one of each sector; scattered one of each line; a stencil nine \
                     neighbours; table eight neighbours anywhere in 32 KB.";
-    let all = [("operators", meaning), ("patterns", patterns)]
+    let all = [("operators", meaning), (DASH, "A dash: the operator bypasses L1."), ("patterns", patterns)]
         .map(|(term, text)| Explanation { term, text: text.to_owned() });
     if shows { all.into() } else { Vec::new() }
 }
