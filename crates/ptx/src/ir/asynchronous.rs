@@ -2,8 +2,8 @@
 //! `cp.async.bulk`, `st.async`, `mbarrier` (PTX ISA, "Data Movement and Conversion Instructions:
 //! Asynchronous copy", "Parallel Synchronization and Communication Instructions: mbarrier").
 
+use super::memory::AtomicOp;
 use super::operand::{Address, Destination, Operand};
-use super::operation::AtomicOp;
 use super::types::{Space, Type};
 
 /// `cp.async`: from global to shared memory.

@@ -7,14 +7,13 @@
 //! executes them. Plain data.
 
 use super::asynchronous::{AsyncCopy, AsyncStore, BulkCopy, MbarrierAction};
+use super::lanes::{BarrierAction, ShuffleMode, VoteMode};
 use super::lines::Span;
 use super::matrix::{MatrixMultiply, MatrixTile};
+use super::memory::{AtomicOp, CacheOperator, Ordering, Scope};
 use super::module::Location;
 use super::operand::{Address, CallOperand, Callee, Destination, Operand, Predicate};
-use super::operation::{
-    AtomicOp, BarrierAction, BinaryOp, CacheOperator, CarryOp, Combine, Comparison, FloatProperty, Mode, Ordering,
-    Scope, ShuffleMode, TernaryOp, UnaryOp, VoteMode,
-};
+use super::operation::{BinaryOp, CarryOp, Combine, Comparison, FloatProperty, Mode, TernaryOp, UnaryOp};
 use super::tensor::{FenceProxies, TensorCopy, TensorField};
 use super::texture::{Opaque, OutOfRange, TexelPosition, TextureFetch, TextureQuery};
 use super::types::{Space, Type};

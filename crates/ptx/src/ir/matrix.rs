@@ -4,55 +4,32 @@
 //! The warp holds a matrix together: each lane has a few of its elements, its *fragment*, in
 //! registers.
 
+use super::names::names;
 use super::operand::{Address, Destination, Operand};
 use super::operation::Rounding;
 use super::types::Space;
 
-/// The type of a matrix's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // each is PTX's own name
-pub enum MatrixType {
-    B1,
-    U4,
-    S4,
-    U8,
-    S8,
-    S32,
-    E4m3,
-    E5m2,
-    F16,
-    Bf16,
-    Tf32,
-    F32,
-    F64,
+names! {
+    /// The type of a matrix's elements.
+    #[allow(missing_docs)] // each is PTX's own name
+    pub enum MatrixType {
+        B1 = "b1",
+        U4 = "u4",
+        S4 = "s4",
+        U8 = "u8",
+        S8 = "s8",
+        S32 = "s32",
+        E4m3 = "e4m3",
+        E5m2 = "e5m2",
+        F16 = "f16",
+        Bf16 = "bf16",
+        Tf32 = "tf32",
+        F32 = "f32",
+        F64 = "f64",
+    }
 }
 
 impl MatrixType {
-    /// All of them.
-    pub const ALL: [MatrixType; 13] = {
-        use MatrixType::*;
-        [B1, U4, S4, U8, S8, S32, E4m3, E5m2, F16, Bf16, Tf32, F32, F64]
-    };
-
-    /// The name in PTX text, without the dot.
-    pub fn name(self) -> &'static str {
-        match self {
-            MatrixType::B1 => "b1",
-            MatrixType::U4 => "u4",
-            MatrixType::S4 => "s4",
-            MatrixType::U8 => "u8",
-            MatrixType::S8 => "s8",
-            MatrixType::S32 => "s32",
-            MatrixType::E4m3 => "e4m3",
-            MatrixType::E5m2 => "e5m2",
-            MatrixType::F16 => "f16",
-            MatrixType::Bf16 => "bf16",
-            MatrixType::Tf32 => "tf32",
-            MatrixType::F32 => "f32",
-            MatrixType::F64 => "f64",
-        }
-    }
-
     /// For `mma.sp`: of this many neighbours in a row of A, half are stored and the rest are zeros.
     pub fn sparse_chunk(self) -> u32 {
         match self {
@@ -92,12 +69,13 @@ impl MatrixShape {
     }
 }
 
-/// Whether a matrix's neighbouring elements are in a row or in a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum MatrixLayout {
-    Row,
-    Column,
+names! {
+    /// Whether a matrix's neighbouring elements are in a row or in a column.
+    #[allow(missing_docs)]
+    pub enum MatrixLayout {
+        Row = "row",
+        Column = "col",
+    }
 }
 
 /// Which matrix of `D = A * B + C`; C and D have the same fragments.
@@ -109,12 +87,13 @@ pub enum MatrixRole {
     Accumulator,
 }
 
-/// How one-bit elements are multiplied; the ones in the result are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum BitProduct {
-    Xor,
-    And,
+names! {
+    /// How one-bit elements are multiplied; the ones in the result are counted.
+    #[allow(missing_docs)]
+    pub enum BitProduct {
+        Xor = "xor",
+        And = "and",
+    }
 }
 
 /// Where in its rows the stored elements of a sparse A are.

@@ -3,18 +3,23 @@
 //!
 //! [`Module`] and what it declares are in `module`; a function's body is a list of [`Instruction`]s
 //! (`instruction`), which name an operation with its modifiers (`operation`, and a file for each
-//! family), types and state spaces (`types`) and operands (`operand`). `sources` lists what an
-//! instruction reads. `lines` maps bytes to lines and columns. Nothing here parses or checks: an
-//! operation that exists is one that `typing` has accepted.
+//! family), types and state spaces (`types`) and operands (`operand`). `names` gives values their
+//! words in PTX, for `typing` and `print`. `sources` lists what an instruction reads. `lines` maps
+//! bytes to lines and columns. Nothing here parses or checks: an operation that exists is one that
+//! `typing` has accepted.
 
 mod asynchronous;
 mod instruction;
+mod lanes;
 mod lines;
 mod matrix;
+mod memory;
 mod module;
+mod names;
 mod operand;
 mod operation;
 mod sources;
+mod special;
 mod tensor;
 mod texture;
 mod types;
@@ -23,13 +28,18 @@ mod warpgroup;
 
 pub use asynchronous::*;
 pub use instruction::*;
+pub use lanes::*;
 pub(crate) use lines::LineTable;
 pub use lines::Span;
 pub use matrix::*;
+pub use memory::*;
 pub use module::*;
+pub(crate) use names::FromName;
 pub use operand::*;
+pub(crate) use operation::ModeFlag;
 pub use operation::*;
 pub use sources::*;
+pub use special::*;
 pub use tensor::*;
 pub use texture::*;
 pub use types::*;

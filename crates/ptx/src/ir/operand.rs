@@ -1,6 +1,7 @@
 //! What instructions read and write: registers, constants, special registers, addresses.
 
 use super::module::{Function, Register, Variable};
+use super::special::Special;
 use crate::Handle;
 
 /// A predicate register, possibly negated.
@@ -66,74 +67,6 @@ pub enum AddressBase {
     Variable(Handle<Variable>),
     /// Zero: the offset is the address.
     Absolute,
-}
-
-/// Special registers (PTX ISA, "Special Registers").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // each is named after PTX's own
-pub enum Special {
-    ThreadIndex(Axis),
-    BlockSize(Axis),
-    BlockIndex(Axis),
-    GridSize(Axis),
-    LaneId,
-    WarpId,
-    WarpCount,
-    MultiprocessorId,
-    MultiprocessorCount,
-    GridId,
-    LaneMaskEqual,
-    LaneMaskLess,
-    LaneMaskLessEqual,
-    LaneMaskGreater,
-    LaneMaskGreaterEqual,
-    Clock,
-    ClockHigh,
-    Clock64,
-    GlobalTimer,
-    GlobalTimerLow,
-    GlobalTimerHigh,
-    TotalSharedSize,
-    DynamicSharedSize,
-    Environment(u8),
-    /// `%clusterid`.
-    ClusterIndex(Axis),
-    /// `%nclusterid`.
-    ClusterCount(Axis),
-    /// `%cluster_ctaid`.
-    BlockIndexInCluster(Axis),
-    /// `%cluster_nctaid`.
-    ClusterSize(Axis),
-    /// `%cluster_ctarank`.
-    BlockRankInCluster,
-    /// `%cluster_nctarank`.
-    ClusterBlocks,
-    /// `%is_explicit_cluster`, a predicate.
-    IsExplicitCluster,
-    /// `%aggr_smem_size`.
-    AggregateSharedSize,
-    /// `%reserved_smem_offset_begin` and the like: shared memory that the system reserves.
-    ReservedShared,
-    /// `%pm0` to `%pm7`, and their 64-bit forms (`_64`).
-    PerformanceCounter {
-        /// Which.
-        index: u8,
-        /// Whether it has 64 bits.
-        wide: bool,
-    },
-    /// `%current_graph_exec`.
-    CurrentGraph,
-    /// The `.w` of `%tid` and the like, which is always zero.
-    Zero,
-}
-
-/// A dimension of the grid or the block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Axis {
-    X,
-    Y,
-    Z,
 }
 
 /// The callee of a call.

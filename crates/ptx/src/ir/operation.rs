@@ -1,52 +1,55 @@
-//! What instructions do: operations, and the modifiers that change them.
+//! What instructions do: arithmetic and comparisons, and the modifiers that change them.
 //!
 //! What PTX can express in several ways has one form here. A modifier that PTX does not allow on an
 //! instruction never gets here: `typing` rejects it. Plain data that `simt` decodes.
 
-use std::fmt;
+use super::names::names;
+use super::operand::Operand;
 
-use super::operand::{Destination, Operand};
-
-/// How arithmetic rounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Rounding {
-    /// None given: nearest even for floats, no rounding for integers.
-    #[default]
-    Default,
-    /// `.rn`: nearest, ties to even.
-    Nearest,
-    /// `.rz`: towards zero.
-    Zero,
-    /// `.rm`: towards minus infinity.
-    Down,
-    /// `.rp`: towards plus infinity.
-    Up,
-    /// `.rna`: nearest, ties away from zero.
-    NearestAway,
-    /// `.rni`: to the nearest integer, ties to even.
-    IntegerNearest,
-    /// `.rzi`: to an integer, towards zero.
-    IntegerZero,
-    /// `.rmi`: to an integer, towards minus infinity.
-    IntegerDown,
-    /// `.rpi`: to an integer, towards plus infinity.
-    IntegerUp,
+names! {
+    /// How arithmetic rounds.
+    #[derive(Default)]
+    pub enum Rounding {
+        /// None given: nearest even for floats, no rounding for integers.
+        #[default]
+        Default = "",
+        /// `.rn`: nearest, ties to even.
+        Nearest = "rn",
+        /// `.rz`: towards zero.
+        Zero = "rz",
+        /// `.rm`: towards minus infinity.
+        Down = "rm",
+        /// `.rp`: towards plus infinity.
+        Up = "rp",
+        /// `.rna`: nearest, ties away from zero.
+        NearestAway = "rna",
+        /// `.rni`: to the nearest integer, ties to even.
+        IntegerNearest = "rni",
+        /// `.rzi`: to an integer, towards zero.
+        IntegerZero = "rzi",
+        /// `.rmi`: to an integer, towards minus infinity.
+        IntegerDown = "rmi",
+        /// `.rpi`: to an integer, towards plus infinity.
+        IntegerUp = "rpi",
+    }
 }
 
-/// The precision of a float operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Precision {
-    /// Exact as in IEEE 754.
-    #[default]
-    Exact,
-    /// `.approx`.
-    Approximate,
-    /// `.full` (division of f32).
-    Full,
+names! {
+    /// The precision of a float operation.
+    #[derive(Default)]
+    pub enum Precision {
+        /// Exact as in IEEE 754.
+        #[default]
+        Exact = "",
+        /// `.approx`.
+        Approximate = "approx",
+        /// `.full` (division of f32).
+        Full = "full",
+    }
 }
 
 /// Modifiers of arithmetic.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mode {
     /// Rounding.
     pub rounding: Rounding,
@@ -68,31 +71,32 @@ pub struct Mode {
     pub relu: bool,
 }
 
-/// Shows the modifiers that are not at their defaults.
-impl fmt::Debug for Mode {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = formatter.debug_struct("Mode");
-        if self.rounding != Rounding::default() {
-            shown.field("rounding", &self.rounding);
+names! {
+    /// The flags of a [`Mode`].
+    pub(crate) enum ModeFlag {
+        FlushSubnormals = "ftz",
+        Saturate = "sat",
+        PropagateNan = "NaN",
+        /// Followed by `.abs`.
+        XorSignAbs = "xorsign",
+        OutOfBoundsZero = "oob",
+        Relu = "relu",
+        SaturateFinite = "satfinite",
+    }
+}
+
+impl Mode {
+    /// One of its flags.
+    pub(crate) fn flag(&mut self, flag: ModeFlag) -> &mut bool {
+        match flag {
+            ModeFlag::FlushSubnormals => &mut self.flush_subnormals,
+            ModeFlag::Saturate => &mut self.saturate,
+            ModeFlag::PropagateNan => &mut self.propagate_nan,
+            ModeFlag::XorSignAbs => &mut self.xor_sign_abs,
+            ModeFlag::OutOfBoundsZero => &mut self.out_of_bounds_zero,
+            ModeFlag::Relu => &mut self.relu,
+            ModeFlag::SaturateFinite => &mut self.saturate_finite,
         }
-        if self.precision != Precision::default() {
-            shown.field("precision", &self.precision);
-        }
-        let flags = [
-            ("flush_subnormals", self.flush_subnormals),
-            ("saturate", self.saturate),
-            ("saturate_finite", self.saturate_finite),
-            ("out_of_bounds_zero", self.out_of_bounds_zero),
-            ("propagate_nan", self.propagate_nan),
-            ("xor_sign_abs", self.xor_sign_abs),
-            ("relu", self.relu),
-        ];
-        for (name, set) in flags {
-            if set {
-                shown.field(name, &set);
-            }
-        }
-        shown.finish()
     }
 }
 
@@ -120,6 +124,28 @@ pub enum UnaryOp {
     Log2,
     Exp2,
     Tanh,
+}
+
+names! {
+    UnaryOp {
+        Absolute = "abs",
+        Negate = "neg",
+        Not = "not",
+        LogicalNot = "cnot",
+        PopulationCount = "popc",
+        CountLeadingZeros = "clz",
+        BitReverse = "brev",
+        FindLeadingBit { shift_amount: false } = "bfind",
+        FindLeadingBit { shift_amount: true } = "bfind.shiftamt",
+        Reciprocal = "rcp",
+        SquareRoot = "sqrt",
+        ReciprocalSquareRoot = "rsqrt",
+        Sine = "sin",
+        Cosine = "cos",
+        Log2 = "lg2",
+        Exp2 = "ex2",
+        Tanh = "tanh",
+    }
 }
 
 /// Operations on two values.
@@ -155,6 +181,32 @@ pub enum BinaryOp {
     SignZeroExtend {
         wrap: bool,
     },
+}
+
+names! {
+    BinaryOp {
+        Add = "add",
+        Subtract = "sub",
+        Multiply = "mul",
+        MultiplyHigh = "mul.hi",
+        MultiplyWide = "mul.wide",
+        Multiply24Low = "mul24.lo",
+        Multiply24High = "mul24.hi",
+        Divide = "div",
+        Remainder = "rem",
+        Minimum = "min",
+        Maximum = "max",
+        And = "and",
+        Or = "or",
+        Xor = "xor",
+        ShiftLeft = "shl",
+        ShiftRight = "shr",
+        CopySign = "copysign",
+        BitMask { wrap: false } = "bmsk.clamp",
+        BitMask { wrap: true } = "bmsk.wrap",
+        SignZeroExtend { wrap: false } = "szext.clamp",
+        SignZeroExtend { wrap: true } = "szext.wrap",
+    }
 }
 
 /// Operations on three values.
@@ -206,17 +258,46 @@ pub enum TernaryOp {
     FindNthSet,
 }
 
-/// Modes of `prmt`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum PermuteMode {
-    Index,
-    Forward4Extract,
-    Backward4Extract,
-    Replicate8,
-    EdgeClampLeft,
-    EdgeClampRight,
-    Replicate16,
+impl TernaryOp {
+    /// The opcode, with the modifiers that belong to it rather than to types or modes.
+    pub fn name(self) -> &'static str {
+        match self {
+            TernaryOp::MultiplyAdd => "mad.lo",
+            TernaryOp::MultiplyAddHigh => "mad.hi",
+            TernaryOp::MultiplyAddWide => "mad.wide",
+            TernaryOp::MultiplyAdd24Low => "mad24.lo",
+            TernaryOp::MultiplyAdd24High => "mad24.hi",
+            TernaryOp::FusedMultiplyAdd => "fma",
+            TernaryOp::Minimum3 { .. } => "min",
+            TernaryOp::Maximum3 { .. } => "max",
+            TernaryOp::SumOfAbsoluteDifferences => "sad",
+            TernaryOp::BitFieldExtract => "bfe",
+            TernaryOp::FunnelShiftLeft { wrap: false } => "shf.l.clamp",
+            TernaryOp::FunnelShiftLeft { wrap: true } => "shf.l.wrap",
+            TernaryOp::FunnelShiftRight { wrap: false } => "shf.r.clamp",
+            TernaryOp::FunnelShiftRight { wrap: true } => "shf.r.wrap",
+            TernaryOp::Permute(_) => "prmt",
+            TernaryOp::Logic(_) => "lop3",
+            TernaryOp::DotProduct4 { .. } => "dp4a",
+            TernaryOp::DotProduct2 { high: false, .. } => "dp2a.lo",
+            TernaryOp::DotProduct2 { high: true, .. } => "dp2a.hi",
+            TernaryOp::FindNthSet => "fns",
+        }
+    }
+}
+
+names! {
+    /// Modes of `prmt`.
+    #[allow(missing_docs)]
+    pub enum PermuteMode {
+        Index = "",
+        Forward4Extract = "f4e",
+        Backward4Extract = "b4e",
+        Replicate8 = "rc8",
+        EdgeClampLeft = "ecl",
+        EdgeClampRight = "ecr",
+        Replicate16 = "rc16",
+    }
 }
 
 /// Operations with a carry from one word to the next.
@@ -229,28 +310,29 @@ pub enum CarryOp {
     MultiplyAddHigh,
 }
 
-/// Comparisons of `set` and `setp`. `lo`, `ls`, `hi` and `hs` become the first four orderings of an
-/// unsigned type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Comparison {
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    /// `equ`, and so on for the next five: also true if either operand is NaN.
-    EqualOrUnordered,
-    NotEqualOrUnordered,
-    LessOrUnordered,
-    LessEqualOrUnordered,
-    GreaterOrUnordered,
-    GreaterEqualOrUnordered,
-    /// `num`: neither is NaN.
-    Ordered,
-    /// `nan`: either is NaN.
-    Unordered,
+names! {
+    /// Comparisons of `set` and `setp`. `lo`, `ls`, `hi` and `hs` become the first four orderings
+    /// of an unsigned type.
+    #[allow(missing_docs)]
+    pub enum Comparison {
+        Equal = "eq",
+        NotEqual = "ne",
+        Less = "lt",
+        LessEqual = "le",
+        Greater = "gt",
+        GreaterEqual = "ge",
+        /// `equ`, and so on for the next five: also true if either operand is NaN.
+        EqualOrUnordered = "equ",
+        NotEqualOrUnordered = "neu",
+        LessOrUnordered = "ltu",
+        LessEqualOrUnordered = "leu",
+        GreaterOrUnordered = "gtu",
+        GreaterEqualOrUnordered = "geu",
+        /// `num`: neither is NaN.
+        Ordered = "num",
+        /// `nan`: either is NaN.
+        Unordered = "nan",
+    }
 }
 
 /// A predicate combined with a comparison: `setp.lt.and.u32 p, a, b, c`.
@@ -262,136 +344,25 @@ pub struct Combine {
     pub predicate: Operand,
 }
 
-/// Boolean operations of `set` and `setp`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum BooleanOp {
-    And,
-    Or,
-    Xor,
+names! {
+    /// Boolean operations of `set` and `setp`.
+    #[allow(missing_docs)]
+    pub enum BooleanOp {
+        And = "and",
+        Or = "or",
+        Xor = "xor",
+    }
 }
 
-/// What `testp` tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum FloatProperty {
-    Finite,
-    Infinite,
-    Number,
-    NotANumber,
-    Normal,
-    Subnormal,
-}
-
-/// Memory ordering of a load, store, atomic operation or fence.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Ordering {
-    #[default]
-    Weak,
-    Volatile,
-    Relaxed,
-    Acquire,
-    Release,
-    AcquireRelease,
-    SequentiallyConsistent,
-    /// `.mmio`.
-    MemoryMapped,
-}
-
-/// The threads to which an ordering applies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Scope {
-    Block,
-    Cluster,
-    #[default]
-    Device,
-    System,
-}
-
-/// Cache operators of loads and stores (PTX ISA, "Cache Operators").
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum CacheOperator {
-    /// None given.
-    #[default]
-    Default,
-    /// `ca`: at all levels.
-    AllLevels,
-    /// `cg`: at L2 and not at L1.
-    GlobalLevel,
-    /// `cs`: streaming.
-    Streaming,
-    /// `lu`: last use.
-    LastUse,
-    /// `cv`: fetch again.
-    Volatile,
-    /// `wb`: write back.
-    WriteBack,
-    /// `wt`: write through.
-    WriteThrough,
-}
-
-/// Operations of `atom` and `red`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum AtomicOp {
-    And,
-    Or,
-    Xor,
-    Exchange,
-    CompareAndSwap,
-    Add,
-    Increment,
-    Decrement,
-    Minimum,
-    Maximum,
-}
-
-/// How `shfl` picks the source lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum ShuffleMode {
-    Up,
-    Down,
-    Butterfly,
-    Index,
-}
-
-/// What `vote` returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum VoteMode {
-    All,
-    Any,
-    Uniform,
-    Ballot,
-}
-
-/// What a block-wide barrier does.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum BarrierAction {
-    /// Waits for all threads.
-    Synchronize,
-    /// Arrives and does not wait.
-    Arrive,
-    /// Waits for all threads, and reduces a predicate over them.
-    Reduce {
-        /// The reduction.
-        op: BarrierReduction,
-        /// Where the result goes: a predicate for and/or, a u32 for a count.
-        destination: Destination,
-        /// Each thread's contribution.
-        predicate: Operand,
-    },
-}
-
-/// Reductions of `bar.red`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum BarrierReduction {
-    PopulationCount,
-    And,
-    Or,
+names! {
+    /// What `testp` tests.
+    #[allow(missing_docs)]
+    pub enum FloatProperty {
+        Finite = "finite",
+        Infinite = "infinite",
+        Number = "number",
+        NotANumber = "notanumber",
+        Normal = "normal",
+        Subnormal = "subnormal",
+    }
 }

@@ -3,9 +3,10 @@
 
 use super::asynchronous::{MbarrierAction, MbarrierPhase};
 use super::instruction::Op;
+use super::lanes::BarrierAction;
 use super::matrix::Sparsity;
 use super::operand::{Address, CallOperand, Operand};
-use super::operation::{BarrierAction, Combine};
+use super::operation::Combine;
 use super::tensor::{FenceProxies, TensorMode, TensorTransfer};
 use super::texture::{Level, TexelPosition};
 use super::warpgroup::WarpgroupFactor;

@@ -2,8 +2,8 @@
 //! `cp.reduce.async.bulk.tensor`, `tensormap` (PTX ISA, "Tensors", "Data Movement and Conversion
 //! Instructions: Tensor copy", "tensormap.replace", "tensormap.cp_fenceproxy").
 
+use super::memory::AtomicOp;
 use super::operand::{Address, Operand};
-use super::operation::AtomicOp;
 use super::types::Space;
 
 /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`: the copy engine moves a box of a

@@ -2,28 +2,31 @@
 //! "Texture Instructions", "Surface Instructions").
 
 use super::module::{Register, Variable};
+use super::names::names;
 use super::operand::{Destination, Operand};
+use super::special::Axis;
 use super::types::Type;
 use crate::Handle;
 
-/// The shape of a texture or surface, and so of its coordinates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // each is one of PTX's geometries
-pub enum Geometry {
-    /// `.1d`
-    Line,
-    /// `.2d`
-    Plane,
-    /// `.3d`
-    Volume,
-    /// `.a1d`
-    LineArray,
-    /// `.a2d`
-    PlaneArray,
-    /// `.cube`
-    Cube,
-    /// `.acube`
-    CubeArray,
+names! {
+    /// The shape of a texture or surface, and so of its coordinates.
+    #[allow(missing_docs)] // each is one of PTX's geometries
+    pub enum Geometry {
+        /// `.1d`
+        Line = "1d",
+        /// `.2d`
+        Plane = "2d",
+        /// `.3d`
+        Volume = "3d",
+        /// `.a1d`
+        LineArray = "a1d",
+        /// `.a2d`
+        PlaneArray = "a2d",
+        /// `.cube`
+        Cube = "cube",
+        /// `.acube`
+        CubeArray = "acube",
+    }
 }
 
 impl Geometry {
@@ -39,19 +42,6 @@ impl Geometry {
     /// Whether a layer number precedes the coordinates.
     pub fn is_layered(self) -> bool {
         matches!(self, Geometry::LineArray | Geometry::PlaneArray | Geometry::CubeArray)
-    }
-
-    /// The name in PTX text, without the dot.
-    pub fn name(self) -> &'static str {
-        match self {
-            Geometry::Line => "1d",
-            Geometry::Plane => "2d",
-            Geometry::Volume => "3d",
-            Geometry::LineArray => "a1d",
-            Geometry::PlaneArray => "a2d",
-            Geometry::Cube => "cube",
-            Geometry::CubeArray => "acube",
-        }
     }
 }
 
@@ -140,19 +130,40 @@ pub enum TextureQuery {
     ForceUnnormalizedCoordinates,
     FilterMode,
     /// The address mode of that coordinate.
-    AddressMode(u8),
+    AddressMode(Axis),
     MemoryLayout,
 }
 
-/// What a surface instruction does if its coordinates are outside the surface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OutOfRange {
-    /// `.trap`: a fault.
-    Trap,
-    /// `.clamp`: accesses the nearest element.
-    Clamp,
-    /// `.zero`: loads return zero, stores do nothing.
-    Zero,
+names! {
+    TextureQuery {
+        Width = "width",
+        Height = "height",
+        Depth = "depth",
+        ChannelDataType = "channel_data_type",
+        ChannelOrder = "channel_order",
+        NormalizedCoordinates = "normalized_coords",
+        ArraySize = "array_size",
+        MipmapLevels = "num_mipmap_levels",
+        Samples = "num_samples",
+        ForceUnnormalizedCoordinates = "force_unnormalized_coords",
+        FilterMode = "filter_mode",
+        AddressMode(Axis::X) = "addr_mode_0",
+        AddressMode(Axis::Y) = "addr_mode_1",
+        AddressMode(Axis::Z) = "addr_mode_2",
+        MemoryLayout = "memory_layout",
+    }
+}
+
+names! {
+    /// What a surface instruction does if its coordinates are outside the surface.
+    pub enum OutOfRange {
+        /// `.trap`: a fault.
+        Trap = "trap",
+        /// `.clamp`: accesses the nearest element.
+        Clamp = "clamp",
+        /// `.zero`: loads return zero, stores do nothing.
+        Zero = "zero",
+    }
 }
 
 /// The initial state of a `.samplerref`.

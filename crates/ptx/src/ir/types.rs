@@ -1,47 +1,50 @@
 //! Scalar types and state spaces, and their names in PTX (PTX ISA, "State Spaces, Types, and
 //! Variables").
 
-/// A fundamental or packed type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // each is PTX's own name
-pub enum Type {
-    Pred,
-    B8,
-    B16,
-    B32,
-    B64,
-    B128,
-    U8,
-    U16,
-    U32,
-    U64,
-    /// Two u16 in a word. This and the next are types of instructions only.
-    U16x2,
-    S16x2,
-    S8,
-    S16,
-    S32,
-    S64,
-    F16,
-    F16x2,
-    Bf16,
-    Bf16x2,
-    /// Two f32 in 64 bits. This and the next three are types of instructions only.
-    F32x2,
-    /// An f32 with ten bits of fraction.
-    Tf32,
-    /// Two 8-bit floats: 4 bits of exponent, 3 of fraction, no infinity.
-    E4m3x2,
-    /// Two 8-bit floats: 5 bits of exponent, 2 of fraction.
-    E5m2x2,
-    F32,
-    F64,
-    /// `.texref`
-    TextureReference,
-    /// `.samplerref`
-    SamplerReference,
-    /// `.surfref`
-    SurfaceReference,
+use super::names::names;
+
+names! {
+    /// A fundamental or packed type.
+    #[allow(missing_docs)] // each is PTX's own name
+    pub enum Type {
+        Pred = "pred",
+        B8 = "b8",
+        B16 = "b16",
+        B32 = "b32",
+        B64 = "b64",
+        B128 = "b128",
+        U8 = "u8",
+        U16 = "u16",
+        U32 = "u32",
+        U64 = "u64",
+        /// Two u16 in a word. This and the next are types of instructions only.
+        U16x2 = "u16x2",
+        S16x2 = "s16x2",
+        S8 = "s8",
+        S16 = "s16",
+        S32 = "s32",
+        S64 = "s64",
+        F16 = "f16",
+        F16x2 = "f16x2",
+        Bf16 = "bf16",
+        Bf16x2 = "bf16x2",
+        /// Two f32 in 64 bits. This and the next three are types of instructions only.
+        F32x2 = "f32x2",
+        /// An f32 with ten bits of fraction.
+        Tf32 = "tf32",
+        /// Two 8-bit floats: 4 bits of exponent, 3 of fraction, no infinity.
+        E4m3x2 = "e4m3x2",
+        /// Two 8-bit floats: 5 bits of exponent, 2 of fraction.
+        E5m2x2 = "e5m2x2",
+        F32 = "f32",
+        F64 = "f64",
+        /// `.texref`
+        TextureReference = "texref",
+        /// `.samplerref`
+        SamplerReference = "samplerref",
+        /// `.surfref`
+        SurfaceReference = "surfref",
+    }
 }
 
 /// What the bits of a [`Type`] mean.
@@ -97,90 +100,22 @@ impl Type {
     }
 }
 
-/// Maps types to their names and back.
-macro_rules! names {
-    ($($ty:ident $name:literal,)*) => {
-        impl Type {
-            /// The name in PTX text, without the dot.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Type::$ty => $name,)*
-                }
-            }
-
-            /// The type of that name, without the dot.
-            pub fn from_name(name: &str) -> Option<Type> {
-                Some(match name {
-                    $($name => Type::$ty,)*
-                    _ => return None,
-                })
-            }
-        }
-    };
-}
-
 names! {
-    Pred "pred",
-    B8 "b8",
-    B16 "b16",
-    B32 "b32",
-    B64 "b64",
-    B128 "b128",
-    U8 "u8",
-    U16 "u16",
-    U32 "u32",
-    U64 "u64",
-    S8 "s8",
-    S16 "s16",
-    S32 "s32",
-    S64 "s64",
-    F16 "f16",
-    F16x2 "f16x2",
-    Bf16 "bf16",
-    Bf16x2 "bf16x2",
-    U16x2 "u16x2",
-    S16x2 "s16x2",
-    F32x2 "f32x2",
-    Tf32 "tf32",
-    E4m3x2 "e4m3x2",
-    E5m2x2 "e5m2x2",
-    F32 "f32",
-    F64 "f64",
-    TextureReference "texref",
-    SamplerReference "samplerref",
-    SurfaceReference "surfref",
-}
-
-/// Where an address points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Space {
-    /// No space given: the address's window decides.
-    Generic,
-    /// Memory of the device, visible to every thread.
-    Global,
-    /// Memory of the block that executes the instruction.
-    Shared,
-    /// Shared memory of any block of the cluster.
-    ClusterShared,
-    /// Memory of a thread.
-    Local,
-    /// Read-only memory of the module.
-    Constant,
-    /// Parameters of the kernel, or of a call being made or served.
-    Parameter,
-}
-
-impl Space {
-    /// The name in PTX text, without the dot; empty for generic.
-    pub fn name(self) -> &'static str {
-        match self {
-            Space::Generic => "",
-            Space::Global => "global",
-            Space::Shared => "shared",
-            Space::ClusterShared => "shared::cluster",
-            Space::Local => "local",
-            Space::Constant => "const",
-            Space::Parameter => "param",
-        }
+    /// Where an address points.
+    pub enum Space {
+        /// No space given: the address's window decides.
+        Generic = "",
+        /// Memory of the device, visible to every thread.
+        Global = "global",
+        /// Memory of the block that executes the instruction.
+        Shared = "shared" | "shared::cta",
+        /// Shared memory of any block of the cluster.
+        ClusterShared = "shared::cluster",
+        /// Memory of a thread.
+        Local = "local",
+        /// Read-only memory of the module.
+        Constant = "const",
+        /// Parameters of the kernel, or of a call being made or served.
+        Parameter = "param" | "param::entry" | "param::func",
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::lexer::{Token, TokenKind, lex};
 use crate::errors::{Parsed, SyntaxError, fault};
-use crate::{Span, Type};
+use crate::{FromName as _, Span, Type};
 
 /// A piece of text and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::mode::{GivenModes, Modes};
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
-use crate::{BinaryOp, BooleanOp, Combine, Op, PermuteMode, TernaryOp, Type, UnaryOp};
+use crate::{BinaryOp, BooleanOp, Combine, FromName as _, Op, PermuteMode, TernaryOp, Type, UnaryOp};
 
 const NONE: Modes = Modes::NONE;
 const ROUND: Modes = Modes::ROUND;
@@ -38,24 +38,10 @@ fn unary_modes(op: UnaryOp, ty: Type) -> Option<Modes> {
 /// `op d, a;`
 pub(super) fn unary(c: &mut Context<'_, '_>) -> Parsed<Op> {
     use UnaryOp::*;
-    let op = match c.opcode() {
-        "abs" => Absolute,
-        "neg" => Negate,
-        "not" => Not,
-        "cnot" => LogicalNot,
-        "popc" => PopulationCount,
-        "clz" => CountLeadingZeros,
-        "brev" => BitReverse,
-        "bfind" => FindLeadingBit { shift_amount: c.accept("shiftamt") },
-        "rcp" => Reciprocal,
-        "sqrt" => SquareRoot,
-        "rsqrt" => ReciprocalSquareRoot,
-        "sin" => Sine,
-        "cos" => Cosine,
-        "lg2" => Log2,
-        "ex2" => Exp2,
-        _ => Tanh,
-    };
+    let Some(mut op) = UnaryOp::from_name(c.opcode()) else { return c.unknown_opcode() };
+    if let FindLeadingBit { shift_amount } = &mut op {
+        *shift_amount = c.accept("shiftamt");
+    }
     let given = c.modes()?;
     let ty = c.ty()?;
     let Some(allowed) = unary_modes(op, ty) else { return c.wrong_type(ty) };
@@ -101,22 +87,12 @@ fn binary_modes(op: BinaryOp, ty: Type) -> Option<Modes> {
 pub(super) fn binary(c: &mut Context<'_, '_>) -> Parsed<Op> {
     use BinaryOp::*;
     const WRAP: [(&str, bool); 2] = [("clamp", false), ("wrap", true)];
-    let op = match c.opcode() {
-        "add" => Add,
-        "sub" => Subtract,
-        "div" => Divide,
-        "rem" => Remainder,
-        "min" => Minimum,
-        "max" => Maximum,
-        "and" => And,
-        "or" => Or,
-        "xor" => Xor,
-        "shl" => ShiftLeft,
-        "shr" => ShiftRight,
-        "copysign" => CopySign,
-        "mul24" => c.require(&[("lo", Multiply24Low), ("hi", Multiply24High)], "`.lo` or `.hi`")?,
-        "bmsk" => BitMask { wrap: c.require(&WRAP, "`.clamp` or `.wrap`")? },
-        _ => SignZeroExtend { wrap: c.require(&WRAP, "`.clamp` or `.wrap`")? },
+    let op = match (c.opcode(), BinaryOp::from_name(c.opcode())) {
+        (_, Some(op)) => op,
+        ("mul24", _) => c.require(&[("lo", Multiply24Low), ("hi", Multiply24High)], "`.lo` or `.hi`")?,
+        ("bmsk", _) => BitMask { wrap: c.require(&WRAP, "`.clamp` or `.wrap`")? },
+        ("szext", _) => SignZeroExtend { wrap: c.require(&WRAP, "`.clamp` or `.wrap`")? },
+        _ => return c.unknown_opcode(),
     };
     let given = c.modes()?;
     let ty = c.ty()?;
@@ -262,7 +238,7 @@ fn plain_ternary(c: &mut Context<'_, '_>) -> Parsed<Op> {
 
 /// `lop3.b32 d, a, b, c, table;`, `lop3.or.b32 d|p, a, b, c, table, q;`
 fn logic(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let boolean = c.choose(&[("and", BooleanOp::And), ("or", BooleanOp::Or)]);
+    let boolean = c.choose_of(&[BooleanOp::And, BooleanOp::Or]);
     let ty = c.ty_of(&[B32])?;
     if let Some(op) = boolean {
         c.operands(6)?;
@@ -285,14 +261,7 @@ fn logic(c: &mut Context<'_, '_>) -> Parsed<Op> {
 /// `prmt.b32.mode d, a, b, c;`
 fn permute(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let ty = c.ty_of(&[B32])?;
-    let mode = c.choose(&[
-        ("f4e", PermuteMode::Forward4Extract),
-        ("b4e", PermuteMode::Backward4Extract),
-        ("rc8", PermuteMode::Replicate8),
-        ("ecl", PermuteMode::EdgeClampLeft),
-        ("ecr", PermuteMode::EdgeClampRight),
-        ("rc16", PermuteMode::Replicate16),
-    ]);
+    let mode = c.choose_of(PermuteMode::ALL);
     c.operands(4)?;
     let op = TernaryOp::Permute(mode.unwrap_or(PermuteMode::Index));
     let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);

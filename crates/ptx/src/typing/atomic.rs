@@ -1,7 +1,7 @@
 //! Types atomic operations on memory: `atom`, `red`.
 
 use super::context::Context;
-use super::memory::{SCOPES, operands_and_policy};
+use super::memory::operands_and_policy;
 use super::names::Width;
 use crate::Type::*;
 use crate::errors::Parsed;
@@ -21,21 +21,7 @@ fn types(op: AtomicOp) -> &'static [Type] {
 
 /// The operation. `red` has no exchanges.
 pub(super) fn operation(c: &mut Context<'_, '_>, is_reduction: bool) -> Parsed<AtomicOp> {
-    let op = c.require(
-        &[
-            ("and", AtomicOp::And),
-            ("or", AtomicOp::Or),
-            ("xor", AtomicOp::Xor),
-            ("exch", AtomicOp::Exchange),
-            ("cas", AtomicOp::CompareAndSwap),
-            ("add", AtomicOp::Add),
-            ("inc", AtomicOp::Increment),
-            ("dec", AtomicOp::Decrement),
-            ("min", AtomicOp::Minimum),
-            ("max", AtomicOp::Maximum),
-        ],
-        "an operation such as `.add`",
-    )?;
+    let op = c.require_of(AtomicOp::ALL, "an operation such as `.add`")?;
     if is_reduction && matches!(op, AtomicOp::Exchange | AtomicOp::CompareAndSwap) {
         return c.misplaced_modifier();
     }
@@ -45,20 +31,9 @@ pub(super) fn operation(c: &mut Context<'_, '_>, is_reduction: bool) -> Parsed<A
 /// `atom{.sem}{.scope}{.space}.op.type d, [a], b{, c};` and `red`, which has no `d`
 pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let is_reduction = c.opcode() == "red";
-    let ordering = c.choose(&[
-        ("relaxed", Ordering::Relaxed),
-        ("acquire", Ordering::Acquire),
-        ("release", Ordering::Release),
-        ("acq_rel", Ordering::AcquireRelease),
-    ]);
-    let scope = c.choose(&SCOPES).unwrap_or_default();
-    let spaces = [
-        ("global", Space::Global),
-        ("shared", Space::Shared),
-        ("shared::cta", Space::Shared),
-        ("shared::cluster", Space::ClusterShared),
-    ];
-    let space = c.choose(&spaces).unwrap_or(Space::Generic);
+    let ordering = c.choose_of(&[Ordering::Relaxed, Ordering::Acquire, Ordering::Release, Ordering::AcquireRelease]);
+    let scope = c.choose_of(Scope::ALL).unwrap_or_default();
+    let space = c.choose_of(&[Space::Global, Space::Shared, Space::ClusterShared]).unwrap_or(Space::Generic);
     let op = operation(c, is_reduction)?;
     let keeps_subnormals = c.accept("noftz");
     let has_policy = c.accept("L2::cache_hint");

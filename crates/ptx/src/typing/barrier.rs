@@ -35,10 +35,7 @@ pub(super) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
         let action = if arrives { BarrierAction::Arrive } else { BarrierAction::Synchronize };
         return Ok(Op::Barrier { action, aligned, barrier, threads });
     }
-    let op = c.require(
-        &[("popc", BarrierReduction::PopulationCount), ("and", BarrierReduction::And), ("or", BarrierReduction::Or)],
-        "an operation such as `.popc`",
-    )?;
+    let op = c.require_of(BarrierReduction::ALL, "an operation such as `.popc`")?;
     let aligned = always_aligned || c.accept("aligned");
     let ty = c.ty_of(if op == BarrierReduction::PopulationCount { &[U32] } else { &[Pred] })?;
     c.operands_between(3..=4)?;

@@ -5,28 +5,22 @@ use crate::Type::*;
 use crate::errors::Parsed;
 use crate::{BooleanOp, Combine, Comparison, FloatProperty, Kind, Op, Type};
 
-const COMPARISONS: [(&str, Comparison); 18] = [
-    ("eq", Comparison::Equal),
-    ("ne", Comparison::NotEqual),
-    ("lt", Comparison::Less),
-    ("le", Comparison::LessEqual),
-    ("gt", Comparison::Greater),
-    ("ge", Comparison::GreaterEqual),
+/// Comparisons that have another name for unsigned types.
+const UNSIGNED: [(&str, Comparison); 4] = [
     ("lo", Comparison::Less),
     ("ls", Comparison::LessEqual),
     ("hi", Comparison::Greater),
     ("hs", Comparison::GreaterEqual),
-    ("equ", Comparison::EqualOrUnordered),
-    ("neu", Comparison::NotEqualOrUnordered),
-    ("ltu", Comparison::LessOrUnordered),
-    ("leu", Comparison::LessEqualOrUnordered),
-    ("gtu", Comparison::GreaterOrUnordered),
-    ("geu", Comparison::GreaterEqualOrUnordered),
-    ("num", Comparison::Ordered),
-    ("nan", Comparison::Unordered),
 ];
 
-const BOOLEANS: [(&str, BooleanOp); 3] = [("and", BooleanOp::And), ("or", BooleanOp::Or), ("xor", BooleanOp::Xor)];
+/// The comparison, and its name.
+fn comparison<'t>(c: &mut Context<'_, 't>) -> Parsed<(Comparison, &'t str)> {
+    let comparison = match c.choose(&UNSIGNED) {
+        Some(comparison) => comparison,
+        None => c.require_of(Comparison::ALL, "a comparison such as `.lt`")?,
+    };
+    Ok((comparison, c.last_name()))
+}
 
 /// Whether PTX has the comparison of this name for this type.
 fn compares(name: &str, ty: Type) -> bool {
@@ -44,9 +38,8 @@ const COMPARED: [Type; 15] = [B16, B32, B64, U16, U32, U64, S16, S32, S64, F16, 
 
 /// `setp.lt{.and}{.ftz}.u32 p{|q}, a, b{, c};`
 pub(super) fn setp(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let comparison = c.require(&COMPARISONS, "a comparison such as `.lt`")?;
-    let name = c.last_name();
-    let boolean = c.choose(&BOOLEANS);
+    let (comparison, name) = comparison(c)?;
+    let boolean = c.choose_of(BooleanOp::ALL);
     let flush_subnormals = c.accept("ftz");
     let ty = c.ty_of(&COMPARED)?;
     if !compares(name, ty) || flush_subnormals && !matches!(ty, F32 | F16 | F16x2) {
@@ -65,9 +58,8 @@ pub(super) fn setp(c: &mut Context<'_, '_>) -> Parsed<Op> {
 
 /// `set.lt{.and}{.ftz}.u32.f32 d, a, b{, c};`
 pub(super) fn set(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let comparison = c.require(&COMPARISONS, "a comparison such as `.lt`")?;
-    let name = c.last_name();
-    let boolean = c.choose(&BOOLEANS);
+    let (comparison, name) = comparison(c)?;
+    let boolean = c.choose_of(BooleanOp::ALL);
     let flush_subnormals = c.accept("ftz");
     let to = c.ty_of(&[U32, S32, F32, U16, S16, F16, Bf16, F16x2, Bf16x2])?;
     let ty = c.ty_of(&COMPARED)?;
@@ -104,17 +96,7 @@ pub(super) fn slct(c: &mut Context<'_, '_>) -> Parsed<Op> {
 
 /// `testp.finite.f32 p, a;`
 pub(super) fn testp(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let property = c.require(
-        &[
-            ("finite", FloatProperty::Finite),
-            ("infinite", FloatProperty::Infinite),
-            ("number", FloatProperty::Number),
-            ("notanumber", FloatProperty::NotANumber),
-            ("normal", FloatProperty::Normal),
-            ("subnormal", FloatProperty::Subnormal),
-        ],
-        "a property such as `.finite`",
-    )?;
+    let property = c.require_of(FloatProperty::ALL, "a property such as `.finite`")?;
     let ty = c.ty_of(&[F32, F64])?;
     c.operands(2)?;
     Ok(Op::TestProperty { property, ty, dst: c.dst(0, Pred)?, a: c.src(1, ty)? })

@@ -2,12 +2,11 @@
 //! `isspacep`, `istypep`.
 
 use super::context::Context;
-use super::memory::SPACES;
 use super::mode::{GivenModes, Modes};
 use super::names::Width;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
-use crate::{Kind, Op, Type};
+use crate::{Kind, Op, Space, Type};
 
 /// The types that `cvt` converts between.
 const CONVERTED: [Type; 12] = [U8, U16, U32, U64, S8, S16, S32, S64, F16, Bf16, F32, F64];
@@ -128,7 +127,7 @@ fn check_rounding(c: &Context<'_, '_>, given: GivenModes, to: Type, from: Type) 
         (_, Kind::Float) => "an integer rounding such as `.rzi`",
         _ => return Ok(()),
     };
-    if given.rounds() == Modes::NONE {
+    if !given.rounds() {
         return fault(c.name_span(), InstructionError::MissingModifier { opcode: "cvt".into(), what });
     }
     Ok(())
@@ -137,7 +136,7 @@ fn check_rounding(c: &Context<'_, '_>, given: GivenModes, to: Type, from: Type) 
 /// `cvta{.to}.global.u64 d, a;`
 pub(super) fn cvta(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let to_generic = !c.accept("to");
-    let space = c.require(&SPACES, "a state space")?;
+    let space = c.require_of(Space::ALL, "a state space")?;
     let ty = c.ty_of(&[U32, U64])?;
     c.operands(2)?;
     let dst = c.dst(0, ty)?;
@@ -146,7 +145,7 @@ pub(super) fn cvta(c: &mut Context<'_, '_>) -> Parsed<Op> {
 
 /// `isspacep.global p, a;`
 pub(super) fn isspacep(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let space = c.require(&SPACES, "a state space")?;
+    let space = c.require_of(Space::ALL, "a state space")?;
     c.operands(2)?;
     let dst = c.dst(0, Pred)?;
     let operand = c.raw(1);

@@ -10,44 +10,20 @@ use crate::{CacheOperator, FenceProxies, Op, Ordering, Scope, Space, Type};
 /// The types that are loaded and stored.
 const STORED: [Type; 15] = [B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64];
 
-pub(super) const SCOPES: [(&str, Scope); 4] =
-    [("cta", Scope::Block), ("cluster", Scope::Cluster), ("gpu", Scope::Device), ("sys", Scope::System)];
-
-/// The state spaces of addresses, by modifier.
-pub(super) const SPACES: [(&str, Space); 9] = [
-    ("global", Space::Global),
-    ("shared", Space::Shared),
-    ("shared::cta", Space::Shared),
-    ("shared::cluster", Space::ClusterShared),
-    ("local", Space::Local),
-    ("const", Space::Constant),
-    ("param", Space::Parameter),
-    ("param::entry", Space::Parameter),
-    ("param::func", Space::Parameter),
-];
-
 /// The ordering and scope of a load or store.
 fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
     let loads = c.opcode() == "ld";
-    let ordering = c.take_first(|name| {
-        Some(match name {
-            "weak" => Ordering::Weak,
-            "volatile" => Ordering::Volatile,
-            "mmio" => Ordering::MemoryMapped,
-            "relaxed" => Ordering::Relaxed,
-            "acquire" if loads => Ordering::Acquire,
-            "release" if !loads => Ordering::Release,
-            _ => return None,
-        })
-    });
+    let synchronizes = if loads { Ordering::Acquire } else { Ordering::Release };
+    let allowed = [Ordering::Weak, Ordering::Volatile, Ordering::MemoryMapped, Ordering::Relaxed, synchronizes];
+    let ordering = c.choose_of(&allowed);
     let Some(ordering) = ordering else { return Ok((Ordering::Weak, Scope::default())) };
     let scope = match ordering {
         Ordering::Weak | Ordering::Volatile => Scope::default(),
         Ordering::MemoryMapped => {
             c.require(&[("relaxed", ())], "`.relaxed.sys`")?;
-            c.require(&SCOPES, "a scope such as `.sys`")?
+            c.require_of(Scope::ALL, "a scope such as `.sys`")?
         }
-        _ => c.require(&SCOPES, "a scope such as `.gpu`")?,
+        _ => c.require_of(Scope::ALL, "a scope such as `.gpu`")?,
     };
     Ok((ordering, scope))
 }
@@ -106,17 +82,12 @@ fn vector(c: &mut Context<'_, '_>, space: Space) -> Parsed<(usize, Type)> {
 pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let uniform = c.opcode() == "ldu";
     let (ordering, scope) = if uniform { Default::default() } else { ordering(c)? };
-    let space = c.choose(if uniform { &SPACES[..1] } else { &SPACES }).unwrap_or(Space::Generic);
+    let space = c.choose_of(if uniform { &[Space::Global] } else { Space::ALL }).unwrap_or(Space::Generic);
     let has_policy = hints(c);
-    let operators = [
-        ("ca", CacheOperator::AllLevels),
-        ("cg", CacheOperator::GlobalLevel),
-        ("cs", CacheOperator::Streaming),
-        ("lu", CacheOperator::LastUse),
-        ("cv", CacheOperator::Volatile),
-    ];
+    use CacheOperator::{AllLevels, GlobalLevel, LastUse, Streaming, Volatile};
+    let operators = [AllLevels, GlobalLevel, Streaming, LastUse, Volatile];
     let takes_operator = !uniform && ordering == Ordering::Weak;
-    let cache = if takes_operator { c.choose(&operators) } else { None };
+    let cache = if takes_operator { c.choose_of(&operators) } else { None };
     let non_coherent = space == Space::Global && c.accept("nc");
     let (lanes, ty) = vector(c, space)?;
     operands_and_policy(c, 2, has_policy)?;
@@ -134,15 +105,11 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if c.accept("const") {
         return c.misplaced_modifier();
     }
-    let space = c.choose(&SPACES).unwrap_or(Space::Generic);
+    let space = c.choose_of(Space::ALL).unwrap_or(Space::Generic);
     let has_policy = hints(c);
-    let operators = [
-        ("wb", CacheOperator::WriteBack),
-        ("cg", CacheOperator::GlobalLevel),
-        ("cs", CacheOperator::Streaming),
-        ("wt", CacheOperator::WriteThrough),
-    ];
-    let cache = if ordering == Ordering::Weak { c.choose(&operators) } else { None };
+    use CacheOperator::{GlobalLevel, Streaming, WriteBack, WriteThrough};
+    let operators = [WriteBack, GlobalLevel, Streaming, WriteThrough];
+    let cache = if ordering == Ordering::Weak { c.choose_of(&operators) } else { None };
     let (lanes, ty) = vector(c, space)?;
     operands_and_policy(c, 2, has_policy)?;
     let space = c.space_of_name(0, space)?;
@@ -156,12 +123,12 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
 /// `applypriority.global.L2::evict_normal [a], 128;`, `discard.global.L2 [a], 128;`
 pub(super) fn prefetch(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if c.opcode() == "prefetch" && c.has_modifier("tensormap") {
-        let space = c.choose(&[("const", Space::Constant), ("param", Space::Parameter)]).unwrap_or(Space::Generic);
+        let space = c.choose_of(&[Space::Constant, Space::Parameter]).unwrap_or(Space::Generic);
         c.accept("tensormap");
         c.operands(1)?;
         return Ok(Op::Prefetch { space, address: c.address(0, space)? });
     }
-    let space = c.choose(&[("global", Space::Global), ("local", Space::Local)]).unwrap_or(Space::Generic);
+    let space = c.choose_of(&[Space::Global, Space::Local]).unwrap_or(Space::Generic);
     let levels: &[(&str, ())] = match c.opcode() {
         "prefetch" => &[("L1", ()), ("L2", ()), ("L2::evict_last", ()), ("L2::evict_normal", ())],
         "prefetchu" => &[("L1", ())],
@@ -233,14 +200,14 @@ pub(super) fn fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
         (Ordering::SequentiallyConsistent, c.require(&levels, "a level such as `.gl`")?)
     } else {
         c.accept("mbarrier_init");
-        let ordering = c.choose(&[
-            ("sc", Ordering::SequentiallyConsistent),
-            ("acq_rel", Ordering::AcquireRelease),
-            ("acquire", Ordering::Acquire),
-            ("release", Ordering::Release),
+        let ordering = c.choose_of(&[
+            Ordering::SequentiallyConsistent,
+            Ordering::AcquireRelease,
+            Ordering::Acquire,
+            Ordering::Release,
         ]);
         c.choose(&RESTRICTED);
-        (ordering.unwrap_or(Ordering::AcquireRelease), c.require(&SCOPES, "a scope such as `.gpu`")?)
+        (ordering.unwrap_or(Ordering::AcquireRelease), c.require_of(Scope::ALL, "a scope such as `.gpu`")?)
     };
     c.operands(0)?;
     Ok(Op::Fence { ordering, scope, proxies: None })
@@ -267,14 +234,13 @@ fn proxy_fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let mut space = None;
     let (mut ordering, mut scope) = (Ordering::AcquireRelease, Scope::Device);
     if matches!(form, Form::AsyncOneWay | Form::OfTensorMap) {
-        ordering =
-            c.require(&[("acquire", Ordering::Acquire), ("release", Ordering::Release)], "`.acquire` or `.release`")?;
+        ordering = c.require_of(&[Ordering::Acquire, Ordering::Release], "`.acquire` or `.release`")?;
         if form == Form::AsyncOneWay {
             c.choose(&[("sync_restrict::shared::cta", ()), ("sync_restrict::shared::cluster", ())]);
         }
-        scope = c.require(&SCOPES, "a scope such as `.cluster`")?;
+        scope = c.require_of(Scope::ALL, "a scope such as `.cluster`")?;
     } else {
-        space = c.choose(&SPACES);
+        space = c.choose_of(Space::ALL);
     }
     let acquires_map = form == Form::OfTensorMap && ordering == Ordering::Acquire;
     c.operands(if acquires_map { 2 } else { 0 })?;

@@ -46,7 +46,7 @@ use matrix::{fragments, multiply, warpgroup, wmma};
 use needs::check_instruction;
 
 use crate::environment::Environment;
-use crate::errors::{InstructionError, Parsed, fault};
+use crate::errors::Parsed;
 use crate::syntax::statement::Statement;
 use crate::{Op, Predicate};
 
@@ -146,6 +146,6 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "trap" => control::ending(c, Op::Trap),
         "brkpt" => control::ending(c, Op::Breakpoint),
 
-        other => fault(c.statement.opcode.span, InstructionError::UnknownOpcode(other.to_owned())),
+        _ => c.unknown_opcode(),
     }
 }

@@ -4,11 +4,16 @@
 use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};
 use crate::syntax::cursor::Word;
-use crate::{Span, Type};
+use crate::{FromName, Span, Type};
 
 impl<'t> Context<'_, 't> {
     pub fn opcode(&self) -> &'t str {
         self.statement.opcode.text
+    }
+
+    /// Fails because no family knows the opcode.
+    pub fn unknown_opcode<T>(&self) -> Parsed<T> {
+        fault(self.statement.opcode.span, InstructionError::UnknownOpcode(self.opcode().to_owned()))
     }
 
     /// Whether the instruction has the modifier, taken or not.
@@ -75,6 +80,19 @@ impl<'t> Context<'_, 't> {
         let Some((index, modifier)) = no_type.or_else(|| self.left().next()) else { return self.missing(what) };
         let error = InstructionError::OtherModifier { opcode: self.opcode().into(), what, modifier: modifier.into() };
         fault(self.modifier_span(index), error)
+    }
+
+    /// Takes the first modifier that names one of `allowed`.
+    pub fn choose_of<T: FromName>(&mut self, allowed: &[T]) -> Option<T> {
+        self.take_first(|name| T::from_name(name).filter(|value| allowed.contains(value)))
+    }
+
+    /// Takes a required modifier that names one of `allowed`; `what` describes it in the error.
+    pub fn require_of<T: FromName>(&mut self, allowed: &[T], what: &'static str) -> Parsed<T> {
+        match self.choose_of(allowed) {
+            Some(value) => Ok(value),
+            None => self.require(&[], what),
+        }
     }
 
     /// Fails because the modifier `what` is missing.

@@ -7,9 +7,6 @@ use crate::Type::*;
 use crate::errors::{InstructionError, Parsed, fault};
 use crate::{AtomicOp, Op, OutOfRange, Type};
 
-const OUTSIDE: [(&str, OutOfRange); 3] =
-    [("trap", OutOfRange::Trap), ("clamp", OutOfRange::Clamp), ("zero", OutOfRange::Zero)];
-
 /// The vector length, the type, and what happens outside the surface.
 fn shape(c: &mut Context<'_, '_>, types: &[Type]) -> Parsed<(usize, Type, OutOfRange)> {
     let count = c.choose(&[("v2", 2), ("v4", 4)]).unwrap_or(1);
@@ -18,7 +15,7 @@ fn shape(c: &mut Context<'_, '_>, types: &[Type]) -> Parsed<(usize, Type, OutOfR
         let error = InstructionError::VectorTooWide { lanes: count as u32, ty: ty.name().into() };
         return fault(c.name_span(), error);
     }
-    Ok((count, ty, c.choose(&OUTSIDE).unwrap_or(OutOfRange::Trap)))
+    Ok((count, ty, c.choose_of(OutOfRange::ALL).unwrap_or(OutOfRange::Trap)))
 }
 
 /// `suld.b.geometry{.cache}{.vector}.type.outside d, [surface, coordinates];`; a single `d` may
@@ -53,14 +50,8 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
 /// ...`
 pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let by_element = c.require(&[("b", false), ("p", true)], "`.b` or `.p`")?;
-    let operations = [
-        ("add", AtomicOp::Add),
-        ("min", AtomicOp::Minimum),
-        ("max", AtomicOp::Maximum),
-        ("and", AtomicOp::And),
-        ("or", AtomicOp::Or),
-    ];
-    let op = c.require(&operations, "an operation such as `.add`")?;
+    let operations = [AtomicOp::Add, AtomicOp::Minimum, AtomicOp::Maximum, AtomicOp::And, AtomicOp::Or];
+    let op = c.require_of(&operations, "an operation such as `.add`")?;
     let geometry = geometry(c)?;
     let bits = matches!(op, AtomicOp::And | AtomicOp::Or);
     let ty = c.ty_of(match (by_element, bits, op) {
@@ -68,7 +59,7 @@ pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<Op> {
         (_, _, AtomicOp::Add) => &[U32, S32, U64],
         _ => &[U32, S32, U64, S64],
     })?;
-    let outside = c.choose(&OUTSIDE).unwrap_or(OutOfRange::Trap);
+    let outside = c.choose_of(OutOfRange::ALL).unwrap_or(OutOfRange::Trap);
     c.operands(2)?;
     let (surface, _, position) = element(c, 0, geometry, S32, SurfaceReference, false)?;
     Ok(Op::SurfaceReduce { by_element, op, ty, src: c.src(1, ty)?, surface, position, outside })

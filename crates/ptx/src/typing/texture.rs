@@ -6,19 +6,16 @@ use crate::Type::*;
 use crate::errors::{InstructionError, NameError, NameKind, OperandError, Parsed, fault};
 use crate::syntax::operands::{Name, Raw, RawOperand};
 use crate::{
-    Fetch, Geometry, Kind, Level, Op, Opaque, Operand, Symbol, TexelPosition, TextureFetch, TextureQuery, Type,
+    Fetch, FromName as _, Geometry, Kind, Level, Op, Opaque, Operand, Symbol, TexelPosition, TextureFetch,
+    TextureQuery, Type,
 };
 
-const GEOMETRIES: [(&str, Geometry); 5] = [
-    ("1d", Geometry::Line),
-    ("2d", Geometry::Plane),
-    ("3d", Geometry::Volume),
-    ("a1d", Geometry::LineArray),
-    ("a2d", Geometry::PlaneArray),
-];
+/// The geometries that all instructions have.
+const GEOMETRIES: [Geometry; 5] =
+    [Geometry::Line, Geometry::Plane, Geometry::Volume, Geometry::LineArray, Geometry::PlaneArray];
 
 /// The geometries that only `tex` has.
-const CUBES: [(&str, Geometry); 2] = [("cube", Geometry::Cube), ("acube", Geometry::CubeArray)];
+const CUBES: [Geometry; 2] = [Geometry::Cube, Geometry::CubeArray];
 
 /// How an instruction selects the level.
 #[derive(Clone, Copy, PartialEq)]
@@ -33,7 +30,7 @@ enum Form {
 pub(super) fn fetch(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let forms = [("base", Form::Base), ("level", Form::Level), ("grad", Form::Gradient)];
     let form = c.choose(&forms).unwrap_or(Form::Base);
-    let geometry = match c.choose(&CUBES) {
+    let geometry = match c.choose_of(&CUBES) {
         Some(cube) => cube,
         None => geometry(c)?,
     };
@@ -73,7 +70,7 @@ pub(super) fn geometry(c: &mut Context<'_, '_>) -> Parsed<Geometry> {
     if let Some("cube" | "acube" | "2dms" | "a2dms") = c.modifier() {
         return fault(c.name_span(), InstructionError::Unsupported(c.name()));
     }
-    c.require(&GEOMETRIES, "a geometry such as `.2d`")
+    c.require_of(&GEOMETRIES, "a geometry such as `.2d`")
 }
 
 /// The operands that `tex` and `tld4` share.
@@ -220,31 +217,15 @@ pub(super) fn query(c: &mut Context<'_, '_>) -> Parsed<Op> {
     use TextureQuery::*;
     let of_surface = c.opcode() == "suq";
     let has_level = !of_surface && c.accept("level");
-    let common = [
-        ("width", Width),
-        ("height", Height),
-        ("depth", Depth),
-        ("channel_data_type", ChannelDataType),
-        ("channel_order", ChannelOrder),
-        ("array_size", ArraySize),
-    ];
-    let textures = [
-        ("normalized_coords", NormalizedCoordinates),
-        ("num_mipmap_levels", MipmapLevels),
-        ("num_samples", Samples),
-        ("force_unnormalized_coords", ForceUnnormalizedCoordinates),
-        ("filter_mode", FilterMode),
-        ("addr_mode_0", AddressMode(0)),
-        ("addr_mode_1", AddressMode(1)),
-        ("addr_mode_2", AddressMode(2)),
-    ];
-    let found = match c.choose(if has_level { &common[..3] } else { &common }) {
-        None if has_level => None,
-        None if of_surface => c.choose(&[("memory_layout", MemoryLayout)]),
-        None => c.choose(&textures),
-        found => found,
+    let allowed = |what: &TextureQuery| match what {
+        Width | Height | Depth => true,
+        ChannelDataType | ChannelOrder | ArraySize => !has_level,
+        MemoryLayout => of_surface,
+        NormalizedCoordinates | MipmapLevels | Samples | ForceUnnormalizedCoordinates | FilterMode | AddressMode(_) => {
+            !of_surface && !has_level
+        }
     };
-    let what = match found {
+    let what = match c.take_first(|name| TextureQuery::from_name(name).filter(allowed)) {
         Some(what) => what,
         None => c.require(&[], "what to ask for, such as `.width`")?,
     };

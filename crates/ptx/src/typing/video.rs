@@ -9,13 +9,13 @@ use crate::{
     Comparison, Op, Part, ScalarVideo, SecondaryOp, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoSource,
 };
 
-const COMPARISONS: [(&str, Comparison); 6] = [
-    ("eq", Comparison::Equal),
-    ("ne", Comparison::NotEqual),
-    ("lt", Comparison::Less),
-    ("le", Comparison::LessEqual),
-    ("gt", Comparison::Greater),
-    ("ge", Comparison::GreaterEqual),
+const COMPARISONS: [Comparison; 6] = [
+    Comparison::Equal,
+    Comparison::NotEqual,
+    Comparison::Less,
+    Comparison::LessEqual,
+    Comparison::Greater,
+    Comparison::GreaterEqual,
 ];
 
 const COMPARISON: &str = "a comparison such as `.lt`";
@@ -67,7 +67,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "vmax" => VideoOp::Maximum,
         "vshl" => VideoOp::ShiftLeft { wrap: c.require(&WRAP, "`.clamp` or `.wrap`")? },
         "vshr" => VideoOp::ShiftRight { wrap: c.require(&WRAP, "`.clamp` or `.wrap`")? },
-        "vset" => VideoOp::Compare(c.require(&COMPARISONS, COMPARISON)?),
+        "vset" => VideoOp::Compare(c.require_of(&COMPARISONS, COMPARISON)?),
         _ => {
             multiply.plus_one = c.accept("po");
             multiply.shift = c.choose(&[("shr7", 7), ("shr15", 15)]).unwrap_or(0);
@@ -159,7 +159,7 @@ pub(super) fn simd(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "vabsdiff" => SimdVideoOp::AbsoluteDifference,
         "vmin" => SimdVideoOp::Minimum,
         "vmax" => SimdVideoOp::Maximum,
-        _ => SimdVideoOp::Compare(c.require(&COMPARISONS, COMPARISON)?),
+        _ => SimdVideoOp::Compare(c.require_of(&COMPARISONS, COMPARISON)?),
     };
     let compares = matches!(op, SimdVideoOp::Compare(_));
     let accumulate = c.accept("add");

@@ -9,15 +9,7 @@ use crate::{AtomicOp, Op, ShuffleMode, VoteMode};
 /// `shfl.sync.down.b32 d{|p}, a, lane, clamp, members;`
 pub(super) fn shuffle(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let sync = synchronizes(c)?;
-    let mode = c.require(
-        &[
-            ("up", ShuffleMode::Up),
-            ("down", ShuffleMode::Down),
-            ("bfly", ShuffleMode::Butterfly),
-            ("idx", ShuffleMode::Index),
-        ],
-        "a mode such as `.down`",
-    )?;
+    let mode = c.require_of(ShuffleMode::ALL, "a mode such as `.down`")?;
     let ty = c.ty_of(&[B32])?;
     c.operands(if sync { 5 } else { 4 })?;
     let (dst, in_range) = c.dst_and_predicate(0, ty)?;
@@ -29,10 +21,7 @@ pub(super) fn shuffle(c: &mut Context<'_, '_>) -> Parsed<Op> {
 /// `vote.sync.any.pred d, a, members;`, `vote.sync.ballot.b32 d, a, members;`
 pub(super) fn vote(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let sync = synchronizes(c)?;
-    let mode = c.require(
-        &[("all", VoteMode::All), ("any", VoteMode::Any), ("uni", VoteMode::Uniform), ("ballot", VoteMode::Ballot)],
-        "a mode such as `.any`",
-    )?;
+    let mode = c.require_of(VoteMode::ALL, "a mode such as `.any`")?;
     let ty = c.ty_of(if mode == VoteMode::Ballot { &[B32] } else { &[Pred] })?;
     c.operands(if sync { 3 } else { 2 })?;
     let (dst, predicate) = (c.dst(0, ty)?, c.src(1, Pred)?);
@@ -67,18 +56,9 @@ pub(super) fn matching(c: &mut Context<'_, '_>) -> Parsed<Op> {
 /// `redux.sync.add.u32 d, a, members;`
 pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(&[("sync", ())], "`.sync`")?;
-    let op = c.require(
-        &[
-            ("add", AtomicOp::Add),
-            ("min", AtomicOp::Minimum),
-            ("max", AtomicOp::Maximum),
-            ("and", AtomicOp::And),
-            ("or", AtomicOp::Or),
-            ("xor", AtomicOp::Xor),
-        ],
-        "an operation such as `.add`",
-    )?;
-    let bits = matches!(op, AtomicOp::And | AtomicOp::Or | AtomicOp::Xor);
+    use AtomicOp::*;
+    let op = c.require_of(&[Add, Minimum, Maximum, And, Or, Xor], "an operation such as `.add`")?;
+    let bits = matches!(op, And | Or | Xor);
     let ty = c.ty_of(if bits { &[B32] } else { &[U32, S32] })?;
     c.operands(3)?;
     Ok(Op::WarpReduce { op, ty, dst: c.dst(0, ty)?, src: c.src(1, ty)?, members: c.src32(2)? })

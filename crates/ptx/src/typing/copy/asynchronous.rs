@@ -7,11 +7,10 @@ use crate::typing::memory::{hints, operands_and_policy};
 use crate::{AsyncCopy, MbarrierAction, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Space};
 
 /// State spaces of barriers and destinations in the block's own memory.
-const SHARED: [(&str, Space); 2] = [("shared", Space::Shared), ("shared::cta", Space::Shared)];
+const SHARED: &[Space] = &[Space::Shared];
 
 /// State spaces of barriers that other blocks of the cluster can reach.
-const CLUSTER: [(&str, Space); 3] =
-    [("shared", Space::Shared), ("shared::cta", Space::Shared), ("shared::cluster", Space::ClusterShared)];
+const CLUSTER: &[Space] = &[Space::Shared, Space::ClusterShared];
 
 /// `cp.async...`, except copies by the copy engine (`cp.async.bulk`), which are in
 /// [`crate::typing::copy::bulk`]
@@ -37,7 +36,7 @@ pub(in crate::typing) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
 fn arrive_after_copies(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(&[("arrive", ())], "`.arrive`")?;
     let counted_before = c.accept("noinc");
-    let space = c.choose(&SHARED).unwrap_or(Space::Generic);
+    let space = c.choose_of(SHARED).unwrap_or(Space::Generic);
     c.ty_of(&[B64])?;
     c.operands(1)?;
     Ok(Op::ArriveAfterCopies { space, counted_before, address: c.address(0, space)? })
@@ -46,7 +45,7 @@ fn arrive_after_copies(c: &mut Context<'_, '_>) -> Parsed<Op> {
 /// `cp.async.ca.shared.global{hints} [d], [s], 16{, source bytes or predicate}{, policy};`
 fn copy_bytes(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let at_l2_only = c.require(&[("ca", false), ("cg", true)], "`.ca` or `.cg`")?;
-    c.require(&SHARED, "`.shared`")?;
+    c.require_of(SHARED, "`.shared`")?;
     c.require(&[("global", ())], "`.global`")?;
     let has_policy = hints(c);
     c.finish_modifiers()?;
@@ -81,8 +80,8 @@ fn ordering(c: &mut Context<'_, '_>, orderings: &[(&str, ())]) -> Parsed<()> {
 }
 
 /// The state space, which must be one of `spaces`, and the type.
-fn ending(c: &mut Context<'_, '_>, spaces: &[(&str, Space)]) -> Parsed<Space> {
-    let space = c.choose(spaces).unwrap_or(Space::Generic);
+fn ending(c: &mut Context<'_, '_>, spaces: &[Space]) -> Parsed<Space> {
+    let space = c.choose_of(spaces).unwrap_or(Space::Generic);
     c.ty_of(&[B64])?;
     Ok(space)
 }
@@ -116,19 +115,19 @@ pub(in crate::typing) fn mbarrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
     )?;
     match form {
         Form::Initialize => {
-            let space = ending(c, &SHARED)?;
+            let space = ending(c, SHARED)?;
             c.operands(2)?;
             let action = MbarrierAction::Initialize { count: c.src32(1)? };
             Ok(Op::Mbarrier { action, space, address: c.address(0, space)? })
         }
         Form::Invalidate => {
-            let space = ending(c, &SHARED)?;
+            let space = ending(c, SHARED)?;
             c.operands(1)?;
             Ok(Op::Mbarrier { action: MbarrierAction::Invalidate, space, address: c.address(0, space)? })
         }
         Form::Expect | Form::Complete => {
             ordering(c, &[("relaxed", ())])?;
-            let space = ending(c, &CLUSTER)?;
+            let space = ending(c, CLUSTER)?;
             c.operands(2)?;
             let bytes = c.src32(1)?;
             let expects = matches!(form, Form::Expect);
@@ -151,7 +150,7 @@ fn arrive(c: &mut Context<'_, '_>, drops: bool) -> Parsed<Op> {
     let expects = c.accept("expect_tx");
     let never_completes = !expects && c.accept("noComplete");
     ordering(c, &[("release", ()), ("relaxed", ())])?;
-    let space = ending(c, if never_completes { &SHARED } else { &CLUSTER })?;
+    let space = ending(c, if never_completes { SHARED } else { CLUSTER })?;
     let counts = if expects || never_completes { 3..=3 } else { 2..=3 };
     c.operands_between(counts)?;
     let state = c.dst(0, B64)?;
@@ -171,7 +170,7 @@ fn arrive(c: &mut Context<'_, '_>, drops: bool) -> Parsed<Op> {
 fn test(c: &mut Context<'_, '_>, suspends: bool) -> Parsed<Op> {
     let by_parity = c.accept("parity");
     ordering(c, &[("acquire", ()), ("relaxed", ())])?;
-    let space = ending(c, &SHARED)?;
+    let space = ending(c, SHARED)?;
     c.operands_between(3..=if suspends { 4 } else { 3 })?;
     let dst = c.dst(0, Pred)?;
     let address = c.address(1, space)?;

@@ -127,7 +127,7 @@ pub(in crate::typing) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     } else {
         c.accept("weak");
     }
-    let space = c.choose(&[("shared::cluster", Space::ClusterShared)]).unwrap_or(Space::Generic);
+    let space = c.choose_of(&[Space::ClusterShared]).unwrap_or(Space::Generic);
     c.require(&COUNTS_BYTES, "`.mbarrier::complete_tx::bytes`")?;
     let (op, lanes, ty) = if reduces {
         let op = atomic::operation(c, true)?;

@@ -6,7 +6,7 @@ use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::syntax::operands::Raw;
 use crate::typing::atomic;
 use crate::typing::context::Context;
-use crate::typing::memory::{SCOPES, map_bytes, operands_and_policy};
+use crate::typing::memory::{map_bytes, operands_and_policy};
 use crate::typing::names::Width;
 use crate::{Address, Op, Operand, Scope, Space, TensorCopy, TensorField, TensorMode, TensorTransfer, Type};
 
@@ -209,7 +209,7 @@ fn copy_map(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(&[("shared::cta", ())], "`.shared::cta`")?;
     c.require(&[("tensormap::generic", ())], "`.tensormap::generic`")?;
     c.require(&[("release", ())], "`.release`")?;
-    let scope: Scope = c.require(&SCOPES, "a scope such as `.gpu`")?;
+    let scope = c.require_of(Scope::ALL, "a scope such as `.gpu`")?;
     c.require(&[("sync", ())], "`.sync`")?;
     c.require(&[("aligned", ())], "`.aligned`")?;
     c.operands(3)?;

@@ -6,19 +6,13 @@ use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::syntax::operands::{Raw, RawOperand};
 use crate::typing::context::Context;
 use crate::typing::names::Width;
-use crate::{Destination, MatrixLayout, MatrixRole, MatrixShape, MatrixType, Op, Operand, Space, Type};
-
-/// The state spaces that matrices are loaded from and stored to.
-const SHARED: [(&str, Space); 2] = [("shared", Space::Shared), ("shared::cta", Space::Shared)];
+use crate::{Destination, MatrixRole, MatrixShape, MatrixType, Op, Operand, Space, Type};
 
 /// `.sync.aligned`, which all matrix instructions have: the warp executes them together.
 pub(in crate::typing) fn aligned(c: &mut Context<'_, '_>) -> Parsed<()> {
     c.require(&[("sync", ())], "`.sync`")?;
     c.require(&[("aligned", ())], "`.aligned`")
 }
-
-pub(in crate::typing) const LAYOUTS: [(&str, MatrixLayout); 2] =
-    [("row", MatrixLayout::Row), ("col", MatrixLayout::Column)];
 
 /// A shape, which must be one of `allowed`; `what` describes it in the error, with an example.
 pub(in crate::typing) fn shape(
@@ -48,7 +42,7 @@ pub(in crate::typing) fn shape_that(
 
 /// The type of a matrix's elements.
 pub(in crate::typing) fn element(c: &mut Context<'_, '_>) -> Parsed<MatrixType> {
-    c.require(&MatrixType::ALL.map(|ty| (ty.name(), ty)), "a type of elements such as `.f16`")
+    c.require_of(MatrixType::ALL, "a type of elements such as `.f16`")
 }
 
 /// The number and type of the registers that hold a fragment in each lane.
@@ -143,7 +137,7 @@ fn moved(c: &mut Context<'_, '_>) -> Parsed<(usize, bool, Space)> {
     aligned(c)?;
     let count = shape_and_count(c)?;
     let transposed = c.accept("trans");
-    let space = c.choose(&SHARED).unwrap_or(Space::Generic);
+    let space = c.choose_of(&[Space::Shared]).unwrap_or(Space::Generic);
     c.ty_of(&[B16])?;
     c.operands(2)?;
     Ok((count, transposed, space))

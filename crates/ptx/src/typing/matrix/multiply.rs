@@ -93,7 +93,7 @@ pub(in crate::typing) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let quads = [shape.m, shape.n, shape.k] == [8, 8, 4] && !c.has_modifier("f64");
     let layouts = layouts(c)?;
     let saturate = c.accept("satfinite");
-    let rounding = c.choose(&ROUNDINGS);
+    let rounding = c.choose_of(&ROUNDINGS);
     let (d_ty, a_ty, b_ty, c_ty) = (element(c)?, element(c)?, element(c)?, element(c)?);
     let family = Family::of(a_ty).filter(|_| Family::of(a_ty) == Family::of(b_ty));
     let fits = family.is_some_and(|family| {

@@ -4,16 +4,19 @@
 use crate::Type::B32;
 use crate::errors::{InstructionError, Parsed, fault};
 use crate::typing::context::Context;
-use crate::typing::matrix::fragments::{LAYOUTS, read, registers, written};
+use crate::typing::matrix::fragments::{read, registers, written};
 use crate::{BitProduct, MatrixLayout, MatrixMultiply, MatrixRole, MatrixShape, MatrixType, Op, Rounding, Sparsity};
 
 /// Roundings of f64 sums.
-pub(in crate::typing) const ROUNDINGS: [(&str, Rounding); 4] =
-    [("rn", Rounding::Nearest), ("rz", Rounding::Zero), ("rm", Rounding::Down), ("rp", Rounding::Up)];
+pub(in crate::typing) const ROUNDINGS: [Rounding; 4] =
+    [Rounding::Nearest, Rounding::Zero, Rounding::Down, Rounding::Up];
 
 /// The layouts of A and B.
 pub(in crate::typing) fn layouts(c: &mut Context<'_, '_>) -> Parsed<(MatrixLayout, MatrixLayout)> {
-    Ok((c.require(&LAYOUTS, "`.row` or `.col` for A")?, c.require(&LAYOUTS, "`.row` or `.col` for B")?))
+    Ok((
+        c.require_of(MatrixLayout::ALL, "`.row` or `.col` for A")?,
+        c.require_of(MatrixLayout::ALL, "`.row` or `.col` for B")?,
+    ))
 }
 
 /// Fails because there is no product with these types, shape and modifiers.
@@ -66,7 +69,7 @@ impl Product {
 
 /// `.xor.popc` or `.and.popc`
 pub(in crate::typing) fn bit_product(c: &mut Context<'_, '_>) -> Parsed<BitProduct> {
-    let product = c.require(&[("xor", BitProduct::Xor), ("and", BitProduct::And)], "`.xor` or `.and`")?;
+    let product = c.require_of(BitProduct::ALL, "`.xor` or `.and`")?;
     c.require(&[("popc", ())], "`.popc`")?;
     Ok(product)
 }

@@ -4,7 +4,7 @@
 use crate::Type::U32;
 use crate::errors::{Parsed, fault};
 use crate::typing::context::Context;
-use crate::typing::matrix::fragments::{LAYOUTS, aligned, element, read, registers, shape, written};
+use crate::typing::matrix::fragments::{aligned, element, read, registers, shape, written};
 use crate::typing::matrix::product::{Product, ROUNDINGS, bit_product, layouts, no_such_product};
 use crate::{InstructionError, MatrixLayout, MatrixRole, MatrixShape, MatrixTile, MatrixType, Op, Operand, Space};
 use MatrixType::*;
@@ -66,10 +66,9 @@ pub(in crate::typing) fn wmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
 /// The modifiers of `wmma.load` and `wmma.store` after `.a`, `.b`, `.c` or `.d`.
 fn tile(c: &mut Context<'_, '_>, role: MatrixRole) -> Parsed<(MatrixShape, MatrixLayout, Space, MatrixType)> {
     aligned(c)?;
-    let layout = c.require(&LAYOUTS, "`.row` or `.col`")?;
+    let layout = c.require_of(MatrixLayout::ALL, "`.row` or `.col`")?;
     let shape = shape(c, &SHAPES, WHAT)?;
-    let spaces = [("global", Space::Global), ("shared", Space::Shared), ("shared::cta", Space::Shared)];
-    let space = c.choose(&spaces).unwrap_or(Space::Generic);
+    let space = c.choose_of(&[Space::Global, Space::Shared]).unwrap_or(Space::Generic);
     let ty = element(c)?;
     let exists = if role == MatrixRole::Accumulator { has_sums(shape, ty) } else { has_shape(shape, ty) };
     if !exists || !layout_fits(role, layout, ty) {
@@ -113,7 +112,7 @@ fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     aligned(c)?;
     let layouts = layouts(c)?;
     let shape = shape(c, &SHAPES, WHAT)?;
-    let rounding = c.choose(&ROUNDINGS);
+    let rounding = c.choose_of(&ROUNDINGS);
     let (d_ty, second) = (element(c)?, element(c)?);
     let third = c.modifier().filter(|&name| name != "satfinite");
     let (a_ty, b_ty, c_ty) = if third.is_some() { (second, element(c)?, element(c)?) } else { (F16, F16, second) };

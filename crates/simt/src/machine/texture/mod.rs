@@ -313,7 +313,7 @@ fn answer(what: TextureQuery, shape: &ArrayShape, sampling: &Sampling, level: u3
         TextureQuery::MipmapLevels => shape.levels,
         TextureQuery::Samples => 1,
         TextureQuery::FilterMode => (sampling.filter == Filter::Linear).into(),
-        TextureQuery::AddressMode(axis) => match sampling.address_modes[usize::from(axis) % 3] {
+        TextureQuery::AddressMode(axis) => match sampling.address_modes[axis as usize] {
             texture::AddressMode::Wrap => 0,
             texture::AddressMode::Mirror => 1,
             texture::AddressMode::Clamp => 3,
