@@ -81,6 +81,11 @@ impl<T> Arena<T> {
         handle
     }
 
+    /// The item of a handle, if the handle is of this arena.
+    pub fn get(&self, handle: Handle<T>) -> Option<&T> {
+        self.items.get(handle.index())
+    }
+
     /// The number of items.
     pub fn len(&self) -> usize {
         self.items.len()

@@ -33,6 +33,9 @@
 //! the names in scope and the module as far as it has been read. `parser` is above them: it reads
 //! declarations and bodies, and hands each instruction on.
 //!
+//! `print` is the way back: an [`Op`] shows itself as PTX, and [`Instruction::in_function`] with
+//! names. The words of PTX are declared once, with the enums of `ir`, for both ways.
+//!
 //! # Errors
 //!
 //! [`parse`] continues after an error and returns all errors as [`Errors`], each with its [`Span`],
@@ -49,6 +52,7 @@ mod ir;
 mod parser;
 mod passing;
 mod pieces;
+mod print;
 mod syntax;
 mod typing;
 

@@ -5,6 +5,7 @@ mod errors;
 mod files;
 mod patterns;
 mod pieces;
+mod print;
 mod robust;
 mod targets;
 mod typing;

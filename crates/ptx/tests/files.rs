@@ -18,7 +18,7 @@ fn body<'m>(module: &'m Module, name: &str) -> &'m [ptx::Instruction] {
 }
 
 /// The text of an instruction.
-fn text<'m>(module: &'m Module, instruction: &ptx::Instruction) -> &'m str {
+pub(super) fn text<'m>(module: &'m Module, instruction: &ptx::Instruction) -> &'m str {
     &module.text[instruction.span.start as usize..instruction.span.end as usize]
 }
 

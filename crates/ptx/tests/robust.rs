@@ -72,7 +72,11 @@ proptest! {
                 _ => tokens.swap(first, second),
             }
         }
-        survives(&tokens.concat());
+        let text = tokens.concat();
+        survives(&text);
+        if ptx::parse("mutated.ptx", &text).is_ok() {
+            super::print::check("mutated.ptx", &text);
+        }
     }
 
     #[test]

@@ -12,7 +12,8 @@ const VERSIONS: [&str; 32] = [
     "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "7.8", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5", "8.6", "8.8",
 ];
 
-fn module(version: &str, target: &str, instruction: &str) -> String {
+/// A module with one kernel, with registers of every type, that has this instruction.
+pub(super) fn module(version: &str, target: &str, instruction: &str) -> String {
     let wide = if instruction.contains("%q") { ".reg .b128 %q<3>;" } else { "" };
     format!(
         ".version {version}\n.target sm_{target}\n.address_size 64\n.shared .align 16 .b8 sh[1024];\n.visible .entry k(.param .u64 p)\n{{\n\

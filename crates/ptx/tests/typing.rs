@@ -1,41 +1,29 @@
-//! What each instruction becomes: every line of `data/instructions.ptx` with its typed operation,
-//! pinned in `snapshots`, one file for each family.
+//! What each instruction becomes: every line of `data/instructions.ptx` with its kind of operation
+//! and, beneath it, how the operation is printed, if that differs. Pinned in `snapshots`, one file
+//! for each family.
 
-use ptx::{Function, Module};
+use super::files::text;
+use ptx::{Function, Module, Op};
 use std::fmt::Write as _;
 
-/// `text` with the handles of registers replaced by their names.
-fn with_names(text: &str, function: &Function) -> String {
-    let names: Vec<&str> = function.registers.iter().map(|(_, register)| register.name.as_str()).collect();
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find('[') {
-        let (before, after) = rest.split_at(at);
-        out.push_str(before);
-        let is_register = ["Some(", "Register(", "register: "].iter().any(|prefix| before.ends_with(prefix));
-        let number = after[1..].split_once(']').filter(|_| is_register);
-        match number.and_then(|(digits, rest)| Some((digits.parse::<usize>().ok()?, rest))) {
-            Some((index, tail)) => {
-                out.push_str(names[index]);
-                rest = tail;
-            }
-            None => {
-                out.push('[');
-                rest = &after[1..];
-            }
-        }
-    }
-    out + rest
+fn parse(text: &str) -> Module {
+    ptx::parse("instructions.ptx", text).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// Each instruction of a function: its text, and beneath it what it became.
+/// The variant of an operation.
+fn kind(op: &Op) -> String {
+    format!("{op:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
+}
+
 fn listing(module: &Module, function: &Function) -> String {
     let mut listing = String::new();
     for instruction in function.body.iter().flatten() {
-        let text = &module.text[instruction.span.start as usize..instruction.span.end as usize];
-        let guard = instruction.guard.map_or_else(String::new, |guard| format!("{guard:?} "));
-        let line = format!("    {guard}{:?}", instruction.op);
-        writeln!(listing, "{text}\n{}", with_names(&line, function)).expect("a string takes all");
+        let (text, printed) = (text(module, instruction), instruction.in_function(module, function));
+        writeln!(listing, "{:<20}{text}", kind(&instruction.op)).expect("a string takes all");
+        let same = text.split_whitespace().eq(printed.split_whitespace());
+        if !same {
+            writeln!(listing, "{:<20}{printed}", "").expect("a string takes all");
+        }
     }
     listing
 }
@@ -43,9 +31,27 @@ fn listing(module: &Module, function: &Function) -> String {
 #[test]
 fn instructions_become_what_they_mean() {
     for text in [include_str!("data/instructions.ptx"), include_str!("data/instructions_100.ptx")] {
-        let module = ptx::parse("instructions.ptx", text).unwrap_or_else(|e| panic!("{e}"));
+        let module = parse(text);
         for (_, kernel) in module.kernels() {
             insta::assert_snapshot!(kernel.name.as_str(), listing(&module, kernel));
         }
     }
+}
+
+#[test]
+fn additions_of_f32_flush_subnormal_numbers_except_in_shared_memory() {
+    let module = parse(include_str!("data/instructions.ptx"));
+    let bodies = module.functions.iter().filter_map(|(_, function)| function.body.as_ref());
+    let flushing = bodies.flatten().filter(|instruction| {
+        let (Op::Atomic { flush_subnormals, .. } | Op::AtomicVector { flush_subnormals, .. }) = instruction.op else {
+            return false;
+        };
+        flush_subnormals
+    });
+    let flushing: Vec<&str> = flushing.map(|instruction| text(&module, instruction)).collect();
+    insta::assert_snapshot!(flushing.join("\n"), @r"
+    atom.global.add.f32 %f1, [%rd1], %f2;
+    red.global.add.f32 [%rd1], %f1;
+    red.relaxed.gpu.global.add.v2.f32 [%rd1], {%f1, %f2};
+    ");
 }
