@@ -8,8 +8,6 @@
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 
-use ptx::Special;
-
 use super::access::AddressOperand;
 use super::access::Order;
 use super::asynchronous::{AsyncCopy, Asynchronous, BulkCopy};
@@ -177,7 +175,7 @@ impl Display for Action {
                 let [d, a, b, c] = [operands.d, operands.a, operands.b, operands.c].map(|row| Row('r', row));
                 write!(formatter, "lanes {d} <- {a}, {b}, {c}; {:#x}", operands.e)
             }
-            Self::Special { which, d, wide } => write!(formatter, "{} <- {}", sized(*d, *wide), Named(*which)),
+            Self::Special { which, d, wide } => write!(formatter, "{} <- {which}", sized(*d, *wide)),
             Self::LocalAddress { d, wide, offset } => {
                 write!(formatter, "{} <- frame + {offset:#x}", sized(*d, *wide))
             }
@@ -192,7 +190,7 @@ impl Display for Action {
                 write!(formatter, "store u{} {} <- {rows}{}", 8 * store.element, store.reach, store.order)
             }
             Self::Atomic(atomic) => {
-                write!(formatter, "atomic {:?} .{} {}", atomic.update.op, atomic.update.ty.name(), atomic.reach)?;
+                write!(formatter, "atomic {} .{} {}", atomic.update.op.name(), atomic.update.ty.name(), atomic.reach)?;
                 for (d, a) in atomic.elements() {
                     write!(formatter, ", {}", Row('r', a))?;
                     d.map_or(Ok(()), |d| write!(formatter, " -> {}", Row('r', d)))?;
@@ -204,7 +202,7 @@ impl Display for Action {
                 write!(formatter, "fetch {rows} <- .{} at {texel} of {}", fetch.ty.name(), Row('d', fetch.texture))
             }
             Self::Query(query) => {
-                write!(formatter, "query {} <- {:?} of {}", word(query.d), query.what, Row('d', query.object))
+                write!(formatter, "query {} <- {} of {}", word(query.d), query.what.name(), Row('d', query.object))
             }
             Self::Surface(access) => access.fmt(formatter),
             Self::Matrix(matrix) => write!(formatter, "matrix {matrix:?}"),
@@ -244,8 +242,8 @@ impl Display for Action {
                 write!(formatter, "{what} at barrier {}", word(barrier.number))?;
                 barrier.threads.map_or(Ok(()), |threads| write!(formatter, " for {} threads", word(threads)))?;
                 barrier.reduction.map_or(Ok(()), |reduction| {
-                    let (op, predicate) = (reduction.op, Predicate(reduction.predicate));
-                    write!(formatter, ", {op:?} of {predicate} -> {}", reduction.d)
+                    let (op, predicate) = (reduction.op.name(), Predicate(reduction.predicate));
+                    write!(formatter, ", {op} of {predicate} -> {}", reduction.d)
                 })
             }
             Self::ClusterBarrier(ClusterBarrier { waits, .. }) => {
@@ -254,8 +252,8 @@ impl Display for Action {
             Self::WarpBarrier { members } => write!(formatter, "wait for lanes {}", word(*members)),
             Self::Shuffle(shuffle) => write!(
                 formatter,
-                "shuffle {:?} {}, p{} <- {}, {}, {} among {}",
-                shuffle.mode,
+                "shuffle {} {}, p{} <- {}, {}, {} among {}",
+                shuffle.mode.name(),
                 word(shuffle.d),
                 shuffle.in_range,
                 word(shuffle.source),
@@ -265,7 +263,7 @@ impl Display for Action {
             ),
             Self::Vote { mode, d, predicate, members } => {
                 let d = Row(if *mode == ptx::VoteMode::Ballot { 'w' } else { 'p' }, *d);
-                write!(formatter, "vote {mode:?} {d} <- {} among {}", Predicate(*predicate), word(*members))
+                write!(formatter, "vote {} {d} <- {} among {}", mode.name(), Predicate(*predicate), word(*members))
             }
             Self::Match(matching) => {
                 let source = sized(matching.source, matching.wide);
@@ -274,22 +272,13 @@ impl Display for Action {
             }
             Self::WarpReduce { op, ty, d, source, members } => {
                 let (d, source) = (word(*d), word(*source));
-                write!(formatter, "reduce {op:?} .{} {d} <- {source} among {}", ty.name(), word(*members))
+                write!(formatter, "reduce {} .{} {d} <- {source} among {}", op.name(), ty.name(), word(*members))
             }
             Self::ActiveMask { d } => write!(formatter, "{} <- active lanes", word(*d)),
             Self::Elect { d, leader, members } => {
                 write!(formatter, "elect {}, p{leader} among {}", word(*d), word(*members))
             }
         }
-    }
-}
-
-/// A special register by the name of its kind.
-struct Named(Special);
-
-impl Display for Named {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
-        write!(formatter, "{:?}", self.0)
     }
 }
 
@@ -327,7 +316,7 @@ impl Display for Listing<'_> {
                 match *constant {
                     Constant::Bits(bits) => writeln!(formatter, "{bits:#x}")?,
                     Constant::Shared(offset) => writeln!(formatter, "shared memory + {offset:#x}")?,
-                    Constant::Special(special) => writeln!(formatter, "{}", Named(special))?,
+                    Constant::Special(special) => writeln!(formatter, "{special}")?,
                     Constant::Parameter { offset, bytes, signed } => {
                         let sign = if signed { "s" } else { "u" };
                         writeln!(formatter, "{sign}{} at byte {offset} of the parameters", 8 * bytes)?;

@@ -145,27 +145,11 @@ pub enum TensorFault {
         high: u32,
     },
     /// A reduction that does not exist for the map's elements.
-    #[error("no tensor reduction `{}` exists for elements of type {}", operation(*.op), .element.name())]
+    #[error("no tensor reduction `{}` exists for elements of type {}", .op.name(), .element.name())]
     Reduction {
         /// The operation.
         op: AtomicOp,
         /// The elements.
         element: TensorElement,
     },
-}
-
-/// The name of a reduction in PTX.
-fn operation(op: AtomicOp) -> &'static str {
-    match op {
-        AtomicOp::And => "and",
-        AtomicOp::Or => "or",
-        AtomicOp::Xor => "xor",
-        AtomicOp::Add => "add",
-        AtomicOp::Increment => "inc",
-        AtomicOp::Decrement => "dec",
-        AtomicOp::Minimum => "min",
-        AtomicOp::Maximum => "max",
-        AtomicOp::Exchange => "exch",
-        AtomicOp::CompareAndSwap => "cas",
-    }
 }

@@ -202,7 +202,7 @@ impl FunctionDecoder<'_, '_> {
             self.lanes(handler, Operands { d, a: a ^ NEGATED, b: ALWAYS, ..Operands::default() });
             return Ok(());
         }
-        let handler = found(lanes::unary(op, ty, mode), || format!("{} of type .{}", words(&op), ty.name()))?;
+        let handler = found(lanes::unary(op, ty, mode), || format!("{} of type .{}", op.name(), ty.name()))?;
         let counts =
             matches!(op, UnaryOp::PopulationCount | UnaryOp::CountLeadingZeros | UnaryOp::FindLeadingBit { .. });
         let a = self.value(a, ty)?;
@@ -220,7 +220,7 @@ impl FunctionDecoder<'_, '_> {
         a: Operand,
         b: Operand,
     ) -> Decoded<()> {
-        let what = || format!("{} of type .{} with these modifiers", words(&op), ty.name());
+        let what = || format!("{} of type .{} with these modifiers", op.name(), ty.name());
         if ty == Type::Pred {
             let handler = found(lanes::predicate_logic(op), what)?;
             let (a, b, d) = (self.predicate(a)?, self.predicate(b)?, self.destination(dst, ty)?);
@@ -284,7 +284,7 @@ impl FunctionDecoder<'_, '_> {
         [a, b, c]: [Operand; 3],
     ) -> Decoded<()> {
         let (handler, e) = found(lanes::ternary(op, ty, mode), || {
-            format!("{} of type .{} with these modifiers", words(&op), ty.name())
+            format!("{} of type .{} with these modifiers", op.name(), ty.name())
         })?;
         let wide = if op == TernaryOp::MultiplyAddWide { twice(ty) } else { ty };
         let a = self.value(a, ty)?;
@@ -299,19 +299,6 @@ impl FunctionDecoder<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// The name of an operation for messages, from the name of its variant.
-fn words(op: &impl std::fmt::Debug) -> String {
-    let name = format!("{op:?}");
-    let mut text = String::new();
-    for character in name.chars().take_while(|character| character.is_alphanumeric()) {
-        if character.is_uppercase() && !text.is_empty() {
-            text.push(' ');
-        }
-        text.extend(character.to_lowercase());
-    }
-    text
 }
 
 fn twice(ty: Type) -> Type {

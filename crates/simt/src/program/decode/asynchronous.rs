@@ -107,7 +107,7 @@ impl FunctionDecoder<'_, '_> {
         if let Some((op, ty)) = copy.reduction
             && !has_atomic(op, ty)
         {
-            let what = format!("cp.reduce.async.bulk {op:?} of type .{}", ty.name());
+            let what = format!("cp.reduce.async.bulk.{}.{}", op.name(), ty.name());
             return Err(LoadErrorReason::Unsupported { what });
         }
         let decoded = BulkCopy {

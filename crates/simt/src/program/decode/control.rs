@@ -122,7 +122,7 @@ impl FunctionDecoder<'_, '_> {
         members: Operand,
     ) -> Decoded<()> {
         if !has_atomic(op, ty) || ty.bits() != 32 {
-            let what = format!("redux.sync {op:?} of type .{}", ty.name());
+            let what = format!("redux.sync.{}.{}", op.name(), ty.name());
             return Err(LoadErrorReason::Unsupported { what });
         }
         let (d, source) = (self.destination(dst, ty)?, self.word(src, ty)?);

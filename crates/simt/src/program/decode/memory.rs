@@ -317,7 +317,7 @@ impl FunctionDecoder<'_, '_> {
         order: Order,
     ) -> Decoded<()> {
         let Update { op, ty, .. } = update;
-        let what = || format!("atomic operation {op:?} of type .{}", ty.name());
+        let what = || format!("atom.{}.{}", op.name(), ty.name());
         if !has_atomic(op, ty) {
             return Err(LoadErrorReason::Unsupported { what: what() });
         }
