@@ -12,20 +12,19 @@ use crate::program::{SurfaceAccess, SurfaceAction};
 use crate::request::RequestedMemory;
 use crate::site::AccessAction;
 use crate::texture;
-use crate::texture::{Surface, TextureFault, Touched};
+use crate::texture::{ElementPlace, Surface, TextureFault, Touched};
 
 /// The lanes of one request to a surface.
 const SURFACE_LANES: u32 = 8;
 
-/// Where a lane's surface access goes: the address, its sector, and where in that it is; `None` if
-/// it is outside and has no effect.
+/// Where a lane's surface access goes; `None` if it is outside and has no effect.
 fn element(
     surface: &Surface,
     access: &SurfaceAccess,
     (bits, layer): ([u32; 3], u32),
     width: u32,
     lane: usize,
-) -> Attempt<Option<(u64, (u64, u32))>> {
+) -> Attempt<Option<ElementPlace>> {
     let shape = &surface.shape;
     check_geometry(access.coordinates.geometry, shape, lane)?;
     let texel = i64::from(shape.format.bytes());
@@ -63,7 +62,7 @@ fn element(
     }
     let row = (z * extent[1] + y) as u64;
     let x = x as u64;
-    Ok(Some((surface.address + row * shape.pitch(0) + x, texture::array_sector(shape, 0, surface.address, x, row))))
+    Ok(Some(texture::place_in_array(shape, 0, surface.address, x, row)))
 }
 
 /// Lanes whose accesses have the same width.
@@ -88,7 +87,8 @@ pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &Sur
             _ => access.ty.bytes() * access.rows.len() as u32,
         };
         let at = coordinates_of(warp, &access.coordinates, lane);
-        let Some((address, (sector, within))) = element(&surface, access, at, width, lane)? else { continue };
+        let Some(place) = element(&surface, access, at, width, lane)? else { continue };
+        let ElementPlace { address, sector, within } = place;
         let (group, lane_number) = (lane as u32 / SURFACE_LANES, lane as u32);
         touched.push(Touched { group, sector, address: Some(address), lane: lane_number, within });
         let bytes = stored(warp, access, &surface, lane);

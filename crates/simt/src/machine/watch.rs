@@ -24,7 +24,7 @@ pub(super) fn around<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     reach: &AddressOperand,
-    what: (u32, CacheHint),
+    (width, hint): (u32, CacheHint),
     at: At,
     make: impl FnOnce(&mut Worker<'l>, &mut Warp<'l>) -> Attempt,
 ) -> Attempt {
@@ -33,7 +33,8 @@ pub(super) fn around<'l>(
     worker.possible = at.mask;
     make(worker, warp)?;
     let Worker { launched, block, possible, .. } = &*worker;
-    access_at(launched, block, warp, reach.space, what, (*possible, &addresses), at.counter);
+    let watched = Watched { space: reach.space, width, hint, mask: *possible, addresses: &addresses };
+    access_at(launched, block, warp, watched, at.counter);
     Ok(())
 }
 
@@ -43,20 +44,25 @@ pub(super) fn atomic(worker: &Worker, warp: &Warp, reach: &AddressOperand, width
     if worker.reports_to == ReportsTo::Recorder {
         let addresses = access::addresses(warp, reach, at.split);
         let Worker { launched, block, .. } = worker;
-        access_at(launched, block, warp, reach.space, (width, CacheHint::Bypass), (at.mask, &addresses), at.counter);
+        let (hint, mask) = (CacheHint::Bypass, at.mask);
+        let watched = Watched { space: reach.space, width, hint, mask, addresses: &addresses };
+        access_at(launched, block, warp, watched, at.counter);
     }
 }
 
-/// Any other access, at known addresses.
-pub(super) fn access_at(
-    launched: &RunningLaunch,
-    block: &Block,
-    warp: &Warp,
-    space: Space,
-    (width, hint): (u32, CacheHint),
-    (mask, addresses): (u32, &WideRow),
-    counter: u32,
-) {
+/// An access at known addresses.
+pub(super) struct Watched<'a> {
+    pub space: Space,
+    /// Bytes a lane.
+    pub width: u32,
+    pub hint: CacheHint,
+    pub mask: u32,
+    pub addresses: &'a WideRow,
+}
+
+/// Any other access.
+pub(super) fn access_at(launched: &RunningLaunch, block: &Block, warp: &Warp, access: Watched, counter: u32) {
+    let Watched { space, width, hint, mask, addresses } = access;
     if mask == 0 || !watched(launched, block, warp) {
         return;
     }
@@ -137,7 +143,7 @@ fn requested(space: Space) -> Option<RequestedMemory> {
         Space::Constant => Some(RequestedMemory::Constant),
         Space::Shared => Some(RequestedMemory::Shared),
         Space::ClusterShared => Some(RequestedMemory::Distributed),
-        _ => None,
+        Space::Generic | Space::Parameter => None,
     }
 }
 

@@ -87,7 +87,7 @@ impl Action {
                     width: tile.fragment.ty.bits().div_ceil(8),
                     ..plain
                 },
-                Matrix::MultiplyTogether(_) => Effects { proxy: Some(Proxy::Async), ..plain },
+                Matrix::MultiplyByWarpgroup(_) => Effects { proxy: Some(Proxy::Async), ..plain },
                 Matrix::Load { .. }
                 | Matrix::Store { .. }
                 | Matrix::Transpose { .. }

@@ -21,7 +21,7 @@ pub(crate) enum Matrix {
     /// `mma` and `wmma.mma`.
     Multiply(Product),
     /// `wgmma.mma_async`.
-    MultiplyTogether(WarpgroupProduct),
+    MultiplyByWarpgroup(WarpgroupProduct),
     /// `wgmma.fence`: products are complete at once.
     Await,
     /// `wgmma.commit_group`.

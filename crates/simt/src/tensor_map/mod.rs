@@ -36,4 +36,4 @@ pub(crate) use encoding::{is_of_columns, replace};
 pub use error::{TensorFault, TensorMapError};
 pub(crate) use map::TENSOR_MAP_ALIGN;
 pub use map::{Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, Traversal};
-pub(crate) use walk::{Corner, Piece, RowLayout, TensorBox};
+pub(crate) use walk::{Corner, Piece, RowBytes, RowLayout, TensorBox};

@@ -73,6 +73,21 @@ impl RowLayout {
     }
 }
 
+/// The first bytes of a list, laid out from `start` on.
+#[derive(Clone, Copy)]
+pub(crate) struct RowBytes {
+    pub start: u64,
+    pub bytes: u32,
+    pub layout: RowLayout,
+}
+
+impl RowBytes {
+    /// The address of a byte of the list.
+    pub fn address(&self, offset: u32) -> u64 {
+        self.layout.address(self.start, offset)
+    }
+}
+
 /// Bytes that are contiguous in the tensor and, apart from the swizzle, in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {

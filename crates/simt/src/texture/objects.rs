@@ -29,7 +29,7 @@ pub(crate) struct Objects {
 }
 
 /// An array. Its texels are in device memory, row by row. (The hardware tiles them: see
-/// [`array_sector`](super::array_sector).)
+/// [`place_in_array`](super::place_in_array).)
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Array {
     pub address: u64,

@@ -37,9 +37,18 @@ const SECTOR_COLUMNS: u64 = 16;
 /// The first sector of arrays. Sectors of linear memory are addresses over 32, which are smaller.
 const ARRAY_SECTORS: u64 = 1 << 59;
 
-/// The sector of a byte of an array's level that starts at `base`, as a number that no other memory
-/// has, and where in the sector it is. `row` counts through layers and slices.
-pub(crate) fn array_sector(shape: &ArrayShape, level: u32, base: u64, x_bytes: u64, row: u64) -> (u64, u32) {
+/// The first byte of an element: its address, its sector, and where in the sector it is.
+#[derive(Clone, Copy)]
+pub(crate) struct ElementPlace {
+    pub address: u64,
+    pub sector: u64,
+    pub within: u32,
+}
+
+/// Where an element of an array's level is that starts at `base`: at byte `x_bytes` of a row, which
+/// is counted through layers and slices. No other memory has its sector.
+pub(crate) fn place_in_array(shape: &ArrayShape, level: u32, base: u64, x_bytes: u64, row: u64) -> ElementPlace {
+    let address = base + row * shape.pitch(level) + x_bytes;
     let rows_before = u64::from(shape.height.max(1).next_multiple_of(2));
     let height = u64::from(shape.height.max(1));
     // Rows share sectors only within a slice or layer.
@@ -48,5 +57,5 @@ pub(crate) fn array_sector(shape: &ArrayShape, level: u32, base: u64, x_bytes: u
     // each row is padded to two.
     let sectors_of_row = shape.pitch(level) / SECTOR_COLUMNS;
     let sector = ARRAY_SECTORS + base / SECTOR_COLUMNS + (row / 2) * sectors_of_row + x_bytes / SECTOR_COLUMNS;
-    (sector, (row % 2 * SECTOR_COLUMNS + x_bytes % SECTOR_COLUMNS) as u32)
+    ElementPlace { address, sector, within: (row % 2 * SECTOR_COLUMNS + x_bytes % SECTOR_COLUMNS) as u32 }
 }

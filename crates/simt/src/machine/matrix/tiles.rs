@@ -11,6 +11,7 @@ use crate::machine::matrix::multiply::multiply;
 use crate::machine::matrix::warpgroup;
 use crate::machine::observe::SideAccess;
 use crate::machine::state::{At, Attempt, Fault, Refused, Split, Warp, Worker};
+use crate::machine::watch::Watched;
 use crate::machine::{access, modelled, observe, watch};
 use crate::model::CacheHint;
 use crate::program::{AddressOperand, Matrix, Tile};
@@ -43,7 +44,7 @@ pub(crate) fn execute<'l>(
             multiply(warp, product);
             Ok(())
         }
-        Matrix::MultiplyTogether(product) => warpgroup::multiply(worker, warp, product, at),
+        Matrix::MultiplyByWarpgroup(product) => warpgroup::multiply(worker, warp, product, at),
         Matrix::Await => Ok(()),
         Matrix::CommitProducts => {
             observe::products_committed(worker, warp);
@@ -237,8 +238,8 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
         );
         let request = modelled::Request { reach: &tile.reach, kind: AccessKind::Load, width, hint: CacheHint::None };
         modelled::touch(worker, warp, &request, mask, &addresses, at.counter);
-        let (what, addressed) = ((width, CacheHint::None), (mask, &addresses));
-        watch::access_at(worker.launched, &worker.block, warp, tile.reach.space, what, addressed, at.counter);
+        let watched = Watched { space: tile.reach.space, width, hint: CacheHint::None, mask, addresses: &addresses };
+        watch::access_at(worker.launched, &worker.block, warp, watched, at.counter);
         worker.rows = [[0; 32]; 4];
         crate::machine::load::load_per_lane(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
         let [low, high] = &mut values[register];
@@ -283,8 +284,8 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
         );
         let request = modelled::Request { reach: &tile.reach, kind: AccessKind::Store, width, hint: CacheHint::None };
         modelled::touch(worker, warp, &request, mask, &addresses, at.counter);
-        let (what, addressed) = ((width, CacheHint::None), (mask, &addresses));
-        watch::access_at(worker.launched, &worker.block, warp, tile.reach.space, what, addressed, at.counter);
+        let watched = Watched { space: tile.reach.space, width, hint: CacheHint::None, mask, addresses: &addresses };
+        watch::access_at(worker.launched, &worker.block, warp, watched, at.counter);
         crate::machine::store::store_per_lane(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
     }
     Ok(())

@@ -59,7 +59,8 @@ pub(crate) fn multiply<'l>(
         WarpgroupFactor::Shared { descriptor, transposed, .. } => {
             let matrix = matrix(worker, warp, descriptor, transposed)?;
             let first = (warp.index % WARPS_OF_GROUP) as usize * ROWS;
-            read(worker, warp, &matrix, (first..first + ROWS, stored), (a_ty, transposed), (at, &mut pieces))?
+            let part = Part { matrix, vectors: first..first + ROWS, k: stored, ty: a_ty, transposed };
+            part.read(worker, warp, at, &mut pieces)?
         }
     };
     if let Some(sparse) = sparse {
@@ -67,7 +68,7 @@ pub(crate) fn multiply<'l>(
     }
     let (descriptor, transposed) = product.b;
     let matrix = matrix(worker, warp, descriptor, transposed)?;
-    let mut b = read(worker, warp, &matrix, (0..n, k), (b_ty, transposed), (at, &mut pieces))?;
+    let mut b = Part { matrix, vectors: 0..n, k, ty: b_ty, transposed }.read(worker, warp, at, &mut pieces)?;
     if worker.checker.is_some() {
         observe::product_begins(worker, warp, at.counter, pieces);
     }
@@ -121,44 +122,58 @@ fn matrix(worker: &Worker, warp: &Warp, descriptor: u32, transposed: bool) -> Re
     }
 }
 
-/// Reads rows of A, or columns of B, each with `k` elements, as bits in order.
-fn read<'l>(
-    worker: &mut Worker<'l>,
-    warp: &mut Warp<'l>,
-    matrix: &SharedMatrix,
-    (vectors, k): (Range<usize>, usize),
-    (ty, transposed): (MatrixType, bool),
-    (at, read): (At, &mut Vec<u64>),
-) -> Result<Vec<u32>, Box<Refused>> {
-    let bits = ty.bits() as usize;
-    let in_piece = 128 / bits;
-    let (lines, along) = if transposed { (0..k, vectors.clone()) } else { (vectors.clone(), 0..k) };
-    let pieces = along.start / in_piece..along.end.div_ceil(in_piece);
-    let pieces: Vec<(usize, usize)> = lines.flat_map(|line| pieces.clone().map(move |piece| (line, piece))).collect();
-    let mut elements = vec![0; vectors.len() * k];
-    for some in pieces.chunks(32) {
-        let mut addresses: WideRow = [0; 32];
-        for (address, &(line, piece)) in addresses.iter_mut().zip(some) {
-            *address = matrix.address(line as u64, piece as u64);
-        }
-        let all = u32::MAX >> (32 - some.len());
-        let what = SideAccess::Async(&SideAccess::Read(16));
-        let mask = observe::touch_at(worker, warp, Space::Shared, what, all, &addresses, at.counter);
-        if worker.checker.is_some() {
-            read.extend(lanes(mask).map(|lane| addresses[lane]));
-        }
-        let mut words = [[0; 32]; 4];
-        let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, 16, fault);
-        worker.block.shared.load_each(&Access::new(mask, &addresses, 16), &mut words).map_err(refused)?;
-        for (lane, &(line, piece)) in some.iter().enumerate() {
-            for within in 0..in_piece {
-                let at = within * bits;
-                let element = words[at / 32][lane] >> (at % 32) & (u32::MAX >> (32 - bits));
-                let along = piece * in_piece + within;
-                let (vector, index) = if transposed { (along, line) } else { (line, along) };
-                elements[(vector - vectors.start) * k + index] = element;
+/// Rows of A, or columns of B, in shared memory.
+struct Part {
+    matrix: SharedMatrix,
+    vectors: Range<usize>,
+    /// The elements of each.
+    k: usize,
+    ty: MatrixType,
+    transposed: bool,
+}
+
+impl Part {
+    /// Its elements as bits, in order. Adds the addresses of its pieces to `pieces_read`, if checks
+    /// track them.
+    fn read<'l>(
+        self,
+        worker: &mut Worker<'l>,
+        warp: &mut Warp<'l>,
+        at: At,
+        pieces_read: &mut Vec<u64>,
+    ) -> Result<Vec<u32>, Box<Refused>> {
+        let Self { matrix, vectors, k, ty, transposed } = self;
+        let bits = ty.bits() as usize;
+        let in_piece = 128 / bits;
+        let (lines, along) = if transposed { (0..k, vectors.clone()) } else { (vectors.clone(), 0..k) };
+        let pieces = along.start / in_piece..along.end.div_ceil(in_piece);
+        let pieces: Vec<(usize, usize)> =
+            lines.flat_map(|line| pieces.clone().map(move |piece| (line, piece))).collect();
+        let mut elements = vec![0; vectors.len() * k];
+        for some in pieces.chunks(32) {
+            let mut addresses: WideRow = [0; 32];
+            for (address, &(line, piece)) in addresses.iter_mut().zip(some) {
+                *address = matrix.address(line as u64, piece as u64);
+            }
+            let all = u32::MAX >> (32 - some.len());
+            let what = SideAccess::Async(&SideAccess::Read(16));
+            let mask = observe::touch_at(worker, warp, Space::Shared, what, all, &addresses, at.counter);
+            if worker.checker.is_some() {
+                pieces_read.extend(lanes(mask).map(|lane| addresses[lane]));
+            }
+            let mut words = [[0; 32]; 4];
+            let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, 16, fault);
+            worker.block.shared.load_each(&Access::new(mask, &addresses, 16), &mut words).map_err(refused)?;
+            for (lane, &(line, piece)) in some.iter().enumerate() {
+                for within in 0..in_piece {
+                    let at = within * bits;
+                    let element = words[at / 32][lane] >> (at % 32) & (u32::MAX >> (32 - bits));
+                    let along = piece * in_piece + within;
+                    let (vector, index) = if transposed { (along, line) } else { (line, along) };
+                    elements[(vector - vectors.start) * k + index] = element;
+                }
             }
         }
+        Ok(elements)
     }
-    Ok(elements)
 }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use crate::lanes::Update;
-use crate::tensor_map::{Piece, RowLayout};
+use crate::tensor_map::{Piece, RowBytes, RowLayout};
 
 /// The most bytes under way to mbarriers.
 pub(crate) const LIMIT: usize = 64 << 20;
@@ -34,9 +34,7 @@ pub(crate) struct Arrivals {
 
 /// Bytes under way from shared to global memory.
 pub(crate) struct Departing {
-    pub from: u64,
-    pub bytes: u32,
-    pub layout: RowLayout,
+    pub from: RowBytes,
     /// The destination; bytes outside all pieces are dropped.
     pub pieces: Vec<Piece>,
     pub reduction: Option<Update>,

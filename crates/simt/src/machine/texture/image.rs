@@ -3,7 +3,9 @@
 
 use crate::Memory;
 use crate::address::AccessFaultKind;
-use crate::texture::{Sampling, Source, Texel, TexelFormat, Touched, array_sector, decode, gives_floats};
+use crate::texture::{
+    ElementPlace, Sampling, Source, Texel, TexelFormat, Touched, decode, gives_floats, place_in_array,
+};
 
 /// The texels that a warp's fetch reads, and where they are.
 pub(crate) struct Image<'a> {
@@ -89,7 +91,7 @@ impl Image<'_> {
     ) -> Result<Texel, TexelFault> {
         let format = self.format();
         let size = u64::from(format.bytes());
-        let (address, (sector, within)) = self.locate(level, layer, [x, y, z]);
+        let ElementPlace { address, sector, within } = self.locate(level, layer, [x, y, z]);
         let Self { group, lane, .. } = *self;
         self.touched.push(Touched { group, sector, address: Some(address), lane, within });
         if let Some(seen) = self.seen.as_mut().filter(|seen| !seen.weightless) {
@@ -110,12 +112,11 @@ impl Image<'_> {
 
     /// Looks up the sector of a texel without reading it.
     pub fn look_for(&mut self, level: u32, layer: u32, index: [u32; 3]) {
-        let (_, (sector, within)) = self.locate(level, layer, index);
+        let ElementPlace { sector, within, .. } = self.locate(level, layer, index);
         self.touched.push(Touched { group: self.group, sector, address: None, lane: self.lane, within });
     }
 
-    /// The address of a texel, its sector, and where in that it is.
-    fn locate(&self, level: u32, layer: u32, index: [u32; 3]) -> (u64, (u64, u32)) {
+    fn locate(&self, level: u32, layer: u32, index: [u32; 3]) -> ElementPlace {
         let size = u64::from(self.format().bytes());
         let [x, y, z] = index.map(u64::from);
         match self.source {
@@ -125,7 +126,7 @@ impl Image<'_> {
                 let slice = if shape.layers > 0 { u64::from(layer.min(shape.layers - 1)) } else { z };
                 let base = address + shape.level_offset(level);
                 let row = slice * height + y;
-                (base + row * shape.pitch(level) + x * size, array_sector(&shape, level, base, x * size, row))
+                place_in_array(&shape, level, base, x * size, row)
             }
             Source::Linear { address, .. } => linear(address + x * size),
             Source::Pitched { address, pitch, .. } => linear(address + y * pitch + x * size),
@@ -133,7 +134,7 @@ impl Image<'_> {
     }
 }
 
-/// An address outside arrays, its sector, and where in that it is.
-fn linear(address: u64) -> (u64, (u64, u32)) {
-    (address, (address / 32, (address % 32) as u32))
+/// An element outside arrays.
+fn linear(address: u64) -> ElementPlace {
+    ElementPlace { address, sector: address / 32, within: (address % 32) as u32 }
 }

@@ -69,7 +69,7 @@ impl FunctionDecoder<'_, '_> {
 
     pub(in crate::program) fn warpgroup_multiply(&mut self, multiply: &WarpgroupMultiply) -> Decoded<()> {
         let product = self.warpgroup_product(multiply)?;
-        self.matrix(Matrix::MultiplyTogether(product))
+        self.matrix(Matrix::MultiplyByWarpgroup(product))
     }
 
     fn destinations(&mut self, dsts: &[Destination], ty: Type) -> Decoded<Vec<u32>> {

@@ -41,7 +41,9 @@ impl FunctionDecoder<'_, '_> {
         let wide = register.map_or(ty.bits(), |&register| self.type_of(register).bits()) == 64;
         let result = if wide { Type::B64 } else { Type::B32 };
         let rows = dsts.iter().map(|&dst| self.destination(dst, result)).collect::<Decoded<_>>()?;
-        self.surface((SurfaceAction::Load, false, wide), ty, rows, surface, position, outside)
+        let access = self.surface(SurfaceAction::Load, ty, rows, surface, position, outside)?;
+        self.emit(COUNTED, Action::Surface(Box::new(SurfaceAccess { wide, ..access })));
+        Ok(())
     }
 
     /// A store or a reduction.
@@ -55,22 +57,24 @@ impl FunctionDecoder<'_, '_> {
         outside: OutOfRange,
     ) -> Decoded<()> {
         let rows = srcs.iter().map(|&src| self.value(src, ty)).collect::<Decoded<_>>()?;
-        self.surface((action, by_element, false), ty, rows, surface, position, outside)
+        let access = self.surface(action, ty, rows, surface, position, outside)?;
+        self.emit(COUNTED, Action::Surface(Box::new(SurfaceAccess { by_element, ..access })));
+        Ok(())
     }
 
+    /// An access by bytes, with words.
     fn surface(
         &mut self,
-        (action, by_element, wide): (SurfaceAction, bool, bool),
+        action: SurfaceAction,
         ty: Type,
         rows: Vec<u32>,
         surface: Opaque,
         position: &TexelPosition,
         outside: OutOfRange,
-    ) -> Decoded<()> {
+    ) -> Decoded<SurfaceAccess> {
         let (surface, coordinates) = (self.opaque(surface)?, self.coordinates(position)?);
-        let access = SurfaceAccess { action, by_element, wide, ty, rows, surface, coordinates, outside };
-        self.emit(COUNTED, Action::Surface(Box::new(access)));
-        Ok(())
+        let (by_element, wide) = (false, false);
+        Ok(SurfaceAccess { action, by_element, wide, ty, rows, surface, coordinates, outside })
     }
 
     fn fetch(&mut self, fetch: &TextureFetch) -> Decoded<Fetch> {

@@ -9,7 +9,7 @@ use crate::machine::observe::SideAccess;
 use crate::machine::state::asynchronous::UNIT;
 use crate::machine::state::{AtLane, Warp, Worker};
 use crate::sanitizer::{Operation, Run};
-use crate::tensor_map::{Piece, RowLayout};
+use crate::tensor_map::{Piece, RowBytes};
 
 /// What is reported to the sanitizer about a copy.
 #[derive(Clone, Copy)]
@@ -63,12 +63,12 @@ pub(crate) fn report<'l>(
     warp: &mut Warp<'l>,
     space: Space,
     what: Reported,
-    (start, bytes, layout): (u64, u32, &RowLayout),
+    range: RowBytes,
     thread: AtLane,
 ) -> bool {
     worker.checker.is_none()
-        || (0..bytes).step_by(UNIT).all(|offset| {
-            let part = Piece { address: layout.address(start, offset), offset, bytes: UNIT as u32 };
+        || (0..range.bytes).step_by(UNIT).all(|offset| {
+            let part = Piece { address: range.address(offset), offset, bytes: UNIT as u32 };
             report_part(worker, warp, space, what, part, thread)
         })
 }

@@ -18,7 +18,7 @@ use crate::machine::state::{At, AtLane, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe, watch};
 use crate::program::{BulkCopy, RemoteStore};
 use crate::sanitizer::Run;
-use crate::tensor_map::{Piece, RowLayout};
+use crate::tensor_map::{Piece, RowBytes, RowLayout};
 use crate::trap::TrapKind;
 
 /// The largest copy, in bytes.
@@ -41,7 +41,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
         }
         // The copy's accesses are reported when it begins.
         let (layout, thread) = (RowLayout::LINEAR, AtLane { lane, counter });
-        let source = (from, bytes, &layout);
+        let source = RowBytes { start: from, bytes, layout };
         if !report(worker, warp, copy.from.space, Reported::Reads, source, thread) {
             continue;
         }
@@ -66,7 +66,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
             watch::bulk(worker, warp, AccessKind::of_bulk_store(reduction.is_some()), &pieces, thread);
             let runs = (vec![run_of_shared(from, bytes)], runs_of_global(&pieces));
             let number = begins(worker, warp, runs, reduction, thread);
-            let departing = Departing { from, bytes, layout, pieces, reduction, number };
+            let departing = Departing { from: source, pieces, reduction, number };
             worker.block.departures.begin(warp.index * 32 + lane as u32, departing);
         }
     }

@@ -21,8 +21,8 @@ use crate::machine::{access, modelled, observe, watch};
 use crate::program::{AddressOperand, Fence, SyncScope, TensorCopy, TensorTransfer};
 use crate::site::AccessAction;
 use crate::tensor_map::{
-    Corner, Piece, RowLayout, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
-    is_of_columns, replace,
+    Corner, Piece, RowBytes, RowLayout, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault,
+    TensorMap, is_of_columns, replace,
 };
 use crate::trap::TrapKind;
 
@@ -60,7 +60,8 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Ten
         match (&copy.transfer, &barriers) {
             (TensorTransfer::Load { blocks, .. }, Some(barriers)) => {
                 let blocks = blocks.map(|row| warp.registers.word(row)[lane]);
-                load(worker, warp, &part, (shared[lane], barriers[lane], blocks), thread)?;
+                let target = Target { to: shared[lane], barrier: barriers[lane], blocks };
+                load(worker, warp, &part, target, thread)?;
             }
             (TensorTransfer::Store { reduction, .. }, _) => {
                 let reduction = match reduction {
@@ -75,12 +76,20 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Ten
     Ok(())
 }
 
+/// Where in shared memory a box goes, and which barrier counts it.
+struct Target {
+    to: u64,
+    barrier: u64,
+    /// The blocks of the cluster that receive it; `None`: the block of the address.
+    blocks: Option<u32>,
+}
+
 /// Copies a box to shared memory.
 fn load<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     part: &TensorBox,
-    (to, barrier, blocks): (u64, u64, Option<u32>),
+    Target { to, barrier, blocks }: Target,
     thread: AtLane,
 ) -> Attempt {
     let mut bytes = part.filled();
@@ -131,14 +140,15 @@ fn store<'l>(
             }
         }
     }
-    let data = transit::read(worker, Space::Shared, (from, bytes, &layout), thread.lane)?;
+    let source = RowBytes { start: from, bytes, layout };
+    let data = transit::read(worker, Space::Shared, source, thread.lane)?;
     let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&data) };
     if report_pieces(worker, warp, writes, &pieces, thread) {
         check_pieces(worker, &pieces, thread.lane)?;
         watch::bulk(worker, warp, AccessKind::of_bulk_store(reduction.is_some()), &pieces, thread);
         let runs = (vec![run_of_shared(from, layout.extent(bytes))], runs_of_global(&pieces));
         let number = begins(worker, warp, runs, reduction, thread);
-        let departing = Departing { from, bytes, layout, pieces, reduction, number };
+        let departing = Departing { from: source, pieces, reduction, number };
         worker.block.departures.begin(warp.index * 32 + thread.lane as u32, departing);
     }
     Ok(())
@@ -200,6 +210,10 @@ fn check_alignment(address: u64, lane: usize) -> Attempt {
     }
 }
 
+fn bytes_of_map(address: u64) -> RowBytes {
+    RowBytes { start: address, bytes: MAP, layout: RowLayout::LINEAR }
+}
+
 /// The bytes of a tensor map in global memory or the block's own shared memory, read for a copy or
 /// by an instruction. `None`: they cannot be read, which has been reported.
 fn map_bytes<'l>(
@@ -211,7 +225,7 @@ fn map_bytes<'l>(
     thread: AtLane,
 ) -> Result<Option<MapBytes>, Box<Refused>> {
     check_alignment(address, thread.lane)?;
-    let map = (address, MAP, &RowLayout::LINEAR);
+    let map = bytes_of_map(address);
     if !report(worker, warp, space, how, map, thread) {
         return Ok(None);
     }
@@ -230,7 +244,7 @@ fn put_map<'l>(
     thread: AtLane,
 ) -> Attempt {
     check_alignment(address, thread.lane)?;
-    if report(worker, warp, space, Reported::WritesMap(bytes), (address, MAP, &RowLayout::LINEAR), thread) {
+    if report(worker, warp, space, Reported::WritesMap(bytes), bytes_of_map(address), thread) {
         let piece = Piece { offset: 0, bytes: MAP, address };
         transit::put(worker, space, &piece, bytes, thread.lane)?;
     }

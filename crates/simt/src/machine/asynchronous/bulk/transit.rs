@@ -28,7 +28,7 @@ use crate::memory::MbarrierFault;
 use crate::memory::SharedMemory;
 use crate::sanitizer::Run;
 use crate::site::AccessAction;
-use crate::tensor_map::{Piece, RowLayout};
+use crate::tensor_map::{Piece, RowBytes};
 use crate::trap::TrapKind;
 
 /// The same address in the block of that rank.
@@ -68,16 +68,12 @@ pub(crate) fn check_pieces(worker: &Worker, pieces: &[Piece], lane: usize) -> At
 }
 
 /// Reads a multiple of 16 bytes from global memory, or from the block's own shared memory.
-pub(crate) fn read(
-    worker: &Worker,
-    space: Space,
-    (start, bytes, layout): (u64, u32, &RowLayout),
-    lane: usize,
-) -> Result<Vec<u8>, Box<Refused>> {
-    let mut data = Vec::with_capacity(bytes as usize);
-    for first in (0..bytes as usize).step_by(32 * UNIT) {
-        let units = ((bytes as usize - first) / UNIT).min(32);
-        let addresses = std::array::from_fn(|unit| layout.address(start, (first + unit.min(units) * UNIT) as u32));
+pub(crate) fn read(worker: &Worker, space: Space, range: RowBytes, lane: usize) -> Result<Vec<u8>, Box<Refused>> {
+    let bytes = range.bytes as usize;
+    let mut data = Vec::with_capacity(bytes);
+    for first in (0..bytes).step_by(32 * UNIT) {
+        let units = ((bytes - first) / UNIT).min(32);
+        let addresses = std::array::from_fn(|unit| range.address((first + unit.min(units) * UNIT) as u32));
         let access = Access::new(u32::MAX >> (32 - units), &addresses, UNIT as u32);
         let mut rows = [[0; 32]; 4];
         let loaded = match space {
@@ -126,7 +122,8 @@ pub(crate) fn deliver<'l>(
         let barrier = address_in(if blocks.is_some() { rank } else { rank_of(barrier) }, barrier);
         let there = Space::ClusterShared;
         let arrival = Piece { address: barrier, offset: 0, bytes: 8 };
-        if report(worker, warp, there, writes, (to, bytes.len() as u32, &layout), thread)
+        let range = RowBytes { start: to, bytes: bytes.len() as u32, layout };
+        if report(worker, warp, there, writes, range, thread)
             && report_part(worker, warp, there, Reported::Mbarrier, arrival, thread)
         {
             let writes = vec![run_of_shared(to, layout.extent(bytes.len() as u32))];
@@ -269,7 +266,7 @@ fn leave(worker: &mut Worker, end: usize, of: Option<u32>, reads_only: bool) -> 
         let lane = *thread as usize % 32;
         let data = match found.take() {
             Some(data) => data,
-            None => read(worker, Space::Shared, (departing.from, departing.bytes, &departing.layout), lane)?,
+            None => read(worker, Space::Shared, departing.from, lane)?,
         };
         if reads_only {
             observe::has_read(worker, departing.number);
