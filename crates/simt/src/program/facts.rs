@@ -1,11 +1,11 @@
 //! What passes over a whole kernel need to know of each instruction, in one table: how reports
-//! class it, whether the order of blocks may matter to it, what may be executed next, and, for
-//! predicted times, what `ptxas` does with it. The table has no catch-all, so a new instruction
-//! does not compile until it has its row.
+//! class it, whether the order of blocks may matter to it, what may be executed next, whether it
+//! only moves bits, and, for predicted times, what `ptxas` does with it. The table has no catch-all,
+//! so a new instruction does not compile until it has its row.
 
 use ptx::{
-    AtomicOp, CacheOperator, Callee, Destination, Function, Handle, Op, Operand, Ordering, Space, Special,
-    TensorTransfer, Type,
+    AtomicOp, BinaryOp, CacheOperator, Callee, Destination, Function, Handle, Kind, Op, Operand, Ordering, Space,
+    Special, TensorTransfer, TernaryOp, Type,
 };
 
 use crate::{AccessKind, InstructionClass};
@@ -22,6 +22,10 @@ pub(crate) struct Facts<'o> {
     pub unrolled: bool,
     /// Whether its result is the same in all threads if its operands are.
     pub uniform: bool,
+    /// Whether its results are bits of its operands, put elsewhere.
+    pub moves: bool,
+    /// How long `ptxas` takes it to last.
+    pub lasts: Lasts,
     /// Why a kernel with it has no predicted time.
     pub not_timed: Option<&'static str>,
 }
@@ -64,6 +68,15 @@ pub(crate) enum Motion {
     Write,
 }
 
+/// How long `ptxas` takes an instruction to last, when it decides what to put first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lasts {
+    ItsLatency,
+    SharedLoad,
+    ConstantLoad,
+    MemoryLoad,
+}
+
 const TENSOR_CORES: &str = "tensor cores";
 const BULK: &str = "bulk copies";
 
@@ -88,6 +101,8 @@ pub(crate) fn facts(op: &Op) -> Facts<'_> {
         predicated: true,
         unrolled: true,
         uniform: false,
+        moves: false,
+        lasts: Lasts::ItsLatency,
         not_timed: None,
     };
     let read = |class| Facts { class, motion: Motion::Read, ..plain };
@@ -96,6 +111,7 @@ pub(crate) fn facts(op: &Op) -> Facts<'_> {
     let jump = |class, next| Facts { class, next, predicated: false, unrolled: false, ..plain };
     let not_timed = |what| Facts { not_timed: Some(what), ..plain };
     let uniform = |uniform| Facts { uniform, ..plain };
+    let moves = |moves| Facts { moves, ..plain };
     let atomic = |is_reduction| Access(if is_reduction { AccessKind::Reduction } else { AccessKind::Atomic });
     match op {
         Op::Load { space, ordering, cache, non_coherent, .. } => {
@@ -108,7 +124,12 @@ pub(crate) fn facts(op: &Op) -> Facts<'_> {
                 false => Motion::Read,
             };
             let order = if polls { Order::Always } else { Order::Never };
-            Facts { order, motion, uniform: never_written, ..read(Access(AccessKind::Load)) }
+            let lasts = match space {
+                Space::Shared => Lasts::SharedLoad,
+                Space::Parameter | Space::Constant => Lasts::ConstantLoad,
+                Space::Generic | Space::Global | Space::ClusterShared | Space::Local => Lasts::MemoryLoad,
+            };
+            Facts { order, motion, lasts, uniform: never_written, ..read(Access(AccessKind::Load)) }
         }
         Op::LoadMatrix { .. } => read(Access(AccessKind::Load)),
         Op::LoadFragment { .. } => Facts { not_timed: Some(TENSOR_CORES), ..read(Access(AccessKind::Load)) },
@@ -121,10 +142,12 @@ pub(crate) fn facts(op: &Op) -> Facts<'_> {
         Op::Atomic { space, op, ty, is_reduction, dst, .. } => {
             let is_shared = matches!(space, Space::Shared | Space::ClusterShared | Space::Local);
             let order = if is_shared { Order::Never } else { Order::Combines(*op, *ty, *dst) };
-            Facts { order, ..once(atomic(*is_reduction)) }
+            Facts { order, lasts: Lasts::MemoryLoad, ..once(atomic(*is_reduction)) }
         }
         // All of them are on floats.
-        Op::AtomicVector { is_reduction, .. } => Facts { order: Order::Always, ..once(atomic(*is_reduction)) },
+        Op::AtomicVector { is_reduction, .. } => {
+            Facts { order: Order::Always, lasts: Lasts::MemoryLoad, ..once(atomic(*is_reduction)) }
+        }
         Op::BulkCopy(copy) => {
             let combines = copy.reduction.filter(|_| copy.to == Space::Global);
             let order = combines.map_or(Order::Never, |(op, ty)| Order::Combines(op, ty, None));
@@ -136,8 +159,8 @@ pub(crate) fn facts(op: &Op) -> Facts<'_> {
             Facts { order: if combines { Order::Always } else { Order::Never }, ..not_timed(BULK) }
         }
         Op::StoreAsync(_) => not_timed(BULK),
-        Op::TextureFetch(_) => Facts { class: Texture, ..plain },
-        Op::SurfaceLoad { .. } => write(Surface(AccessKind::Load)),
+        Op::TextureFetch(_) => Facts { class: Texture, lasts: Lasts::MemoryLoad, ..plain },
+        Op::SurfaceLoad { .. } => Facts { lasts: Lasts::MemoryLoad, ..write(Surface(AccessKind::Load)) },
         Op::SurfaceStore { .. } => once(Surface(AccessKind::Store)),
         Op::SurfaceReduce { .. } => once(Surface(AccessKind::Reduction)),
         Op::Barrier { .. } => Facts { predicated: false, ..once(Barrier) },
@@ -171,25 +194,35 @@ pub(crate) fn facts(op: &Op) -> Facts<'_> {
         Op::MatrixMultiply(_) | Op::WarpgroupMultiply(_) => not_timed(TENSOR_CORES),
         Op::NanoSleep { .. } => not_timed("sleeping warps"),
         Op::Move { src: Operand::Special(special), .. } => {
-            uniform(matches!(special, Special::BlockIndex(_) | Special::GridSize(_) | Special::BlockSize(_)))
+            let uniform = matches!(special, Special::BlockIndex(_) | Special::GridSize(_) | Special::BlockSize(_));
+            Facts { uniform, ..moves(true) }
         }
-        Op::Move { .. }
-        | Op::Unary { .. }
-        | Op::Binary { .. }
-        | Op::Ternary { .. }
-        | Op::SetPredicate { .. }
-        | Op::Select { .. }
-        | Op::Convert { .. } => uniform(true),
-        Op::MoveVector { .. }
-        | Op::Pack { .. }
-        | Op::Unpack { .. }
-        | Op::ConvertPair { .. }
+        Op::Move { .. } => Facts { moves: true, ..uniform(true) },
+        Op::Convert { to, from, .. } => {
+            Facts { moves: to.kind() != Kind::Float && from.kind() != Kind::Float, ..uniform(true) }
+        }
+        // Compilers split and assemble small structs with shifts and masks.
+        Op::Binary { op, ty, .. } => {
+            use BinaryOp::{And, Or, ShiftLeft, ShiftRight, Xor};
+            let moves = matches!(op, And | Or | Xor | ShiftLeft | ShiftRight) && *ty != Type::Pred;
+            Facts { moves, ..uniform(true) }
+        }
+        Op::Ternary { op, .. } => {
+            use TernaryOp::{BitFieldExtract, FunnelShiftLeft, FunnelShiftRight, Logic, Permute};
+            let moves = matches!(
+                op,
+                BitFieldExtract | FunnelShiftLeft { .. } | FunnelShiftRight { .. } | Logic(_) | Permute(_)
+            );
+            Facts { moves, ..uniform(true) }
+        }
+        Op::Unary { .. } | Op::SetPredicate { .. } | Op::Select { .. } => uniform(true),
+        Op::MoveVector { .. } | Op::Pack { .. } | Op::Unpack { .. } | Op::BitFieldInsert { .. } => moves(true),
+        Op::ConvertPair { .. }
         | Op::ConvertPack { .. }
         | Op::ConvertAddress { .. }
         | Op::IsSpace { .. }
         | Op::IsType { .. }
         | Op::LogicAndTest { .. }
-        | Op::BitFieldInsert { .. }
         | Op::Carry { .. }
         | Op::ScalarVideo(_)
         | Op::SimdVideo(_)

@@ -35,7 +35,7 @@ pub(crate) use blocks::BasicBlocks;
 pub(crate) use code::*;
 pub(crate) use control_flow::successors;
 pub(crate) use effects::{NextStep, OnMemory, Proxy};
-pub(crate) use facts::{Facts, Motion, Next, facts};
+pub(crate) use facts::{Facts, Lasts, Motion, Next, facts};
 pub(crate) use fragment::Fragment;
 pub use inspection::RegisterUse;
 pub(crate) use inspection::{CallFlow, Held, HeldRegisters, Inspection, Merge, RegisterFlow, Rule};

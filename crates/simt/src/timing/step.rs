@@ -3,10 +3,7 @@
 
 use ptx::{Op, Ordering, Space};
 
-use crate::program::{Facts, Motion, Next, facts};
-
-/// How long the compiler takes a load from memory to last, when it decides what to put first.
-const LOAD: u32 = 500;
+use crate::program::{Facts, Lasts, Motion, Next, facts};
 
 /// A unit of a multiprocessor, of which each scheduler has its part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,13 +79,13 @@ fn memories(op: &Op) -> u8 {
 pub(super) const MEMORIES: usize = 3;
 const ALL_MEMORIES: u8 = (1 << MEMORIES) - 1;
 
-/// What the compiler takes an instruction to last.
-fn expected(op: &Op, latency: u32) -> u32 {
-    match op {
-        Op::Load { space: Space::Shared, .. } => 25,
-        Op::Load { space: Space::Parameter | Space::Constant, .. } => 10,
-        Op::Load { .. } | Op::TextureFetch(_) | Op::SurfaceLoad { .. } | Op::Atomic { .. } => LOAD,
-        _ => latency,
+/// Cycles that the compiler takes an instruction to last.
+fn cycles(lasts: Lasts, latency: u32) -> u32 {
+    match lasts {
+        Lasts::ItsLatency => latency,
+        Lasts::SharedLoad => 25,
+        Lasts::ConstantLoad => 10,
+        Lasts::MemoryLoad => 500,
     }
 }
 
@@ -107,8 +104,8 @@ pub(super) struct Scheduled {
 impl Scheduled {
     /// Of this instruction, whose result is ready after `latency` cycles.
     pub fn of(op: &Op, latency: u32) -> Self {
-        let Facts { motion, next, .. } = facts(op);
+        let Facts { motion, next, lasts, .. } = facts(op);
         let leaves = !matches!(next, Next::Following);
-        Self { motion, memories: memories(op), lasts: expected(op, latency), leaves }
+        Self { motion, memories: memories(op), lasts: cycles(lasts, latency), leaves }
     }
 }

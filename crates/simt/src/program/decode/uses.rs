@@ -3,16 +3,16 @@
 //! evaluate it.
 //!
 //! Padding between the fields of a struct is copied with them, and the sanitizer must not count
-//! that as a use. Compilers split and assemble small structs with shifts and masks, so these count
-//! as moves, too.
+//! that as a use. What is a move is in [`facts`](crate::program::facts).
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use ptx::{AtomicOp, BinaryOp, Destination, Handle, Kind, Op, Operand, Register, TernaryOp, Type};
+use ptx::{AtomicOp, Destination, Handle, Op, Operand, Register};
 
 use crate::program::code::Action;
 use crate::program::code::Instruction;
+use crate::program::facts::facts;
 
 /// The uses of a function's registers.
 #[derive(Default)]
@@ -39,47 +39,21 @@ pub(super) struct Uses {
 impl Uses {
     /// The next instruction begins; its guard has been read.
     pub fn begin(&mut self, op: &Op) {
-        use BinaryOp::{And, Or, ShiftLeft, ShiftRight, Xor};
-        use TernaryOp::{BitFieldExtract, FunnelShiftLeft, FunnelShiftRight, Logic, Permute};
-        let (sources, destinations): (&[Operand], &[Destination]) = match op {
-            Op::Move { dst, src, .. } => (&[*src], std::slice::from_ref(dst)),
-            Op::Convert { to, from, dst, src, .. } if to.kind() != Kind::Float && from.kind() != Kind::Float => {
-                (&[*src], std::slice::from_ref(dst))
-            }
-            Op::Pack { dst, parts, .. } => (parts, std::slice::from_ref(dst)),
-            Op::Unpack { dsts, src, .. } => (&[*src], dsts),
-            Op::MoveVector { dsts, srcs, .. } => (srcs, dsts),
-            Op::Binary { op: And | Or | Xor | ShiftLeft | ShiftRight, ty, dst, a, b, .. } if *ty != Type::Pred => {
-                (&[*a, *b], std::slice::from_ref(dst))
-            }
-            Op::Ternary {
-                op: BitFieldExtract | FunnelShiftLeft { .. } | FunnelShiftRight { .. } | Logic(_) | Permute(_),
-                dst,
-                a,
-                b,
-                c,
-                ..
-            } => (&[*a, *b, *c], std::slice::from_ref(dst)),
-            Op::BitFieldInsert { dst, a, b, .. } => (&[*a, *b], std::slice::from_ref(dst)),
-            _ => (&[], &[]),
-        };
         if let Op::Atomic { op: AtomicOp::CompareAndSwap, a: Operand::Register(expected), .. } = *op {
             self.expected.insert(expected);
         }
-        self.moving = !sources.is_empty();
-        for source in sources {
-            let Some(from) = source.register() else { continue };
-            self.moves.extend(destinations.iter().flatten().map(|&to| (from, to)));
-        }
+        self.moving = facts(op).moves;
         let (reads, writes) = (self.reads.len(), self.writes.len());
         self.instructions.push((reads..reads, writes..writes));
     }
 
     /// The instruction ends.
     pub fn end(&mut self) {
-        self.moving = false;
-        if let Some((reads, writes)) = self.instructions.last_mut() {
-            (reads.end, writes.end) = (self.reads.len(), self.writes.len());
+        let Some((reads, writes)) = self.instructions.last_mut() else { return };
+        (reads.end, writes.end) = (self.reads.len(), self.writes.len());
+        if std::mem::take(&mut self.moving) {
+            let (reads, writes) = (&self.reads[reads.clone()], &self.writes[writes.clone()]);
+            self.moves.extend(reads.iter().flat_map(|&from| writes.iter().map(move |&to| (from, to))));
         }
     }
 
