@@ -28,19 +28,41 @@ pub(super) fn operation(c: &mut Context<'_, '_>, is_reduction: bool) -> Parsed<A
     Ok(op)
 }
 
+/// The modifiers before the vector length and the type.
+#[derive(Clone, Copy)]
+struct Modifiers {
+    is_reduction: bool,
+    ordering: Ordering,
+    scope: Scope,
+    space: Space,
+    op: AtomicOp,
+    keeps_subnormals: bool,
+    has_policy: bool,
+}
+
+impl Modifiers {
+    fn take(c: &mut Context<'_, '_>) -> Parsed<Modifiers> {
+        let is_reduction = c.opcode() == "red";
+        let orderings = [Ordering::Relaxed, Ordering::Acquire, Ordering::Release, Ordering::AcquireRelease];
+        Ok(Modifiers {
+            is_reduction,
+            ordering: c.choose_of(&orderings).unwrap_or(Ordering::Relaxed),
+            scope: c.choose_of(Scope::ALL).unwrap_or_default(),
+            space: c.choose_of(&[Space::Global, Space::Shared, Space::ClusterShared]).unwrap_or(Space::Generic),
+            op: operation(c, is_reduction)?,
+            keeps_subnormals: c.accept("noftz"),
+            has_policy: c.accept("L2::cache_hint"),
+        })
+    }
+}
+
 /// `atom{.sem}{.scope}{.space}.op.type d, [a], b{, c};` and `red`, which has no `d`
 pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let is_reduction = c.opcode() == "red";
-    let ordering = c.choose_of(&[Ordering::Relaxed, Ordering::Acquire, Ordering::Release, Ordering::AcquireRelease]);
-    let scope = c.choose_of(Scope::ALL).unwrap_or_default();
-    let space = c.choose_of(&[Space::Global, Space::Shared, Space::ClusterShared]).unwrap_or(Space::Generic);
-    let op = operation(c, is_reduction)?;
-    let keeps_subnormals = c.accept("noftz");
-    let has_policy = c.accept("L2::cache_hint");
-    let ordering = ordering.unwrap_or(Ordering::Relaxed);
+    let modifiers = Modifiers::take(c)?;
     if let Some(lanes) = c.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]) {
-        return vector(c, lanes, keeps_subnormals, has_policy, (space, op, ordering, scope, is_reduction));
+        return vector(c, lanes, modifiers);
     }
+    let Modifiers { is_reduction, ordering, scope, space, op, keeps_subnormals, has_policy } = modifiers;
     let ty = c.ty_of(types(op))?;
     let half = matches!(ty, F16 | F16x2 | Bf16 | Bf16x2);
     if half != keeps_subnormals {
@@ -72,13 +94,8 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
 
 /// `atom{.sem}{.scope}{.global}.add.v4.f32 {d0, d1, d2, d3}, [a], {b0, b1, b2, b3};`, and likewise
 /// `red`
-fn vector(
-    c: &mut Context<'_, '_>,
-    lanes: usize,
-    keeps_subnormals: bool,
-    has_policy: bool,
-    (space, op, ordering, scope, is_reduction): (Space, AtomicOp, Ordering, Scope, bool),
-) -> Parsed<Op> {
+fn vector(c: &mut Context<'_, '_>, lanes: usize, modifiers: Modifiers) -> Parsed<Op> {
+    let Modifiers { is_reduction, ordering, scope, space, op, keeps_subnormals, has_policy } = modifiers;
     let types: &[Type] = match (op, lanes) {
         (AtomicOp::Add, 2 | 4) => &[F32, F16, Bf16, F16x2, Bf16x2],
         (AtomicOp::Minimum | AtomicOp::Maximum, 2 | 4) => &[F16, Bf16, F16x2, Bf16x2],

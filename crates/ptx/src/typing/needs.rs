@@ -21,7 +21,7 @@ pub(super) fn check_instruction(c: &Context<'_, '_>, op: &Op) -> Parsed<()> {
 
 /// Fails if the special register needs a newer target or version than the module has.
 pub(super) fn check_special(module: &Module, special: Special, name: &str, span: Span) -> Parsed<()> {
-    check(module, (target_of_register(special), version_of_register(special)), span, || name.to_owned())
+    check(module, needs_of_register(special), span, || name.to_owned())
 }
 
 fn check(
@@ -39,6 +39,8 @@ fn check(
     }
 }
 
+/// The target that an instruction needs for its operands or types. Most need none beyond that of
+/// their names: `syntax` has these.
 fn target_of_operands(op: &Op) -> Option<u32> {
     match *op {
         Op::Ternary { op: TernaryOp::Minimum3 { .. } | TernaryOp::Maximum3 { .. }, .. } => Some(100),
@@ -49,6 +51,7 @@ fn target_of_operands(op: &Op) -> Option<u32> {
     }
 }
 
+/// The same for versions.
 fn version_of_operands(op: &Op) -> Option<Version> {
     match op {
         Op::TextureFetch(fetch) if fetch.resident.is_some() => Some((7, 1)),
@@ -65,28 +68,25 @@ fn version_of_operands(op: &Op) -> Option<Version> {
     }
 }
 
-fn target_of_register(special: Special) -> Option<u32> {
+/// The target and the version that a special register needs.
+fn needs_of_register(special: Special) -> (Option<u32>, Option<Version>) {
     use Special::*;
     match special {
-        ClusterIndex(_) | ClusterCount(_) | BlockIndexInCluster(_) | ClusterSize(_) => Some(90),
-        BlockRankInCluster | ClusterBlocks | IsExplicitCluster | AggregateSharedSize => Some(90),
-        ReservedShared => Some(80),
-        _ => None,
+        ThreadIndex(_) | BlockSize(_) | BlockIndex(_) | GridSize(_) | Zero => (None, None),
+        LaneId | WarpId | MultiprocessorId | GridId | Clock | DynamicSharedSize | Environment(_) => (None, None),
+        WarpCount | MultiprocessorCount | Clock64 => (None, Some((2, 0))),
+        LaneMaskEqual | LaneMaskLess | LaneMaskLessEqual | LaneMaskGreater | LaneMaskGreaterEqual => {
+            (None, Some((2, 0)))
+        }
+        GlobalTimer | GlobalTimerLow | GlobalTimerHigh => (None, Some((3, 1))),
+        PerformanceCounter { wide: false, .. } => (None, None),
+        PerformanceCounter { wide: true, .. } => (None, Some((4, 0))),
+        TotalSharedSize => (None, Some((4, 1))),
+        ClockHigh => (None, Some((5, 0))),
+        ReservedShared => (Some(80), Some((7, 6))),
+        CurrentGraph => (None, Some((8, 0))),
+        ClusterIndex(_) | ClusterCount(_) | BlockIndexInCluster(_) | ClusterSize(_) => (Some(90), None),
+        BlockRankInCluster | ClusterBlocks | IsExplicitCluster => (Some(90), None),
+        AggregateSharedSize => (Some(90), Some((8, 1))),
     }
-}
-
-fn version_of_register(special: Special) -> Option<Version> {
-    use Special::*;
-    Some(match special {
-        WarpCount | MultiprocessorCount | Clock64 => (2, 0),
-        LaneMaskEqual | LaneMaskLess | LaneMaskLessEqual | LaneMaskGreater | LaneMaskGreaterEqual => (2, 0),
-        GlobalTimer | GlobalTimerLow | GlobalTimerHigh => (3, 1),
-        PerformanceCounter { wide: true, .. } => (4, 0),
-        TotalSharedSize => (4, 1),
-        ClockHigh => (5, 0),
-        ReservedShared => (7, 6),
-        CurrentGraph => (8, 0),
-        AggregateSharedSize => (8, 1),
-        _ => return None,
-    })
 }
