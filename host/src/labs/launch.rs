@@ -37,7 +37,7 @@ pub struct Data {
 impl Lab for Launch {
     const NAME: &'static str = "launch";
     const ABOUT: &'static str = "Bytes in flight: words, independent loads, blocks and grids";
-    const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
+    const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoadTotals, Subject::GlobalRequests, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
@@ -126,7 +126,7 @@ impl Launch {
             name += &format!(", {} blocks", launch.grid[0]);
         }
         let bytes = size_of_val(self.elements.as_slice()) as u64;
-        let in_flight = match kernel.resident_threads(device, &launch, grid.is_some())? {
+        let in_flight = match kernel.resident_threads(device, &launch, word.registers(loads), grid.is_some())? {
             Some(threads) => Value::from(threads * u64::from(loads) * word.bytes() as u64),
             None => Value::Null,
         };

@@ -28,6 +28,16 @@ impl Word {
         [4, 8, 16][self as usize]
     }
 
+    /// The registers of a thread of that kernel on an H200, rounded up to what is allocated. Data in flight is in registers, so they
+    /// limit it. Those whose number limits nothing have 32.
+    pub(super) fn registers(self, loads: u32) -> u32 {
+        match (self, loads) {
+            (Self::F32x4, 4) => 48,
+            (Self::F32x2 | Self::F32x4, 8) => 56,
+            _ => 32,
+        }
+    }
+
     /// The kernel with this many independent loads.
     pub(super) fn kernel(self, loads: u32) -> Increment {
         let which = loads.ilog2().min(3) as usize;
@@ -81,11 +91,17 @@ impl Increment {
 
     /// The threads that are resident on a multiprocessor at once: of a grid of `fixed` size its own, otherwise as many as fit, as
     /// for a vector that keeps the GPU busy.
-    pub fn resident_threads(self, device: &Device, launch: &LaunchConfig, fixed: bool) -> Result<Option<u64>> {
+    pub fn resident_threads(
+        self,
+        device: &Device,
+        launch: &LaunchConfig,
+        registers: u32,
+        fixed: bool,
+    ) -> Result<Option<u64>> {
         match self {
-            Self::F32(kernel) => resident_threads(device, kernel, launch, fixed),
-            Self::F32x2(kernel) => resident_threads(device, kernel, launch, fixed),
-            Self::F32x4(kernel) => resident_threads(device, kernel, launch, fixed),
+            Self::F32(kernel) => resident_threads(device, kernel, launch, registers, fixed),
+            Self::F32x2(kernel) => resident_threads(device, kernel, launch, registers, fixed),
+            Self::F32x4(kernel) => resident_threads(device, kernel, launch, registers, fixed),
         }
     }
 }
@@ -97,11 +113,22 @@ pub(super) fn model(device: &Properties) -> Option<&'static Model> {
 }
 
 /// As [`Increment::resident_threads`].
-fn resident_threads<P>(device: &Device, kernel: &Kernel<P>, launch: &LaunchConfig, fixed: bool) -> Result<Option<u64>> {
+fn resident_threads<P>(
+    device: &Device,
+    kernel: &Kernel<P>,
+    launch: &LaunchConfig,
+    registers: u32,
+    fixed: bool,
+) -> Result<Option<u64>> {
     let resident = match model(device.properties()) {
         Some(model) => {
-            let needs = simt::BlockNeeds { threads: launch.block[0], ..simt::BlockNeeds::default() };
-            Some(model.occupancy(&needs, None).blocks())
+            let blocks = |registers| {
+                let threads = launch.block[0];
+                let needs = simt::BlockNeeds { threads, registers, ..simt::BlockNeeds::default() };
+                model.occupancy(&needs, None).blocks()
+            };
+            // Where so many registers are too many for a block, its compiler makes do with fewer.
+            Some(blocks(Some(registers)).max(1).min(blocks(None)))
         }
         None => device.occupancy(kernel, launch)?.map(|occupancy| occupancy.blocks),
     };
