@@ -338,7 +338,7 @@ mod beside_a_gpu {
     fn counters_are_of_the_row_of_the_same_name() {
         let rows = |device: &str, code| {
             let text = printed(
-                &format!("pitch --rows 32 --cols 40 --counters --time-limit 0.01 --format json {device}"),
+                &format!("pitch --by-rows --rows 32 --cols 40 --counters --time-limit 0.01 --format json {device}"),
                 code,
             );
             let report: Value = serde_json::from_str(&text).expect("JSON");

@@ -25,8 +25,8 @@ fn the_padding_ends_the_bank_conflicts() {
     let report = json("transpose --rows 1024 --cols 512");
     let expected = [
         // (variant, sectors of loads, of stores, wavefronts of shared loads, bank conflicts), per warp of 32 elements.
-        ("naive-reads", 4, 32, 0, 0),
-        ("naive-writes", 32, 4, 0, 0),
+        ("strided-writes", 4, 32, 0, 0),
+        ("strided-reads", 32, 4, 0, 0),
         ("block16", 4, 16, 0, 0),
         ("tiled", 4, 4, 32, 31),
         ("padded", 4, 4, 1, 0),

@@ -400,7 +400,7 @@ fn a_wrong_count_of_arguments_mentions_slices() {
 #[test]
 fn labs_show_lines_too() {
     let text = output("transpose --naive --tiled --rows 64 --cols 64 --device sim --lines --hot 2");
-    assert!(text.contains("\nnaive-writes, line by line:\n") && text.contains("\ntiled, line by line:\n"), "{text}");
+    assert!(text.contains("\nstrided-reads, line by line:\n") && text.contains("\ntiled, line by line:\n"), "{text}");
     assert!(text.matches("kernels/src/transpose.rs\n").count() == 3, "{text}");
     let found = crate::json("transpose --padded --rows 64 --cols 64 --lines");
     let lines = found["variants"][0]["lines"].as_array().expect("lines");

@@ -260,6 +260,7 @@ fn compare<T: Pod + Into<f64> + Sync>(
     let all = tiles.fold(Part::default, compare_tile).reduce(Part::default, Part::and);
     let elements = found.len() as u64 - all.not;
     Comparison {
+        too_exact: false,
         elements,
         sample: (all.in_part > 0).then(|| elements - all.in_part),
         wrong: all.wrong,

@@ -46,7 +46,7 @@ impl Lab for Constant {
     const NAME: &'static str = "constant";
     const ABOUT: &'static str = "Constant memory: one address for all lanes is fast, 32 addresses are not";
     const SUBJECTS: &'static [Subject] =
-        &[Subject::Constants, Subject::GlobalRequests, Subject::GlobalLoadTotals, Subject::Instructions];
+        &[Subject::ConstantTotals, Subject::GlobalLoadTotals, Subject::GlobalLoadRequests, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;
@@ -89,7 +89,7 @@ impl Lab for Constant {
         };
         data.bytes.write(&self.bytes)?;
         let mut variants = Vec::new();
-        for task in self.options.tasks.chosen() {
+        for task in self.options.tasks.chosen_on(device) {
             match task.of {
                 Task::Set => variants.extend([self.set(false), self.set(true)]),
                 _ => {

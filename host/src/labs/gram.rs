@@ -55,10 +55,11 @@ impl Lab for Gram {
     const NAME: &'static str = "gram";
     const ABOUT: &'static str = "Bank conflicts of a tile read by columns, and how padding removes them";
     const SUBJECTS: &'static [Subject] = &[
+        Subject::Blocks,
         Subject::SharedLoads,
         Subject::SharedStores,
-        Subject::BankConflicts,
-        Subject::GlobalRequests,
+        Subject::SharedTotals,
+        Subject::GlobalLoadTotals,
         Subject::Instructions,
     ];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;

@@ -263,6 +263,12 @@ impl Outcome {
         Self { comparison: Some(comparison), values: Saved::whole(shape, found) }
     }
 
+    /// Says that the simulator computes it more exactly than a GPU does.
+    pub fn too_exact(mut self, too_exact: bool) -> Self {
+        self.comparison.iter_mut().for_each(|comparison| comparison.too_exact = too_exact);
+        self
+    }
+
     /// As [`Outcome::near`], if not every element has a reference: see [`compare::near_where`].
     pub fn near_where(
         shape: Shape,

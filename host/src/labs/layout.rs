@@ -61,7 +61,7 @@ impl Lab for Layout {
     const NAME: &'static str = "layout";
     const ABOUT: &'static str = "Structures of arrays against arrays of structures, and pointers to rows";
     const SUBJECTS: &'static [Subject] =
-        &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::SharedLoads, Subject::Instructions];
+        &[Subject::GlobalLoadsOverIdeal, Subject::GlobalLoadTotals, Subject::GlobalLoadRequests, Subject::SharedLoads];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;

@@ -41,8 +41,13 @@ pub struct Matmul {
 impl Lab for Matmul {
     const NAME: &'static str = "matmul";
     const ABOUT: &'static str = "Tiles in shared memory and registers: how often each element is loaded";
-    const SUBJECTS: &'static [Subject] =
-        &[Subject::GlobalRequests, Subject::GlobalLoadTotals, Subject::SharedLoads, Subject::Instructions];
+    const SUBJECTS: &'static [Subject] = &[
+        Subject::Blocks,
+        Subject::GlobalLoadTotals,
+        Subject::GlobalRequests,
+        Subject::SharedTotals,
+        Subject::Instructions,
+    ];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("m", SIZE)];

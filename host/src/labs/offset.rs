@@ -41,7 +41,7 @@ pub struct Data {
 impl Lab for Offset {
     const NAME: &'static str = "offset";
     const ABOUT: &'static str = "Misaligned vectors: a warp takes five sectors, not four";
-    const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores, Subject::ActiveLanes];
+    const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];

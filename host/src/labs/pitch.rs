@@ -36,7 +36,7 @@ pub struct Data(Vec<OnDevice>);
 impl Lab for Pitch {
     const NAME: &'static str = "pitch";
     const ABOUT: &'static str = "Rows padded to the hardware's alignment, and what padding costs";
-    const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores];
+    const SUBJECTS: &'static [Subject] = &[Subject::GlobalBytes];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", ROWS), ("cols", COLUMNS)];
     const SHOWCASE: Showcase = SHOWCASE;
@@ -62,7 +62,7 @@ impl Lab for Pitch {
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let (accesses, layouts) = (self.options.accesses.chosen(), self.options.layouts.chosen());
+        let (accesses, layouts) = (self.options.accesses.chosen_on(device), self.options.layouts.chosen());
         accesses.iter().try_for_each(|access| self.check_block(access.of))?;
         let mut data = Data(vec![OnDevice::new(device, &self.matrix, &self.transpose)?]);
         let mut variants = Vec::new();

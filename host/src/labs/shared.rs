@@ -36,7 +36,7 @@ pub struct Data {
 impl Lab for Shared {
     const NAME: &'static str = "shared";
     const ABOUT: &'static str = "Shared memory against occupancy, up to the most that a block can have";
-    const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::Instructions];
+    const SUBJECTS: &'static [Subject] = &[Subject::Occupancy];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;

@@ -24,13 +24,15 @@ pub struct VariantSpec<T> {
     pub help: &'static str,
     /// Whether it runs only where its flag or `--all` is given.
     pub extra: bool,
+    /// Whether it differs from others only in time, so that without times it runs only where its flag is given.
+    pub timed: bool,
     /// What the lab has of it.
     pub of: T,
 }
 
 /// A variant with a flag of the same name.
 pub const fn variant<T: Copy>(name: &'static str, help: &'static str, of: T) -> VariantSpec<T> {
-    VariantSpec { name, flag: name, help, extra: false, of }
+    VariantSpec { name, flag: name, help, extra: false, timed: false, of }
 }
 
 impl<T: Copy> VariantSpec<T> {
@@ -42,6 +44,11 @@ impl<T: Copy> VariantSpec<T> {
     /// Only where its flag or `--all` is given.
     pub const fn extra(self) -> Self {
         Self { extra: true, ..self }
+    }
+
+    /// Only where its flag is given or times are taken.
+    pub const fn timed(self) -> Self {
+        Self { timed: true, ..self }
     }
 }
 
@@ -103,7 +110,13 @@ impl<T: Variants> Chosen<T> {
         T::TABLE.iter().filter(is_chosen).collect()
     }
 
-    /// The variants whose flags are given; without any, all whose blocks fit the device: `block` has a variant's threads and bytes of
+    /// The variants whose flags are given; without any, those that run by default where times are taken or not.
+    pub(super) fn chosen_on(&self, device: &Device) -> Vec<&'static VariantSpec<T>> {
+        let timed = device.properties().is_gpu() || device.predicts_only();
+        self.chosen().into_iter().filter(|spec| self.any() || timed || !spec.timed).collect()
+    }
+
+    /// The same; without any flag, all whose blocks fit the device: `block` has a variant's threads and bytes of
     /// shared memory. A chosen one is never left out: its launch says why it does not fit.
     pub(super) fn chosen_for(
         &self,
@@ -115,20 +128,27 @@ impl<T: Variants> Chosen<T> {
             let (threads, shared) = block(spec);
             threads <= limits.max_threads_per_block && shared <= limits.shared_per_block
         };
-        self.chosen().into_iter().filter(|spec| self.any() || fits(spec)).collect()
+        self.chosen_on(device).into_iter().filter(|spec| self.any() || fits(spec)).collect()
     }
 }
 
 /// The heading of a table's flags, which says what runs without any.
 fn heading<T: Variants>() -> String {
     let flags = || T::TABLE.iter().filter(|spec| !spec.help.is_empty());
-    let default: Vec<_> = flags().filter(|spec| !spec.extra).map(|spec| format!("--{}", spec.flag)).collect();
+    let named = |is: fn(&&VariantSpec<T>) -> bool| {
+        flags().filter(is).map(|spec| format!("--{}", spec.flag)).collect::<Vec<_>>()
+    };
+    let default = named(|spec| !spec.extra && !spec.timed);
+    let timed = match named(|spec| spec.timed) {
+        timed if timed.is_empty() => String::new(),
+        timed => format!("; with times also {}", timed.join(", ")),
+    };
     let default = match (default.len() == flags().count(), default.len()) {
         (true, 2) => "both".to_owned(),
         (true, _) => "all".to_owned(),
         (false, _) => default.join(", "),
     };
-    format!("{} (default: {default})", T::TITLE)
+    format!("{} (default: {default}{timed})", T::TITLE)
 }
 
 impl<T: Variants> Args for Chosen<T> {

@@ -40,7 +40,7 @@ pub struct Data {
 impl Lab for Vector {
     const NAME: &'static str = "vector";
     const ABOUT: &'static str = "Words of 16 bytes: a quarter of the requests for the same sectors";
-    const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
+    const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoadTotals, Subject::GlobalRequests, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Library];

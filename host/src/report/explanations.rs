@@ -37,8 +37,8 @@ pub(super) fn ideal_sectors(shown: Shown<'_>) -> Vec<Explanation> {
 
 /// The same in bytes that transactions move.
 pub(super) fn moved(shown: Shown<'_>) -> Vec<Explanation> {
-    let moved = "bytes moved / asked: what the transactions move, over what the lanes ask for. 1.00 is perfect.";
-    [transactions(shown), one("bytes moved / asked", moved)].concat()
+    let moved = "bytes moved / asked: what is moved, over what the lanes ask for. 1.00 is perfect.";
+    [cost(shown), one("bytes moved / asked", moved)].concat()
 }
 
 /// The unit of what a load or a store takes: sectors, or the transactions of older models.
@@ -269,9 +269,9 @@ pub(super) fn caches(_: Shown<'_>) -> Vec<Explanation> {
 }
 
 /// The term of what stands for a value that is not known.
-pub(crate) const DASH: &str = "dash";
+const DASH: &str = "dash";
 
-/// What it is, unless a measure says more.
+/// What it is.
 pub(super) fn dashes() -> Vec<Explanation> {
     one(DASH, "A dash: the row has none.")
 }

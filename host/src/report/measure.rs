@@ -158,6 +158,11 @@ impl Measure {
         Self { title, ..self }
     }
 
+    /// In this group of columns.
+    pub const fn among(self, section: Section) -> Self {
+        Self { section, ..self }
+    }
+
     /// In this unit.
     pub const fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }

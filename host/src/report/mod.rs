@@ -45,7 +45,7 @@ use webpage::Place;
 pub use conclusion::{Conclusion, Gap, Holds, Row, of_fact};
 pub use cost::Cost;
 pub(crate) use csv::predicted_rows;
-pub(crate) use explanations::{DASH, of_each_model};
+pub(crate) use explanations::of_each_model;
 pub use format::Format;
 pub use goal::{Bound, Goal, Judged, Target};
 pub use grid::{Best, Grid};

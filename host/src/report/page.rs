@@ -53,7 +53,7 @@ impl Page {
         if let Some((grid, _)) = &across {
             measures.extend(grid.known(&report.variants));
         } else if !compact {
-            measures.extend(table::measures(&report.variants, report.subjects));
+            measures.extend(table::measures(shown, report.subjects));
         }
         let in_grids = report.grids.iter().filter(|grid| grid.table(shown).is_some());
         measures.extend(in_grids.flat_map(|grid| grid.known(&report.variants)));

@@ -10,16 +10,26 @@ use super::measures;
 pub enum Subject {
     /// Loads from global memory: sectors per request, and how much of each sector is used.
     GlobalLoads,
+    /// The second of these alone, where words differ in width.
+    GlobalLoadsOverIdeal,
     /// All sectors of those loads.
     GlobalLoadTotals,
     /// Stores to global memory, likewise.
     GlobalStores,
+    /// How much of their sectors is used.
+    GlobalStoresOverIdeal,
+    /// How many bytes loads and stores move, where rows run on GPUs of different units.
+    GlobalBytes,
     /// The number of requests to global memory.
     GlobalRequests,
+    /// Those of loads alone.
+    GlobalLoadRequests,
     /// Loads from shared memory: wavefronts per request.
     SharedLoads,
     /// Stores to shared memory, likewise.
     SharedStores,
+    /// All wavefronts of shared memory.
+    SharedTotals,
     /// The total number of bank conflicts.
     BankConflicts,
     /// Active lanes of a warp instruction.
@@ -30,12 +40,18 @@ pub enum Subject {
     Atomics,
     /// Loads from constant memory: requests, and addresses per request.
     Constants,
+    /// Those addresses per request, and all of them.
+    ConstantTotals,
     /// Textures: requests, and sectors per request.
     Textures,
-    /// Textures: requests, and all of their sectors.
-    TextureTotals,
+    /// All sectors that textures or plain loads read.
+    ReadTotals,
     /// Local memory: sectors.
     LocalMemory,
+    /// Blocks of the grid.
+    Blocks,
+    /// The occupancy, and what limits it.
+    Occupancy,
 }
 
 impl Subject {
@@ -44,18 +60,26 @@ impl Subject {
         match self {
             Self::GlobalLoads => measures::LOADS,
             Self::GlobalLoadTotals => measures::LOAD_TOTALS,
+            Self::GlobalLoadsOverIdeal => measures::LOADS_OVER_IDEAL,
             Self::GlobalStores => measures::STORES,
+            Self::GlobalStoresOverIdeal => measures::STORES_OVER_IDEAL,
+            Self::GlobalBytes => measures::MOVED,
             Self::GlobalRequests => measures::REQUESTS,
+            Self::GlobalLoadRequests => measures::LOADED_REQUESTS,
             Self::SharedLoads => measures::SHARED_LOADS,
             Self::SharedStores => measures::SHARED_STORES,
+            Self::SharedTotals => measures::SHARED_TOTALS,
             Self::BankConflicts => measures::BANK_CONFLICTS,
             Self::ActiveLanes => measures::ACTIVE_LANES,
             Self::Instructions => measures::INSTRUCTIONS,
             Self::Atomics => measures::ATOMICS,
             Self::Constants => measures::CONSTANTS,
+            Self::ConstantTotals => measures::CONSTANT_TOTALS,
             Self::Textures => measures::TEXTURES,
-            Self::TextureTotals => measures::TEXTURE_TOTALS,
+            Self::ReadTotals => measures::READ_SECTORS,
             Self::LocalMemory => measures::LOCAL_MEMORY,
+            Self::Blocks => measures::BLOCKS,
+            Self::Occupancy => measures::OCCUPANCIES,
         }
     }
 

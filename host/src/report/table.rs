@@ -91,13 +91,16 @@ impl Column {
     }
 }
 
-/// The measures of these rows' table, in order, without the axes: those with a known value.
-pub(super) fn measures(variants: &[VariantReport], subjects: &[Subject]) -> Vec<&'static Measure> {
+/// The measures of these rows' table, in order, without the axes: those with a known value. Of a model that only stands in for the
+/// simulator, caches and occupancy are left out, unless they are the lab's subject.
+pub(super) fn measures(Shown { variants, device }: Shown<'_>, subjects: &[Subject]) -> Vec<&'static Measure> {
     let counters = subjects.iter().flat_map(|&subject| subject.measures());
     // A single series of times needs no name.
     let both = variants.iter().any(|variant| variant.warm_timing.is_some());
     let times = if both { COLD_AND_WARM } else { ONE_TIME };
-    let all = CHECKS.iter().chain(times).chain(RATES).chain(PREDICTED).chain(counters).chain(MODEL);
+    let named = |measure: &&Measure| subjects.iter().flat_map(|it| it.measures()).any(|it| it.key == measure.key);
+    let model = MODEL.iter().filter(|measure| device.simulates.is_some() && !named(measure));
+    let all = CHECKS.iter().chain(times).chain(RATES).chain(PREDICTED).chain(counters).chain(model);
     all.filter(|measure| variants.iter().any(|variant| measure.of(variant).is_some())).collect()
 }
 
@@ -111,7 +114,7 @@ pub(super) fn of(shown: Shown<'_>, subjects: &[Subject]) -> Table {
     } else {
         columns.insert(0, Column::of(shown, &measures::NAME));
     }
-    columns.extend(measures(variants, subjects).into_iter().map(|measure| Column::of(shown, measure)));
+    columns.extend(measures(shown, subjects).into_iter().map(|measure| Column::of(shown, measure)));
     Table { title: None, columns }
 }
 

@@ -70,7 +70,7 @@ pub(super) fn of_launch(mut launch: VariantReport, device: &Properties, width: u
         names.title = vec!["kernel".to_owned()];
     }
     let mut texts: Vec<String> = tables(&table, width).iter().map(|columns| lay_out(columns, true)).collect();
-    texts.push(paragraphs(&page::legend(&table::measures(&variants, &subjects), shown), width));
+    texts.push(paragraphs(&page::legend(&table::measures(shown, &subjects), shown), width));
     texts.retain(|text| !text.is_empty());
     texts.join("\n")
 }

@@ -95,6 +95,8 @@ pub struct Comparison {
     pub sample: Option<u64>,
     /// Elements that are wrong.
     pub wrong: u64,
+    /// Whether the simulator computes it more exactly than a GPU does, so that its error says nothing.
+    pub too_exact: bool,
     /// The largest difference from the reference; NaN or infinite if one of the two is.
     pub max_error: f64,
     /// The first wrong element.

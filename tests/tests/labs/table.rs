@@ -103,12 +103,18 @@ pub const TABLE: &[Row] = &[
     },
     Row {
         lab: "pitch",
-        all: "--rows 70 --cols 33",
+        all: "--by-rows --by-columns --transposed --copies --rows 70 --cols 33",
         sizes: &["--rows 1 --cols 1", "--rows 31 --cols 33", "--rows 1000 --cols 1", "--rows 2 --cols 1001"],
         inputs: &[Input { flags: "--by-rows --pitched", files: &[("--input", &[5, 7])], output: &[5, 7] }],
         closed_forms: closed_forms::pitch,
     },
-    Row { lab: "constant", all: "--size 700", sizes: VECTOR, inputs: &[], closed_forms: closed_forms::constant },
+    Row {
+        lab: "constant",
+        all: "--polynomial --gamma --lookup --set --size 700",
+        sizes: VECTOR,
+        inputs: &[],
+        closed_forms: closed_forms::constant,
+    },
     Row { lab: "table", all: "--size 700 --step 0.7", sizes: VECTOR, inputs: &[], closed_forms: closed_forms::table },
     Row {
         lab: "transpose",
@@ -151,6 +157,7 @@ pub const TABLE: &[Row] = &[
             "--m 33 --n 31 --k 1 --pitched",
             "--m 1 --n 200 --k 17",
             "--m 130 --n 129 --k 9 --block 5,3",
+            "--m 70 --n 33 --k 50 --pitched --async2 --async3",
             "--m 65 --n 130 --k 33 --pitched --best",
             "--m 64 --n 128 --k 48 --best",
             "--m 1399 --n 1301 --k 5 --best",

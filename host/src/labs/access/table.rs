@@ -59,6 +59,12 @@ fn model(text: &str) -> std::result::Result<ModelChoice, String> {
     }
 }
 
+/// Bytes that a request moves: the same unit on every model.
+fn moved(counted: MemoryCounters, modelled: Option<TransactionCounters>) -> Option<Cell> {
+    let bytes = modelled.map_or(counted.sectors * SECTOR_BYTES, |modelled| modelled.bytes_moved);
+    (counted.requests > 0).then(|| Cell::number(bytes as f64 / counted.requests as f64))
+}
+
 /// Transactions for each request: on a model in its transactions, else in sectors.
 fn transactions(counted: MemoryCounters, modelled: Option<TransactionCounters>) -> Option<Cell> {
     let transactions = modelled.map_or(counted.sectors, |modelled| modelled.transactions);
@@ -71,11 +77,27 @@ fn used(counted: MemoryCounters, modelled: Option<TransactionCounters>) -> Optio
     Some(Cell::number(percent))
 }
 
+const SECTOR_BYTES: u64 = 32;
+
 /// What a grid of loads shows.
-pub(super) const LOADS: &[&Measure] = &[&GBPS, &LOAD_TRANSACTIONS, &LOAD_USED];
+pub(super) const LOADS: &[&Measure] = &[&GBPS, &LOAD_MOVED];
 
 /// What a grid of stores shows.
-pub(super) const STORES: &[&Measure] = &[&GBPS, &STORE_TRANSACTIONS, &STORE_USED];
+pub(super) const STORES: &[&Measure] = &[&GBPS, &STORE_MOVED];
+
+const MOVED: &[&str] = &["bytes moved per request"];
+
+const LOAD_MOVED: Measure = Measure::counted(Section::Counter, "moved_per_load", MOVED, Better::Lower, |counters| {
+    moved(counters.global.load, counters.model.map(|model| model.global_load))
+})
+.unit("bytes")
+.explained(of_each_model);
+
+const STORE_MOVED: Measure = Measure::counted(Section::Counter, "moved_per_store", MOVED, Better::Lower, |counters| {
+    moved(counters.global.store, counters.model.map(|model| model.global_store))
+})
+.unit("bytes")
+.explained(of_each_model);
 
 const TRANSACTIONS: &[&str] = &["transactions", "per request"];
 const USED: &[&str] = &["% used"];
@@ -86,23 +108,11 @@ const LOAD_TRANSACTIONS: Measure =
     })
     .explained(of_each_model);
 
-const LOAD_USED: Measure =
-    Measure::counted(Section::Counter, "loaded_bytes_used_percent", USED, Better::Higher, |counters| {
-        used(counters.global.load, counters.model.map(|model| model.global_load))
-    })
-    .unit("%");
-
 const STORE_TRANSACTIONS: Measure =
     Measure::counted(Section::Counter, "transactions_per_store", TRANSACTIONS, Better::Lower, |counters| {
         transactions(counters.global.store, counters.model.map(|model| model.global_store))
     })
     .explained(of_each_model);
-
-const STORE_USED: Measure =
-    Measure::counted(Section::Counter, "stored_bytes_used_percent", USED, Better::Higher, |counters| {
-        used(counters.global.store, counters.model.map(|model| model.global_store))
-    })
-    .unit("%");
 
 /// Patterns by model.
 pub(super) const SWEEPS: &[Sweep] =

@@ -9,7 +9,7 @@ use picture::Scale;
 
 use crate::labs::showcase::{Showcase, Slider};
 use crate::report::Gap::{Of, Times};
-use crate::report::measures::{SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME};
+use crate::report::measures::{SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, SHARED_LOADS, TIME};
 use crate::report::{Bound, Conclusion, Goal, Measure, Row, Rows, Sweep, Target};
 
 /// The maximum number of reads per thread: no pattern leaves the staged data.
@@ -111,9 +111,8 @@ impl Reads {
     }
 }
 
-/// What a load takes, and what of that bank conflicts add: a wide word takes several passes without any.
-pub(super) const PASSES: &[&Measure] =
-    &[&SHARED_LOAD_WAVEFRONTS.titled(&["wavefronts"]), &SHARED_LOAD_CONFLICTS.titled(&["of which", "conflicts"])];
+/// What a load takes, over what it takes without bank conflicts: the same for wide words, and for half warps.
+pub(super) const PASSES: &[&Measure] = &[&SHARED_LOADS[0].titled(&["wavefronts / ideal"])];
 
 const MEDIAN: Measure = TIME.titled(&["time"]);
 

@@ -10,7 +10,7 @@ use picture::Scale;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Times};
 use crate::report::measures::{BEYOND_L1, GBPS, L1_HITS, READ_ONLY_HITS, TIME};
-use crate::report::{Cell, Conclusion, DASH, Explanation, Measure, Row, Rows, Shown, Sweep};
+use crate::report::{Cell, Conclusion, Explanation, Measure, Row, Rows, Shown, Sweep};
 use crate::units::percent;
 
 /// What varies.
@@ -133,8 +133,7 @@ const HITS: Measure =
         let hits = L1_HITS.of(variant).or_else(|| READ_ONLY_HITS.of(variant))?.value?;
         Some(Cell::new(hits, format!("{hits:.0}")))
     })
-    .unit("%")
-    .explained(operators);
+    .unit("%");
 
 /// What the operators ask for (PTX ISA, "Cache Operators").
 fn operators(shown: Shown<'_>) -> Vec<Explanation> {
@@ -143,13 +142,14 @@ fn operators(shown: Shown<'_>) -> Vec<Explanation> {
     let shows = shown.variants.iter().any(|variant| variant.group == "operators");
     let patterns = "Patterns: strided reads every eighth element, so one of each sector; scattered one of each line; a stencil nine \
                     neighbours; table eight neighbours anywhere in 32 KB.";
-    let all = [("operators", meaning), (DASH, "A dash: the operator bypasses L1."), ("patterns", patterns)]
+    let all = [("operators", meaning), ("patterns", patterns)]
         .map(|(term, text)| Explanation { term, text: text.to_owned() });
     if shows { all.into() } else { Vec::new() }
 }
 
-/// A grid for each: times, or without a clock what comes from beyond L1, and the hits that save the rest.
-pub(super) const SHOWN: [&[&Measure]; 3] = [&[&GBPS], &[&BEYOND_L1], &[&HITS]];
+/// A grid for each: times, or without a clock what comes from beyond L1. Hits are in the other formats: data that is read once has
+/// none, however well it is read.
+pub(super) const SHOWN: [&[&Measure]; 2] = [&[&GBPS], &[&BEYOND_L1.explained(operators)]];
 
 const HITS_OF_LOADS: Measure = HITS.titled(&["hits in L1"]);
 

@@ -50,8 +50,9 @@ impl Variants for Step {
             "async2",
             "The same with asynchronous copies: the next tiles are loaded while these are multiplied",
             step(&climb::matmul_async2, REGISTERS, MOST),
-        ),
-        variant("async3", "The same with three tiles of each matrix in place of two", step(&climb::matmul_async3, REGISTERS, MOST)),
+        )
+        .timed(),
+        variant("async3", "The same with three tiles of each matrix in place of two", step(&climb::matmul_async3, REGISTERS, MOST)).timed(),
         variant(
             "best",
             "The same with multiplications in an order that suits the registers",

@@ -34,7 +34,7 @@ impl Variants for Access {
         variant("rows", "Read by rows", Self::Rows).flag("by-rows"),
         variant("columns", "Read by columns", Self::Columns).flag("by-columns"),
         variant("transposed", "Read the transposed copy by rows", Self::Transposed),
-        variant("copies", "Copy to and from the device", Self::Copies),
+        variant("copies", "Copy to and from the device", Self::Copies).timed(),
     ];
 }
 

@@ -51,7 +51,7 @@ impl Lab for Reduce {
     const NAME: &'static str = "reduce";
     const ABOUT: &'static str = "A sum in six steps: idle lanes, bank conflicts, barriers, shuffles";
     const SUBJECTS: &'static [Subject] =
-        &[Subject::ActiveLanes, Subject::BankConflicts, Subject::Instructions, Subject::GlobalRequests];
+        &[Subject::Instructions, Subject::ActiveLanes, Subject::BankConflicts, Subject::GlobalRequests];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];

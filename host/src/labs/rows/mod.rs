@@ -56,7 +56,7 @@ impl Lab for Rows {
     const NAME: &'static str = "rows";
     const ABOUT: &'static str = "A thread or a block for each row: reductions along and across the memory";
     const SUBJECTS: &'static [Subject] =
-        &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::ActiveLanes, Subject::Instructions];
+        &[Subject::Blocks, Subject::GlobalLoadsOverIdeal, Subject::GlobalLoadTotals, Subject::GlobalLoadRequests];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas, Peer::Library];

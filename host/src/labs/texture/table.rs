@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of, Whole};
-use crate::report::measures::{A_LOAD, LOADED_SECTORS, TEXTURE_SECTORS, TEXTURES};
+use crate::report::measures::{A_LOAD, READ_SECTORS};
 use crate::report::{Cell, Conclusion, Cost, LabReport, Measure, Row};
 use crate::units::three_digits;
 
@@ -74,7 +74,7 @@ fn sectors(report: &LabReport, variant: &str) -> Option<Cell> {
     Some(Cell::count(global.load.sectors + global.store.sectors + surface.store.sectors))
 }
 
-const SECTORS_OF_A_REQUEST: &Measure = &TEXTURES[1];
+const SECTORS: &Measure = &READ_SECTORS[0];
 
 const COLUMNS: Row = Row::Named("columns-row-order");
 
@@ -100,14 +100,12 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
-        "Down the columns the texture takes {} sectors in all and row order {}; along the rows {}, which is {} for each of its requests of \
-         four lanes, and {}.",
+        "Down the columns the texture takes {} sectors in all and row order {}; along the rows {} and {}.",
         &[
-            Of(Row::Named("columns-texture"), &TEXTURE_SECTORS),
-            Of(COLUMNS, &LOADED_SECTORS),
-            Of(Row::Named("rows-texture"), &TEXTURE_SECTORS),
-            Of(Row::Named("rows-texture"), SECTORS_OF_A_REQUEST),
-            Of(Row::Named("rows-row-order"), &LOADED_SECTORS),
+            Of(Row::Named("columns-texture"), SECTORS),
+            Of(COLUMNS, SECTORS),
+            Of(Row::Named("rows-texture"), SECTORS),
+            Of(Row::Named("rows-row-order"), SECTORS),
         ],
     ),
     Conclusion::new(

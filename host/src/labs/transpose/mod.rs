@@ -60,13 +60,8 @@ pub struct Data {
 impl Lab for Transpose {
     const NAME: &'static str = "transpose";
     const ABOUT: &'static str = "Strided stores coalesced through shared memory; bank conflicts, padding";
-    const SUBJECTS: &'static [Subject] = &[
-        Subject::GlobalLoads,
-        Subject::GlobalStores,
-        Subject::SharedLoads,
-        Subject::SharedStores,
-        Subject::ActiveLanes,
-    ];
+    const SUBJECTS: &'static [Subject] =
+        &[Subject::GlobalLoadsOverIdeal, Subject::GlobalStoresOverIdeal, Subject::SharedLoads, Subject::SharedStores];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Cublas];

@@ -43,9 +43,9 @@ impl Variants for Step {
     const TITLE: &'static str = "Variants";
     #[rustfmt::skip]
     const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("naive-reads", "Both naive kernels: coalesced reads, and coalesced writes", Tiles(&kernel::transpose_naive_reads))
+        variant("strided-writes", "Both naive kernels: one writes down the columns, one reads down them", Tiles(&kernel::transpose_naive_reads))
             .flag("naive"),
-        variant("naive-writes", "", Tiles(&kernel::transpose_naive_writes)).flag("naive"),
+        variant("strided-reads", "", Tiles(&kernel::transpose_naive_writes)).flag("naive"),
         variant("block16", "Blocks of 16 x 16 threads, one element each, without shared memory", Elements(&kernel::transpose_block16)),
         variant("tiled", "Tiles of 32 x 32 in shared memory, read with bank conflicts", Tiles(&kernel::transpose_tiled)),
         variant("padded", "Tiles of 32 x 33: the padding removes the bank conflicts", Tiles(&kernel::transpose_padded)),
@@ -83,8 +83,8 @@ impl Default for Options {
     }
 }
 
-const COLUMN: Row = Row::Named("naive-reads");
-const ROW: Row = Row::Named("naive-writes");
+const COLUMN: Row = Row::Named("strided-writes");
+const ROW: Row = Row::Named("strided-reads");
 const COPY: Row = Row::Named("copy");
 const TILED: Row = Row::Named("tiled");
 const PADDED: Row = Row::Named("padded");
@@ -97,11 +97,11 @@ const TILE_WIDTH: Measure = of_fact("tile_width", |variant| variant.fact("tile_w
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
-        "padded is {} times as fast as naive-reads and {} times as fast as tiled; a plain copy takes {} of its time.",
+        "padded is {} times as fast as strided-writes and {} times as fast as tiled; a plain copy takes {} of its time.",
         &[Speedup(PADDED, COLUMN), Speedup(PADDED, TILED), Percent(COPY, PADDED, &TIME)],
     ),
     Conclusion::new(
-        "A warp's store down a column takes {} (naive-reads); through shared memory, {}.",
+        "A warp's store down a column takes {} (strided-writes); through shared memory, {}.",
         &[Of(COLUMN, &A_STORE_IN_UNITS), Of(THROUGH_SHARED, &A_STORE)],
     )
     .holds(&[Holds::More(0, 1)]),
@@ -111,7 +111,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(0, 1)]),
     Conclusion::new(
-        "Predicted: without padding, tiled takes {} times as long as naive-writes, with padding {} times; copy, one float per thread, {} \
+        "Predicted: without padding, tiled takes {} times as long as strided-reads, with padding {} times; copy, one float per thread, {} \
          times.",
         &[Times(TILED, ROW, &PREDICTED_TIME), Times(PADDED, ROW, &PREDICTED_TIME), Times(COPY, ROW, &PREDICTED_TIME)],
     ),

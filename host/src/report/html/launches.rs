@@ -64,7 +64,7 @@ pub(crate) fn exhibit(launches: Vec<Launched>, conclusions: Vec<String>, device:
         wrong: Vec::new(),
         kernels: Vec::new(),
         grids: Vec::new(),
-        legend: page::legend(&table::measures(&variants, &subjects), shown),
+        legend: page::legend(&table::measures(shown, &subjects), shown),
         conclusions,
     };
     Exhibit::new(page, variants, further)

@@ -21,8 +21,11 @@ pub const NAME: Measure =
 
 /// The largest error of a result.
 pub const MAX_ERROR: Measure = compared("max_error", &["worst", "error"], Lower, |variant| {
-    let error = variant.comparison.as_ref()?.max_error;
-    Some(Cell::new(error, short_error(error)))
+    let comparison = variant.comparison.as_ref()?;
+    match comparison.too_exact {
+        true => Some(Cell::text("not simulated")),
+        false => Some(Cell::new(comparison.max_error, short_error(comparison.max_error))),
+    }
 });
 
 /// Whether the result was right.
@@ -31,7 +34,8 @@ pub const CHECKS: &[Measure] = &[
         .explained(explain::sampled),
     MAX_ERROR,
     compared("percent_of_allowed_error", &["% of", "allowed"], Lower, |variant| {
-        let percent = variant.comparison.as_ref()?.tolerance.as_ref()?.worst_part * 100.0;
+        let comparison = variant.comparison.as_ref().filter(|comparison| !comparison.too_exact)?;
+        let percent = comparison.tolerance.as_ref()?.worst_part * 100.0;
         Some(Cell::new(percent, part(percent)))
     })
     .unit("%")

@@ -5,7 +5,7 @@ use simt::SharedCounters;
 
 use crate::report::cost::Cost;
 use crate::report::explanations as explain;
-use crate::report::measure::Better::{Higher, Lower};
+use crate::report::measure::Better::{Higher, Lower, Neither};
 use crate::report::measure::{Better, Cell, Measure, Section};
 use crate::units;
 
@@ -93,6 +93,29 @@ pub const STORES: &[Measure] = &[
     .explained(explain::moved),
 ];
 
+/// What is paid for what is needed alone: the same for words of any width.
+pub const LOADS_OVER_IDEAL: &[Measure] = &[LOADS[1], LOADS[3]];
+
+/// Stores, likewise.
+pub const STORES_OVER_IDEAL: &[Measure] = &[STORES[1], STORES[3]];
+
+/// Bytes moved for each byte that is asked for.
+fn moved(cost: Option<Cost>) -> Option<Cell> {
+    cost.map(|cost| Cell::number(100.0 / cost.percent_used))
+}
+
+/// Bytes moved for each byte that is asked for, where rows run on GPUs of different units.
+pub const MOVED: &[Measure] = &[
+    counter("loads_moved_per_asked", &["loads:", "bytes moved", "/ asked"], Lower, |counters| {
+        moved(Cost::of_loads(counters))
+    })
+    .explained(explain::moved),
+    counter("stores_moved_per_asked", &["stores:", "bytes moved", "/ asked"], Lower, |counters| {
+        moved(Cost::of_stores(counters))
+    })
+    .explained(explain::moved),
+];
+
 /// What a load takes, in the unit of the GPU.
 pub const A_LOAD: Measure =
     counter("load_cost", &["a load"], Lower, |counters| Some(Cell::number(Cost::of_loads(counters)?.per_request)))
@@ -128,6 +151,9 @@ pub const A_STORE_IN_UNITS: Measure = counter("store_cost", &["a store"], Lower,
 pub const LOAD_REQUESTS: Measure =
     counter("load_requests", &["load", "requests"], Lower, |counters| some(counters.global.load.requests))
         .explained(explain::requests);
+
+/// Load requests alone.
+pub const LOADED_REQUESTS: &[Measure] = &[LOAD_REQUESTS];
 
 /// The number of requests to global memory.
 pub const REQUESTS: &[Measure] = &[
@@ -180,6 +206,12 @@ fn shared_accesses(counters: &Counters) -> [SharedCounters; 5] {
     [shared.load, shared.store, shared.atomic, shared.reduction, shared.copy]
 }
 
+/// All passes over the banks, with conflicts and without.
+pub const SHARED_TOTALS: &[Measure] = &[counter("shared_wavefronts", &["shared:", "wavefronts"], Lower, |counters| {
+    some(shared_accesses(counters).iter().map(|access| access.wavefronts).sum())
+})
+.explained(explain::wavefronts)];
+
 /// The total number of bank conflicts.
 pub const BANK_CONFLICTS: &[Measure] = &[counter("bank_conflicts", &["bank", "conflicts"], Lower, |counters| {
     let all = shared_accesses(counters);
@@ -187,6 +219,13 @@ pub const BANK_CONFLICTS: &[Measure] = &[counter("bank_conflicts", &["bank", "co
     (requests > 0).then(|| Cell::count(all.iter().map(|access| access.bank_conflicts).sum()))
 })
 .explained(explain::all_conflicts)];
+
+/// The blocks of its launch: with fewer than there are multiprocessors, some have nothing to do.
+pub const BLOCKS: &[Measure] = &[Measure::new(Section::Counter, "blocks", &["blocks"], Neither, |variant| {
+    variant.counters.as_ref()?;
+    let grid = variant.fact("grid")?.as_array()?;
+    Some(Cell::count(grid.iter().filter_map(serde_json::Value::as_u64).product()))
+})];
 
 /// Active lanes of a warp instruction.
 pub const ACTIVE_LANES: &[Measure] = &[counter("active_lanes", &["active", "lanes", "of 32"], Higher, |counters| {
@@ -220,7 +259,16 @@ pub const CONSTANT_ADDRESSES: Measure =
 pub const CONSTANT_REQUESTS: Measure =
     counter("constant_requests", &["constant", "requests"], Lower, |counters| some(counters.constant.requests));
 
-/// The same, and what each takes.
+/// What each takes, and all of them together.
+pub const CONSTANT_TOTALS: &[Measure] = &[
+    CONSTANT_ADDRESSES,
+    counter("constant_addresses", &["constant", "addresses,", "one by one"], Lower, |counters| {
+        some(counters.constant.addresses)
+    })
+    .explained(explain::constants),
+];
+
+/// Requests, and what each takes.
 pub const CONSTANTS: &[Measure] = &[CONSTANT_REQUESTS, CONSTANT_ADDRESSES];
 
 /// Requests to textures.
@@ -231,9 +279,6 @@ const TEXTURE_REQUESTS: Measure =
 pub const TEXTURE_SECTORS: Measure =
     counter("texture_sectors", &["texture:", "sectors"], Lower, |counters| some(counters.texture.sectors))
         .explained(explain::texture_sectors);
-
-/// Requests to textures and their sectors, beside plain loads, whose requests are of more lanes.
-pub const TEXTURE_TOTALS: &[Measure] = &[TEXTURE_REQUESTS, TEXTURE_SECTORS];
 
 /// Textures.
 pub const TEXTURES: &[Measure] = &[
@@ -247,6 +292,14 @@ pub const TEXTURES: &[Measure] = &[
     })
     .explained(explain::ideal_sectors),
 ];
+
+/// The sectors that textures read, or plain loads where there are none: the requests of the two have different numbers of lanes.
+pub const READ_SECTORS: &[Measure] =
+    &[counter("read_sectors", &["sectors"], Lower, |counters| match counters.texture.requests {
+        0 => Cost::of_loads(counters).map(|cost| Cell::count(cost.total)),
+        _ => Some(Cell::count(counters.texture.sectors)),
+    })
+    .explained(explain::texture_sectors)];
 
 /// Local memory.
 pub const LOCAL_MEMORY: &[Measure] = &[counter("local_sectors", &["local", "sectors"], Lower, |counters| {

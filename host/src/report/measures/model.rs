@@ -71,14 +71,25 @@ pub const MODEL: &[Measure] = &[
     })
     .unit("bytes")
     .explained(explain::dirty_lines),
+    OCCUPANCY_PERCENT,
+    OCCUPANCY_LIMIT,
+];
+
+const OCCUPANCY_PERCENT: Measure =
     modelled("occupancy_percent", &["occup.", "%"], Neither, |counters| percent(Some(counters.occupancy?.percent())))
         .unit("%")
-        .explained(explain::occupancy),
-    modelled("occupancy_limited_by", &["occupancy", "limited by"], Neither, |counters| {
-        let limiters: Vec<_> = counters.occupancy?.limiters().map(simt::Limiter::name).collect();
-        Some(Cell::text(limiters.join(", ")))
-    }),
-];
+        .explained(explain::occupancy);
+
+/// What keeps warps away; nothing where a multiprocessor is full of them.
+const OCCUPANCY_LIMIT: Measure = modelled("occupancy_limited_by", &["occupancy", "limited by"], Neither, |counters| {
+    let occupancy = counters.occupancy?;
+    let limiters: Vec<_> = occupancy.limiters().map(simt::Limiter::name).collect();
+    Some(Cell::text(if occupancy.percent() < 100.0 { limiters.join(", ") } else { "nothing".to_owned() }))
+});
+
+/// Occupancy, where it is what the lab is about.
+pub const OCCUPANCIES: &[Measure] =
+    &[OCCUPANCY_PERCENT.titled(&["occupancy", "%"]).among(Section::Counter), OCCUPANCY_LIMIT.among(Section::Counter)];
 
 /// The share of a multiprocessor's warps that are resident, on a GPU or a model.
 pub const OCCUPANCY: Measure = Measure::new(Section::Model, "occupancy", &["occupancy"], Neither, |variant| {

@@ -13,7 +13,7 @@ on the simulator: counts, no times
                               loads:  loads:     stores: stores: shared loads: shared stores: active
                    worst sectors per sectors sectors per sectors    wavefronts     wavefronts  lanes
 variant      right error     request / ideal     request / ideal       / ideal        / ideal  of 32
-naive-writes   yes     0        5.00    1.25        32.0    8.00          32.0           1.00   31.5
+with-strides   yes     0        5.00    1.25        32.0    8.00          32.0           1.00   31.5
 padded          NO  1e36        5.00    1.25        32.0    8.00          32.0           1.00   31.5
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
 
@@ -33,7 +33,7 @@ timed: cold (level-2 cache flushed before each launch) and warm (back to back)
 
                    worst   time,   time, spread      % of  % of speed-up
 variant      right error    cold    warm   +- % GB/s copy limit over 1st
-naive-writes   yes     0 10.0 us 5.00 us    1.0  800 20.0  16.0     1.00
+with-strides   yes     0 10.0 us 5.00 us    1.0  800 20.0  16.0     1.00
 padded          NO  1e36 2.50 us 1.25 us    1.0 3200 80.0  64.0     4.00
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
 
@@ -50,7 +50,7 @@ fn tables_are_pinned_and_fit_a_hundred_columns() {
     // The widest table of any lab: times, counters and a long name.
     let mut widest = report(gpu());
     for variant in &mut widest.variants {
-        variant.name = "naive-writes".into();
+        variant.name = "with-strides".into();
         variant.counters = Some(counters());
         variant.timing = Some(timing(123.456, Cache::Exceeded));
         variant.speedup = Some(123.45);
@@ -85,7 +85,7 @@ fn faults_have_a_column_and_are_in_every_format() {
         variant.findings = Some(Findings { list, beyond: 0 });
     }
     let table = text(&checked, Format::Table);
-    assert!(table.contains("\nvariant      right error faults\nnaive-writes   yes     0      1\n"), "{table}");
+    assert!(table.contains("\nvariant      right error faults\nwith-strides   yes     0      1\n"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
     assert!(text(&checked, Format::Markdown).contains("| padded | NO | 1e36 | 1 | 5.00 |"));
     assert!(text(&checked, Format::Csv).contains(",2,1,8000000,"));
@@ -124,7 +124,7 @@ timed: cold (level-2 cache flushed before each launch) and warm (back to back)
 
 | variant | right | worst error | time, cold | time, warm | spread +- % | GB/s | % of copy | % of limit | speed-up over 1st |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-| naive-writes | yes | 0 | 10.0 us | 5.00 us | 1.0 | 800 | 20.0 | 16.0 | 1.00 |
+| with-strides | yes | 0 | 10.0 us | 5.00 us | 1.0 | 800 | 20.0 | 16.0 | 1.00 |
 | padded | NO | 1e36 | 2.50 us | 1.25 us | 1.0 | 3200 | 80.0 | 64.0 | 4.00 |
 
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
@@ -144,7 +144,7 @@ percent_of_copy,percent_of_limit,limit,percent_of_memory_limit,percent_of_arithm
 time_lower_quartile_ms,time_upper_quartile_ms,samples,launches_per_sample,cache,steady,sm_clock_mhz,throttled_by,dropped_samples,\
 warm_time_lower_quartile_ms,warm_time_upper_quartile_ms,warm_samples,warm_launches_per_sample,warm_cache,warm_steady,\
 warm_sm_clock_mhz,warm_throttled_by,warm_dropped_samples
-transpose,NVIDIA H200,naive-writes,1000,1000,false,1,32x8,true,0.0,0,0,8000000,0.01,0.005,800.0,20.0,16.0,memory,16.0,,1.0,\
+transpose,NVIDIA H200,with-strides,1000,1000,false,1,32x8,true,0.0,0,0,8000000,0.01,0.005,800.0,20.0,16.0,memory,16.0,,1.0,\
 0.0099,0.0101,11,1,flushed,true,1980.0,,0,0.00495,0.00505,11,1,warm,true,1980.0,,0
 transpose,NVIDIA H200,padded,1000,1000,false,1,32x8,false,1.5e+36,2,0,8000000,0.0025,0.00125,3200.0,80.0,64.0,memory,64.0,,4.0,\
 0.002475,0.002525,11,1,flushed,true,1980.0,,0,0.0012375,0.0012625,11,1,warm,true,1980.0,,0

@@ -34,9 +34,9 @@ fn doubtful_times_are_said_to_be_so() {
     second.timing.as_mut().unwrap().dropped_samples = 22;
     for format in [Format::Table, Format::Markdown] {
         let text = text(&doubtful, format);
-        assert!(text.contains("Not steady when the time was up (--time-limit): naive-writes (warm)."), "{text}");
+        assert!(text.contains("Not steady when the time was up (--time-limit): with-strides (warm)."), "{text}");
         let throttled =
-            "The clock was throttled (at most 1980 MHz): naive-writes at 1410 MHz by the power limit and the";
+            "The clock was throttled (at most 1980 MHz): with-strides at 1410 MHz by the power limit and the";
         assert!(text.contains(throttled), "{text}");
         assert!(text.contains("were dropped and taken again: padded."), "{text}");
         assert!(format == Format::Markdown || text.lines().all(|line| line.chars().count() <= 100), "{text}");

@@ -7,8 +7,8 @@ use super::*;
 pub fn transpose() {
     let report = run("transpose", "--rows 1024 --cols 512");
     for (name, loads, stores, shared) in [
-        ("naive-reads", 4.0, 32.0, None),
-        ("naive-writes", 32.0, 4.0, None),
+        ("strided-writes", 4.0, 32.0, None),
+        ("strided-reads", 32.0, 4.0, None),
         ("block16", 4.0, 16.0, None),
         ("tiled", 4.0, 4.0, Some(32.0)),
         ("padded", 4.0, 4.0, Some(1.0)),
@@ -45,7 +45,8 @@ pub fn transpose() {
 /// Naive: a global load for each operand. Through tiles of T x T: one in T of them.
 pub fn matmul() {
     let (m, n, k) = (64, 128, 96);
-    let report = run("matmul", &format!("--m {m} --n {n} --k {k}"));
+    let steps = "--naive --tiled16 --tiled32 --registers --wide --async2 --async3 --best";
+    let report = run("matmul", &format!("{steps} --m {m} --n {n} --k {k}"));
     let requests = |name| counters(&report, name).global.load.requests;
     assert_eq!(requests("naive"), 2 * m * n * k / 32);
     assert_eq!(requests("tiled16"), 2 * m * n * k / 32 / 16);
