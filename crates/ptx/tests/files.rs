@@ -98,7 +98,7 @@ fn branches_find_the_label_of_the_nearest_scope() {
     let body = body(&module, "controls");
     let target = |index: usize| match &body[index].op {
         Op::Branch { target, .. } => text(&module, &body[*target as usize]).to_owned(),
-        other => panic!("{other:?} is a branch"),
+        other => panic!("{other} is a branch"),
     };
     let branches: Vec<usize> = (0..body.len()).filter(|&index| matches!(body[index].op, Op::Branch { .. })).collect();
     let targets: Vec<String> = branches.into_iter().map(target).collect();

@@ -120,3 +120,18 @@ fn printed_examples_are_parsed_to_the_same_operations() {
     }
     assert!(count > 400, "{count}");
 }
+
+#[test]
+fn without_a_module_handles_are_numbers() {
+    let body =
+        "ld.param.u64 %rd1, [p]; ld.shared.f32 %f1, [sh+4]; @!%p1 bra L; setp.lt.and.u32 %p1|%p2, %r1, 7, !%p3; L:";
+    let parsed = ptx::parse("k.ptx", &module("8.8", "90a", body)).unwrap_or_else(|errors| panic!("{errors}"));
+    let printed: Vec<String> = instructions(&parsed).map(|(_, instruction)| instruction.op.to_string()).collect();
+    insta::assert_snapshot!(printed.join("\n"), @r"
+    ld.param.u64 %0, [variable1]
+    ld.shared.f32 %1, [variable0+4]
+    bra L4
+    setp.lt.and.u32 %2|%3, %4, 7, !%5
+    ret
+    ");
+}
