@@ -196,7 +196,8 @@ impl Function {
     /// a function, which might.
     pub fn may_begin_early(&self) -> bool {
         let body = self.body.as_deref().unwrap_or_default();
-        !body.iter().any(|instruction| instruction.op.takes_memory_as_constant()) && waits_on_every_path(body)
+        let takes_constant = |op: &Op| matches!(op, Op::Call { .. }) || op.sources().takes_constant;
+        !body.iter().any(|instruction| takes_constant(&instruction.op)) && waits_on_every_path(body)
     }
 }
 
@@ -239,18 +240,6 @@ impl Op {
                 | Self::Unary { .. }
                 | Self::Binary { .. }
                 | Self::Ternary { .. }
-        )
-    }
-
-    /// Whether it reads memory that is promised not to change during the launch, or calls a
-    /// function, which might.
-    fn takes_memory_as_constant(&self) -> bool {
-        matches!(
-            self,
-            Self::Load { non_coherent: true, .. }
-                | Self::Load { uniform: true, .. }
-                | Self::TextureFetch(_)
-                | Self::Call { .. }
         )
     }
 }

@@ -20,6 +20,9 @@ pub struct Sources<'o> {
     pub operands: Vec<&'o Operand>,
     /// Addresses.
     pub addresses: Vec<&'o Address>,
+    /// Whether it reads memory that is promised not to change during the launch: there the compiler
+    /// and the caches may ignore synchronisation.
+    pub takes_constant: bool,
 }
 
 impl<'o> Sources<'o> {
@@ -89,9 +92,11 @@ impl Op {
                 all.combine(combine.as_ref());
             }
             Op::Select { a, b, predicate, .. } => all.read([a, b, predicate]),
-            Op::Load { address, .. } | Op::Prefetch { address, .. } | Op::LoadMatrix { address, .. } => {
+            Op::Load { address, non_coherent, uniform, .. } => {
                 all.access([address]);
+                all.takes_constant = *non_coherent || *uniform;
             }
+            Op::Prefetch { address, .. } | Op::LoadMatrix { address, .. } => all.access([address]),
             Op::Store { srcs, address, .. }
             | Op::StoreMatrix { srcs, address, .. }
             | Op::AtomicVector { srcs, address, .. } => {
@@ -108,6 +113,7 @@ impl Op {
                 Some(FenceProxies::Async(_) | FenceProxies::ReleaseTensorMaps) | None => {}
             },
             Op::TextureFetch(fetch) => {
+                all.takes_constant = true;
                 all.position(&fetch.position);
                 match &fetch.level {
                     Level::Base => {}

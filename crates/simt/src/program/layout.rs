@@ -104,7 +104,7 @@ pub(crate) fn parameters(module: &Module, kernel: &Function) -> (Vec<u64>, u64) 
 
 /// The variables that an instruction names in its operands and addresses.
 fn variables_of(op: &Op) -> impl Iterator<Item = Handle<Variable>> {
-    let ptx::Sources { operands, addresses } = op.sources();
+    let ptx::Sources { operands, addresses, .. } = op.sources();
     let named = operands.into_iter().filter_map(|operand| match operand {
         Operand::Address(Symbol::Variable(variable), _) => Some(*variable),
         _ => None,
