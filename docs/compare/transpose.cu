@@ -30,7 +30,7 @@ transpose_copy(const float* __restrict__ in, unsigned rows, unsigned cols,
 
 // Coalesced reads, scattered writes.
 extern "C" __global__ void __launch_bounds__(256)
-transpose_naive_reads(const float* __restrict__ in, unsigned rows, unsigned cols,
+transpose_strided_writes(const float* __restrict__ in, unsigned rows, unsigned cols,
                       unsigned in_pitch, float* out, unsigned, unsigned,
                       unsigned out_pitch) {
     const unsigned x = threadIdx.x, y = threadIdx.y;
@@ -44,7 +44,7 @@ transpose_naive_reads(const float* __restrict__ in, unsigned rows, unsigned cols
 
 // Scattered reads, coalesced writes.
 extern "C" __global__ void __launch_bounds__(256)
-transpose_naive_writes(const float* __restrict__ in, unsigned rows, unsigned cols,
+transpose_strided_reads(const float* __restrict__ in, unsigned rows, unsigned cols,
                        unsigned in_pitch, float* out, unsigned, unsigned,
                        unsigned out_pitch) {
     const unsigned x = threadIdx.x, y = threadIdx.y;

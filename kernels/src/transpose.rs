@@ -7,8 +7,8 @@
 //! | kernel | what it shows | sectors per request, load and store | wavefronts per shared load |
 //! | --- | --- | --- | --- |
 //! | [`transpose_copy`] | no transpose at all: what `tiled` and `padded` can reach | 4, 4 | |
-//! | [`transpose_naive_reads`] | reads along the rows, writes down the columns | 4, 32 | |
-//! | [`transpose_naive_writes`] | the other way round | 32, 4 | |
+//! | [`transpose_strided_writes`] | reads along the rows, writes down the columns | 4, 32 | |
+//! | [`transpose_strided_reads`] | the other way round | 32, 4 | |
 //! | [`transpose_block16`] | square blocks: a warp has two rows, so it writes pairs | 4, 16 | |
 //! | [`transpose_tiled`] | a tile in shared memory: both sides along the rows | 4, 4 | 32 |
 //! | [`transpose_padded`] | one unused column in the tile | 4, 4 | 1 |
@@ -24,7 +24,7 @@
 //! tile `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` with its
 //! `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`. The numbers of the table are those
 //! of full tiles whose rows start on 32 bytes. On an H200 the tile alone does not pay:
-//! [`transpose_naive_writes`] is faster, because the tile's bank conflicts cost more than reads
+//! [`transpose_strided_reads`] is faster, because the tile's bank conflicts cost more than reads
 //! down the columns, which often hit the caches. With the padding it does.
 //!
 //! # Shapes
@@ -82,7 +82,7 @@ pub fn transpose_copy(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
 /// Transposes with coalesced reads: a warp reads 32 floats of a row, and writes each to another
 /// row.
 #[kernel(block(32, 8))]
-pub fn transpose_naive_reads(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
+pub fn transpose_strided_writes(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (row, col) = (32 * thread::block_row(), 32 * thread::block_idx_x());
 
@@ -98,7 +98,7 @@ pub fn transpose_naive_reads(input: Matrix<f32>, mut output: DisjointMatrix<f32>
 /// Transposes with coalesced writes: a warp reads 32 floats of a column, and writes them side by
 /// side.
 #[kernel(block(32, 8))]
-pub fn transpose_naive_writes(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
+pub fn transpose_strided_reads(input: Matrix<f32>, mut output: DisjointMatrix<f32>) {
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (row, col) = (32 * thread::block_row(), 32 * thread::block_idx_x());
 

@@ -84,7 +84,7 @@ fn kernels_have_the_accesses_that_their_labs_count() {
         assert_eq!(count(kernel, "trap"), 0, "{kernel} checks an index at run time");
     }
     // A block of 8 rows of threads moves a tile of 32 rows, so each thread moves four elements.
-    for kernel in ["transpose_copy", "transpose_naive_reads", "transpose_naive_writes"] {
+    for kernel in ["transpose_copy", "transpose_strided_writes", "transpose_strided_reads"] {
         assert_eq!(count(kernel, "ld.global.nc.b32"), 4, "{kernel}");
         assert_eq!(count(kernel, "st.global.b32"), 4, "{kernel}");
         assert_eq!(count(kernel, ".shared"), 0, "{kernel}");
@@ -110,8 +110,8 @@ fn kernels_have_the_accesses_that_their_labs_count() {
 fn transpose_names() -> [&'static str; 8] {
     [
         "transpose_copy",
-        "transpose_naive_reads",
-        "transpose_naive_writes",
+        "transpose_strided_writes",
+        "transpose_strided_reads",
         "transpose_block16",
         "transpose_tiled",
         "transpose_padded",

@@ -184,12 +184,12 @@ fn ptx_without_a_labs_kernels_is_named_with_the_kernels_that_it_has() {
     fails(
         host(&format!("transpose --naive --rows 8 --cols 8 --device sim --ptx {file}")),
         2,
-        &[&format!("kernel transpose_naive_reads: is not in {file}, which has saxpy, collatz, ")],
+        &[&format!("kernel transpose_strided_writes: is not in {file}, which has saxpy, collatz, ")],
     );
     fails(host(&format!("constant --size 8 --device sim --ptx {file}")), 2, &[&format!("is not in {file}")]);
     let folder = tempfile::tempdir().expect("a folder");
     let other = ".version 7.8\n.target sm_75\n.address_size 64\n\
-                 .visible .entry transpose_naive_reads(.param .u64 p) { ret; }\n";
+                 .visible .entry transpose_strided_writes(.param .u64 p) { ret; }\n";
     std::fs::write(folder.path().join("other.ptx"), other).expect("the file is written");
     let mut command = host("transpose --naive --rows 8 --cols 8 --device sim --ptx other.ptx");
     command.current_dir(folder.path());

@@ -366,7 +366,7 @@ fn the_hosts_threads_change_nothing() {
     let machine = Machine::new();
     let rows = rows();
     let wanted = [
-        "transpose_naive_reads_1024",
+        "transpose_strided_writes_1024",
         "gather_1M",
         "atom_step4",
         "local_64_132",

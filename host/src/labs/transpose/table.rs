@@ -43,9 +43,9 @@ impl Variants for Step {
     const TITLE: &'static str = "Variants";
     #[rustfmt::skip]
     const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("strided-writes", "Both naive kernels: one writes down the columns, one reads down them", Tiles(&kernel::transpose_naive_reads))
+        variant("strided-writes", "Both naive kernels: one writes down the columns, one reads down them", Tiles(&kernel::transpose_strided_writes))
             .flag("naive"),
-        variant("strided-reads", "", Tiles(&kernel::transpose_naive_writes)).flag("naive"),
+        variant("strided-reads", "", Tiles(&kernel::transpose_strided_reads)).flag("naive"),
         variant("block16", "Blocks of 16 x 16 threads, one element each, without shared memory", Elements(&kernel::transpose_block16)),
         variant("tiled", "Tiles of 32 x 32 in shared memory, read with bank conflicts", Tiles(&kernel::transpose_tiled)),
         variant("padded", "Tiles of 32 x 33: the padding removes the bank conflicts", Tiles(&kernel::transpose_padded)),
