@@ -2,7 +2,8 @@
 //!
 //! A small grid runs as a whole. Of a larger one, stretches spread over the whole grid run, or
 //! tiles if it has rows enough: L2 keeps lines for many rows, so neighbours on all sides share them
-//! as they do in the whole run. If that takes too long, only the recorded multiprocessor continues,
+//! as they do in the whole run. The last stretch runs second, so that even a few of them show how much
+//! of a buffer the grid reaches. If that takes too long, only the recorded multiprocessor continues,
 //! because its traces should be complete. If that takes too long as well, only one cluster
 //! continues.
 
@@ -78,7 +79,12 @@ impl Sample {
 
     /// The number in the grid of one of them.
     pub fn cluster(&self, index: u64) -> u64 {
-        let (stretch, within) = (index / self.length.max(1), index % self.length.max(1));
+        let (nth, within) = (index / self.length.max(1), index % self.length.max(1));
+        let stretch = match nth {
+            0 => 0,
+            1 => self.stretches - 1,
+            _ => nth - 1,
+        };
         match (self.stretches, self.tile) {
             (1, _) => index,
             (stretches, Some((across, down))) => {
@@ -98,9 +104,10 @@ impl Sample {
         }
     }
 
-    /// How much of the grid its first `begun` clusters reach over.
+    /// How much of the grid its first `begun` clusters reach over: once the second stretch has run, all.
     pub fn reach(&self, begun: u64) -> f64 {
-        let last = begun.min(self.count()).checked_sub(1).map_or(0, |last| self.cluster(last) + 1);
+        let furthest = begun.min(self.count()).min(2 * self.length);
+        let last = furthest.checked_sub(1).map_or(0, |last| self.cluster(last) + 1);
         last as f64 / self.total.max(1) as f64
     }
 
@@ -126,11 +133,22 @@ impl Sample {
 mod tests {
     use super::*;
 
+    /// The numbers of all clusters of a sample, the second stretch where it lies.
+    fn sorted(sample: &Sample) -> Vec<u64> {
+        let mut all: Vec<u64> = (0..sample.count()).map(|index| sample.cluster(index)).collect();
+        if sample.stretches > 1 {
+            let length = sample.length as usize;
+            all[length..].rotate_left(length);
+        }
+        all
+    }
+
     #[test]
-    fn samples_are_in_order_distinct_and_reach_the_end() {
+    fn samples_are_in_order_distinct_and_reach_the_end_with_the_second_stretch() {
         for (total, seats) in [(1, 1), (5, 1000), (4096, 264), (1 << 20, 1056), (1 << 31, 132), (17, 1), (100, 6)] {
             let sample = Sample::some(total, seats, total, true);
-            let all: Vec<u64> = (0..sample.count()).map(|index| sample.cluster(index)).collect();
+            let all = sorted(&sample);
+            assert_eq!(sample.reach(sample.count().min(2 * sample.length)), 1.0, "{total} {seats}");
             assert!(all.is_sorted_by(|one, other| one < other), "{total} {seats}");
             assert_eq!((all[0], all[all.len() - 1]), (0, total - 1), "{total} {seats}");
         }
@@ -141,7 +159,7 @@ mod tests {
         for (columns, rows, seats) in [(512, 512, 264), (256, 256, 1056), (1, 1 << 20, 264), (1 << 16, 1024, 132)] {
             let sample = Sample::some(columns * rows, seats, columns, true);
             assert!(sample.tile.is_some());
-            let all: Vec<u64> = (0..sample.count()).map(|index| sample.cluster(index)).collect();
+            let all = sorted(&sample);
             assert!(all.is_sorted_by(|one, other| one < other), "{columns} {rows} {seats}");
             assert!(all[0] < columns && all[all.len() - 1] / columns == rows - 1, "{columns} {rows} {seats}");
         }
