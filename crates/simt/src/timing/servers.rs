@@ -1,7 +1,7 @@
 //! The path of an access: the load-store unit, the port of L1, L2 and DRAM, each a server with a
 //! queue. A request begins at the later of its arrival and the end of the one before, and occupies
 //! the server for its work. The replayed multiprocessor owns the first two; of L2 and DRAM it has
-//! the share that is left if all active multiprocessors do alike. Without L2, its server of writes
+//! the share that is left if all active multiprocessors do alike, of DRAM on average only. Without L2, its server of writes
 //! is the entrance to DRAM's partitions; this and DRAM work longer if a launch uses them unevenly.
 
 use super::delay::Delays;
@@ -39,6 +39,10 @@ const DRAM_LONGER: f64 = 60.0;
 /// Waiting for a busy DRAM: `QUEUEING * use^2 / (1 + ROOM - use)` cycles.
 const QUEUEING: f64 = 260.0;
 const ROOM: f64 = 0.12;
+/// Cycles of its share of DRAM that a multiprocessor may take at once, as far as it has left them
+/// idle: others wait at other moments. Of 1000, 2000 and 4000, with 1000 the published `read` of a
+/// V100 and an L40 (`docs/TIME.md`) comes out best.
+const BURST: f64 = 1000.0;
 /// Cycles over which the use of DRAM is averaged.
 const WINDOW: f64 = 3000.0;
 /// Cycles of the constant cache for each address beyond the first.
@@ -276,11 +280,12 @@ impl<'t> Servers<'t> {
         self.room += displaced;
         let written = displaced * self.timing.memory.dram_write;
         let work = (f64::from(from_dram) * 32.0 * rates.dram_read + written) / rates.dram;
-        self.dram = self.dram.max(self.l2_read) + work;
+        self.dram = self.dram.max(self.l2_read - BURST) + work;
         self.busy.dram += work;
+        let delivered = self.dram.max(self.l2_read + work / self.active);
         let used = self.recent.0.min(1.0);
         let queue = QUEUEING * used * used / (1.0 + ROOM - used);
-        from_l2.max(self.dram + latency.dram + DRAM_LONGER + latency.dram * DRAM_JITTER * (delay - 1.0) + queue)
+        from_l2.max(delivered + latency.dram + DRAM_LONGER + latency.dram * DRAM_JITTER * (delay - 1.0) + queue)
     }
 
     fn store(&mut self, now: f64, event: &Event, place: &PlaceTraffic) -> f64 {
