@@ -166,7 +166,8 @@ errors were known, so they are no predictions in the strict sense. No number was
 kernels: what is new comes from micro-benchmarks (atomic operations on one address, cold launches,
 L1), from the labs, from HBM3's standard (how many rows of DRAM are open at once), from what must
 hold of L2 (it is as full of modified data after a launch as before it, and reads a table once that
-fits), and from what `ptxas` makes of PTX, of these kernels as well: which loops it unrolls, which
+fits), from published streams on other GPUs (a multiprocessor may use at once what it has left of
+DRAM), and from what `ptxas` makes of PTX, of these kernels as well: which loops it unrolls, which
 values it keeps in uniform registers, which loads it moves ahead of which stores, and which halves
 of 64-bit values it leaves out. Which of these mechanisms to add was decided on these kernels'
 errors. The causes in the table of large errors are from machine code and profiles.
