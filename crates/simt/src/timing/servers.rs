@@ -1,8 +1,9 @@
 //! The path of an access: the load-store unit, the port of L1, L2 and DRAM, each a server with a
 //! queue. A request begins at the later of its arrival and the end of the one before, and occupies
 //! the server for its work. The replayed multiprocessor owns the first two; of L2 and DRAM it has
-//! the share that is left if all active multiprocessors do alike, of DRAM on average only. Without L2, its server of writes
-//! is the entrance to DRAM's partitions; this and DRAM work longer if a launch uses them unevenly.
+//! the share that is left if all active multiprocessors do alike, of DRAM on average only. Without
+//! L2, its server of writes is the entrance to DRAM's partitions; this and DRAM work longer if a
+//! launch uses them unevenly.
 
 use super::delay::Delays;
 use super::record::PlaceTraffic;
