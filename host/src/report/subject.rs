@@ -50,6 +50,8 @@ pub enum Subject {
     LocalMemory,
     /// Blocks of the grid.
     Blocks,
+    /// Threads of the grid.
+    Threads,
     /// The occupancy, and what limits it.
     Occupancy,
 }
@@ -79,6 +81,7 @@ impl Subject {
             Self::ReadTotals => measures::READ_SECTORS,
             Self::LocalMemory => measures::LOCAL_MEMORY,
             Self::Blocks => measures::BLOCKS,
+            Self::Threads => measures::THREADS,
             Self::Occupancy => measures::OCCUPANCIES,
         }
     }

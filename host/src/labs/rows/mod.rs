@@ -56,7 +56,7 @@ impl Lab for Rows {
     const NAME: &'static str = "rows";
     const ABOUT: &'static str = "A thread or a block for each row: reductions along and across the memory";
     const SUBJECTS: &'static [Subject] =
-        &[Subject::Blocks, Subject::GlobalLoadsOverIdeal, Subject::GlobalLoadTotals, Subject::GlobalLoadRequests];
+        &[Subject::Threads, Subject::GlobalLoadsOverIdeal, Subject::GlobalLoadTotals, Subject::GlobalLoadRequests];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas, Peer::Library];
@@ -178,6 +178,7 @@ impl Rows {
         .axis("layout", layout.name)
         .fact("pitch_bytes", pitch as usize * size_of::<f32>())
         .fact("grid", json!(launch.grid))
+        .fact("threads", launch.grid.iter().chain(&launch.block).map(|&extent| u64::from(extent)).product::<u64>())
         .bytes(self.bytes(task))
         .computes(format!("the results of {name}"), (self.results(task) * size_of::<f32>()) as u64);
         if kernel.is_none() && !by_column { variant.one_of_several_kernels() } else { variant }

@@ -227,6 +227,12 @@ pub const BLOCKS: &[Measure] = &[Measure::new(Section::Counter, "blocks", &["blo
     Some(Cell::count(grid.iter().filter_map(serde_json::Value::as_u64).product()))
 })];
 
+/// The threads of its launch: too few cannot hide the wait for memory.
+pub const THREADS: &[Measure] = &[Measure::new(Section::Counter, "threads", &["threads"], Neither, |variant| {
+    variant.counters.as_ref()?;
+    Some(Cell::count(variant.fact("threads")?.as_u64()?))
+})];
+
 /// Active lanes of a warp instruction.
 pub const ACTIVE_LANES: &[Measure] = &[counter("active_lanes", &["active", "lanes", "of 32"], Higher, |counters| {
     counters.active_lanes_per_instruction().map(Cell::number)
@@ -295,9 +301,11 @@ pub const TEXTURES: &[Measure] = &[
 
 /// The sectors that textures read, or plain loads where there are none: the requests of the two have different numbers of lanes.
 pub const READ_SECTORS: &[Measure] =
-    &[counter("read_sectors", &["sectors"], Lower, |counters| match counters.texture.requests {
-        0 => Cost::of_loads(counters).map(|cost| Cell::count(cost.total)),
-        _ => Some(Cell::count(counters.texture.sectors)),
+    &[counter("read_sectors", &["sectors,", "a texture's", "by 4 lanes"], Lower, |counters| {
+        match counters.texture.requests {
+            0 => Cost::of_loads(counters).map(|cost| Cell::count(cost.total)),
+            _ => Some(Cell::count(counters.texture.sectors)),
+        }
     })
     .explained(explain::texture_sectors)];
 
