@@ -6,7 +6,7 @@ use super::machine::Why;
 use super::order;
 use super::plan::Plan;
 use super::record::{FITS, Recording};
-use super::replay::{Replay, Replayed};
+use super::replay::{Executed, Replay, Replayed, Share};
 use super::servers::{Kind, Servers};
 use super::step::Unit;
 use super::trace::{BlockTrace, Event};
@@ -129,14 +129,15 @@ pub(super) fn of(recording: &Recording, plan: &Plan, kinds: &[Kind]) -> Predicti
     let mut orders = Orders::default();
     let traces: Vec<Vec<Vec<Event>>> =
         recording.blocks.iter().map(|block| in_order(block, plan, &mut orders)).collect();
-    let cold = replay(recording, plan, (&traces, kinds), false);
+    let executed = Executed { traces: &traces, kinds };
+    let cold = replay(recording, plan, executed, false);
     let l2 = model.l2.map_or(0, |l2| l2.bytes) as f64;
     let fits = recording.whole_footprint() <= FITS * l2;
     let microseconds = |replayed: &Replayed| cycles(recording, replayed) / timing.clock_mhz;
     let empty_us = timing.launch.empty_us;
     let fetch_us = FETCHES * timing.latency.dram / timing.clock_mhz;
     let cold_us = empty_us + fetch_us + microseconds(&cold);
-    let warm_us = fits.then(|| QUEUED * empty_us + microseconds(&replay(recording, plan, (&traces, kinds), true)));
+    let warm_us = fits.then(|| QUEUED * empty_us + microseconds(&replay(recording, plan, executed, true)));
     let uses = uses(&cold, timing, recording);
     let waits = shares(Why::ALL.iter().zip(cold.waits).map(|(&why, cycles)| (why, cycles)).collect());
     let waiting: f64 = cold.by_place.iter().sum();
@@ -157,13 +158,13 @@ pub(super) fn of(recording: &Recording, plan: &Plan, kinds: &[Kind]) -> Predicti
     }
 }
 
-fn replay(recording: &Recording, plan: &Plan, traces: (&[Vec<Vec<Event>>], &[Kind]), warm: bool) -> Replayed {
+fn replay(recording: &Recording, plan: &Plan, executed: Executed<'_>, warm: bool) -> Replayed {
     let multiprocessors = u64::from(recording.model.multiprocessors);
     let active = recording.total_blocks.min(multiprocessors) as f64;
     let blocks = recording.total_blocks.div_ceil(multiprocessors);
     let resident = (recording.resident.max(1) as usize).min(usize::try_from(blocks).unwrap_or(usize::MAX));
     let servers = Servers::new(recording.timing, active, recording.dram_work(), warm);
-    Replay::new(plan, recording, traces, servers, (active, blocks, resident)).run()
+    Replay::new(plan, recording, executed, servers, Share { active, blocks, resident }).run()
 }
 
 /// The order of each straight run, by its places.

@@ -21,6 +21,26 @@ const ROUNDS: usize = 12;
 /// Instructions after which the replay stops, and the rest is extrapolated.
 const MOST_ISSUED: u64 = 3_000_000;
 
+/// What is replayed.
+#[derive(Clone, Copy)]
+pub(super) struct Executed<'r> {
+    /// What each block's warps executed, in the compiler's order.
+    pub traces: &'r [Vec<Vec<Event>>],
+    /// How each place accesses memory.
+    pub kinds: &'r [Kind],
+}
+
+/// The multiprocessor's share of a launch.
+#[derive(Clone, Copy)]
+pub(super) struct Share {
+    /// Multiprocessors that work.
+    pub active: f64,
+    /// Blocks that this one has to do.
+    pub blocks: u64,
+    /// Blocks that it holds at a time.
+    pub resident: usize,
+}
+
 /// What the replay found.
 pub(super) struct Replayed {
     /// Cycles until the last replayed block ended.
@@ -79,13 +99,12 @@ pub(super) struct Replay<'r> {
 }
 
 impl<'r> Replay<'r> {
-    /// `active` multiprocessors work, and this one has `blocks` blocks to do, `resident` at a time.
     pub fn new(
         plan: &'r Plan,
         recording: &'r Recording,
-        (traces, kinds): (&'r [Vec<Vec<Event>>], &'r [Kind]),
+        Executed { traces, kinds }: Executed<'r>,
         servers: Servers<'r>,
-        (active, blocks, resident): (f64, u64, usize),
+        Share { active, blocks, resident }: Share,
     ) -> Self {
         let timing = recording.timing;
         let wanted = usize::try_from(blocks).unwrap_or(usize::MAX).min(resident * ROUNDS);

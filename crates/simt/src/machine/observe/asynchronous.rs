@@ -70,7 +70,7 @@ pub(in crate::machine) fn ends(worker: &mut Worker, number: u32) {
 pub(in crate::machine) fn product_begins(worker: &mut Worker, warp: &Warp, counter: u32, pieces: Vec<u64>) {
     let block = worker.block.number;
     if let Some(underway) = underway(worker) {
-        underway.begin_product((counter, block, warp.index), pieces);
+        underway.begin_product(counter, block, warp.index, pieces);
     }
     if let Some(races) = worker.races() {
         races.multiply(warp.index);

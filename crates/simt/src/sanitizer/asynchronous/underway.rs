@@ -149,7 +149,7 @@ impl Underway {
     }
 
     /// A warp begins its part of a product, which reads these pieces of shared memory.
-    pub fn begin_product(&mut self, (place, block, warp): (u32, u64, u32), pieces: Vec<u64>) {
+    pub fn begin_product(&mut self, place: u32, block: u64, warp: u32, pieces: Vec<u64>) {
         let reads = Run::of_pieces(pieces);
         let number = self.begin(Operation {
             place,
@@ -237,7 +237,7 @@ mod tests {
         use AccessAction::{Read, Write};
         let mut underway = Underway::default();
         for first in [0, 256] {
-            underway.begin_product((1, 0, 2), vec![first + 16, first, first + 16, first + 64]);
+            underway.begin_product(1, 0, 2, vec![first + 16, first, first + 16, first + 64]);
             underway.commit_products(0, 2);
         }
         assert_eq!(ahead(&underway, Write, run(true, 28, 8)), Some((Read, 28)));
