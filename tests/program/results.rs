@@ -104,7 +104,7 @@ fn dot_says_that_a_sector_ends_with_linear_vectors_only_where_it_does() {
     for (size, ends, counted) in [(9, false, false), (17, false, false), (24, true, false), (1001, false, true)] {
         let text = conclusions(&format!("dot --size {size}"));
         assert_eq!(text.contains("end on a sector boundary"), ends, "{size}: {text}");
-        assert_eq!(text.contains("sectors of linear vectors and"), counted, "{size}: {text}");
+        assert_eq!(text.contains("begins inside a sector"), counted, "{size}: {text}");
     }
 }
 
