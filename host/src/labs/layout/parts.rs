@@ -16,6 +16,7 @@ impl Layout {
     fn variant<'a>(
         &'a self,
         name: &str,
+        layout: &str,
         group: &str,
         words: usize,
         launch: LaunchOf,
@@ -33,7 +34,7 @@ impl Layout {
         )
         .group(group)
         .axis("data", group)
-        .axis("layout", name)
+        .axis("layout", layout)
         .fact("points_bytes", (group == "points").then_some(size_of_val(self.points.as_slice())))
         .bytes(((words + 1) * size * size_of::<f32>()) as u64)
         .computes(format!("the results of {group}"), (size * size_of::<f32>()) as u64)
@@ -58,7 +59,7 @@ impl Layout {
             }),
         ];
         let expected = |i: usize| self.points[i].square();
-        launches.map(|(name, launch)| self.variant(name, "points", 3, launch, expected)).into()
+        launches.map(|(name, launch)| self.variant(name, name, "points", 3, launch, expected)).into()
     }
 
     pub(super) fn particles(&self) -> Vec<Variant<'_, Data>> {
@@ -94,18 +95,18 @@ impl Layout {
     }
 
     pub(super) fn sums(&self) -> Vec<Variant<'_, Data>> {
-        let launches: [(&str, LaunchOf); 2] = [
-            ("rows", |data, launcher, config| {
+        let launches: [(&str, &str, LaunchOf); 2] = [
+            ("rows", "row each", |data, launcher, config| {
                 launcher.launch(&kernel::layout_rows, config, (&data.rows, &mut data.output))
             }),
-            ("columns", |data, launcher, config| {
+            ("columns", "column each", |data, launcher, config| {
                 launcher.launch(&kernel::layout_columns, config, (&data.columns, &mut data.output))
             }),
         ];
         let sums = self.columns.len() / ROW;
         // In the order of the kernels, so that the sum is the same to the bit.
         let expected = move |i: usize| (0..ROW).fold(0.0, |sum, k| sum + self.columns[k * sums + i]);
-        launches.map(|(name, launch)| self.variant(name, "sums", ROW, launch, expected)).into()
+        launches.map(|(name, layout, launch)| self.variant(name, layout, "sums", ROW, launch, expected)).into()
     }
 
     pub(super) fn matrices(&self) -> Vec<Variant<'_, Data>> {
