@@ -126,7 +126,11 @@ fn one_table_compares_all_models() {
     assert_eq!(output(&format!("{run} --format csv")).lines().count(), 1 + 2 * models);
     let page = tempfile::NamedTempFile::new().expect("a file");
     output(&format!("{run} --report {}", page.path().display()));
-    assert!(std::fs::read_to_string(page.path()).expect("a page").contains(">tesla</button>"));
+    let page = std::fs::read_to_string(page.path()).expect("a page");
+    assert!(
+        page.contains(">tesla</button>") && page.contains("Predicted speed-up over 1st, by model</text>"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -135,6 +139,7 @@ fn a_comparison_of_models_refuses_what_it_cannot_do() {
         ("--device sim:fermi", "--compare-models: it runs on all models, not on fermi alone; give --device sim"),
         ("--device sim --output x.npy", "--compare-models: it only predicts times; leave out --output"),
         ("--device sim --check race", "--compare-models: it only predicts times; leave out --check"),
+        ("--device sim --plot --rows 64", "has no sweep to draw"),
         ("--device sim --why", "cannot be used with"),
     ];
     for (flags, said) in cases {

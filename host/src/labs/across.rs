@@ -6,6 +6,7 @@
 //! change of the kernel gains, not the GPUs.
 
 use device::{Device, Error, LoadCaching, Model, Result};
+use picture::Scale;
 use serde_json::Value;
 
 use super::flow;
@@ -13,12 +14,23 @@ use super::lab::{Lab, Plan};
 use super::settings::Settings;
 use crate::predicted::PredictFlags;
 use crate::report::measures::SPEEDUP_ON_MODEL;
-use crate::report::{self, Best, Fact, Grid, LabReport, RowPrediction, VariantReport};
+use crate::report::{self, Best, Fact, Grid, LabReport, RowPrediction, Rows, Sweep, VariantReport};
 use crate::units;
 
 /// The facts that say which variant and which model a row is.
 const VARIANT: &str = "variant";
 const MODEL: &str = "model";
+
+/// The picture: how much faster each variant is, on one model after the other.
+const SWEEPS: &[Sweep] = &[Sweep {
+    x: MODEL,
+    title: "model",
+    scale: Scale::Names,
+    series: &[VARIANT],
+    rows: Rows::All,
+    timed: (&SPEEDUP_ON_MODEL, Scale::Linear),
+    counted: (&[], Scale::Linear),
+}];
 
 /// Predicts the lab's variants on all models.
 ///
@@ -44,6 +56,7 @@ pub(super) fn run<L: Lab>(device: &Device, options: L::Options, settings: &Setti
             best: Best::Unmarked,
             measures: &[&SPEEDUP_ON_MODEL],
         }),
+        sweeps: SWEEPS,
         ..flow::empty_report(&lab, &simulator, settings)
     };
     progress.add_steps(Model::all().len());
@@ -74,7 +87,7 @@ fn check(device: &Device, settings: &Settings) -> Result<()> {
         ("--check", settings.checks().any()),
         ("--lines and --picture", settings.lines.wanted()),
         ("--counters", settings.counters),
-        ("--plot", settings.plot),
+        ("--plot: --report draws it", settings.plot),
         ("--peer", settings.peer.peer),
     ];
     others.iter().find(|(_, given)| *given).map_or(Ok(()), |(flag, _)| refuse(flag))
