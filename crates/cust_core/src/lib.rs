@@ -1,7 +1,7 @@
 //! Stand-in for the crate `cust_core`, put in its place by `[patch.crates-io]`.
 //!
-//! The published crate lets programs copy the types of three libraries of vectors to a device, and so compiles these
-//! libraries. Coalesce copies bytes, so this one compiles nothing else.
+//! The published crate lets programs copy the types of three libraries of vectors to a device, and
+//! so compiles these libraries. Coalesce copies bytes, so this one compiles nothing else.
 #![no_std]
 
 /// Where `cust` looks for the trait.

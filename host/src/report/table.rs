@@ -91,8 +91,9 @@ impl Column {
     }
 }
 
-/// The measures of these rows' table, in order, without the axes: those with a known value. Of a model that only stands in for the
-/// simulator, caches and occupancy are left out, unless they are the lab's subject.
+/// The measures of these rows' table, in order, without the axes: those with a known value. Of a
+/// model that only stands in for the simulator, caches and occupancy are left out, unless they are
+/// the lab's subject.
 pub(super) fn measures(Shown { variants, device }: Shown<'_>, subjects: &[Subject]) -> Vec<&'static Measure> {
     let counters = subjects.iter().flat_map(|&subject| subject.measures());
     // A single series of times needs no name.

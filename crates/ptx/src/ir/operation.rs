@@ -335,6 +335,11 @@ names! {
     }
 }
 
+impl Comparison {
+    /// Those of ordered values, the only ones that integers have.
+    pub const ORDERED: &'static [Self] = Self::ALL.split_at(6).0;
+}
+
 /// A predicate combined with a comparison: `setp.lt.and.u32 p, a, b, c`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Combine {

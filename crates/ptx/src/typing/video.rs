@@ -9,15 +9,6 @@ use crate::{
     Comparison, Op, Part, ScalarVideo, SecondaryOp, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoSource,
 };
 
-const COMPARISONS: [Comparison; 6] = [
-    Comparison::Equal,
-    Comparison::NotEqual,
-    Comparison::Less,
-    Comparison::LessEqual,
-    Comparison::Greater,
-    Comparison::GreaterEqual,
-];
-
 const COMPARISON: &str = "a comparison such as `.lt`";
 
 /// `.u32` or `.s32`: whether it is signed.
@@ -67,7 +58,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "vmax" => VideoOp::Maximum,
         "vshl" => VideoOp::ShiftLeft { wrap: c.require(&WRAP, "`.clamp` or `.wrap`")? },
         "vshr" => VideoOp::ShiftRight { wrap: c.require(&WRAP, "`.clamp` or `.wrap`")? },
-        "vset" => VideoOp::Compare(c.require_of(&COMPARISONS, COMPARISON)?),
+        "vset" => VideoOp::Compare(c.require_of(Comparison::ORDERED, COMPARISON)?),
         _ => {
             multiply.plus_one = c.accept("po");
             multiply.shift = c.choose(&[("shr7", 7), ("shr15", 15)]).unwrap_or(0);
@@ -159,7 +150,7 @@ pub(super) fn simd(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "vabsdiff" => SimdVideoOp::AbsoluteDifference,
         "vmin" => SimdVideoOp::Minimum,
         "vmax" => SimdVideoOp::Maximum,
-        _ => SimdVideoOp::Compare(c.require_of(&COMPARISONS, COMPARISON)?),
+        _ => SimdVideoOp::Compare(c.require_of(Comparison::ORDERED, COMPARISON)?),
     };
     let compares = matches!(op, SimdVideoOp::Compare(_));
     let accumulate = c.accept("add");

@@ -77,22 +77,7 @@ fn holds_any<T: PartialOrd>(comparison: Comparison, a: T, b: T) -> bool {
     holds(comparison, a, b)
 }
 
-const COMPARISONS: [Comparison; 14] = [
-    Comparison::Equal,
-    Comparison::NotEqual,
-    Comparison::Less,
-    Comparison::LessEqual,
-    Comparison::Greater,
-    Comparison::GreaterEqual,
-    Comparison::EqualOrUnordered,
-    Comparison::NotEqualOrUnordered,
-    Comparison::LessOrUnordered,
-    Comparison::LessEqualOrUnordered,
-    Comparison::GreaterOrUnordered,
-    Comparison::GreaterEqualOrUnordered,
-    Comparison::Ordered,
-    Comparison::Unordered,
-];
+const COMPARISONS: &[Comparison] = Comparison::ALL;
 
 /// The handler of `setp`: predicate `d` and the row in `e` (see [`combination`]) are written; `a`
 /// and `b` are compared, and the result is combined with predicate `c`.

@@ -39,17 +39,8 @@ impl Fields {
     }
 }
 
-const COMPARISONS: [Comparison; 6] = [
-    Comparison::Equal,
-    Comparison::NotEqual,
-    Comparison::Less,
-    Comparison::LessEqual,
-    Comparison::Greater,
-    Comparison::GreaterEqual,
-];
-
 fn number(comparison: Comparison) -> u32 {
-    COMPARISONS.iter().position(|&other| other == comparison).unwrap_or(0) as u32
+    Comparison::ORDERED.iter().position(|&other| other == comparison).unwrap_or(0) as u32
 }
 
 fn compare(number: u32, a: i64, b: i64) -> i64 {

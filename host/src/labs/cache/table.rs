@@ -147,8 +147,8 @@ fn operators(shown: Shown<'_>) -> Vec<Explanation> {
     if shows { all.into() } else { Vec::new() }
 }
 
-/// A grid for each: times, or without a clock what comes from beyond L1. Hits are in the other formats: data that is read once has
-/// none, however well it is read.
+/// A grid for each: times, or without a clock what comes from beyond L1. Hits are in the other
+/// formats: data that is read once has none, however well it is read.
 pub(super) const SHOWN: [&[&Measure]; 2] = [&[&GBPS], &[&BEYOND_L1.explained(operators)]];
 
 const HITS_OF_LOADS: Measure = HITS.titled(&["hits in L1"]);

@@ -28,8 +28,8 @@ impl Word {
         [4, 8, 16][self as usize]
     }
 
-    /// The registers of a thread of that kernel on an H200, rounded up to what is allocated. Data in flight is in registers, so they
-    /// limit it. Those whose number limits nothing have 32.
+    /// The registers of a thread of that kernel on an H200, rounded up to what is allocated. Data in
+    /// flight is in registers, so they limit it. Those whose number limits nothing have 32.
     pub(super) fn registers(self, loads: u32) -> u32 {
         match (self, loads) {
             (Self::F32x4, 4) => 48,

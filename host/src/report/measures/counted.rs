@@ -299,7 +299,8 @@ pub const TEXTURES: &[Measure] = &[
     .explained(explain::ideal_sectors),
 ];
 
-/// The sectors that textures read, or plain loads where there are none: the requests of the two have different numbers of lanes.
+/// The sectors that textures read, or plain loads where there are none: the requests of the two
+/// have different numbers of lanes.
 pub const READ_SECTORS: &[Measure] =
     &[counter("read_sectors", &["sectors,", "a texture's", "by 4 lanes"], Lower, |counters| {
         match counters.texture.requests {
