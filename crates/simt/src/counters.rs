@@ -82,6 +82,8 @@ pub struct InstructionCounters {
     pub distributed: DistributedCounters,
     /// Its accesses to textures and surfaces.
     pub texture: MemoryCounters,
+    /// Sectors that it fetches from textures: the distinct ones of each warp, summed.
+    pub texture_sectors_of_warps: u64,
 }
 
 impl InstructionCounters {
@@ -143,8 +145,10 @@ pub struct Counters {
     pub shared: ByKind<SharedCounters>,
     /// Shared memory of other blocks of the cluster.
     pub distributed: ByKind<DistributedCounters>,
-    /// Textures.
+    /// Textures: a request is of four lanes, or of eight.
     pub texture: MemoryCounters,
+    /// Sectors of textures, as global memory counts them: the distinct ones of each warp's fetch, summed.
+    pub texture_sectors_of_warps: u64,
     /// Surfaces.
     pub surface: ByKind<MemoryCounters>,
     /// What the launch's model counted; `None` without one.
@@ -324,6 +328,7 @@ impl AddAssign for Counters {
         self.shared += other.shared;
         self.distributed += other.distributed;
         self.texture += other.texture;
+        self.texture_sectors_of_warps += other.texture_sectors_of_warps;
         self.surface += other.surface;
         match (&mut self.model, &other.model) {
             (Some(model), Some(other)) => model.add(other),
@@ -350,5 +355,6 @@ add_each_field! {
     SharedCounters { requests, wavefronts, bank_conflicts }
     InstructionCounters {
         executed, active_lanes, guarded_off_lanes, divergent, global, constant, local, shared, distributed, texture,
+        texture_sectors_of_warps,
     }
 }

@@ -54,7 +54,10 @@ impl Report {
                     total.divergent_branches += counters.divergent;
                 }
                 InstructionClass::Barrier => total.barriers += counters.executed,
-                InstructionClass::Texture => total.texture += counters.texture,
+                InstructionClass::Texture => {
+                    total.texture += counters.texture;
+                    total.texture_sectors_of_warps += counters.texture_sectors_of_warps;
+                }
                 InstructionClass::Surface(kind) => *total.surface.of(kind) += counters.texture,
                 InstructionClass::Access(_) | InstructionClass::Other => {}
             }

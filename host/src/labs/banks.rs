@@ -10,7 +10,7 @@ use kernels::banks::{self as kernel, STAGE_WORDS};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, PASSES, PATTERNS, Pattern, Reads, SHOWCASE, SWEEPS, of_stride};
+use table::{CONCLUSIONS, MEANINGS, PASSES, PATTERNS, Pattern, Reads, SHOWCASE, SWEEPS, of_stride};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
@@ -20,7 +20,7 @@ use super::models::stand_in;
 use super::settings::Settings;
 use super::showcase::Showcase;
 use crate::report::measures::TIME;
-use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
+use crate::report::{Best, Conclusion, Grid, Meaning, Subject, Sweep};
 
 const BLOCKS: DefaultSize = DefaultSize { on_gpu: 1 << 16, on_simulator: 4 };
 
@@ -57,6 +57,7 @@ impl Lab for Banks {
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("blocks", BLOCKS), ("rounds", ROUNDS)];
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();
     type Options = Options;
     type Data = Data;
 

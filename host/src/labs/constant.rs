@@ -18,8 +18,8 @@ use super::inputs::{DefaultSize, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::VariantSpec;
-use crate::report::{Conclusion, Subject, Tolerance};
+use super::variants::{VariantSpec, meanings};
+use crate::report::{Conclusion, Meaning, Subject, Tolerance};
 
 /// The lab: its input and the constants.
 pub struct Constant {
@@ -50,6 +50,7 @@ impl Lab for Constant {
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = || [meanings::<Task>(), meanings::<Memory>()].concat();
     type Options = Options;
     type Data = Data;
 

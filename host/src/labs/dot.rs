@@ -21,9 +21,9 @@ use super::inputs::{DefaultSize, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::VariantSpec;
+use super::variants::{VariantSpec, meanings};
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Subject, Tolerance};
+use crate::report::{Conclusion, Meaning, Subject, Tolerance};
 
 /// The lab: two vectors.
 pub struct Dot {
@@ -56,6 +56,7 @@ impl Lab for Dot {
     const SHAPED: bool = true;
     const SHOWCASE: Showcase =
         Showcase { start: &[("size", "4096")], row: "shared-linear", access: "global load", ..Showcase::DEFAULTS };
+    const MEANINGS: fn() -> Vec<Meaning> = || [meanings::<Method>(), meanings::<Layout>()].concat();
     type Options = Options;
     type Data = Data;
 

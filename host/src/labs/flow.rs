@@ -136,6 +136,8 @@ fn check_predicted<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) 
 pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings) -> LabReport {
     LabReport {
         lab: L::NAME,
+        about: L::ABOUT,
+        meanings: (L::MEANINGS)(),
         subjects: L::SUBJECTS,
         device: device.properties().clone(),
         parameters: parameters(lab, device, settings),

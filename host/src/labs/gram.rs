@@ -15,8 +15,8 @@ use device::random::Random;
 use device::{Device, Error, Matrix, Result};
 use serde_json::{Value, json};
 
-use table::CONCLUSIONS;
 pub use table::Options;
+use table::{CONCLUSIONS, Step};
 
 use super::best::{SplitWorkspace, gpu};
 use super::compare::{Expected, Shape};
@@ -25,8 +25,9 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::product::Products;
 use super::settings::Settings;
 use super::showcase::Showcase;
+use super::variants::meanings;
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Subject, Tolerance};
+use crate::report::{Conclusion, Meaning, Subject, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 
@@ -73,6 +74,7 @@ impl Lab for Gram {
         access: "shared load",
         ..Showcase::DEFAULTS
     };
+    const MEANINGS: fn() -> Vec<Meaning> = meanings::<Step>;
     type Options = Options;
     type Data = Data;
 

@@ -30,7 +30,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use crate::npy;
 use crate::peers::Peer;
-use crate::report::{Comparison, Conclusion, Fact, Grid, Subject, Sweep, Tolerance};
+use crate::report::{Comparison, Conclusion, Fact, Grid, Meaning, Subject, Sweep, Tolerance};
 
 /// A lab: one subcommand of `host`.
 pub trait Lab: Sized {
@@ -53,6 +53,8 @@ pub trait Lab: Sized {
     /// Whether its launches depend on [`Device::multiprocessors`]. If so, its report has the
     /// number, and `--multiprocessors` changes it.
     const SHAPED: bool = false;
+    /// What the names and positions of its rows mean, in the order of the table's columns.
+    const MEANINGS: fn() -> Vec<Meaning> = Vec::new;
     /// Its own flags.
     type Options: Args;
     /// Its data on a device.

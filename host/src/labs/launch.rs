@@ -11,7 +11,7 @@ use kernels::launch as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, IN_FLIGHT, NEEDS, SHOWCASE, SIZE, SWEEPS};
+use table::{CONCLUSIONS, IN_FLIGHT, MEANINGS, NEEDS, SHOWCASE, SIZE, SWEEPS};
 pub use word::Word;
 
 use super::compare::Shape;
@@ -20,7 +20,7 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use crate::report::measures::GBPS;
-use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
+use crate::report::{Best, Conclusion, Grid, Meaning, Subject, Sweep};
 
 /// The lab: a vector to increment.
 pub struct Launch {
@@ -42,6 +42,7 @@ impl Lab for Launch {
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();
     type Options = Options;
     type Data = Data;
 
@@ -126,10 +127,8 @@ impl Launch {
             name += &format!(", {} blocks", launch.grid[0]);
         }
         let bytes = size_of_val(self.elements.as_slice()) as u64;
-        let in_flight = match kernel.resident_threads(device, &launch, word.registers(loads), grid.is_some())? {
-            Some(threads) => Value::from(threads * u64::from(loads) * word.bytes() as u64),
-            None => Value::Null,
-        };
+        let resident = kernel.resident_threads(device, &launch, word.registers(loads), grid.is_some())?;
+        let in_flight = resident.map(|threads| threads * u64::from(loads) * word.bytes() as u64);
         Ok(Variant::new(
             name,
             move |data: &mut Data, launcher| kernel.launch(launcher, &launch, &mut data.vector),
@@ -144,6 +143,7 @@ impl Launch {
         .axis("blocks", grid.map_or_else(|| json!("as needed"), |_| json!(launch.grid[0])))
         .fact("grid", json!(launch.grid))
         .fact("bytes_in_flight_of_a_thread", loads as usize * word.bytes())
+        .axis("blocks_on_a_multiprocessor", resident.map(|threads| threads / u64::from(block)))
         .axis(IN_FLIGHT.key, in_flight)
         .bytes(2 * bytes)
         .computes("the incremented vector", bytes))

@@ -11,13 +11,13 @@ use kernels::layout::{Particle, Point, ROW};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, SHOWCASE, Subjects};
+use table::{CONCLUSIONS, MEANINGS, SHOWCASE, Subjects};
 
 use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Plan};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::{Conclusion, Subject};
+use crate::report::{Conclusion, Meaning, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 };
 
@@ -65,6 +65,7 @@ impl Lab for Layout {
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();
     type Options = Options;
     type Data = Data;
 

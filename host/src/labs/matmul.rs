@@ -17,15 +17,16 @@ use serde_json::{Value, json};
 pub use product::Data;
 use product::{OnDevice, Product};
 pub use table::Options;
-use table::{CONCLUSIONS, SWEEPS};
+use table::{CONCLUSIONS, SWEEPS, Step};
 
 use super::best::SplitWorkspace;
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
 use super::lab::{Lab, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
+use super::variants::meanings;
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Subject, Sweep};
+use crate::report::{Conclusion, Meaning, Subject, Sweep};
 
 /// The smallest size of a plot.
 const LEAST_PLOTTED: u64 = 32;
@@ -60,6 +61,7 @@ impl Lab for Matmul {
         access: "global load",
         ..Showcase::DEFAULTS
     };
+    const MEANINGS: fn() -> Vec<Meaning> = meanings::<Step>;
     type Options = Options;
     type Data = Data;
 

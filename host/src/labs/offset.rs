@@ -17,8 +17,8 @@ use super::inputs::{DefaultSize, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::VariantSpec;
-use crate::report::{Conclusion, Subject, Sweep};
+use super::variants::{VariantSpec, meanings};
+use crate::report::{Conclusion, Meaning, Subject, Sweep};
 
 /// The kernels' parameters: A, B, C, offset.
 type Parameters = (Slice<f32>, Slice<f32>, DisjointSlice<f32>, usize);
@@ -46,6 +46,7 @@ impl Lab for Offset {
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = meanings::<Side>;
     type Options = Options;
     type Data = Data;
 

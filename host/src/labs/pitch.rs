@@ -20,8 +20,8 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::models::stand_in;
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::VariantSpec;
-use crate::report::{Conclusion, Subject};
+use super::variants::{VariantSpec, meanings};
+use crate::report::{Conclusion, Meaning, Subject};
 
 /// The lab: a matrix.
 pub struct Pitch {
@@ -40,6 +40,7 @@ impl Lab for Pitch {
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", ROWS), ("cols", COLUMNS)];
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = || [meanings::<Access>(), meanings::<Layout>(), MODELS.to_vec()].concat();
     type Options = Options;
     type Data = Data;
 
@@ -80,6 +81,13 @@ impl Lab for Pitch {
                 variants.extend(layouts.iter().map(|layout| on_model(layout)));
             }
         }
+        if data.0.len() > 1 {
+            let named = |variant: Variant<'a, Data>| match variant.device {
+                None => variant.axis("model", NEWER),
+                Some(_) => variant,
+            };
+            variants = variants.into_iter().map(named).collect();
+        }
         Ok(Plan::new(data, variants))
     }
 
@@ -96,14 +104,28 @@ impl Lab for Pitch {
 /// The model whose cache has lines of 128 bytes.
 const LINES: &str = "fermi";
 
+/// What the simulator without a model counts like.
+const NEWER: &str = "since volta";
+
+/// What the two are.
+const MODELS: &[Meaning] = &[(NEWER, "Sectors of 32 bytes"), (LINES, "A Tesla C2050, whose L1 has lines of 128 bytes")];
+
 impl Pitch {
     /// Adds a matrix's parameters.
-    fn described<'a>(&self, variant: Variant<'a, Data>, matrix: &Matrix<f32>, memory: &str) -> Variant<'a, Data> {
+    fn described<'a>(
+        &self,
+        variant: Variant<'a, Data>,
+        access: &str,
+        matrix: &Matrix<f32>,
+        memory: &str,
+    ) -> Variant<'a, Data> {
         let linear_bytes = size_of_val(self.matrix.elements.as_slice()) as f64;
         let extra = (matrix.bytes() as f64 / linear_bytes - 1.0) * 100.0;
         variant
+            .axis("access", access)
             .axis("layout", memory)
             .axis("pitch_bytes", matrix.pitch() * size_of::<f32>())
+            .axis("row_alignment_bytes", 1 << (matrix.pitch() * size_of::<f32>()).trailing_zeros())
             .axis("extra_memory_%", (extra * 100.0).round() / 100.0)
     }
 
@@ -159,7 +181,7 @@ impl Pitch {
         .computes(if access == Access::Rows { "the doubled matrix" } else { "the doubled transpose" }, bytes);
         let data = &data.0[place];
         let matrix = if access == Access::Transposed { &data.transposes[index] } else { &data.matrices[index] };
-        self.described(variant, matrix, memory)
+        self.described(variant, name, matrix, memory)
     }
 }
 

@@ -10,7 +10,7 @@ use kernels::shared as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CHUNK, CONCLUSIONS, Chunks, KILOBYTES, NEEDS, SHOWCASE, SIZE};
+use table::{CHUNK, CONCLUSIONS, Chunks, KILOBYTES, MEANINGS, NEEDS, SHOWCASE, SIZE};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, named};
@@ -19,7 +19,7 @@ use super::launcher::Preferences;
 use super::models::stand_in;
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::{Conclusion, Subject};
+use crate::report::{Conclusion, Meaning, Subject};
 
 /// The lab: a vector to reverse chunk by chunk.
 pub struct Shared {
@@ -40,6 +40,7 @@ impl Lab for Shared {
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();
     type Options = Options;
     type Data = Data;
 

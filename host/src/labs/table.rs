@@ -13,10 +13,10 @@ use super::inputs::{DefaultSize, MemoryNeeds};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::{Chosen, VariantSpec, Variants, variant};
+use super::variants::{Chosen, VariantSpec, Variants, meanings, variant};
 use crate::report::Gap::{AsFast, Of, Percent};
 use crate::report::measures::{INSTRUCTIONS, MAX_ERROR};
-use crate::report::{Cell, Conclusion, Holds, Measure, Row, Subject, Tolerance};
+use crate::report::{Cell, Conclusion, Holds, Meaning, Measure, Row, Subject, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1024 };
 
@@ -104,6 +104,7 @@ impl Lab for Table {
     ];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = Showcase { start: &[("size", "2048")], access: "global store", ..Showcase::DEFAULTS };
+    const MEANINGS: fn() -> Vec<Meaning> = meanings::<Math>;
     type Options = Options;
     type Data = Data;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::report::{Row, VariantReport};
+use crate::report::{Page, Row, VariantReport};
 use device::{DeviceChoice, Options};
 
 #[test]
@@ -97,6 +97,20 @@ fn a_sentence_holds_for_every_combination_of_variants_or_is_absent() {
                     assert!(same || compares_all(conclusion), "{}: {sentence} {with_all:?}", lab.name);
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn every_name_that_is_explained_is_one_of_a_row() {
+    let device = device::open(DeviceChoice::Simulator, &Options::default()).unwrap();
+    for lab in ALL {
+        let report = everything(lab, &device, false);
+        let explained = Page::of(&report, true).meanings;
+        let command = (lab.command)();
+        for (name, meaning) in report.meanings.iter().filter(|it| !explained.contains(it)) {
+            // Some rows run only where their flags are given.
+            assert!(command.get_arguments().any(|flag| flag.get_id() == name), "{}: {name}: {meaning}", lab.name);
         }
     }
 }

@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 use made::Made;
 use sampling::{Image, SAMPLED, Texels};
 pub use table::Options;
-use table::{CONCLUSIONS, MOST_SIDE, Part};
+use table::{CONCLUSIONS, MEANINGS, MOST_SIDE, Part};
 use walks::{Layout, WAYS};
 
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Plan};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::{Conclusion, Subject};
+use crate::report::{Conclusion, Meaning, Subject};
 
 /// The default side of the image.
 const SIDE: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 128 };
@@ -69,6 +69,7 @@ impl Lab for Texture {
         access: "global load",
         ..Showcase::DEFAULTS
     };
+    const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();
     type Options = Options;
     type Data = Data;
 

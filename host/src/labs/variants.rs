@@ -13,6 +13,8 @@ use std::marker::PhantomData;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use device::Device;
 
+use crate::report::Meaning;
+
 /// A variant: the flag that chooses it, and what it is to its lab, such as a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct VariantSpec<T> {
@@ -22,6 +24,8 @@ pub struct VariantSpec<T> {
     pub flag: &'static str,
     /// The flag's help; empty for all but the first variant of a flag.
     pub help: &'static str,
+    /// What it is, for those who read the table: the flag's help, unless the flag has several variants.
+    pub means: &'static str,
     /// Whether it runs only where its flag or `--all` is given.
     pub extra: bool,
     /// Whether it differs from others only in time, so that without times it runs only where its flag is given.
@@ -32,13 +36,18 @@ pub struct VariantSpec<T> {
 
 /// A variant with a flag of the same name.
 pub const fn variant<T: Copy>(name: &'static str, help: &'static str, of: T) -> VariantSpec<T> {
-    VariantSpec { name, flag: name, help, extra: false, timed: false, of }
+    VariantSpec { name, flag: name, help, means: help, extra: false, timed: false, of }
 }
 
 impl<T: Copy> VariantSpec<T> {
     /// Chosen by this flag.
     pub const fn flag(self, flag: &'static str) -> Self {
         Self { flag, ..self }
+    }
+
+    /// With a meaning of its own.
+    pub const fn means(self, means: &'static str) -> Self {
+        Self { means, ..self }
     }
 
     /// Only where its flag or `--all` is given.
@@ -58,6 +67,11 @@ pub trait Variants: Copy + 'static {
     const TITLE: &'static str;
     /// The variants, in the order in which they run.
     const TABLE: &'static [VariantSpec<Self>];
+}
+
+/// What the names of these variants mean.
+pub(super) fn meanings<T: Variants>() -> Vec<Meaning> {
+    T::TABLE.iter().map(|spec| (spec.name, spec.means)).collect()
 }
 
 /// The variants whose flags are given, of one table.

@@ -21,9 +21,9 @@ use super::inputs::{DefaultSize, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::VariantSpec;
+use super::variants::{VariantSpec, meanings};
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Subject};
+use crate::report::{Conclusion, Meaning, Subject};
 
 /// The lab: a vector to copy.
 pub struct Vector {
@@ -46,6 +46,7 @@ impl Lab for Vector {
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Library];
     const SHAPED: bool = true;
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = meanings::<Copies>;
     type Options = Options;
     type Data = Data;
 

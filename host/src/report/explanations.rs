@@ -55,6 +55,12 @@ pub(super) fn texture_sectors(shown: Shown<'_>) -> Vec<Explanation> {
     [sectors(shown), one("texture", lanes)].concat()
 }
 
+/// The sectors that warps read, from textures or not.
+pub(super) fn read_sectors(shown: Shown<'_>) -> Vec<Explanation> {
+    let each = "Of each load of a warp, a sector counts once, whichever lanes need it.";
+    [sectors(shown), one("sectors read", each)].concat()
+}
+
 /// What transactions are: a sentence for each kind that older models make.
 pub(super) fn transactions(shown: Shown<'_>) -> Vec<Explanation> {
     let counters = shown.variants.iter().filter_map(|variant| variant.counters.as_ref());

@@ -15,11 +15,20 @@ use super::variant_report::VariantReport;
 use crate::faults::Findings;
 use crate::timing::Timing;
 
+/// A name or a position of rows, and what it means.
+pub type Meaning = (&'static str, &'static str);
+
 /// A lab's run on one device.
 #[derive(Debug, Serialize)]
 pub struct LabReport {
     /// The lab's name.
     pub lab: &'static str,
+    /// Its subject, in one line.
+    #[serde(skip)]
+    pub about: &'static str,
+    /// What names and positions of rows mean, in the order in which people read them.
+    #[serde(skip)]
+    pub meanings: Vec<Meaning>,
     /// The counters that the table for people shows.
     #[serde(skip)]
     pub subjects: &'static [Subject],

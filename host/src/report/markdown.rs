@@ -8,14 +8,21 @@ use super::table::Table;
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
     let page = Page::of(report, true);
-    let mut text = page.heading.join("  \n") + "\n\n" + &table(&page.table);
+    let mut text = format!("{}  \n{}\n\n", report.about, page.heading.join("  \n"));
+    for (name, meaning) in &page.meanings {
+        text += &format!("- {name}: {meaning}\n");
+    }
+    if !page.meanings.is_empty() {
+        text.push('\n');
+    }
+    text += &table(&page.table);
     for line in &page.wrong {
         text += &format!("\n{line}\n");
     }
     for grid in &page.grids {
         text += &format!("\n{}\n\n{}", grid.title.as_deref().unwrap_or_default(), table(grid));
     }
-    for sentences in [page.kernels, page.legend, page.conclusions] {
+    for sentences in [page.conclusions, page.kernels, page.legend] {
         if !sentences.is_empty() {
             text += &format!("\n{}\n", sentences.join(" "));
         }

@@ -51,7 +51,7 @@ pub use goal::{Bound, Goal, Judged, Target};
 pub use grid::{Best, Grid};
 pub use html::{AccessOverview, Exhibit, Overview, Picture, RowOverview};
 pub(crate) use html::{Launched, Text, of_launches, of_texts, write_launches};
-pub use lab_report::{CounterSource, DeviceCopy, LabReport};
+pub use lab_report::{CounterSource, DeviceCopy, LabReport, Meaning};
 pub(crate) use launch_times::LaunchTimes;
 pub use measure::{Better, Cell, Explanation, Measure, Section, Shown};
 pub use page::Page;

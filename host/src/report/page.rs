@@ -6,7 +6,7 @@ use serde::Serialize;
 use device::{Model, Properties};
 
 use super::explanations;
-use super::lab_report::LabReport;
+use super::lab_report::{LabReport, Meaning};
 use super::measure::{Explanation, Measure, Section, Shown};
 use super::table::{self, Table};
 use super::variant_report::{Comparison, VariantReport, plain};
@@ -18,6 +18,9 @@ use crate::units;
 pub struct Page {
     /// The lines above: the lab and its parameters, the device, the yardstick, and notes on the numbers.
     pub heading: Vec<String>,
+    /// What the names of the rows mean, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub meanings: Vec<Meaning>,
     /// The table.
     pub table: Table,
     /// Why a terminal leaves the table out: the grids show all of it.
@@ -63,10 +66,11 @@ impl Page {
         let dashes = if unknown { explanations::dashes() } else { Vec::new() };
         Self {
             heading: heading(report),
+            kernels: kernels(&report.variants, &table),
+            meanings: meanings(report),
             table,
             instead_of_table,
             wrong: wrong(report),
-            kernels: kernels(&report.variants),
             grids,
             legend: explained(&measures, shown, dashes),
             conclusions: report.conclusions.clone(),
@@ -100,6 +104,22 @@ fn explained(measures: &[&Measure], shown: Shown<'_>, others: Vec<Explanation>) 
     }
     sentences.extend(explanations::doubts(shown.variants, shown.device));
     sentences
+}
+
+/// Whether a name, whose last letter may be an `N` that stands for a number, is this one.
+fn stands_for(name: &str, shown: &str) -> bool {
+    let number = name.strip_suffix('N').and_then(|start| shown.strip_prefix(start));
+    name == shown || number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+/// What the names of the rows that are shown mean.
+fn meanings(report: &LabReport) -> Vec<Meaning> {
+    let has = |variant: &VariantReport, name: &str| {
+        let positions = variant.facts.iter().filter(|fact| fact.axis).filter_map(|fact| fact.value.as_str());
+        positions.chain([variant.name.as_str()]).any(|shown| stands_for(name, shown))
+    };
+    let shown = |(name, _): &&Meaning| report.variants.iter().any(|variant| has(variant, name));
+    report.meanings.iter().filter(shown).copied().collect()
 }
 
 /// The lines above the table.
@@ -183,16 +203,17 @@ pub(super) fn timed(timings: &[Timing]) -> Vec<String> {
 const MOST_KERNELS: usize = 4;
 
 /// The kernels of the rows that have several.
-fn kernels(variants: &[VariantReport]) -> Vec<String> {
-    let several: Vec<_> = variants.iter().filter(|it| it.one_of_several && !it.kernels.is_empty()).collect();
+fn kernels(variants: &[VariantReport], table: &Table) -> Vec<String> {
+    let rows = variants.iter().enumerate();
+    let several: Vec<_> = rows.filter(|(_, it)| it.one_of_several && !it.kernels.is_empty()).collect();
     if several.len() > MOST_KERNELS {
         return Vec::new();
     }
-    let line = |variant: &&VariantReport| {
+    let line = |&(row, variant): &(usize, &VariantReport)| {
+        let name = if table.rows() == variants.len() { table.row_name(row) } else { variant.name.clone() };
         let kernels = variant.kernels.iter().map(|kernel| format!("`{kernel}`")).collect::<Vec<_>>();
         format!(
-            "{} launches {} here, chosen by times, not by counts; other sizes and GPUs have others.",
-            variant.name,
+            "{name} launches {} here, chosen by times, not by counts; other sizes and GPUs have others.",
             kernels.join(" and ")
         )
     };

@@ -48,6 +48,12 @@ impl Table {
         self.columns.iter().any(|column| column.cells.iter().any(Option::is_none))
     }
 
+    /// What names a row.
+    pub(super) fn row_name(&self, row: usize) -> String {
+        let names = self.columns.iter().filter(|column| column.section == Section::Name);
+        names.map(|column| column.text(row)).collect::<Vec<_>>().join(" ")
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.cells.len())

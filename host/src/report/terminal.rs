@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 24;
 /// The report as text, in this many columns.
 pub(super) fn render(report: &LabReport, width: usize) -> String {
     let page = Page::of(report, false);
-    let mut text = page.heading.join("\n") + "\n";
+    let mut text = format!("{}\n{}\n{}", report.about, page.heading.join("\n"), meanings(&page, width));
     match &page.instead_of_table {
         Some(note) => text += &format!("\n{note}\n"),
         None => text += &parts(&page.table, width),
@@ -40,7 +40,7 @@ pub(super) fn render(report: &LabReport, width: usize) -> String {
             text += &format!("\n{}", plot_text(&plot, width, terminal::paint()));
         }
     }
-    for sentences in [&page.kernels, &page.legend, &page.conclusions] {
+    for sentences in [&page.conclusions, &page.kernels, &page.legend] {
         if !sentences.is_empty() {
             text += &format!("\n{}", paragraphs(sentences, width));
         }
@@ -73,6 +73,16 @@ pub(super) fn of_launch(mut launch: VariantReport, device: &Properties, width: u
     texts.push(paragraphs(&page::legend(&table::measures(shown, &subjects), shown), width));
     texts.retain(|text| !text.is_empty());
     texts.join("\n")
+}
+
+/// What the names of rows mean, as a list after an empty line.
+fn meanings(page: &Page, width: usize) -> String {
+    let longest = page.meanings.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let line = |(name, meaning): &(&str, &str)| {
+        wording::wrapped(meaning, width.min(WIDTH), &format!("{name:longest$}  "), &" ".repeat(longest + 2)) + "\n"
+    };
+    let lines: String = page.meanings.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// A table in parts that fit the width, each after an empty line.

@@ -46,7 +46,7 @@ mod types;
 
 pub(crate) use objects::{Array, Objects, SURFACES, Source, Surface, TEXTURES, Texture, check_format, index_of};
 pub(crate) use texel::{Texel, border, data_type_code, decode, encode, gives_floats, rounded};
-pub(crate) use touched::{ElementPlace, Touched, lookups, place_in_array};
+pub(crate) use touched::{ElementPlace, Touched, distinct_sectors, lookups, place_in_array};
 pub use types::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
     TextureFault, TextureSource,

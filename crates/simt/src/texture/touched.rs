@@ -30,6 +30,14 @@ pub(crate) fn lookups(touched: &[Touched]) -> impl Iterator<Item = &Touched> {
     touched.chunk_by(|one, other| (one.group, one.sector) == (other.group, other.sector)).map(|same| &same[0])
 }
 
+/// The number of distinct sectors of these elements, whichever lanes look them up.
+pub(crate) fn distinct_sectors(touched: &[Touched]) -> u64 {
+    let mut sectors: Vec<u64> = touched.iter().map(|element| element.sector).collect();
+    sectors.sort_unstable();
+    sectors.dedup();
+    sectors.len() as u64
+}
+
 /// In an array, a sector of 32 bytes holds 16 bytes of each of two rows: arrays are tiled, so that
 /// neighbours in y are neighbours in memory too. This holds even where there is only one row.
 const SECTOR_COLUMNS: u64 = 16;

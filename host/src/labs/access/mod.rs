@@ -12,7 +12,7 @@ use kernels::access as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, LOADS, ModelChoice, SHOWCASE, STORES, SWEEPS};
+use table::{CONCLUSIONS, LOADS, MEANINGS, ModelChoice, SHOWCASE, STORES, SWEEPS};
 use task::{Task, tasks};
 
 use super::compare::Shape;
@@ -21,7 +21,7 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::models::is_plain;
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
+use crate::report::{Best, Conclusion, Grid, Meaning, Subject, Sweep};
 
 const THREADS: DefaultSize = DefaultSize { on_gpu: 1 << 22, on_simulator: 1024 };
 
@@ -63,6 +63,7 @@ impl Lab for Access {
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();
     type Options = Options;
     type Data = Data;
 

@@ -10,7 +10,7 @@ use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{self, Fact, Of, Times};
 use crate::report::measures::{GBPS, TIME};
-use crate::report::{Better, Cell, Conclusion, Holds, Measure, Row, Rows, Section, Sweep, of_each_model};
+use crate::report::{Better, Cell, Conclusion, Holds, Meaning, Measure, Row, Rows, Section, Sweep, of_each_model};
 use crate::units::percent;
 
 /// Loads or stores.
@@ -27,6 +27,18 @@ impl Variants for Side {
         variant("stores", "Store with each pattern", Self::Stores),
     ];
 }
+
+/// What the names of the patterns mean.
+pub(super) const MEANINGS: &[Meaning] = &[
+    ("load aligned", "Neighbouring words, from the start of a line"),
+    ("load permuted", "The same words in another order of lanes"),
+    ("load misaligned", "Neighbouring words, from the second word of a line"),
+    ("load stride N", "Every Nth word"),
+    ("load scattered", "Each lane in a line of its own"),
+    ("fermi:ca", "A Tesla C2050, through L1: lines of 128 bytes"),
+    ("fermi:cg", "The same past L1: sectors of 32 bytes"),
+    ("hopper", "An H200: sectors of 32 bytes"),
+];
 
 /// The flags of `host access`.
 #[derive(Args, Clone, Debug)]

@@ -10,10 +10,25 @@ use picture::Scale;
 use crate::labs::showcase::{Showcase, Slider};
 use crate::report::Gap::{Of, Times};
 use crate::report::measures::{SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, SHARED_LOADS, TIME};
-use crate::report::{Bound, Conclusion, Goal, Measure, Row, Rows, Sweep, Target};
+use crate::report::{Bound, Conclusion, Goal, Meaning, Measure, Row, Rows, Sweep, Target};
 
 /// The maximum number of reads per thread: no pattern leaves the staged data.
 const MOST_ROUNDS: u32 = 128;
+
+/// What the names of the patterns mean.
+pub(super) const MEANINGS: &[Meaning] = &[
+    ("stride-N", "Words of 4 bytes, N words from lane to lane"),
+    ("permuted", "Neighbouring words in another order of lanes"),
+    ("one-word", "One word for all lanes"),
+    ("bytes-N", "Neighbouring words of N bytes"),
+    ("structure-of-N", "Neighbouring structures of N words, a load for each word"),
+    ("two-interleaved", "Two words for each lane, side by side"),
+    ("two-block-apart", "Two words for each lane, 32 words apart"),
+    ("column-of-32x32", "A column of a tile of 32 x 32"),
+    ("column-of-32x33", "A column of a tile of 32 x 33"),
+    ("32 banks", "Since Fermi: 32 banks, which serve a warp together"),
+    ("g80", "Before: 16 banks, which serve half a warp together"),
+];
 
 /// The flags of `host banks`.
 #[derive(Args, Clone, Debug)]

@@ -12,7 +12,7 @@ use device::{Buffer, Device, LaunchConfig, Result};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, Parameters, Part, Reads, SHOWN, SWEEPS};
+use table::{CONCLUSIONS, MEANINGS, Parameters, Part, Reads, SHOWN, SWEEPS};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
@@ -21,7 +21,7 @@ use super::launcher::Preferences;
 use super::models::{is_plain, stand_in};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::{Best, Conclusion, Grid, Subject, Sweep};
+use crate::report::{Best, Conclusion, Grid, Meaning, Subject, Sweep};
 
 const THREADS: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 13 };
 
@@ -59,6 +59,7 @@ impl Lab for Cache {
         access: "global load",
         ..Showcase::DEFAULTS
     };
+    const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();
     type Options = Options;
     type Data = Data;
 

@@ -10,7 +10,7 @@ use picture::Scale;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Times};
 use crate::report::measures::{BEYOND_L1, GBPS, L1_HITS, READ_ONLY_HITS, TIME};
-use crate::report::{Cell, Conclusion, Explanation, Measure, Row, Rows, Shown, Sweep};
+use crate::report::{Cell, Conclusion, Meaning, Measure, Row, Rows, Sweep};
 use crate::units::percent;
 
 /// What varies.
@@ -32,6 +32,23 @@ impl Variants for Part {
         variant("compiled", "Loads compiled to use or bypass L1 (-dlcm), with a small and with a large L1", Self::Compiled).extra(),
     ];
 }
+
+/// What the names of the patterns and of the cache operators mean (PTX ISA, "Cache Operators").
+pub(super) const MEANINGS: &[Meaning] = &[
+    ("aligned", "Neighbouring words, from the start of a line"),
+    ("misaligned", "Neighbouring words, from the second word of a line"),
+    ("strided", "Every eighth word, so one of each sector"),
+    ("scattered", "One word of each line"),
+    ("stencil", "Nine neighbours of each word, a load for each"),
+    ("table", "Eight neighbours anywhere in 32 KB"),
+    ("default", "As ca"),
+    ("ca", "Caches in L1 and L2"),
+    ("cg", "Caches only in L2"),
+    ("cs", "Expects to read the data once"),
+    ("lu", "For the last time: past L1 on an H200"),
+    ("cv", "Reads memory again"),
+    ("nc", "For data that no kernel writes"),
+];
 
 /// The flags of `host cache`.
 #[derive(Args, Clone, Debug)]
@@ -135,21 +152,9 @@ const HITS: Measure =
     })
     .unit("%");
 
-/// What the operators ask for (PTX ISA, "Cache Operators").
-fn operators(shown: Shown<'_>) -> Vec<Explanation> {
-    let meaning = "Operators: ca caches in L1 and L2, as default does; cg only in L2; cs expects to read the data once; lu for the last \
-                   time, past L1 on an H200; cv reads memory again; nc is for data that no kernel writes.";
-    let shows = shown.variants.iter().any(|variant| variant.group == "operators");
-    let patterns = "Patterns: strided reads every eighth element, so one of each sector; scattered one of each line; a stencil nine \
-                    neighbours; table eight neighbours anywhere in 32 KB.";
-    let all = [("operators", meaning), ("patterns", patterns)]
-        .map(|(term, text)| Explanation { term, text: text.to_owned() });
-    if shows { all.into() } else { Vec::new() }
-}
-
 /// A grid for each: times, or without a clock what comes from beyond L1. Hits are in the other
 /// formats: data that is read once has none, however well it is read.
-pub(super) const SHOWN: [&[&Measure]; 2] = [&[&GBPS], &[&BEYOND_L1.explained(operators)]];
+pub(super) const SHOWN: [&[&Measure]; 2] = [&[&GBPS], &[&BEYOND_L1]];
 
 const HITS_OF_LOADS: Measure = HITS.titled(&["hits in L1"]);
 

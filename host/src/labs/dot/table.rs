@@ -29,8 +29,8 @@ pub(super) enum Method {
 impl Variants for Method {
     const TITLE: &'static str = "Methods";
     const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("global", "Add up in global memory", Self::Global),
-        variant("shared", "Add up in shared memory", Self::Shared),
+        variant("global", "Products, and the tree of their sum, in global memory", Self::Global),
+        variant("shared", "Products, and the tree of their sum, in shared memory", Self::Shared),
         variant("best", "Many pairs per thread, then shuffles, in one launch", Self::Best),
     ];
 }

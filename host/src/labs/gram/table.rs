@@ -31,20 +31,20 @@ impl Variants for Step {
     const TITLE: &'static str = "Variants";
     #[rustfmt::skip]
     const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("tiled16", "Tiles of 16 x 16: bank conflicts", step(&kernel::gram_tiled16)),
-        variant("padded16", "Tiles of 16 x 17", step(&kernel::gram_padded16)),
+        variant("tiled16", "Tiles of 16 x 16, read by columns: bank conflicts", step(&kernel::gram_tiled16)),
+        variant("padded16", "Tiles of 16 x 17: one column of padding", step(&kernel::gram_padded16)),
         variant("tiled32", "Tiles of 32 x 32: more bank conflicts", step(&kernel::gram_tiled32)),
-        variant("padded32", "Tiles of 32 x 33", step(&kernel::gram_padded32)),
-        variant("phased32", "The same in phases: a safe kernel that cannot race", step(&phases::gram_phased32)).extra(),
-        variant("mirrored", "Half of the tiles of 32 x 33, each written twice", step(&kernel::gram_mirrored)),
+        variant("padded32", "Tiles of 32 x 33: one column of padding", step(&kernel::gram_padded32)),
+        variant("phased32", "As padded32, in phases: a safe kernel that cannot race", step(&phases::gram_phased32)).extra(),
+        variant("mirrored", "As padded32, but only half of the result is computed, and written twice: it is symmetric", step(&kernel::gram_mirrored)),
         variant(
             "registers",
-            "The same with 128 x 128 elements per block, in registers",
+            "As mirrored, with 128 x 128 elements of a block in registers",
             Step { tile: Some(registers::TILE), ..step(&registers::gram_registers) },
         ),
         variant(
             "best",
-            "The same with asynchronous copies; a large matrix is transposed first",
+            "As registers, with asynchronous copies; a large matrix is transposed first",
             Step { best: true, ..step(&kernel::gram_mirrored) },
         ),
     ];

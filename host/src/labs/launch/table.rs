@@ -9,7 +9,9 @@ use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::Showcase;
 use crate::report::Gap::{Name, Of};
 use crate::report::measures::{GBPS, LOAD_REQUESTS};
-use crate::report::{Better, Bound, Cell, Conclusion, Goal, Holds, Measure, Row, Rows, Section, Sweep, Target};
+use crate::report::{
+    Better, Bound, Cell, Conclusion, Goal, Holds, Meaning, Measure, Row, Rows, Section, Sweep, Target,
+};
 use crate::units;
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 14 };
@@ -36,6 +38,13 @@ const RESIDENT: Measure =
         let of = |fact| variant.fact(fact)?.as_u64();
         Some(Cell::count(of(IN_FLIGHT.key)?.checked_div(of("bytes_in_flight_of_a_thread")?)?))
     });
+
+/// What the names of the words mean.
+pub(super) const MEANINGS: &[Meaning] = &[
+    ("f32", "A load of 4 bytes by each thread"),
+    ("f32x2", "A load of 8 bytes by each thread: two floats"),
+    ("f32x4", "A load of 16 bytes by each thread: four floats"),
+];
 
 /// The flags of `host launch`.
 ///

@@ -7,7 +7,7 @@ use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
 use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, BEYOND_L1, LOAD_REQUESTS, LOADED_BYTES_USED, READ_ONLY_HITS};
-use crate::report::{Better, Cell, Conclusion, Holds, Measure, Row};
+use crate::report::{Better, Cell, Conclusion, Holds, Meaning, Measure, Row};
 use crate::units::percent;
 
 /// The data of a variant.
@@ -36,6 +36,22 @@ impl Variants for Subjects {
         ),
     ];
 }
+
+/// What the names of the data and of their layouts mean.
+pub(super) const MEANINGS: &[Meaning] = &[
+    ("points", "Each thread reads a point of three f32"),
+    ("particles", "Each thread reads a particle of four f64"),
+    ("sums", "Each thread adds up 32 numbers"),
+    ("matrix", "Each thread reads an element, row by row"),
+    ("direct", "An array of structures, read field by field"),
+    ("read-only", "The same array, read through the read-only cache"),
+    ("staged", "The same array, loaded into shared memory as consecutive words, and read there"),
+    ("arrays", "A structure of arrays: one array for each field"),
+    ("row each", "The numbers of a thread are a row of the matrix"),
+    ("column each", "The numbers of a thread are a column of the matrix"),
+    ("pointers", "Rows are reached through a table of pointers"),
+    ("pitched", "Rows are a pitch apart, in one allocation"),
+];
 
 /// The flags of `host layout`.
 #[derive(Args, Clone, Debug)]

@@ -39,23 +39,23 @@ impl Variants for Step {
     const TITLE: &'static str = "Variants";
     #[rustfmt::skip]
     const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("naive", "One thread per element, from global memory", Step { tile: None, ..step(&kernel::matmul_naive, 0, 0) }),
+        variant("naive", "A thread for each element, from global memory", Step { tile: None, ..step(&kernel::matmul_naive, 0, 0) }),
         variant("tiled16", "Tiles of 16 x 16 in shared memory", step(&kernel::matmul_tiled16, kernel::TILE16, 0)),
-        variant("phased16", "The same in phases: a safe kernel that cannot race", step(&phases::matmul_phased16, kernel::TILE16, 0))
+        variant("phased16", "As tiled16, in phases: a safe kernel that cannot race", step(&phases::matmul_phased16, kernel::TILE16, 0))
             .extra(),
         variant("tiled32", "Tiles of 32 x 32 in shared memory", step(&kernel::matmul_tiled32, kernel::TILE32, 0)),
-        variant("registers", "The same, and 8 x 8 elements in the registers of each thread", step(&kernel::matmul_registers, REGISTERS, 0)),
-        variant("wide", "The same with words of 16 bytes", step(&climb::matmul_wide, REGISTERS, 0)),
+        variant("registers", "As tiled32, and each thread has 8 x 8 elements in registers", step(&kernel::matmul_registers, REGISTERS, 0)),
+        variant("wide", "As registers, with words of 16 bytes", step(&climb::matmul_wide, REGISTERS, 0)),
         variant(
             "async2",
-            "The same with asynchronous copies: the next tiles are loaded while these are multiplied",
+            "As wide, with asynchronous copies: the next tiles are loaded while these are multiplied",
             step(&climb::matmul_async2, REGISTERS, MOST),
         )
         .timed(),
-        variant("async3", "The same with three tiles of each matrix in place of two", step(&climb::matmul_async3, REGISTERS, MOST)).timed(),
+        variant("async3", "As async2, with three tiles of each matrix in place of two", step(&climb::matmul_async3, REGISTERS, MOST)).timed(),
         variant(
             "best",
-            "The same with multiplications in an order that suits the registers",
+            "As wide or async3, with multiplications in an order that suits the registers",
             Step { best: true, ..step(&climb::matmul_wide, REGISTERS, MOST) },
         ),
     ];

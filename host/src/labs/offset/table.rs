@@ -33,8 +33,8 @@ pub(super) enum Side {
 impl Variants for Side {
     const TITLE: &'static str = "Variants";
     const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("read", "Shift the reads: `C[i] = A[i+k] + B[i+k]`", Self::Read),
-        variant("write", "Shift the writes: `C[i+k] = A[i] + B[i]`", Self::Write),
+        variant("read", "Shift the reads: `C[i] = A[i+offset] + B[i+offset]`", Self::Read),
+        variant("write", "Shift the writes: `C[i+offset] = A[i] + B[i]`", Self::Write),
     ];
 }
 

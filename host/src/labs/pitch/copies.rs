@@ -34,7 +34,7 @@ impl Pitch {
             },
         );
         let matrix = &data.0[0].matrices[index];
-        [to.group("to device"), from.group("from device")]
-            .map(|variant| self.described(variant.bytes(bytes), matrix, memory))
+        [(to, "to device"), (from, "from device")]
+            .map(|(variant, way)| self.described(variant.group(way).bytes(bytes), way, matrix, memory))
     }
 }

@@ -31,9 +31,9 @@ pub(super) enum Access {
 impl Variants for Access {
     const TITLE: &'static str = "Accesses";
     const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("rows", "Read by rows", Self::Rows).flag("by-rows"),
-        variant("columns", "Read by columns", Self::Columns).flag("by-columns"),
-        variant("transposed", "Read the transposed copy by rows", Self::Transposed),
+        variant("rows", "Each warp reads 32 floats of a row", Self::Rows).flag("by-rows"),
+        variant("columns", "Each warp reads 32 floats of a column", Self::Columns).flag("by-columns"),
+        variant("transposed", "Each warp reads 32 floats of a row of the transposed copy", Self::Transposed),
         variant("copies", "Copy to and from the device", Self::Copies).timed(),
     ];
 }

@@ -28,9 +28,9 @@ use super::inputs::{DefaultSize, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::VariantSpec;
+use super::variants::{VariantSpec, meanings};
 use crate::peers::Peer;
-use crate::report::{Conclusion, Subject, Sweep};
+use crate::report::{Conclusion, Meaning, Subject, Sweep};
 
 /// The lab: values of each requested type.
 pub struct Reduce {
@@ -58,6 +58,7 @@ impl Lab for Reduce {
     const PEERS: &'static [Peer] = &[Peer::Library];
     const SHAPED: bool = true;
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = meanings::<Step>;
     type Options = Options;
     type Data = Data;
 

@@ -29,15 +29,15 @@ pub(super) enum Step {
 impl Variants for Step {
     const TITLE: &'static str = "Variants";
     const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("reduce1", "Interleaved threads: divergent warps", Self::Numbered(1)),
-        variant("reduce2", "Interleaved values: bank conflicts", Self::Numbered(2)),
-        variant("reduce3", "Neighbouring values", Self::Numbered(3)),
-        variant("reduce4", "The first addition while loading", Self::Numbered(4)),
-        variant("reduce5", "The last warp unrolled", Self::Numbered(5)),
-        variant("reduce6", "Shuffles", Self::Numbered(6)),
-        variant("phased3", "The third step in phases: a safe kernel that cannot race; sums of f32", Self::Phased(3))
+        variant("reduce1", "Every second thread adds, then every fourth: divergent warps", Self::Numbered(1)),
+        variant("reduce2", "The first threads add, values at strides of 2, 4, ...: bank conflicts", Self::Numbered(2)),
+        variant("reduce3", "The first threads add, neighbouring values: no conflicts", Self::Numbered(3)),
+        variant("reduce4", "As reduce3, with the first addition while loading: half the blocks", Self::Numbered(4)),
+        variant("reduce5", "As reduce4, with the last warp unrolled: fewer barriers", Self::Numbered(5)),
+        variant("reduce6", "As reduce5, with shuffles in place of shared memory", Self::Numbered(6)),
+        variant("phased3", "As reduce3, in phases: a safe kernel that cannot race; sums of f32", Self::Phased(3))
             .extra(),
-        variant("phased6", "The sixth step in phases", Self::Phased(6)).extra(),
+        variant("phased6", "As reduce6, in phases", Self::Phased(6)).extra(),
         variant("best", "Many values per thread, one launch", Self::Best),
     ];
 }

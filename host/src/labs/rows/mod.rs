@@ -24,9 +24,9 @@ use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
 use super::lab::{Lab, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::VariantSpec;
+use super::variants::{VariantSpec, meanings};
 use crate::peers::Peer;
-use crate::report::{Conclusion, Subject};
+use crate::report::{Conclusion, Meaning, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
 
@@ -62,6 +62,8 @@ impl Lab for Rows {
     const PEERS: &'static [Peer] = &[Peer::Cublas, Peer::Library];
     const SHAPED: bool = true;
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> =
+        || [meanings::<Statistic>(), meanings::<Method>(), meanings::<Layout>()].concat();
     type Options = Options;
     type Data = Data;
 

@@ -8,7 +8,7 @@ use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
 use crate::report::measures::OCCUPANCY;
-use crate::report::{Cell, Conclusion, Holds, Measure, Row, of_fact};
+use crate::report::{Cell, Conclusion, Holds, Meaning, Measure, Row, of_fact};
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1 << 17 };
 
@@ -47,6 +47,13 @@ impl Variants for Chunks {
         variant("carveouts", "A dynamic chunk, with each carveout", Self::Carveouts),
     ];
 }
+
+/// What the names of the rows mean.
+pub(super) const MEANINGS: &[Meaning] = &[
+    ("static-N", "A block has N KiB of shared memory, fixed when the kernel is compiled"),
+    ("dynamic-N", "A block has N KiB, given at launch"),
+    ("carveout-N", "A block has 16 KiB, and shared memory is N % of the memory that it shares with L1"),
+];
 
 /// The flags of `host shared`.
 #[derive(Args, Clone, Debug)]

@@ -107,6 +107,8 @@ impl Texture {
             },
         )
         .group(name)
+        .axis("walk", name)
+        .axis("image", place.name())
         .bytes(self.useful())
         .computes(format!("the walk along {name}"), self.useful() / 2)
     }

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of, Whole};
 use crate::report::measures::{A_LOAD, READ_SECTORS};
-use crate::report::{Cell, Conclusion, Cost, LabReport, Measure, Row};
+use crate::report::{Cell, Conclusion, Cost, LabReport, Meaning, Measure, Row};
 use crate::units::three_digits;
 
 /// The largest side: the Morton curve has 16 bits for each coordinate, and arrays are not larger.
@@ -43,6 +43,17 @@ impl Variants for Part {
         .extra(),
     ];
 }
+
+/// What the names of the walks and of the images mean.
+pub(super) const MEANINGS: &[Meaning] = &[
+    ("rows", "Each warp reads 32 texels of a row"),
+    ("columns", "32 texels of a column"),
+    ("diagonals", "32 texels of a diagonal"),
+    ("windows", "A window of 4 x 8 texels, which begins inside a sector"),
+    ("row-order", "The image in global memory, row after row"),
+    ("morton-order", "The same along a Morton curve, so that near texels are near in memory"),
+    ("texture", "The image in an array, read through a texture"),
+];
 
 /// The flags of `host texture`.
 #[derive(Args, Clone, Debug)]

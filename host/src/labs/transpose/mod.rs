@@ -26,9 +26,9 @@ use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
 use super::lab::{Lab, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use super::variants::VariantSpec;
+use super::variants::{VariantSpec, meanings};
 use crate::peers::Peer;
-use crate::report::{Conclusion, Subject};
+use crate::report::{Conclusion, Meaning, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
 
@@ -67,6 +67,7 @@ impl Lab for Transpose {
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Cublas];
     const SHAPED: bool = true;
     const SHOWCASE: Showcase = SHOWCASE;
+    const MEANINGS: fn() -> Vec<Meaning> = meanings::<Step>;
     type Options = Options;
     type Data = Data;
 

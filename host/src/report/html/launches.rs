@@ -59,6 +59,7 @@ pub(crate) fn exhibit(launches: Vec<Launched>, conclusions: Vec<String>, device:
     }
     let page = Page {
         heading: Vec::new(),
+        meanings: Vec::new(),
         table,
         instead_of_table: None,
         wrong: Vec::new(),

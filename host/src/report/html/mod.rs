@@ -89,6 +89,9 @@ fn each_once<'m>(messages: impl Iterator<Item = &'m String>) -> Vec<&'m String> 
 /// The table, the sweeps of two axes, and what their columns mean.
 fn results(page: &Page, place: &Place) -> Markup {
     html! {
+        @if !page.meanings.is_empty() {
+            ul.quiet { @for (name, meaning) in &page.meanings { li { b { (name) } ": " (meaning) } } }
+        }
         (table(&page.table, &place.named("Table of results")))
         @for line in &page.kernels { p.quiet { (line.replace('`', "")) } }
         @for grid in &page.grids {

@@ -40,26 +40,29 @@ fn per_ideal(cost: Option<Cost>, unit: &str) -> Option<Cell> {
 /// Loads from global memory: what a request takes, and what is paid for what is needed, in the unit
 /// of the GPU.
 pub const LOADS: &[Measure] = &[
-    counter("loads_sectors_per_request", &["loads:", "sectors per", "request"], Lower, |counters| {
+    counter("loads_sectors_per_request", &["global", "loads:", "sectors per", "request"], Lower, |counters| {
         per_request(Cost::of_loads(counters), SECTORS)
     })
     .explained(explain::sectors),
-    counter("loads_sectors_per_ideal", &["loads:", "sectors", "/ ideal"], Lower, |counters| {
+    counter("loads_sectors_per_ideal", &["global", "loads:", "sectors", "/ ideal"], Lower, |counters| {
         per_ideal(Cost::of_loads(counters), SECTORS)
     })
     .explained(explain::ideal_sectors),
-    counter("loads_transactions_per_request", &["loads:", "transactions", "per request"], Lower, |counters| {
-        per_request(Cost::of_loads(counters), TRANSACTIONS)
-    })
+    counter(
+        "loads_transactions_per_request",
+        &["global", "loads:", "transactions", "per request"],
+        Lower,
+        |counters| per_request(Cost::of_loads(counters), TRANSACTIONS),
+    )
     .explained(explain::transactions),
-    counter("loads_moved_per_asked", &["loads:", "bytes moved", "/ asked"], Lower, |counters| {
+    counter("loads_moved_per_asked", &["global", "loads:", "bytes moved", "/ asked"], Lower, |counters| {
         per_ideal(Cost::of_loads(counters), TRANSACTIONS)
     })
     .explained(explain::moved),
 ];
 
 /// All sectors of loads.
-pub const LOADED_SECTORS: Measure = counter("loaded_sectors", &["loads:", "sectors"], Lower, |counters| {
+pub const LOADED_SECTORS: Measure = counter("loaded_sectors", &["global", "loads:", "sectors"], Lower, |counters| {
     Cost::of_loads(counters).filter(|cost| cost.unit == SECTORS).map(|cost| Cell::count(cost.total))
 })
 .explained(explain::sectors);
@@ -67,7 +70,7 @@ pub const LOADED_SECTORS: Measure = counter("loaded_sectors", &["loads:", "secto
 /// All that loads take, where rows make different numbers of them for the same work.
 pub const LOAD_TOTALS: &[Measure] = &[
     LOADED_SECTORS,
-    counter("loaded_transactions", &["loads:", "transactions"], Lower, |counters| {
+    counter("loaded_transactions", &["global", "loads:", "transactions"], Lower, |counters| {
         Cost::of_loads(counters).filter(|cost| cost.unit == TRANSACTIONS).map(|cost| Cell::count(cost.total))
     })
     .explained(explain::transactions),
@@ -75,19 +78,22 @@ pub const LOAD_TOTALS: &[Measure] = &[
 
 /// Stores to global memory, likewise.
 pub const STORES: &[Measure] = &[
-    counter("stores_sectors_per_request", &["stores:", "sectors per", "request"], Lower, |counters| {
+    counter("stores_sectors_per_request", &["global", "stores:", "sectors per", "request"], Lower, |counters| {
         per_request(Cost::of_stores(counters), SECTORS)
     })
     .explained(explain::sectors),
-    counter("stores_sectors_per_ideal", &["stores:", "sectors", "/ ideal"], Lower, |counters| {
+    counter("stores_sectors_per_ideal", &["global", "stores:", "sectors", "/ ideal"], Lower, |counters| {
         per_ideal(Cost::of_stores(counters), SECTORS)
     })
     .explained(explain::ideal_sectors),
-    counter("stores_transactions_per_request", &["stores:", "transactions", "per request"], Lower, |counters| {
-        per_request(Cost::of_stores(counters), TRANSACTIONS)
-    })
+    counter(
+        "stores_transactions_per_request",
+        &["global", "stores:", "transactions", "per request"],
+        Lower,
+        |counters| per_request(Cost::of_stores(counters), TRANSACTIONS),
+    )
     .explained(explain::transactions),
-    counter("stores_moved_per_asked", &["stores:", "bytes moved", "/ asked"], Lower, |counters| {
+    counter("stores_moved_per_asked", &["global", "stores:", "bytes moved", "/ asked"], Lower, |counters| {
         per_ideal(Cost::of_stores(counters), TRANSACTIONS)
     })
     .explained(explain::moved),
@@ -106,11 +112,11 @@ fn moved(cost: Option<Cost>) -> Option<Cell> {
 
 /// Bytes moved for each byte that is asked for, where rows run on GPUs of different units.
 pub const MOVED: &[Measure] = &[
-    counter("loads_moved_per_asked", &["loads:", "bytes moved", "/ asked"], Lower, |counters| {
+    counter("loads_moved_per_asked", &["global", "loads:", "bytes moved", "/ asked"], Lower, |counters| {
         moved(Cost::of_loads(counters))
     })
     .explained(explain::moved),
-    counter("stores_moved_per_asked", &["stores:", "bytes moved", "/ asked"], Lower, |counters| {
+    counter("stores_moved_per_asked", &["global", "stores:", "bytes moved", "/ asked"], Lower, |counters| {
         moved(Cost::of_stores(counters))
     })
     .explained(explain::moved),
@@ -149,7 +155,7 @@ pub const A_STORE_IN_UNITS: Measure = counter("store_cost", &["a store"], Lower,
 
 /// Load requests to global memory.
 pub const LOAD_REQUESTS: Measure =
-    counter("load_requests", &["load", "requests"], Lower, |counters| some(counters.global.load.requests))
+    counter("load_requests", &["global", "load", "requests"], Lower, |counters| some(counters.global.load.requests))
         .explained(explain::requests);
 
 /// Load requests alone.
@@ -158,7 +164,7 @@ pub const LOADED_REQUESTS: &[Measure] = &[LOAD_REQUESTS];
 /// The number of requests to global memory.
 pub const REQUESTS: &[Measure] = &[
     LOAD_REQUESTS,
-    counter("store_requests", &["store", "requests"], Lower, |counters| some(counters.global.store.requests))
+    counter("store_requests", &["global", "store", "requests"], Lower, |counters| some(counters.global.store.requests))
         .explained(explain::requests),
 ];
 
@@ -299,16 +305,14 @@ pub const TEXTURES: &[Measure] = &[
     .explained(explain::ideal_sectors),
 ];
 
-/// The sectors that textures read, or plain loads where there are none: the requests of the two
-/// have different numbers of lanes.
+/// The sectors that warps read, through textures or with plain loads: of both, the distinct ones of each warp, although the
+/// requests of textures are of fewer lanes.
 pub const READ_SECTORS: &[Measure] =
-    &[counter("read_sectors", &["sectors,", "a texture's", "by 4 lanes"], Lower, |counters| {
-        match counters.texture.requests {
-            0 => Cost::of_loads(counters).map(|cost| Cell::count(cost.total)),
-            _ => Some(Cell::count(counters.texture.sectors)),
-        }
+    &[counter("read_sectors", &["sectors", "read"], Lower, |counters| match counters.texture.requests {
+        0 => some(counters.global.load.sectors),
+        _ => some(counters.texture_sectors_of_warps),
     })
-    .explained(explain::texture_sectors)];
+    .explained(explain::read_sectors)];
 
 /// Local memory.
 pub const LOCAL_MEMORY: &[Measure] = &[counter("local_sectors", &["local", "sectors"], Lower, |counters| {

@@ -107,6 +107,8 @@ fn report(device: Properties) -> LabReport {
     LabReport {
         too_small_to_predict: false,
         lab: "transpose",
+        about: "Bank conflicts, and how padding removes them",
+        meanings: vec![],
         subjects: &[
             Subject::GlobalLoads,
             Subject::GlobalStores,

@@ -183,16 +183,32 @@ fn the_share_of_the_allowed_error_is_short_however_wrong_a_result_is() {
 }
 
 #[test]
-fn conclusions_stand_below_everything() {
+fn conclusions_stand_between_the_table_and_its_legend() {
     let mut report = report(simulator());
     report.conclusions = vec!["It is so. ".repeat(15), "And so.".into()];
     let table = text(&report, Format::Table);
     assert!(
-        table.ends_with("It is so. It is so.\nIt is so. It is so. It is so. It is so. It is so.\nAnd so.\n"),
+        table.contains(
+            "It is so. It is so.\nIt is so. It is so. It is so. It is so. It is so.\nAnd so.\n\nA request is"
+        ),
         "{table}"
     );
     assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
-    assert!(text(&report, Format::Markdown).ends_with("It is so.  And so.\n"));
+    assert!(text(&report, Format::Markdown).contains("It is so.  And so.\n\nA request is"));
+}
+
+#[test]
+fn what_the_names_of_its_rows_mean_stands_above_the_table() {
+    let mut report = report(simulator());
+    axis(&mut report, "tile", [json!("tile-33"), json!("tiled")]);
+    report.meanings = vec![
+        ("padded", "The name of a row"),
+        ("tile-N", "A position with a number"),
+        ("tile", "Nothing here"),
+        ("with-N", "Nothing either: no number follows"),
+    ];
+    let table = text(&report, Format::Table);
+    assert!(table.contains("\n\npadded  The name of a row\ntile-N  A position with a number\n\n"), "{table}");
 }
 
 #[test]

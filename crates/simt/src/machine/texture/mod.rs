@@ -205,7 +205,9 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
     }
     touched.sort_unstable();
     watch::elements(worker, warp, RequestedMemory::Texture, (texel_bytes, &touched), at);
-    count(&mut worker.counters[counter as usize].texture, &touched, texel_bytes, mask, lanes_per_lookup);
+    let counters = &mut worker.counters[counter as usize];
+    count(&mut counters.texture, &touched, texel_bytes, mask, lanes_per_lookup);
+    counters.texture_sectors_of_warps += texture::distinct_sectors(&touched);
     Ok(())
 }
 
