@@ -136,8 +136,8 @@ const PROPERTIES: [&str; 24] = [
     "blocks of a multiprocessor",
     "registers of a multiprocessor",
     "alignment of pitched rows",
-    "alignment of textures",
-    "alignment of texture rows",
+    "alignment of a texture's start",
+    "alignment of a texture's rows",
     "driver, CUDA version",
     "PTX loaded, model",
 ];

@@ -105,7 +105,7 @@ fn sums_and_products_run_at_several_sizes() {
     assert_eq!((&report["parameters"]["k"], report["parameters"].get("m")), (&40.into(), None));
     // Each thread of the naive kernel loads two elements for each product: 2 * 64 * 64 * 64 / 32 requests.
     let text = output("matmul --plot --naive --m 32,64 --device sim");
-    let drawn = bars(plot(&text, "Load requests, by m"));
+    let drawn = bars(plot(&text, "Global load requests, by m"));
     assert_eq!(drawn, [("32".into(), 2048.0), ("64".into(), 16_400.0)]);
     fails(host("matmul --m 64,4294967295 --device sim"), 2, &["4294967295", "smaller ones"]);
     fails(host("reduce --size 64,0 --device sim"), 2, &["--size"]);

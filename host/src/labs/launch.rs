@@ -36,8 +36,9 @@ pub struct Data {
 
 impl Lab for Launch {
     const NAME: &'static str = "launch";
-    const ABOUT: &'static str = "Bytes in flight: words, independent loads, blocks and grids";
-    const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoadTotals, Subject::GlobalRequests, Subject::Instructions];
+    const ABOUT: &'static str = "Bytes in flight: wide words, independent loads, blocks";
+    const SUBJECTS: &'static [Subject] =
+        &[Subject::GlobalLoadTotals, Subject::GlobalLoadRequests, Subject::Instructions];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
@@ -127,7 +128,8 @@ impl Launch {
             name += &format!(", {} blocks", launch.grid[0]);
         }
         let bytes = size_of_val(self.elements.as_slice()) as u64;
-        let resident = kernel.resident_threads(device, &launch, word.registers(loads), grid.is_some())?;
+        let registers = word.registers(loads);
+        let resident = kernel.resident_threads(device, &launch, registers, grid.is_some())?;
         let in_flight = resident.map(|threads| threads * u64::from(loads) * word.bytes() as u64);
         Ok(Variant::new(
             name,
@@ -143,6 +145,7 @@ impl Launch {
         .axis("blocks", grid.map_or_else(|| json!("as needed"), |_| json!(launch.grid[0])))
         .fact("grid", json!(launch.grid))
         .fact("bytes_in_flight_of_a_thread", loads as usize * word.bytes())
+        .axis("registers_of_a_thread", (!device.properties().is_gpu()).then_some(registers))
         .axis("blocks_on_a_multiprocessor", resident.map(|threads| threads / u64::from(block)))
         .axis(IN_FLIGHT.key, in_flight)
         .bytes(2 * bytes)

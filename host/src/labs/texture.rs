@@ -58,7 +58,7 @@ const U8: TexelFormat = TexelFormat { channels: 1, ty: ChannelType::U8 };
 
 impl Lab for Texture {
     const NAME: &'static str = "texture";
-    const ABOUT: &'static str = "Textures: locality in two dimensions, edges and filters, Morton order";
+    const ABOUT: &'static str = "Textures: locality in two dimensions, Morton order; with --all edges, filters";
     const SUBJECTS: &'static [Subject] = &[Subject::ReadTotals];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIDE)];

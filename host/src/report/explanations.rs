@@ -57,7 +57,7 @@ pub(super) fn texture_sectors(shown: Shown<'_>) -> Vec<Explanation> {
 
 /// The sectors that warps read, from textures or not.
 pub(super) fn read_sectors(shown: Shown<'_>) -> Vec<Explanation> {
-    let each = "Of each load of a warp, a sector counts once, whichever lanes need it.";
+    let each = "Each load of a warp counts a sector once, however many lanes need it.";
     [sectors(shown), one("sectors read", each)].concat()
 }
 
@@ -213,9 +213,7 @@ pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
     if launch.fold(0.0, f64::max) > 0.25 {
         let most = times.iter().filter_map(|time| Some(time.launches.first()?.1.empty_us)).fold(0.0, f64::max);
         let empty = units::milliseconds(most / 1e3);
-        let text = format!(
-            "An empty launch takes {empty}: larger data shows more. Labs have the sizes for a GPU with --predict."
-        );
+        let text = format!("An empty launch takes {empty}: larger data shows more, which labs take with --predict.");
         all.extend(one("predicted launch", text));
     }
     all
@@ -224,7 +222,7 @@ pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
 /// What predicted speed-ups are over, where there are several first rows.
 pub(super) fn predicted_speedups(shown: Shown<'_>) -> Vec<Explanation> {
     let groups = each_once(shown.variants.iter().map(|variant| &variant.group).collect());
-    let first = "A speed-up is over the first row with the same task.";
+    let first = "A speed-up is over the first row of the same kind.";
     let speedups = if groups.len() > 1 { one("predicted speed-up", first) } else { Vec::new() };
     [predicted(shown), speedups].concat()
 }
@@ -284,7 +282,7 @@ pub(super) fn dashes() -> Vec<Explanation> {
 
 /// What occupancy is.
 pub(super) fn occupancy(_: Shown<'_>) -> Vec<Explanation> {
-    one("occupancy", "Occupancy: how many of the warps that a multiprocessor could hold, the kernel's blocks fill.")
+    one("occupancy", "Occupancy: the warps that a multiprocessor has at once, over the most that it can have.")
 }
 
 /// What is not counted as written.

@@ -49,7 +49,7 @@ impl Page {
             let count = report.variants.len();
             let compared = report.variants.iter().any(|variant| variant.comparison.is_some());
             let right = if compared { format!("All {count} variants are right. ") } else { String::new() };
-            format!("{right}--format csv and --format json have each of them.")
+            format!("{right}--format csv lists each.")
         });
         let across = report.instead_of_table.as_ref().and_then(|grid| Some((grid, grid.table(shown)?)));
         let mut measures = Vec::new();
@@ -142,10 +142,7 @@ fn heading(report: &LabReport) -> Vec<String> {
     } else if let Some(grid) = &report.instead_of_table {
         lines.push(format!("on the {}: {}", device.name, grid.title));
     } else if report.too_small_to_predict {
-        lines.push(format!(
-            "on the {}: counts; too small to predict times: --predict takes the sizes for a GPU",
-            device.name
-        ));
+        lines.push(format!("on the {}: counts; too small to predict times; --predict takes larger data", device.name));
     } else {
         let predicted = report.variants.iter().find_map(|variant| variant.predicted_time());
         lines.push(on_simulator(device, predicted.map(|time| time.model)));
@@ -213,7 +210,7 @@ fn kernels(variants: &[VariantReport], table: &Table) -> Vec<String> {
         let name = if table.rows() == variants.len() { table.row_name(row) } else { variant.name.clone() };
         let kernels = variant.kernels.iter().map(|kernel| format!("`{kernel}`")).collect::<Vec<_>>();
         format!(
-            "{name} launches {} here, chosen by times, not by counts; other sizes and GPUs have others.",
+            "{name} launches {} here, chosen by times, not by counts; other sizes and GPUs launch others.",
             kernels.join(" and ")
         )
     };

@@ -149,6 +149,7 @@ impl Access {
             Task::Difference { .. } => ("loads", 12),
         };
         let written = self.written(task);
+        let (access, pattern) = pattern.split_once(' ').unwrap_or((pattern, ""));
         let variant = Variant::new(
             name.clone(),
             move |data: &mut Data, launcher| {
@@ -174,6 +175,7 @@ impl Access {
             },
         )
         .group(group)
+        .axis("access", access)
         .axis("pattern", pattern)
         .fact("grid", json!(launch.grid))
         .bytes(bytes * u64::from(threads))

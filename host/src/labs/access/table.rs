@@ -30,14 +30,16 @@ impl Variants for Side {
 
 /// What the names of the patterns mean.
 pub(super) const MEANINGS: &[Meaning] = &[
-    ("load aligned", "Neighbouring words, from the start of a line"),
-    ("load permuted", "The same words in another order of lanes"),
-    ("load misaligned", "Neighbouring words, from the second word of a line"),
-    ("load stride N", "Every Nth word"),
-    ("load scattered", "Each lane in a line of its own"),
-    ("fermi:ca", "A Tesla C2050, through L1: lines of 128 bytes"),
-    ("fermi:cg", "The same past L1: sectors of 32 bytes"),
-    ("hopper", "An H200: sectors of 32 bytes"),
+    ("aligned", "Neighbouring words, from the start of a line"),
+    ("permuted", "The same words in another order of lanes"),
+    ("misaligned", "Neighbouring words, from the second word of a line"),
+    ("one word", "One word for all lanes"),
+    ("stride N", "Every Nth word"),
+    ("scattered", "Each lane in a line of its own"),
+    ("random", "Each lane anywhere"),
+    ("fermi:ca", "A Tesla C2050: loads of lines of 128 bytes, through L1; stores of 32, 64 or 128 bytes"),
+    ("fermi:cg", "The same, with loads of 32 bytes, past L1"),
+    ("hopper", "An H200: loads and stores of sectors of 32 bytes"),
 ];
 
 /// The flags of `host access`.
@@ -152,12 +154,12 @@ const USED_SHARE: Measure = Measure::counted(Section::Counter, "used", USED, Bet
 });
 
 // The last device's: the newest of the models, if there are several.
-const ON: Gap = Fact(Row::LastAt(&[("pattern", "load aligned")]), "model");
-const ALIGNED: Gap = Of(Row::LastAt(&[("pattern", "load aligned")]), &LOAD_TRANSACTIONS);
-const PERMUTED: Gap = Of(Row::LastAt(&[("pattern", "load permuted")]), &LOAD_TRANSACTIONS);
-const MISALIGNED: Gap = Of(Row::LastAt(&[("pattern", "load misaligned")]), &LOAD_TRANSACTIONS);
-const SCATTERED: Gap = Of(Row::LastAt(&[("pattern", "load scattered")]), &LOAD_TRANSACTIONS);
-const SCATTERED_USED: Gap = Of(Row::LastAt(&[("pattern", "load scattered")]), &USED_SHARE);
+const ON: Gap = Fact(Row::LastAt(&[("access", "load"), ("pattern", "aligned")]), "model");
+const ALIGNED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "aligned")]), &LOAD_TRANSACTIONS);
+const PERMUTED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "permuted")]), &LOAD_TRANSACTIONS);
+const MISALIGNED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "misaligned")]), &LOAD_TRANSACTIONS);
+const SCATTERED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "scattered")]), &LOAD_TRANSACTIONS);
+const SCATTERED_USED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "scattered")]), &USED_SHARE);
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(

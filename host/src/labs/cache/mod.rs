@@ -48,7 +48,7 @@ struct Target {
 
 impl Lab for Cache {
     const NAME: &'static str = "cache";
-    const ABOUT: &'static str = "What L1 keeps: cache operators, configurations and carveouts";
+    const ABOUT: &'static str = "What L1 keeps: cache operators; with --all configurations, carveouts";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads];
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;

@@ -40,7 +40,7 @@ pub(super) const MEANINGS: &[Meaning] = &[
     ("strided", "Every eighth word, so one of each sector"),
     ("scattered", "One word of each line"),
     ("stencil", "Nine neighbours of each word, a load for each"),
-    ("table", "Eight neighbours anywhere in 32 KB"),
+    ("table", "Eight neighbours anywhere in 32 KB, of which each multiprocessor caches a copy"),
     ("default", "As ca"),
     ("ca", "Caches in L1 and L2"),
     ("cg", "Caches only in L2"),

@@ -44,12 +44,12 @@ pub(super) const MEANINGS: &[Meaning] = &[
     ("sums", "Each thread adds up 32 numbers"),
     ("matrix", "Each thread reads an element, row by row"),
     ("direct", "An array of structures, read field by field"),
-    ("read-only", "The same array, read through the read-only cache"),
+    ("read-only", "The same array through the read-only cache: the same sectors"),
     ("staged", "The same array, loaded into shared memory as consecutive words, and read there"),
     ("arrays", "A structure of arrays: one array for each field"),
     ("row each", "The numbers of a thread are a row of the matrix"),
     ("column each", "The numbers of a thread are a column of the matrix"),
-    ("pointers", "Rows are reached through a table of pointers"),
+    ("pointers", "Rows are reached through a table of pointers, which are loaded, too"),
     ("pitched", "Rows are a pitch apart, in one allocation"),
 ];
 

@@ -44,7 +44,7 @@ impl Variants for Step {
         variant("phased16", "As tiled16, in phases: a safe kernel that cannot race", step(&phases::matmul_phased16, kernel::TILE16, 0))
             .extra(),
         variant("tiled32", "Tiles of 32 x 32 in shared memory", step(&kernel::matmul_tiled32, kernel::TILE32, 0)),
-        variant("registers", "As tiled32, and each thread has 8 x 8 elements in registers", step(&kernel::matmul_registers, REGISTERS, 0)),
+        variant("registers", "Tiles of 128 x 128: 8 x 8 elements in the registers of each thread", step(&kernel::matmul_registers, REGISTERS, 0)),
         variant("wide", "As registers, with words of 16 bytes", step(&climb::matmul_wide, REGISTERS, 0)),
         variant(
             "async2",
@@ -55,7 +55,7 @@ impl Variants for Step {
         variant("async3", "As async2, with three tiles of each matrix in place of two", step(&climb::matmul_async3, REGISTERS, MOST)).timed(),
         variant(
             "best",
-            "As wide or async3, with multiplications in an order that suits the registers",
+            "The fastest on an H200: as wide, for large matrices with asynchronous copies",
             Step { best: true, ..step(&climb::matmul_wide, REGISTERS, MOST) },
         ),
     ];

@@ -38,7 +38,7 @@ impl Variants for Step {
         variant("phased3", "As reduce3, in phases: a safe kernel that cannot race; sums of f32", Self::Phased(3))
             .extra(),
         variant("phased6", "As reduce6, in phases", Self::Phased(6)).extra(),
-        variant("best", "Many values per thread, one launch", Self::Best),
+        variant("best", "The fastest on an H200: many values per thread, one launch", Self::Best),
     ];
 }
 
@@ -180,7 +180,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[ONE_SIZE]),
     Conclusion::new(
-        "reduce6 leaves the last steps to one warp, of which ever fewer lanes are needed: {} active lanes, but fewer instructions in all.",
+        "reduce6 leaves the last steps to one warp, whose lanes run out of work: {} active lanes, but fewer instructions in all.",
         &[Of(REDUCE6, LANES), Of(REDUCE5, LANES), Of(REDUCE5, EXECUTED), Of(REDUCE6, EXECUTED)],
     )
     .holds(&[ONE_SIZE, Holds::More(1, 0), Holds::More(2, 3)]),

@@ -90,8 +90,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(2, 0)]),
     Conclusion::new(
-        "The carveout is the part of L1's memory to be shared memory, a block's at least: with 0 % the occupancy is {}, with 100 % it is \
-         {}. Without one, the smallest that holds the most blocks is taken.",
+        "The carveout is the share of L1's memory that becomes shared memory, if that is enough for a block: with 0 % the occupancy is {}, \
+         with 100 % it is {}. Without one, the smallest that holds the most blocks is taken.",
         &[Of(Row::Named("carveout-0"), &OCCUPANCY), Of(Row::Named("carveout-100"), &OCCUPANCY)],
     )
     .holds(&[Holds::More(1, 0)]),

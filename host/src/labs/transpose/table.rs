@@ -49,13 +49,13 @@ impl Variants for Step {
         variant("strided-reads", "", Tiles(&kernel::transpose_strided_reads))
             .flag("naive")
             .means("Each warp reads down a column and writes along a row"),
-        variant("block16", "As strided-writes, in blocks of 16 x 16 threads: a warp writes down half as long a column", Elements(&kernel::transpose_block16)),
+        variant("block16", "As strided-writes in blocks of 16 x 16: a warp writes down half as long a column", Elements(&kernel::transpose_block16)),
         variant("tiled", "Tiles of 32 x 32 in shared memory, whose columns are read with bank conflicts", Tiles(&kernel::transpose_tiled)),
         variant("padded", "Tiles of 32 x 33: the padding removes the bank conflicts", Tiles(&kernel::transpose_padded)),
         variant("batched", "The padded tile, with four loads in flight before the first value is used", Tiles(&kernel::transpose_batched)),
         variant("diagonal", "The padded tile, in diagonal order: pays before 2010, as --device sim:tesla --predict shows", Tiles(&transpose_diagonal)).extra(),
         variant("phased", "The padded tile in phases: a safe kernel that cannot race", Tiles(&phases::transpose_phased)).extra(),
-        variant("best", "Words of 16 bytes in global memory; tiles of 64 x 65, or of 32 x 33 for small matrices", Best),
+        variant("best", "The fastest on an H200: words of 16 bytes; tiles of 64 x 65, for small matrices of 32 x 33", Best),
         variant("copy", "A plain copy, without transposing, one float per thread", Copies(&kernel::transpose_copy)),
     ];
 }

@@ -15,14 +15,9 @@ const fn compared(
     Measure::new(Section::Comparison, key, title, better, of)
 }
 
-/// A row's name. The best kernel is the fastest: counts alone do not show it.
-pub const NAME: Measure = Measure::new(Section::Name, "variant", &["variant"], Neither, |variant| {
-    let timed = variant.timing.is_some() || variant.predicted_time().is_some();
-    Some(Cell::text(&match variant.one_of_several && !timed {
-        true => format!("{} by time", variant.name),
-        false => variant.name.clone(),
-    }))
-});
+/// A row's name.
+pub const NAME: Measure =
+    Measure::new(Section::Name, "variant", &["variant"], Neither, |variant| Some(Cell::text(&variant.name)));
 
 /// The largest error of a result.
 pub const MAX_ERROR: Measure = compared("max_error", &["worst", "error"], Lower, |variant| {

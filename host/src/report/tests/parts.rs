@@ -139,7 +139,7 @@ fn the_grids_of_a_compact_report_stand_for_its_table_if_all_is_right() {
     assert!(table.contains("\nscattered    NO") && table.contains("\npadded is wrong"), "one is wrong: {table}");
     report.variants[1].comparison = Some(Comparison { elements: 1_000_000, ..Comparison::default() });
     let table = text(&report, Format::Table);
-    let all = "\nAll 2 variants are right. --format csv and --format json have each of them.\n";
+    let all = "\nAll 2 variants are right. --format csv lists each.\n";
     assert!(table.contains(all) && !table.contains("\npadded") && table.contains("\nscattered "), "{table}");
     assert!(text(&report, Format::Markdown).contains("| scattered | yes |"));
 }
