@@ -54,7 +54,7 @@ pub struct Data {
 
 impl Lab for Gram {
     const NAME: &'static str = "gram";
-    const ABOUT: &'static str = "Bank conflicts of a tile read by columns, and how padding removes them";
+    const ABOUT: &'static str = "A matrix times its transpose: bank conflicts of a tile read by columns, padding";
     const SUBJECTS: &'static [Subject] = &[
         Subject::Blocks,
         Subject::SharedLoads,

@@ -34,7 +34,11 @@ impl Variants for Math {
     const TITLE: &'static str = "Variants";
     const TABLE: &'static [VariantSpec<Self>] = &[
         variant("accurate", "The accurate functions, in software", Self::Accurate),
-        variant("fast", "The hardware's approximate instructions", Self::Fast),
+        variant(
+            "fast",
+            "The hardware's approximate instructions; on the simulator, their exact results, rounded",
+            Self::Fast,
+        ),
     ];
 }
 

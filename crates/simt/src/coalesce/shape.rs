@@ -170,11 +170,13 @@ impl Shape {
     }
 
     /// Active lanes.
+    #[inline]
     pub fn mask(&self) -> u32 {
         self.mask
     }
 
     /// Bytes a lane accesses.
+    #[inline]
     pub fn width(&self) -> u32 {
         self.width
     }
@@ -185,10 +187,12 @@ impl Shape {
     }
 
     /// Each active lane's address, relative to the lowest; 0 in other lanes.
+    #[inline]
     pub(crate) fn offsets(&self) -> &[u32; 32] {
         &self.offsets
     }
 
+    #[inline]
     pub(crate) fn layout(&self) -> Layout {
         self.layout
     }

@@ -46,6 +46,7 @@ pub(crate) struct Served {
 
 impl Served {
     /// The same, after this many passes.
+    #[inline]
     pub(crate) fn after(self, passes: u32) -> Self {
         Self { pass: self.pass + passes, ..self }
     }
@@ -184,6 +185,7 @@ struct WordsByBank {
 }
 
 impl WordsByBank {
+    #[inline]
     fn of(access: &Access, group: u32) -> Self {
         let mut found = Self { words: [[0; 32]; BANKS as usize], counts: [0; BANKS as usize] };
         for_each_word(access, group, |_, word| {
@@ -198,6 +200,7 @@ impl WordsByBank {
     }
 
     /// [`most_words_in_a_bank`].
+    #[inline]
     fn most(&self) -> u32 {
         self.counts.into_iter().max().unwrap_or(0).into()
     }

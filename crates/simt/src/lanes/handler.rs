@@ -78,6 +78,7 @@ pub(crate) fn pack(mode: Mode) -> u32 {
 }
 
 /// The reverse of [`pack`].
+#[inline]
 pub(crate) fn unpack(e: u32) -> Mode {
     const ROUNDINGS: [Rounding; 10] = [
         Rounding::Default,

@@ -23,6 +23,7 @@ fn bytes(multiprocessor: &Multiprocessor) -> u64 {
 }
 
 /// An instruction is about to access memory. `None` if nobody asks.
+#[inline]
 pub(super) fn before(modelled: &mut Modelled, multiprocessor: usize, place: u32) -> Option<Before> {
     let multiprocessor = &mut modelled.multiprocessors[multiprocessor];
     multiprocessor.notes.as_ref()?;

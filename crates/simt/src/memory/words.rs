@@ -53,6 +53,7 @@ impl Word for Cell<u32> {
 }
 
 /// Copies bytes out of words, from an offset in bytes on.
+#[inline]
 pub(super) fn read(words: &[AtomicU32], mut offset: usize, bytes: &mut [u8]) {
     let mut rest = bytes;
     while !rest.is_empty() {

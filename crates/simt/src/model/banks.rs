@@ -69,6 +69,7 @@ fn most_rows_in_a_bank(
 }
 
 /// Which of the values before it a value is; if none, it is added to them.
+#[inline]
 fn turn_of(value: u64, before: &mut Vec<u64>) -> u32 {
     let turn = before.iter().position(|&other| other == value).unwrap_or_else(|| {
         before.push(value);

@@ -45,6 +45,7 @@ impl Cache {
     }
 
     /// The sectors of a line that are present. Marks the line as used.
+    #[inline]
     pub fn look_up(&mut self, line: u64) -> u8 {
         self.clock += 1;
         let clock = self.clock;

@@ -53,6 +53,7 @@ struct Sums {
 
 impl Camping {
     /// Takes what a multiprocessor sent.
+    #[inline]
     pub fn take(&mut self, sent: &mut Sent) {
         let Sent { all, written, .. } = std::mem::replace(sent, Sent::new(sent.partitions));
         self.all.take(all);
@@ -74,6 +75,7 @@ impl Camping {
 }
 
 impl Sums {
+    #[inline]
     fn take(&mut self, sent: PartitionBytes) {
         self.now.iter_mut().zip(sent).for_each(|(sum, bytes)| *sum += bytes);
     }

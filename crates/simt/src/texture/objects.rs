@@ -63,6 +63,7 @@ pub(crate) fn index_of(handle: u64, kind: u64) -> Option<usize> {
 }
 
 impl Objects {
+    #[inline]
     pub fn texture(&self, handle: u64) -> Option<&Texture> {
         self.textures.get(index_of(handle, TEXTURES)?)?.as_ref()
     }
@@ -146,6 +147,7 @@ impl ArrayShape {
 
 impl Source {
     /// The shape of an array with the same extent.
+    #[inline]
     pub fn shape(&self) -> ArrayShape {
         match *self {
             Source::Array { shape, .. } => shape,

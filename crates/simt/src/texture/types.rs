@@ -18,6 +18,7 @@ pub enum ChannelType {
 
 impl ChannelType {
     /// Bytes of a component.
+    #[inline]
     pub fn bytes(self) -> u32 {
         match self {
             ChannelType::U8 | ChannelType::S8 => 1,
@@ -43,6 +44,7 @@ pub struct TexelFormat {
 
 impl TexelFormat {
     /// Bytes of a texel.
+    #[inline]
     pub fn bytes(self) -> u32 {
         self.channels * self.ty.bytes()
     }
@@ -72,11 +74,13 @@ impl ArrayShape {
     }
 
     /// Dimensions of a layer.
+    #[inline]
     pub fn dimensions(&self) -> usize {
         1 + usize::from(self.height > 0) + usize::from(self.depth > 0)
     }
 
     /// Texels of a level in each dimension.
+    #[inline]
     pub fn extent(&self, level: u32) -> [u32; 3] {
         [self.width, self.height, self.depth].map(|texels| (texels >> level.min(31)).max(1))
     }
@@ -95,6 +99,7 @@ impl ArrayShape {
 
     /// Bytes from one row to the next in the simulator's memory, such that every surface access is
     /// aligned.
+    #[inline]
     pub(crate) fn pitch(&self, level: u32) -> u64 {
         self.row_bytes(level).next_multiple_of(16)
     }

@@ -39,12 +39,12 @@ impl Variants for Step {
         variant("mirrored", "As padded32, but only half of the result is computed, and written twice: it is symmetric", step(&kernel::gram_mirrored)),
         variant(
             "registers",
-            "As mirrored, with 128 x 128 elements of a block in registers",
+            "As mirrored, in tiles of 128 x 128, whose elements are in registers",
             Step { tile: Some(registers::TILE), ..step(&registers::gram_registers) },
         ),
         variant(
             "best",
-            "The fastest on an H200: as registers, with asynchronous copies; a large matrix is transposed first",
+            "The fastest on an H200: asynchronous copies; small matrices in half the tiles, large ones transposed first",
             Step { best: true, ..step(&kernel::gram_mirrored) },
         ),
     ];
@@ -80,8 +80,8 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Speedup(Row::Named("registers"), Row::Named("mirrored"))],
     ),
     Conclusion::new(
-        "On average of the two tiles, a shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17 (whose stores take {}); {} of \
-         32 x 32 and {} of 32 x 33.",
+        "On average of the two tiles, a shared load takes {} wavefronts with 16 x 16 and {} with 16 x 17 (where stores take {}); {} with \
+         32 x 32 and {} with 32 x 33.",
         &[
             Of(TILED16, &SHARED_LOAD_WAVEFRONTS),
             Of(PADDED16, &SHARED_LOAD_WAVEFRONTS),
@@ -92,7 +92,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     ),
     // G80 and GT200 have no blocks of 32 x 32 threads.
     Conclusion::new(
-        "On average of the two tiles, a shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17.",
+        "On average of the two tiles, a shared load takes {} wavefronts with 16 x 16 and {} with 16 x 17.",
         &[Of(TILED16, &SHARED_LOAD_WAVEFRONTS), Of(PADDED16, &SHARED_LOAD_WAVEFRONTS)],
     )
     .holds(&[Holds::If(|report| TILED32.find(report).is_none() || PADDED32.find(report).is_none())]),

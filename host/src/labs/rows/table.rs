@@ -181,7 +181,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         cost.is_some_and(|cost| cost.per_ideal < 1.5)
     })]),
     Conclusion::new(
-        "But these are too few threads to hide the wait for memory (predicted): more for each column help.",
+        "But that is too few threads to hide the wait for memory (predicted): more threads for each column help.",
         &[],
     )
     .holds(&[Holds::If(|report| {

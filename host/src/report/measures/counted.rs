@@ -274,7 +274,7 @@ pub const CONSTANT_REQUESTS: Measure =
 /// What each takes, and all of them together.
 pub const CONSTANT_TOTALS: &[Measure] = &[
     CONSTANT_ADDRESSES,
-    counter("constant_addresses", &["constant", "addresses,", "one by one"], Lower, |counters| {
+    counter("constant_addresses", &["constant", "addresses", "in all"], Lower, |counters| {
         some(counters.constant.addresses)
     })
     .explained(explain::constants),

@@ -73,6 +73,7 @@ fn resume_waiting<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, last: bool) 
     Ok(())
 }
 
+#[inline]
 fn waits(warp: &Warp) -> bool {
     warp.waiting.iter().any(|(_, wait)| matches!(wait, Wait::Asynchronous))
 }

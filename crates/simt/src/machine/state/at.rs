@@ -22,6 +22,7 @@ pub(crate) struct AtLane {
 
 impl At<'_> {
     /// [`At`] for other lanes of the split.
+    #[inline]
     pub fn with_mask(self, mask: u32) -> Self {
         Self { mask, ..self }
     }

@@ -139,6 +139,7 @@ impl Barriers {
     }
 
     /// The barriers that have become complete since the last call.
+    #[inline]
     pub fn take_complete(&mut self) -> impl Iterator<Item = u32> + use<> {
         let complete = std::mem::take(&mut self.complete);
         lanes(complete).map(|barrier| barrier as u32)

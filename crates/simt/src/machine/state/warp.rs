@@ -162,6 +162,7 @@ impl<'c> Warp<'c> {
     }
 
     /// Makes the split's registers the current ones.
+    #[inline]
     pub fn enter(&mut self, split: &Split) {
         self.registers.base = self.frames[split.frame as usize].base;
     }

@@ -51,6 +51,7 @@ impl Warp<'_> {
     }
 
     /// A split has reached the join where it reconverges with others.
+    #[inline]
     pub fn arrive(&mut self, split: Split) {
         if let Some(join) = self.joins.get_mut(split.join as usize) {
             join.next.mask |= split.mask;
@@ -141,6 +142,7 @@ impl Warp<'_> {
 
     /// Resumes a split that has waited. If lanes have proceeded separately, splits at the same
     /// place are merged.
+    #[inline]
     pub fn resume(&mut self, split: Split) {
         let same = |other: &&mut Split| (other.pc, other.frame, other.join) == (split.pc, split.frame, split.join);
         match self.ready.iter_mut().find(same).filter(|_| self.separated) {
@@ -203,6 +205,7 @@ mod tests {
     }
 
     /// Takes the split that is ready at this program counter, and moves it to where it joins.
+    #[inline]
     fn arrive(warp: &mut Warp, pc: u32) {
         let at = warp.ready.iter().position(|split| split.pc == pc).expect("it is ready");
         let split = warp.ready.remove(at);
