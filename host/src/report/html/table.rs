@@ -40,8 +40,8 @@ fn sortable(heads: &[(String, Option<String>)], rows: &[Vec<Text>], names: usize
                 @if caption { caption { (name) } }
                 thead {
                     tr {
-                        @for (heading, explanation) in heads {
-                            th scope="col" aria-sort="none" {
+                        @for (column, (heading, explanation)) in heads.iter().enumerate() {
+                            th.name[column < names] scope="col" aria-sort="none" {
                                 button type="button" title=[explanation] { (heading) }
                             }
                         }
