@@ -39,7 +39,7 @@ fn data_that_is_too_small_has_counts_alone() {
     let small = "vector --copy4 --copy16 --size 4096 --device sim";
     let text = output(small);
     assert!(
-        text.contains("\non the simulator: counts; too small to predict times: --predict takes the sizes"),
+        text.contains("\non the simulator: counts; too small to predict times; --predict takes larger data"),
         "{text}"
     );
     assert!(!text.contains("predicted"), "{text}");
