@@ -17,7 +17,7 @@ use table::{Access, COLUMNS, CONCLUSIONS, Layout, NEEDS, ROWS, SHOWCASE};
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
-use super::models::stand_in;
+use super::models::{is_plain, stand_in};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
@@ -66,27 +66,21 @@ impl Lab for Pitch {
         let (accesses, layouts) = (self.options.accesses.chosen_on(device), self.options.layouts.chosen());
         accesses.iter().try_for_each(|access| self.check_block(access.of))?;
         let mut data = Data(vec![OnDevice::new(device, &self.matrix, &self.transpose)?]);
+        let own = (0, is_plain(device).then_some(NEWER));
         let mut variants = Vec::new();
         for access in accesses {
             for layout in &layouts {
                 match access.of {
                     Access::Copies => variants.extend(self.copies(&data, layout)),
-                    _ => variants.push(self.reads(&data, 0, access, layout)),
+                    _ => variants.push(self.reads(&data, own, access, layout)),
                 }
             }
             // The lecture's GPU: a cache with lines of 128 bytes.
             if let (Access::Rows, Some(model)) = (access.of, stand_in(device, LINES)?) {
                 data.0.push(OnDevice::new(&model, &self.matrix, &self.transpose)?);
-                let on_model = |layout| self.reads(&data, 1, access, layout).axis("model", LINES).on(model.clone());
+                let on_model = |layout| self.reads(&data, (1, Some(LINES)), access, layout).on(model.clone());
                 variants.extend(layouts.iter().map(|layout| on_model(layout)));
             }
-        }
-        if data.0.len() > 1 {
-            let named = |variant: Variant<'a, Data>| match variant.device {
-                None => variant.axis("model", NEWER),
-                Some(_) => variant,
-            };
-            variants = variants.into_iter().map(named).collect();
         }
         Ok(Plan::new(data, variants))
     }
@@ -115,15 +109,16 @@ impl Pitch {
     fn described<'a>(
         &self,
         variant: Variant<'a, Data>,
-        access: &str,
+        [access, memory]: [&str; 2],
+        model: Option<&str>,
         matrix: &Matrix<f32>,
-        memory: &str,
     ) -> Variant<'a, Data> {
         let linear_bytes = size_of_val(self.matrix.elements.as_slice()) as f64;
         let extra = (matrix.bytes() as f64 / linear_bytes - 1.0) * 100.0;
         variant
             .axis("access", access)
             .axis("layout", memory)
+            .axis("model", model)
             .axis("pitch_bytes", matrix.pitch() * size_of::<f32>())
             .axis("row_alignment_bytes", 1 << (matrix.pitch() * size_of::<f32>()).trailing_zeros())
             .axis("extra_memory_%", (extra * 100.0).round() / 100.0)
@@ -152,7 +147,7 @@ impl Pitch {
     fn reads(
         &self,
         data: &Data,
-        place: usize,
+        (place, model): (usize, Option<&str>),
         &VariantSpec { name, of: access, .. }: &VariantSpec<Access>,
         &VariantSpec { name: memory, of: Layout(index), .. }: &VariantSpec<Layout>,
     ) -> Variant<'_, Data> {
@@ -181,7 +176,7 @@ impl Pitch {
         .computes(if access == Access::Rows { "the doubled matrix" } else { "the doubled transpose" }, bytes);
         let data = &data.0[place];
         let matrix = if access == Access::Transposed { &data.transposes[index] } else { &data.matrices[index] };
-        self.described(variant, name, matrix, memory)
+        self.described(variant, [name, memory], model, matrix)
     }
 }
 

@@ -117,7 +117,10 @@ pub(super) fn of(shown: Shown<'_>, subjects: &[Subject]) -> Table {
     let mut columns = axes(variants);
     if axes_name_the_rows(variants, &columns) {
         columns.retain(Column::varies);
-        columns.iter_mut().for_each(|column| column.section = Section::Name);
+        // The others only say more of each row.
+        let names = (1..columns.len()).find(|&names| tell_rows_apart(variants.len(), &columns[..names]));
+        let names = names.unwrap_or(columns.len());
+        columns[..names].iter_mut().for_each(|column| column.section = Section::Name);
     } else {
         columns.insert(0, Column::of(shown, &measures::NAME));
     }
@@ -137,12 +140,17 @@ pub(super) fn common_axes(variants: &[VariantReport]) -> Vec<(String, String)> {
 
 /// Whether the axes tell the variants apart, so that their names would only repeat them.
 fn axes_name_the_rows(variants: &[VariantReport], axes: &[Column]) -> bool {
+    let placed = |row: usize| axes.iter().any(|axis| axis.cells[row].is_some());
+    variants.len() > 1 && (0..variants.len()).all(placed) && tell_rows_apart(variants.len(), axes)
+}
+
+/// Whether no two of so many rows are at the same place on these axes.
+fn tell_rows_apart(rows: usize, axes: &[Column]) -> bool {
     let row = |row: usize| axes.iter().map(|axis| axis.text(row)).collect();
-    let mut rows: Vec<Vec<String>> = (0..variants.len()).map(row).collect();
-    let all_placed = rows.iter().all(|row| row.iter().any(|cell| cell != UNKNOWN));
-    rows.sort_unstable();
-    rows.dedup();
-    variants.len() > 1 && all_placed && rows.len() == variants.len()
+    let mut places: Vec<Vec<String>> = (0..rows).map(row).collect();
+    places.sort_unstable();
+    places.dedup();
+    places.len() == rows
 }
 
 /// The axes of the lab's sweeps.

@@ -35,6 +35,6 @@ impl Pitch {
         );
         let matrix = &data.0[0].matrices[index];
         [(to, "to device"), (from, "from device")]
-            .map(|(variant, way)| self.described(variant.group(way).bytes(bytes), way, matrix, memory))
+            .map(|(variant, way)| self.described(variant.group(way).bytes(bytes), [way, memory], None, matrix))
     }
 }
