@@ -1,8 +1,10 @@
-//! The command line: parses the arguments of `host`, runs the subcommand, and turns errors into an exit code. `main` calls it.
+//! The command line: parses the arguments of `host`, runs the subcommand, and turns errors into an
+//! exit code. `main` calls it.
 //!
-//! Only results go to the standard output; notes, progress and errors go to the standard error. The exit code is 0 if every
-//! result was right, 1 if one was wrong or a kernel had a fault, and 2 if the request cannot be carried out; one line then says
-//! why. A signal that ends the program makes it 128 plus the signal's number.
+//! Only results go to the standard output; notes, progress and errors go to the standard error. The
+//! exit code is 0 if every result was right, 1 if one was wrong or a kernel had a fault, and 2 if
+//! the request cannot be carried out; one line then says why. A signal that ends the program makes
+//! it 128 plus the signal's number.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -36,8 +38,9 @@ struct FormatFlag {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Device")]
 struct DeviceFlags {
-    /// Where to run: auto (the first GPU that works, else the simulator), gpu (number 0), gpu:N, sim, or sim:MODEL (`host
-    /// devices` lists the models; sim:MODEL:ca caches loads in L1, sim:MODEL:cg bypasses L1)
+    /// Where to run: auto (the first GPU that works, else the simulator), gpu (number 0), gpu:N,
+    /// sim, or sim:MODEL (`host devices` lists the models; sim:MODEL:ca caches loads in L1,
+    /// sim:MODEL:cg bypasses L1)
     #[arg(long, value_name = "DEVICE", default_value_t)]
     device: DeviceChoice,
     #[command(flatten)]
@@ -48,8 +51,8 @@ struct DeviceFlags {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Device")]
 struct PtxFlag {
-    /// Load the kernels from this PTX file (- for the standard input) instead of the built-in PTX; may be repeated [default:
-    /// $COALESCE_PTX, if set]
+    /// Load the kernels from this PTX file (- for the standard input) instead of the built-in PTX;
+    /// may be repeated [default: $COALESCE_PTX, if set]
     #[arg(long, value_name = "FILE")]
     ptx: Vec<PathBuf>,
 }
@@ -129,7 +132,8 @@ fn exit_code(result: Result<bool>) -> u8 {
     }
 }
 
-/// Ends the program without unfinished files. The exit code is that which a shell reports for a program that the signal killed.
+/// Ends the program without unfinished files. The exit code is that which a shell reports for a
+/// program that the signal killed.
 #[cfg(not(target_family = "wasm"))]
 fn interrupted(signal: i32) {
     device::output_file::remove_unfinished();
@@ -209,8 +213,9 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     let settings: Settings = parsed(matches)?;
     settings.check_format(format)?;
     let report = run_lab(lab, matches, choice, &options, settings)?;
-    // A fault that stops a kernel becomes the program's error. What completed before is still a result. JSON also describes the
-    // fault, as `host run`'s does, so it is written even if nothing completed.
+    // A fault that stops a kernel becomes the program's error. What completed before is still a
+    // result. JSON also describes the fault, as `host run`'s does, so it is written even if nothing
+    // completed.
     if report.variants.iter().any(|variant| variant.stopped.is_none()) || format == Format::Json {
         report::write(&report, format, &mut out)?;
     }
@@ -264,7 +269,8 @@ fn list_devices(choice: DeviceChoice, options: &device::Options, format: Format,
     listing::devices(&devices, &models, format, out)
 }
 
-/// Prints `clap`'s output: help and version to the standard output, an error in the command line as one line to the standard error.
+/// Prints `clap`'s output: help and version to the standard output, an error in the command line as
+/// one line to the standard error.
 fn usage(error: &clap::Error, print: impl FnOnce(&clap::Error) -> std::io::Result<()>) -> u8 {
     match error.kind() {
         ClapError::DisplayHelp | ClapError::DisplayVersion => {

@@ -1,6 +1,6 @@
-//! `host course`: runs every lab with its defaults and prints a line for each, to show whether a machine is ready for a
-//! class. `cli` calls it; it runs labs through [`crate::labs`] as their subcommands do, and writes to the output that it is
-//! given.
+//! `host course`: runs every lab with its defaults and prints a line for each, to show whether a
+//! machine is ready for a class. `cli` calls it; it runs labs through [`crate::labs`] as their
+//! subcommands do, and writes to the output that it is given.
 
 mod page;
 

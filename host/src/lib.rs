@@ -1,4 +1,5 @@
-//! The host: labs, commands and reports, on the devices of the crate [`device`]. The program `host` is a thin shell around this library.
+//! The host: labs, commands and reports, on the devices of the crate [`device`]. The program `host`
+//! is a thin shell around this library.
 //!
 //! Data goes one way:
 //!

@@ -1,5 +1,5 @@
-//! `host list` and `host devices`, in any of the formats. `cli` calls it; `check`, `course`, `compare` and `run` write JSON
-//! and tables with its helpers.
+//! `host list` and `host devices`, in any of the formats. `cli` calls it; `check`, `course`,
+//! `compare` and `run` write JSON and tables with its helpers.
 
 use std::io::Write;
 

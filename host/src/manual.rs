@@ -1,5 +1,5 @@
-//! `host completions SHELL` and `host man [COMMAND]`: what a shell completes, and the manual pages, both made of the command
-//! line's own definition. `cli` calls it.
+//! `host completions SHELL` and `host man [COMMAND]`: what a shell completes, and the manual pages,
+//! both made of the command line's own definition. `cli` calls it.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
-//! The text of kernels' sources, found by the file names in the PTX's line information. Findings and `--lines` look lines
-//! up in it. It reads files of up to 16 MiB and keeps their text.
+//! The text of kernels' sources, found by the file names in the PTX's line information. Findings
+//! and `--lines` look lines up in it. It reads files of up to 16 MiB and keeps their text.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,8 +44,9 @@ impl Sources {
     }
 }
 
-/// The lines of a source file. A relative path starts at the workspace in which the PTX was compiled. That is searched for above
-/// the PTX file, above the current folder and above the program, and last in the workspace that this program was built in.
+/// The lines of a source file. A relative path starts at the workspace in which the PTX was
+/// compiled. That is searched for above the PTX file, above the current folder and above the
+/// program, and last in the workspace that this program was built in.
 fn read(path: &Path, ptx: &Path) -> Option<Lines> {
     #[cfg(target_family = "wasm")]
     if let Some(text) = device::given::text(&path.to_string_lossy()) {

@@ -24,7 +24,8 @@ struct Flush {
     time_ms: f64,
 }
 
-/// If a launch takes the device less than this many times the host's time to submit one, it is over before the next one arrives.
+/// If a launch takes the device less than this many times the host's time to submit one, it is over
+/// before the next one arrives.
 const HOST_BOUND: f64 = 1.5;
 
 /// The maximum number of fills to keep the device busy with.
@@ -45,7 +46,8 @@ impl Stopwatch {
         Ok(Some(Self { device: device.clone(), policy, flush: Flush::new(device)? }))
     }
 
-    /// Times the device's own copy of this many bytes, as a yardstick. `None` if there is no room for it beside the lab's data.
+    /// Times the device's own copy of this many bytes, as a yardstick. `None` if there is no room
+    /// for it beside the lab's data.
     pub fn copy(&mut self, bytes: u64) -> Result<Option<DeviceCopy>> {
         let device = self.device.clone();
         if bytes == 0 || device.available()? < bytes.saturating_mul(2) {
@@ -87,8 +89,8 @@ impl Flush {
     }
 }
 
-/// How many fills of the flush buffer keep the device busy while the host submits this many launches. None, unless a launch is so
-/// short that the device would wait for the host.
+/// How many fills of the flush buffer keep the device busy while the host submits this many
+/// launches. None, unless a launch is so short that the device would wait for the host.
 fn fills(launches: u32, submission_ms: f64, launch_ms: f64, fill_ms: f64) -> u32 {
     if HOST_BOUND * submission_ms <= launch_ms {
         return 0;

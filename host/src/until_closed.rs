@@ -1,5 +1,5 @@
-//! An output whose reader may close it early, as `head` does. The rest is then discarded; the program does and returns the
-//! same. `cli` writes all results through it.
+//! An output whose reader may close it early, as `head` does. The rest is then discarded; the
+//! program does and returns the same. `cli` writes all results through it.
 
 use std::io::{ErrorKind, Result, Write};
 

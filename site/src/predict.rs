@@ -1,5 +1,5 @@
-//! The exercises that need no compiler: given kernels, and questions that a reader answers and the simulator judges. They are those
-//! of `cargo learn`, from the same files.
+//! The exercises that need no compiler: given kernels, and questions that a reader answers and the
+//! simulator judges. They are those of `cargo learn`, from the same files.
 
 use std::fs;
 use std::path::Path;

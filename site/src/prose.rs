@@ -9,8 +9,8 @@ pub fn document(source: &str) -> String {
     lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
 }
 
-/// A text as HTML. Its headings stand `deeper` levels below where they are; `link` changes an address, or takes the link away; that
-/// of a Rust item, ``[`name`]``, is ``item:`name` ``.
+/// A text as HTML. Its headings stand `deeper` levels below where they are; `link` changes an
+/// address, or takes the link away; that of a Rust item, ``[`name`]``, is ``item:`name` ``.
 pub fn markup(text: &str, deeper: usize, link: &dyn Fn(&str) -> Option<String>) -> Markup {
     let item = |broken: BrokenLink<'_>| Some((format!("item:{}", broken.reference).into(), CowStr::from("")));
     let parser = Parser::new_with_broken_link_callback(text, Options::ENABLE_TABLES, Some(item));

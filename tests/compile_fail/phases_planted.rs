@@ -1,4 +1,5 @@
-//! Planted races of `tests/planted`, written in phases: one error in each function. `tests/compile_fail.rs` expects these messages.
+//! Planted races of `tests/planted`, written in phases: one error in each function.
+//! `tests/compile_fail.rs` expects these messages.
 
 //~ cannot borrow `tile` as immutable because it is also borrowed as mutable
 //~ cannot borrow `sums` as immutable because it is also borrowed as mutable

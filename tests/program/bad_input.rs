@@ -1,4 +1,5 @@
-//! Tests of bad input: one line on the standard error that says what, where and what to do, exit code 2, and no other output.
+//! Tests of bad input: one line on the standard error that says what, where and what to do, exit
+//! code 2, and no other output.
 
 use crate::{fails, host};
 

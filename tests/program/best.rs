@@ -2,7 +2,8 @@
 
 use crate::{host, json};
 
-/// Sizes at which the blocks of a kernel meet: several blocks for a vector, for a row and for a column, and tiles that blocks share.
+/// Sizes at which the blocks of a kernel meet: several blocks for a vector, for a row and for a
+/// column, and tiles that blocks share.
 const RUNS: [&str; 9] = [
     "reduce --best --size 100000 --operation sum,min --type f32,i32",
     "reduce --best --size 1000",

@@ -1,7 +1,8 @@
 //! Tests of the README and `docs/`: every command in them runs, and prints the output below it.
 //!
-//! A block that begins with `$ COMMAND` has the command's output below it; `...` stands for omitted lines. In an indented block
-//! each line is a command, which must succeed. [`ELSEWHERE`] lists the commands that this test cannot run.
+//! A block that begins with `$ COMMAND` has the command's output below it; `...` stands for omitted
+//! lines. In an indented block each line is a command, which must succeed. [`ELSEWHERE`] lists the
+//! commands that this test cannot run.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -84,7 +85,8 @@ fn links_and_paths_in_the_documents_lead_somewhere() {
         let folder = root.join(&document).parent().expect("a folder").to_owned();
         let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
         let links = links.filter(|link| !link.is_empty() && !link.contains("://")).map(|link| folder.join(link));
-        // Every second piece between backticks is code; a path in it is one word. Files that users create do not exist here.
+        // Every second piece between backticks is code; a path in it is one word. Files that users
+        // create do not exist here.
         let code =
             text.split('`').skip(1).step_by(2).filter(|code| folders.iter().any(|begin| code.starts_with(begin)));
         let paths = code.filter(|code| !code.contains(|c: char| c.is_whitespace() || "*{<".contains(c)));
@@ -107,7 +109,8 @@ fn lines_of_the_documents_have_at_most_100_columns() {
     for document in documents(&root) {
         let text = fs::read_to_string(root.join(&document)).expect("the document");
         for (index, line) in text.lines().enumerate() {
-            // Rows of tables cannot be wrapped, nor can what the program prints or a command that is copied from a page.
+            // Rows of tables cannot be wrapped, nor can what the program prints or a command that
+            // is copied from a page.
             let as_it_is = ["|", "    ", "$ ", "cargo run ", "<!--"].iter().any(|begin| line.starts_with(begin));
             assert!(as_it_is || line.chars().count() <= 100, "{document}:{}: {line}", index + 1);
         }

@@ -1,6 +1,7 @@
-//! Tests of the GPU code on a fake driver: `fake_driver/libcuda.rs`, compiled to `libcuda.so.1`. Its kernels do nothing, so a lab's
-//! results are wrong; everything else must work as on a GPU, whichever function of the driver fails. The clock comes from a fake
-//! management library, `fake_driver/libnvml.rs`.
+//! Tests of the GPU code on a fake driver: `fake_driver/libcuda.rs`, compiled to `libcuda.so.1`.
+//! Its kernels do nothing, so a lab's results are wrong; everything else must work as on a GPU,
+//! whichever function of the driver fails. The clock comes from a fake management library,
+//! `fake_driver/libnvml.rs`.
 
 use std::path::Path;
 use std::process::Command;
@@ -100,8 +101,8 @@ pub(super) fn compile(folder: &Path, name: &str, text: &str) {
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
 }
 
-/// The attributes that a launch with these arguments has if it has any; of a lab, a kernel that waits by itself. An attribute is its
-/// number, padding and the first words of its value.
+/// The attributes that a launch with these arguments has if it has any; of a lab, a kernel that
+/// waits by itself. An attribute is its number, padding and the first words of its value.
 fn attributes(arguments: &str) -> String {
     let is_cooperative = arguments.contains("--cooperative");
     let waits = arguments.contains("waits.ptx") || !arguments.starts_with("run ");
@@ -322,7 +323,8 @@ fn a_driver_without_a_gpu_is_reported() {
     assert!(note.starts_with("note: running on the simulator: ") && note.lines().count() == 1, "{note}");
 }
 
-/// Lines that a kernel asked level 2 to keep would survive the flush, so they are made ordinary before each variant and each flush.
+/// Lines that a kernel asked level 2 to keep would survive the flush, so they are made ordinary
+/// before each variant and each flush.
 #[test]
 fn cold_launches_find_nothing_that_level_2_was_to_keep() {
     let refused = |failing: &str, l2: &str| {

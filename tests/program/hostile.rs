@@ -1,5 +1,5 @@
-//! Tests of hostile input: PTX and arguments that are too large, too deep or too long. Each gives one line, in bounded time and
-//! memory.
+//! Tests of hostile input: PTX and arguments that are too large, too deep or too long. Each gives
+//! one line, in bounded time and memory.
 
 use std::fmt::Write;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Tests of `--memory-limit`, `--heap-limit`, `--output-limit`, `--step-limit` and `--fault-limit`, for `run` and for labs, and
-//! of outputs that cannot be written.
+//! Tests of `--memory-limit`, `--heap-limit`, `--output-limit`, `--step-limit` and `--fault-limit`,
+//! for `run` and for labs, and of outputs that cannot be written.
 
 use std::fs;
 use std::path::Path;
@@ -106,7 +106,8 @@ fn memory_ends_where_the_flag_says() {
     fails(run("4K", "u32[1025]"), 2, &["argument u32[1025]", "4.00 KiB", " (--memory-limit allows 4.00 KiB)\n"]);
     fails(run("4095", "u32[1024]=rand:1"), 2, &["argument u32[1024]=rand:1", "memory"]);
     fails(run("0", "u32[1]"), 2, &["--memory-limit", "give at least 1 byte"]);
-    // A buffer of the simulator is smaller than 4 GiB, however much memory there is. This is checked before random numbers are made.
+    // A buffer of the simulator is smaller than 4 GiB, however much memory there is. This is
+    // checked before random numbers are made.
     fails(run("1T", "u32[2000000000]=rand:1"), 2, &["one buffer of the simulator"]);
     for wrong in ["4Q", "-1", "1.5G", "17179869184G"] {
         fails(run(wrong, "u32[1]"), 2, &["--memory-limit"]);

@@ -1,5 +1,6 @@
-//! Tests of `--peer` on the fake driver, with fakes of cuBLAS and of the library of `docs/compare/cub.cu` that compute on the
-//! CPU: the libraries' rows must be right, although the lab's own kernels do nothing there.
+//! Tests of `--peer` on the fake driver, with fakes of cuBLAS and of the library of
+//! `docs/compare/cub.cu` that compute on the CPU: the libraries' rows must be right, although the
+//! lab's own kernels do nothing there.
 
 use std::path::Path;
 use std::sync::LazyLock;

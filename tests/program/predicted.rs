@@ -33,7 +33,8 @@ fn the_simulator_predicts_as_an_h200_or_as_its_model() {
     }
 }
 
-/// Where launches take most of the time it says nothing about the kernels: without a model, it is there only if asked for.
+/// Where launches take most of the time it says nothing about the kernels: without a model, it is
+/// there only if asked for.
 #[test]
 fn data_that_is_too_small_has_counts_alone() {
     let small = "vector --copy4 --copy16 --size 4096 --device sim";

@@ -1,4 +1,5 @@
-//! Tests of blocks that wait for each other: `--cooperative`, blocks that wait for later ones without it, and launches by kernels.
+//! Tests of blocks that wait for each other: `--cooperative`, blocks that wait for later ones
+//! without it, and launches by kernels.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -6,10 +6,12 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Builds an example of this package against what is already built. Returns whether it compiled, and the compiler's messages.
+/// Builds an example of this package against what is already built. Returns whether it compiled,
+/// and the compiler's messages.
 fn build(example: &str) -> (bool, String) {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // From the workspace's root, so that the dependencies have the features that `cargo test` there has built them with.
+    // From the workspace's root, so that the dependencies have the features that `cargo test` there
+    // has built them with.
     command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
     command.args([
         "build",

@@ -57,13 +57,14 @@ const WITH_ARBITRATION: [[&str; 2]; 3] = [
     ],
 ];
 
-/// The constant cache's requests, one for each address, and the instructions that make them. Their difference is compared: a kernel
-/// loads its parameters as constants, too, as often as the assembler likes, but one address at a time.
+/// The constant cache's requests, one for each address, and the instructions that make them. Their
+/// difference is compared: a kernel loads its parameters as constants, too, as often as the
+/// assembler likes, but one address at a time.
 const CONSTANT: [&str; 2] = ["idc__requests.sum", "smsp__inst_executed_op_ldc.sum"];
 const CONSTANT_IN_PTX: [&str; 2] = ["ptx__addresses_op_ld_constant.sum", "ptx__inst_executed_op_ld_constant.sum"];
 
-/// Metrics that depend on timing if the last block polls for the others' results: how often it polls, and how many lanes find
-/// something at once and empty their slots together.
+/// Metrics that depend on timing if the last block polls for the others' results: how often it
+/// polls, and how many lanes find something at once and empty their slots together.
 const POLLED: [&str; 8] = [
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -86,12 +87,13 @@ fn polled(kernel: &str, counted: &BTreeMap<&str, f64>) -> bool {
     waits && stores > 1.0 || kernel.starts_with("rows_") && kernel.ends_with("_blocks")
 }
 
-/// Metrics of loads that the profiler collects from load instructions, which do not include asynchronous copies. The simulator
-/// counts these as loads here, too.
+/// Metrics of loads that the profiler collects from load instructions, which do not include
+/// asynchronous copies. The simulator counts these as loads here, too.
 const WITHOUT_COPIES: &str = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct";
 
-/// The simulator's value of a metric. The profiler has wavefronts twice: counted in the unit (`l1tex__`), and computed from the
-/// instructions' addresses (`smsp__sass_`), without other traffic in the unit.
+/// The simulator's value of a metric. The profiler has wavefronts twice: counted in the unit
+/// (`l1tex__`), and computed from the instructions' addresses (`smsp__sass_`), without other
+/// traffic in the unit.
 fn simulated_name(metric: &str) -> String {
     metric.replace("smsp__sass_l1tex_", "l1tex__")
 }

@@ -171,9 +171,9 @@ fn numbers(random: &mut Random, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Kernels that cannot run on random numbers: those for which PTX allows a tolerance; `fns`, whose base is undefined beyond 31;
-/// 64-bit `bfe`, whose position an H200 does not take modulo 256 as the PTX manual says; and conversions to tf32, for which it
-/// keeps other bits of a NaN.
+/// Kernels that cannot run on random numbers: those for which PTX allows a tolerance; `fns`, whose
+/// base is undefined beyond 31; 64-bit `bfe`, whose position an H200 does not take modulo 256 as
+/// the PTX manual says; and conversions to tf32, for which it keeps other bits of a NaN.
 fn left_out(test: &Test) -> bool {
     test.trap.is_some()
         || test.simulator_only
@@ -217,7 +217,8 @@ fn devices_agree_on_random_numbers() {
     assert!(failures.is_empty(), "{} kernels differ:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// After a fault a GPU runs nothing more for the same process. `COALESCE_ONLY=tensors.ptx:132` runs only the test of that line.
+/// After a fault a GPU runs nothing more for the same process. `COALESCE_ONLY=tensors.ptx:132` runs
+/// only the test of that line.
 fn is_asked_for(file: &str, test: &Test) -> bool {
     std::env::var("COALESCE_ONLY").map_or(true, |only| only == format!("{file}:{}", test.line))
 }
@@ -302,7 +303,8 @@ fn programs_of_other_compilers_do_what_their_comments_say_and_are_not_blamed() {
     }
 }
 
-/// The expected findings for a test's kernel in this PTX file. A variant after the kind names the files to which it applies.
+/// The expected findings for a test's kernel in this PTX file. A variant after the kind names the
+/// files to which it applies.
 fn blamed_in(test: &Test, file: &str) -> Vec<String> {
     let kinds = test.blamed.iter().filter_map(|line| match line.split_once(' ') {
         Some((kind, variant)) => file.ends_with(&format!(".{variant}.ptx")).then(|| kind.to_owned()),
@@ -346,8 +348,8 @@ fn what_programs_of_other_compilers_do_and_cost_depends_on_neither_checks_nor_th
     assert!(failures.is_empty(), "{} launches differ:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// A model runs the blocks of a cluster side by side, each on its own multiprocessor. The simulator's own tests check this for the
-/// `.ptx` files.
+/// A model runs the blocks of a cluster side by side, each on its own multiprocessor. The
+/// simulator's own tests check this for the `.ptx` files.
 #[test]
 fn clusters_of_other_compilers_do_and_cost_on_a_model_what_they_do_without_one() {
     let hopper = Model::named("hopper").expect("there is one");

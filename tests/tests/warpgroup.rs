@@ -170,7 +170,8 @@ fn module() -> PathBuf {
     path
 }
 
-/// The layout of a matrix in shared memory: the swizzle's bytes (16: none), strides, where it starts, and where its pattern starts.
+/// The layout of a matrix in shared memory: the swizzle's bytes (16: none), strides, where it
+/// starts, and where its pattern starts.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     line: usize,

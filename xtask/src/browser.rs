@@ -1,6 +1,7 @@
-//! `cargo xtask browser`: writes the reports that the programs can write, and opens each in Chromium: it must load with nothing on
-//! the console, sort, unfold, fit 1280 and 400 pixels, and be accessible. `tests/browser/check.mjs` looks at them, by
-//! playwright-core and axe-core, which npm installs there. `main` calls it; it writes into `tests/browser/node_modules`, and the
+//! `cargo xtask browser`: writes the reports that the programs can write, and opens each in
+//! Chromium: it must load with nothing on the console, sort, unfold, fit 1280 and 400 pixels, and
+//! be accessible. `tests/browser/check.mjs` looks at them, by playwright-core and axe-core, which
+//! npm installs there. `main` calls it; it writes into `tests/browser/node_modules`, and the
 //! folders that are named.
 
 use std::fs;
@@ -114,7 +115,8 @@ fn install(tests: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a page of each kind into `pages`: of each lab, with its sweep, of kernels, the course, a comparison, and of exercises.
+/// Writes a page of each kind into `pages`: of each lab, with its sweep, of kernels, the course, a
+/// comparison, and of exercises.
 fn write(root: &Path, pages: &Path, scratch: &Path) -> Result<(), Error> {
     let (host, learn) = (sibling("host")?, sibling("learn")?);
     // The exit code may say that what ran was wrong: a page shows that.

@@ -18,8 +18,8 @@ pub struct Options {
     #[arg(long = "crate", value_name = "DIR")]
     krate: Option<PathBuf>,
 
-    /// The architecture to compile for, such as sm_90; may be repeated. PTX for one architecture also runs on later ones [default:
-    /// the architectures of the existing PTX files, or sm_75]
+    /// The architecture to compile for, such as sm_90; may be repeated. PTX for one architecture
+    /// also runs on later ones [default: the architectures of the existing PTX files, or sm_75]
     #[arg(long = "arch", value_name = "ARCH")]
     architectures: Vec<NvvmArch>,
 
@@ -108,7 +108,8 @@ impl Kernels {
         if found.is_empty() { vec![NvvmArch::default()] } else { found }
     }
 
-    /// A path for messages: relative to the workspace's root within it, else relative to the crate as the user named it.
+    /// A path for messages: relative to the workspace's root within it, else relative to the crate
+    /// as the user named it.
     fn shown(&self, path: &Path) -> String {
         let relative = self.root.as_ref().and_then(|root| path.strip_prefix(root).ok());
         relative.unwrap_or(path).display().to_string()

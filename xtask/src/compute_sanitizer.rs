@@ -1,11 +1,12 @@
-//! `cargo xtask compute-sanitizer`: runs the suite of planted bugs on a GPU under each tool of NVIDIA's compute-sanitizer, as the
-//! yardstick for the simulator's sanitizer.
+//! `cargo xtask compute-sanitizer`: runs the suite of planted bugs on a GPU under each tool of
+//! NVIDIA's compute-sanitizer, as the yardstick for the simulator's sanitizer.
 //!
-//! The results go to a file of tab-separated lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE`, below a heading with the machine
-//! and the version. The tests make the tables in `docs/PLANTED.md` and `docs/results/planted.md` from it.
+//! The results go to a file of tab-separated lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE`,
+//! below a heading with the machine and the version. The tests make the tables in `docs/PLANTED.md`
+//! and `docs/results/planted.md` from it.
 //!
-//! Some of these kernels hang a GPU. So each run has a time limit, is killed with all its processes, and writes its line at once;
-//! kernels that may hang run last.
+//! Some of these kernels hang a GPU. So each run has a time limit, is killed with all its
+//! processes, and writes its line at once; kernels that may hang run last.
 
 use std::env;
 use std::fs::{self, File};

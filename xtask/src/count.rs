@@ -1,9 +1,10 @@
 //! `cargo xtask count`: counts the labs' kernels on a GPU with Nsight Compute, as the reference for the simulator's
 //! counters. `main` calls it.
 //!
-//! `tests/tests/data/h200_labs.json` names the runs and the metrics. This chore runs each under `ncu` and writes the counts of
-//! every launch back to the file, in the order of the launches. The test `tests/tests/counters.rs` compares the simulator with
-//! them. To add a run or a metric, add it to the file without counts, then run this chore.
+//! `tests/tests/data/h200_labs.json` names the runs and the metrics. This chore runs each under
+//! `ncu` and writes the counts of every launch back to the file, in the order of the launches. The
+//! test `tests/tests/counters.rs` compares the simulator with them. To add a run or a metric, add
+//! it to the file without counts, then run this chore.
 
 use std::fs;
 use std::path::{Path, PathBuf};

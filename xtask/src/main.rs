@@ -1,20 +1,22 @@
 //! The workspace's chores, run as `cargo xtask <chore>`:
 //!
-//! - `build-ptx` compiles the crate `kernels` to the PTX that is checked in, or checks that it is not stale; `--crate` takes any
-//!   other crate of kernels;
+//! - `build-ptx` compiles the crate `kernels` to the PTX that is checked in, or checks that it is
+//!   not stale; `--crate` takes any other crate of kernels;
 //! - `new-kernels` makes a crate of kernels outside this repository, with a program that launches them;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
 //! - `pictures` draws the pictures of the documents into `docs/pictures`, or checks them;
 //! - `site` builds the course as a static site, in which the labs run in a browser, and serves it;
 //! - `browser` opens the reports in Chromium, and checks that they work there;
-//! - `results` times the labs on a GPU, beside the same kernels compiled by nvcc, and writes `docs/RESULTS.md` and its data;
+//! - `results` times the labs on a GPU, beside the same kernels compiled by nvcc, and writes
+//!   `docs/RESULTS.md` and its data;
 //! - `compare` times the best kernels beside cuBLAS and CUB, and writes `docs/PEERS.md` and its data;
 //! - `time` predicts the labs' times on the simulator, compares them with those on a GPU, and writes `docs/TIME.md`;
-//! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, as the reference for the simulator's counters;
+//! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, as the reference for
+//!   the simulator's counters;
 //! - `compute-sanitizer` runs the suite of planted bugs on a GPU under NVIDIA's tool.
 //!
-//! The exit code is 0 for success, 1 if the chore failed or the PTX is stale, and 2 for wrong arguments. Each error is a message on
-//! stderr that says what to do.
+//! The exit code is 0 for success, 1 if the chore failed or the PTX is stale, and 2 for wrong
+//! arguments. Each error is a message on stderr that says what to do.
 
 mod browser;
 mod build_ptx;

@@ -1,5 +1,6 @@
-//! Shared by the chores that measure on a GPU: their options and errors, the programs that they run, and what these report
-//! of the machine. `compare`, `results` and `count` use it; it runs programs and writes nothing.
+//! Shared by the chores that measure on a GPU: their options and errors, the programs that they
+//! run, and what these report of the machine. `compare`, `results` and `count` use it; it runs
+//! programs and writes nothing.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -123,8 +124,9 @@ pub fn succeed(command: &mut Command) -> Result<String, Failed> {
     Err(Failed::of(command, said.lines().last().unwrap_or("it printed nothing")))
 }
 
-/// A program of this workspace, which cargo builds, beside this one. With `COALESCE_BUILT` in the environment it is there already:
-/// cargo would compile it anew, with the features that it has alone.
+/// A program of this workspace, which cargo builds, beside this one. With `COALESCE_BUILT` in the
+/// environment it is there already: cargo would compile it anew, with the features that it has
+/// alone.
 ///
 /// # Errors
 ///

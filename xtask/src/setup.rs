@@ -1,8 +1,8 @@
-//! `cargo xtask setup`: finds the compiler for GPU kernels, or installs it. `main` calls it; it changes the machine only by
-//! what it says it installs.
+//! `cargo xtask setup`: finds the compiler for GPU kernels, or installs it. `main` calls it; it
+//! changes the machine only by what it says it installs.
 //!
-//! It uses an installed compiler if there is one. Otherwise it tries rustup's components `rust-src` and `llvm-tools` for the
-//! active toolchain, and if these are not available, Debian's packages.
+//! It uses an installed compiler if there is one. Otherwise it tries rustup's components `rust-src`
+//! and `llvm-tools` for the active toolchain, and if these are not available, Debian's packages.
 
 use std::env;
 use std::ffi::OsStr;
@@ -99,7 +99,8 @@ impl Means {
         }
     }
 
-    /// The first steps with Debian's packages: the compiler and its sources. The version of its LLVM is known after that.
+    /// The first steps with Debian's packages: the compiler and its sources. The version of its
+    /// LLVM is known after that.
     fn debian_rust_steps(&self) -> Vec<Step> {
         match (self.apt, self.privilege) {
             (true, Some(privilege)) => vec![

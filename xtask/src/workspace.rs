@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 #[error("this is not the kernels' workspace: run `cargo xtask` in one of its folders")]
 pub struct NotInWorkspace;
 
-/// The root folder: the parent of this package when cargo runs it, else the nearest folder that contains the crate of kernels.
+/// The root folder: the parent of this package when cargo runs it, else the nearest folder that
+/// contains the crate of kernels.
 pub fn root() -> Result<PathBuf, NotInWorkspace> {
     let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let current = env::current_dir().ok();

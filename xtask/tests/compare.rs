@@ -1,4 +1,5 @@
-//! Tests of `cargo xtask compare` with a fake program and a fake compiler: which commands it runs, and what it saves and writes.
+//! Tests of `cargo xtask compare` with a fake program and a fake compiler: which commands it runs,
+//! and what it saves and writes.
 #![cfg(unix)]
 
 use std::fs;
@@ -8,7 +9,8 @@ use std::path::PathBuf;
 use assert_cmd::Command;
 use predicates::prelude::{PredicateBooleanExt, predicate};
 
-/// A fake `host`, which reports every row that a lab may have. FAKE_MISSING leaves one out, and FAKE_WRONG makes one wrong.
+/// A fake `host`, which reports every row that a lab may have. FAKE_MISSING leaves one out, and
+/// FAKE_WRONG makes one wrong.
 const HOST: &str = r#"#!/bin/sh
 echo "$@" >> log
 if [ "$1" = devices ]; then

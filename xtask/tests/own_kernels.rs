@@ -1,5 +1,6 @@
-//! Tests of a crate of kernels outside this repository: what `new-kernels` makes and refuses, and `build-ptx --crate`. `.ci/run`
-//! also builds the program of such a crate and runs its tests, which takes minutes.
+//! Tests of a crate of kernels outside this repository: what `new-kernels` makes and refuses, and
+//! `build-ptx --crate`. `.ci/run` also builds the program of such a crate and runs its tests, which
+//! takes minutes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -264,7 +265,8 @@ fn ptx_of_any_crate_can_be_checked() {
     );
 }
 
-/// Like all tests that compile kernels, this one is skipped without the compiler unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
+/// Like all tests that compile kernels, this one is skipped without the compiler unless
+/// `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
 #[test]
 fn the_kernels_of_a_new_crate_compile() {
     if let Err(error) = DeviceCompiler::find() {

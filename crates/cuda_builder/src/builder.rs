@@ -22,9 +22,9 @@ pub type Runner<'a> = &'a dyn Fn(&mut Command) -> io::Result<Output>;
 
 /// Compiles a crate of kernels to PTX.
 ///
-/// Rust-CUDA's builder has the same methods. Two defaults differ: line information is kept ([`DebugInfo::LineTables`]), and
-/// products and sums are not fused implicitly ([`fma_contraction`](Self::fma_contraction)), so that results equal the
-/// CPU's bit by bit.
+/// Rust-CUDA's builder has the same methods. Two defaults differ: line information is kept
+/// ([`DebugInfo::LineTables`]), and products and sums are not fused implicitly
+/// ([`fma_contraction`](Self::fma_contraction)), so that results equal the CPU's bit by bit.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct CudaBuilder {
     pub(crate) path: PathBuf,
@@ -118,9 +118,9 @@ impl CudaBuilder {
         self
     }
 
-    /// Whether barriers are checked: those that not all threads of a block may reach are errors in safe kernels and warnings in
-    /// `unsafe` ones. Without the check they are left to the simulator, which reports the threads that wait. Phases are always
-    /// checked.
+    /// Whether barriers are checked: those that not all threads of a block may reach are errors in
+    /// safe kernels and warnings in `unsafe` ones. Without the check they are left to the
+    /// simulator, which reports the threads that wait. Phases are always checked.
     #[must_use]
     pub fn check_barriers(mut self, check: bool) -> Self {
         self.check_barriers = check;

@@ -1,7 +1,8 @@
 //! Compiles a crate of kernels, written in Rust, to PTX.
 //!
-//! The names are those of Rust-CUDA's `cuda_builder`. The compiler is rustc's own NVPTX backend instead of a separate one, so any
-//! recent rustc with its `rust-src` and the `opt` and `llc` of its LLVM works.
+//! The names are those of Rust-CUDA's `cuda_builder`. The compiler is rustc's own NVPTX backend
+//! instead of a separate one, so any recent rustc with its `rust-src` and the `opt` and `llc` of
+//! its LLVM works.
 //!
 //! ```no_run
 //! use cuda_builder::{CudaBuilder, NvvmArch};
@@ -14,16 +15,17 @@
 //!
 //! 1. [`toolchain`] finds the compiler;
 //! 2. `rustc` runs it through cargo, with `core` built from source, and gets one module of textual LLVM IR;
-//! 3. `ir` drops what no kernel needs, moves variables to the address spaces that Rust cannot express, and puts launch bounds
-//!    on kernels;
+//! 3. `ir` drops what no kernel needs, moves variables to the address spaces that Rust cannot
+//!    express, and puts launch bounds on kernels;
 //! 4. `uniform` proves that all threads of a block go through the same barriers;
 //! 5. `llvm` runs `opt` and `llc`;
-//! 6. `ptx` tidies the PTX (each instruction gets a line of the kernel crate) and checks it (shared variables are only reached
-//!    by `.shared` accesses);
+//! 6. `ptx` tidies the PTX (each instruction gets a line of the kernel crate) and checks it (shared
+//!    variables are only reached by `.shared` accesses);
 //! 7. [`SourceDigest`] adds the digest of the sources.
 //!
-//! [`Prepared`] splits the second step, for sources that are not trusted: cargo compiles the dependencies, and then rustc alone
-//! compiles one crate against them, in whatever confinement the caller runs it.
+//! [`Prepared`] splits the second step, for sources that are not trusted: cargo compiles the
+//! dependencies, and then rustc alone compiles one crate against them, in whatever confinement the
+//! caller runs it.
 //!
 //! The same sources and the same compiler make the same bytes, in any folder.
 //!

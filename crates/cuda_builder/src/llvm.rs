@@ -20,16 +20,18 @@ use crate::{CudaBuilder, CudaBuilderError, NvvmArch};
 const ADVICE: &str = "look at the intermediate LLVM IR (`cargo xtask build-ptx --emit-llvm DIR`), or take another version of \
                       the compiler";
 
-/// The inlining threshold of functions with an inline hint, such as closures and `#[inline]` functions. A closure that is not
-/// inlined takes its captures by address, and arrays whose address is taken are in local memory instead of registers, so the
-/// body of an unrolled loop must be inlined however large it is.
+/// The inlining threshold of functions with an inline hint, such as closures and `#[inline]`
+/// functions. A closure that is not inlined takes its captures by address, and arrays whose address
+/// is taken are in local memory instead of registers, so the body of an unrolled loop must be
+/// inlined however large it is.
 const INLINE_CLOSURES: &str = "-inlinehint-threshold=20000";
 
 /// Optimises `input` into `output`, both textual IR.
 ///
-/// Only kernels and the symbols that the host may look up are visible, so everything else is inlined or dropped. After the usual
-/// passes come two for `llc`, which infer address spaces and alignment. Then `llc` joins loads of four neighbours. Otherwise
-/// `ptxas` would, and the loads in the PTX, which the simulator counts, would not be those of the GPU.
+/// Only kernels and the symbols that the host may look up are visible, so everything else is
+/// inlined or dropped. After the usual passes come two for `llc`, which infer address spaces and
+/// alignment. Then `llc` joins loads of four neighbours. Otherwise `ptxas` would, and the loads in
+/// the PTX, which the simulator counts, would not be those of the GPU.
 pub(crate) fn optimise(
     compiler: &DeviceCompiler,
     builder: &CudaBuilder,
@@ -44,8 +46,8 @@ pub(crate) fn optimise(
     run(opt, "opt", runner)
 }
 
-/// Inlines functions in `input` and keeps local variables in values, for the check of barriers. None of these passes joins or
-/// copies blocks.
+/// Inlines functions in `input` and keeps local variables in values, for the check of barriers.
+/// None of these passes joins or copies blocks.
 pub(crate) fn inline(
     compiler: &DeviceCompiler,
     builder: &CudaBuilder,
@@ -62,8 +64,9 @@ pub(crate) fn inline(
 
 /// Compiles the IR of `input` to the PTX of `output`.
 ///
-/// Loops keep their counters (`-disable-lsr`), as in nvcc's PTX: `ptxas` unrolls a loop with a counter, and computes its addresses
-/// itself. It does not unroll loops that `llc` has reduced to running pointers.
+/// Loops keep their counters (`-disable-lsr`), as in nvcc's PTX: `ptxas` unrolls a loop with a
+/// counter, and computes its addresses itself. It does not unroll loops that `llc` has reduced to
+/// running pointers.
 pub(crate) fn compile(
     compiler: &DeviceCompiler,
     builder: &CudaBuilder,
@@ -80,8 +83,9 @@ pub(crate) fn compile(
     run(llc, "llc", runner)
 }
 
-/// The option of `llc` for the PTX version. By default it is the oldest that the architecture needs; the eviction priorities of
-/// `cuda_std::mem` need 7.4 (CUDA 11.4), which is the default from Ada on.
+/// The option of `llc` for the PTX version. By default it is the oldest that the architecture
+/// needs; the eviction priorities of `cuda_std::mem` need 7.4 (CUDA 11.4), which is the default
+/// from Ada on.
 fn ptx_version(arch: NvvmArch) -> Option<&'static str> {
     (arch < NvvmArch::Compute87).then_some("-mattr=+ptx74")
 }

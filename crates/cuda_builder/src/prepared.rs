@@ -1,9 +1,10 @@
-//! Compiles sources that are not trusted: the crate's dependencies are compiled before, by cargo, and then rustc, `opt` and `llc`
-//! compile other sources against them. The caller runs all of these, and can confine the last three.
+//! Compiles sources that are not trusted: the crate's dependencies are compiled before, by cargo,
+//! and then rustc, `opt` and `llc` compile other sources against them. The caller runs all of
+//! these, and can confine the last three.
 //!
-//! *Invariant:* nothing but the three programs, run by the caller's [`Runner`], opens a file of the sources. They read what
-//! [`Prepared::reads`] lists and the folder that they are run in, write to that folder only, and find two variables in their
-//! environment.
+//! *Invariant:* nothing but the three programs, run by the caller's [`Runner`], opens a file of the
+//! sources. They read what [`Prepared::reads`] lists and the folder that they are run in, write to
+//! that folder only, and find two variables in their environment.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,8 @@ pub struct Prepared {
 }
 
 impl CudaBuilder {
-    /// Compiles the dependencies of the crate, unless they are compiled already, and the crate itself, with cargo, which `runner` runs.
+    /// Compiles the dependencies of the crate, unless they are compiled already, and the crate
+    /// itself, with cargo, which `runner` runs.
     ///
     /// # Errors
     ///
@@ -70,15 +72,16 @@ impl Prepared {
         self.compiler.to_string()
     }
 
-    /// The files and folders that the programs read, besides the system's libraries and the folder that they are run in.
+    /// The files and folders that the programs read, besides the system's libraries and the folder
+    /// that they are run in.
     pub fn reads(&self) -> Vec<PathBuf> {
         let dependencies = self.workspace.source_folders.iter().filter(|folder| **folder != self.workspace.folder);
         let sources = dependencies.map(|folder| folder.join("src"));
         self.compiler.files().into_iter().chain(self.folders.clone()).chain(sources).collect()
     }
 
-    /// Compiles the crate whose root is `source`, a path relative to `folder`, which receives everything that is written. Returns
-    /// the PTX.
+    /// Compiles the crate whose root is `source`, a path relative to `folder`, which receives
+    /// everything that is written. Returns the PTX.
     ///
     /// # Errors
     ///
@@ -94,7 +97,8 @@ impl Prepared {
         if !output.status.success() {
             let messages = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             let (package, arch) = (workspace.package.clone(), builder.arch);
-            // Errors and panics of rustc. The sources may have it say anything: what has happened, its status alone shows.
+            // Errors and panics of rustc. The sources may have it say anything: what has happened,
+            // its status alone shows.
             return Err(match matches!(output.status.code(), Some(1 | 101)) && messages.lines().any(is_error) {
                 true => CudaBuilderError::BuildFailed { package, arch, messages },
                 false => CudaBuilderError::Tool {

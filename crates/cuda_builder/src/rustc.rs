@@ -32,8 +32,8 @@ const FOREIGN: [&str; 10] = [
 
 /// Compiles the crate together with `core`, and returns the path of the IR.
 ///
-/// The profile is set by environment variables, so the kernels' workspace needs none. rustc runs no LLVM pass; `opt` runs them
-/// all, after the rewrite.
+/// The profile is set by environment variables, so the kernels' workspace needs none. rustc runs no
+/// LLVM pass; `opt` runs them all, after the rewrite.
 pub(crate) fn emit_ir(
     builder: &CudaBuilder,
     compiler: &DeviceCompiler,
@@ -86,8 +86,8 @@ pub(crate) fn cargo(
 /// What rustc finds in its environment.
 pub(crate) fn environment(builder: &CudaBuilder) -> [(&'static str, String); 2] {
     let arch = builder.arch.target().trim_start_matches("sm_").trim_end_matches(['a', 'f']);
-    // The first allows -Zbuild-std and other -Z flags on a stable compiler. The second is Rust-CUDA's name of the architecture, for
-    // kernels that check it: 750.
+    // The first allows -Zbuild-std and other -Z flags on a stable compiler. The second is
+    // Rust-CUDA's name of the architecture, for kernels that check it: 750.
     [("RUSTC_BOOTSTRAP", "1".to_owned()), ("CUDA_ARCH", format!("{arch}0"))]
 }
 

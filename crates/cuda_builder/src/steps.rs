@@ -131,8 +131,8 @@ impl CudaBuilder {
         Ok(format!("{made_by}\n\n{ptx}"))
     }
 
-    /// Checks that all threads of a block go through the same barriers and phases, in a copy of some kernels. Returns what is wrong,
-    /// but for what is only warned of.
+    /// Checks that all threads of a block go through the same barriers and phases, in a copy of
+    /// some kernels. Returns what is wrong, but for what is only warned of.
     fn check_copy(
         &self,
         compiler: &DeviceCompiler,

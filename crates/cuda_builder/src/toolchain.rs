@@ -1,7 +1,8 @@
 //! Finds the device compiler: a rustc with the sources of `core`, and `opt` and `llc` of the same LLVM.
 //!
-//! It tries, in this order, the compiler that the caller names, the active rustup toolchain, the other installed rustup toolchains
-//! (newest name last), and Debian's `/usr/bin/rustc` (packages `rustc-web`, `rust-web-src`, `llvm-NN`).
+//! It tries, in this order, the compiler that the caller names, the active rustup toolchain, the
+//! other installed rustup toolchains (newest name last), and Debian's `/usr/bin/rustc` (packages
+//! `rustc-web`, `rust-web-src`, `llvm-NN`).
 
 use std::env;
 use std::ffi::OsString;
@@ -66,8 +67,9 @@ impl Search {
     ///
     /// # Errors
     ///
-    /// [`CudaBuilderError::NamedCompiler`] and [`CudaBuilderError::LlvmVersion`] if the caller's compiler cannot be used;
-    /// [`CudaBuilderError::NoCompiler`], with what each place lacks, if there is none.
+    /// [`CudaBuilderError::NamedCompiler`] and [`CudaBuilderError::LlvmVersion`] if the caller's
+    /// compiler cannot be used; [`CudaBuilderError::NoCompiler`], with what each place lacks, if
+    /// there is none.
     pub fn find(&self) -> Result<DeviceCompiler, CudaBuilderError> {
         if let Some((rustc, named_by)) = &self.rustc {
             return self.examine(rustc, Origin::Named).map_err(|lack| lack.of_named(rustc, named_by));

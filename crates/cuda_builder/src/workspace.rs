@@ -108,7 +108,8 @@ fn name_of(dependency: &Value) -> Option<String> {
     dependency["kind"].is_null().then(|| name.replace('-', "_"))
 }
 
-/// The folders of the crate and of all its path dependencies (except dev-dependencies): those that are listed, and the others.
+/// The folders of the crate and of all its path dependencies (except dev-dependencies): those that
+/// are listed, and the others.
 fn reached(metadata: &Value, manifest: &Path) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let (mut listed, mut others) = (BTreeSet::new(), BTreeSet::new());
     let mut open: Vec<PathBuf> = manifest.parent().map(Path::to_owned).into_iter().collect();

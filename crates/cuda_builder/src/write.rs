@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::CudaBuilderError;
 
-/// Writes a file whole or not at all: to a temporary file beside it, which is then renamed. A symbolic link stays, and the file
-/// that it points to is replaced.
+/// Writes a file whole or not at all: to a temporary file beside it, which is then renamed. A
+/// symbolic link stays, and the file that it points to is replaced.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! Launches with attributes, such as clusters, which exist since CUDA 11.8. The bindings are older, so their types are declared here.
+//! Launches with attributes, such as clusters, which exist since CUDA 11.8. The bindings are older,
+//! so their types are declared here.
 
 use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
@@ -67,9 +68,10 @@ const PORTABLE: u32 = 8;
 ///
 /// # Safety
 ///
-/// As of `cuLaunchKernel`: the function belongs to a loaded module of the current context, the stream to that context, and
-/// there is a pointer to an argument of the right size for each of the kernel's parameters. A kernel that may begin early waits for
-/// the one before it (`griddepcontrol.wait`) before it accesses what that one accesses.
+/// As of `cuLaunchKernel`: the function belongs to a loaded module of the current context, the
+/// stream to that context, and there is a pointer to an argument of the right size for each of the
+/// kernel's parameters. A kernel that may begin early waits for the one before it
+/// (`griddepcontrol.wait`) before it accesses what that one accesses.
 pub unsafe fn launch_with_attributes(launch: &AttributedLaunch) -> Result<u32, LoadError> {
     let set: unsafe extern "C" fn(CUfunction, c_uint, c_int) -> u32 = function("cuFuncSetAttribute")?;
     let start: unsafe extern "C" fn(*const Config, CUfunction, *mut *mut c_void, *mut *mut c_void) -> u32 =
@@ -99,7 +101,7 @@ pub unsafe fn launch_with_attributes(launch: &AttributedLaunch) -> Result<u32, L
     }
     let (attributes, attribute_count) = (attributes.as_mut_ptr(), attributes.len() as c_uint);
     let config = Config { grid, block, dynamic_shared, stream, attributes, attribute_count };
-    // SAFETY: the signature and the layouts are the driver's (cuda.h); the configuration and its attributes outlive the call; the
-    // rest is the caller's promise.
+    // SAFETY: the signature and the layouts are the driver's (cuda.h); the configuration and its
+    // attributes outlive the call; the rest is the caller's promise.
     Ok(unsafe { start(&config, function, parameters, ptr::null_mut()) })
 }

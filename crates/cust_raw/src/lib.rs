@@ -1,15 +1,16 @@
 //! Stand-in for the crate `cust_raw`, put in its place by `[patch.crates-io]`.
 //!
-//! The published crate links to the CUDA driver: a program built with it starts only where `libcuda` is installed. This one
-//! re-exports `cudarc`'s bindings of the same functions and types, which load the driver library on the first call. So `cust`
-//! builds and links without CUDA, and one binary runs on machines with and without a GPU. `cust` and `crates/device/src/gpu` call
-//! it; it is the raw layer of the driver.
+//! The published crate links to the CUDA driver: a program built with it starts only where
+//! `libcuda` is installed. This one re-exports `cudarc`'s bindings of the same functions and types,
+//! which load the driver library on the first call. So `cust` builds and links without CUDA, and
+//! one binary runs on machines with and without a GPU. `cust` and `crates/device/src/gpu` call it;
+//! it is the raw layer of the driver.
 //!
 //! The bindings are those of CUDA 11.4, the only version whose types fit `cust` 0.3.2. They panic when the library or a
 //! function is missing. Therefore:
 //!
-//! - call [`load()`] before anything else: it checks whether there is a driver that these bindings can use, and returns an error
-//!   if not;
+//! - call [`load()`] before anything else: it checks whether there is a driver that these bindings
+//!   can use, and returns an error if not;
 //! - [`describe`] turns any status into its name and text, also statuses that newer drivers have added.
 
 mod attributes;
@@ -24,13 +25,14 @@ use std::sync::OnceLock;
 
 pub use cudarc::driver::sys::*;
 
-/// The oldest version of the CUDA API that a driver must have, as [`cuDriverGetVersion`] counts: 1000 x major + 10 x minor.
+/// The oldest version of the CUDA API that a driver must have, as [`cuDriverGetVersion`] counts:
+/// 1000 x major + 10 x minor.
 ///
 /// Each function that `cust` 0.3.2 and the host call is in drivers of this version and later.
 pub const OLDEST_DRIVER: i32 = 11_000;
 
-/// The functions that `cust` 0.3.2 and the host call. [`load()`] checks that the driver has them, because calling a missing one
-/// would panic.
+/// The functions that `cust` 0.3.2 and the host call. [`load()`] checks that the driver has them,
+/// because calling a missing one would panic.
 const NEEDED: [&str; 51] = [
     "cuArray3DCreate_v2",
     "cuArrayDestroy",
@@ -142,8 +144,8 @@ pub fn load() -> Result<(), LoadError> {
     LOADED.get_or_init(start).clone()
 }
 
-/// The work of [`load()`]. Statuses are plain numbers here: a driver may return one that [`CUresult`], which ends at CUDA 11.4,
-/// does not list.
+/// The work of [`load()`]. Statuses are plain numbers here: a driver may return one that
+/// [`CUresult`], which ends at CUDA 11.4, does not list.
 fn start() -> Result<(), LoadError> {
     // SAFETY: opening the driver library runs its initialisers, which any thread may do at any time.
     if !unsafe { is_culib_present() } {
@@ -176,8 +178,9 @@ fn start() -> Result<(), LoadError> {
 
 /// A function of the driver library by its name. `F` must be its type, as a function pointer.
 fn function<F: Copy>(name: &'static str) -> Result<F, LoadError> {
-    // SAFETY: called after `is_culib_present`, so `culib` does not panic; each caller in this module names a function of the
-    // driver's API with its documented type, and the library is never unloaded.
+    // SAFETY: called after `is_culib_present`, so `culib` does not panic; each caller in this
+    // module names a function of the driver's API with its documented type, and the library is
+    // never unloaded.
     unsafe { culib().get::<F>(name.as_bytes()) }.map(|symbol| *symbol).map_err(|_| LoadError::Incomplete(name))
 }
 
@@ -217,8 +220,8 @@ impl fmt::Display for Description {
 
 /// Name and text of a status.
 ///
-/// They come from the loaded driver, so statuses newer than these bindings are described, too. Without a driver, only the
-/// statuses of a driver that fails to start have a name.
+/// They come from the loaded driver, so statuses newer than these bindings are described, too.
+/// Without a driver, only the statuses of a driver that fails to start have a name.
 pub fn describe(status: u32) -> Description {
     type Getter = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
     let ask = |function_name| {

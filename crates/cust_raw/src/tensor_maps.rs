@@ -9,7 +9,8 @@ use super::{LoadError, function};
 #[repr(C, align(64))]
 pub struct TensorMap(pub [u8; 128]);
 
-/// What `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col` have in common; codes are those of the driver's enumerations.
+/// What `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col` have in common; codes are those of
+/// the driver's enumerations.
 #[derive(Clone, Debug)]
 pub struct TensorDescription<'a> {
     /// `CUtensorMapDataType`
@@ -68,8 +69,8 @@ pub fn encode_tiled(tensor: &TensorDescription, box_dimensions: &[u32]) -> Resul
     let encode: Encode = function("cuTensorMapEncodeTiled")?;
     let (rank, mut map) = (tensor.rank(), TensorMap([0; 128]));
     assert_eq!(box_dimensions.len(), rank as usize, "a box of the tensor's rank");
-    // SAFETY: the signature is the driver's (cuda.h); each list has as many entries as the rank requires, and the function only
-    // reads them; the address is checked, not dereferenced.
+    // SAFETY: the signature is the driver's (cuda.h); each list has as many entries as the rank
+    // requires, and the function only reads them; the address is checked, not dereferenced.
     let status = unsafe {
         encode(
             &mut map,

@@ -166,8 +166,9 @@ impl Properties {
         Some(2.0 * lanes * clock_mhz / 1e3)
     }
 
-    /// The simulator's model that is most like this device: the newest of no higher compute capability, and among those of one
-    /// compute capability the one that this device's name has in it.
+    /// The simulator's model that is most like this device: the newest of no higher compute
+    /// capability, and among those of one compute capability the one that this device's name has in
+    /// it.
     pub fn nearest_model(&self) -> Option<&'static Model> {
         let ComputeCapability { major, minor } = self.compute_capability;
         let older = Model::all().iter().rev().filter(|model| model.compute_capability <= (major, minor));

@@ -55,7 +55,8 @@ pub fn measured(goals: &Goals, random: &mut Random) -> Sizes {
     goals.sizes.iter().map(of).collect()
 }
 
-/// The sizes at which a GPU is timed, or those at which times are predicted: `others`, where goals are counted at `measured`.
+/// The sizes at which a GPU is timed, or those at which times are predicted: `others`, where goals
+/// are counted at `measured`.
 pub fn instead(others: &IndexMap<String, Size>, measured: &Sizes, random: &mut Random) -> Sizes {
     let of = |(name, &size): (&String, &u64)| (name.clone(), others.get(name).map_or(size, |size| draw(size, random)));
     measured.iter().map(of).collect()

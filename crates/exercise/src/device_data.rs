@@ -1,6 +1,6 @@
-//! A run's data on a device: buffers and textures, copied there before the launches. It also finds what a name in `goals.toml`
-//! stands for (a size, an address, a handle) and which element is at an address. [`crate::run`] makes one for each run; the
-//! memory is freed with it.
+//! A run's data on a device: buffers and textures, copied there before the launches. It also finds
+//! what a name in `goals.toml` stands for (a size, an address, a handle) and which element is at an
+//! address. [`crate::run`] makes one for each run; the memory is freed with it.
 
 use std::rc::Rc;
 
@@ -137,7 +137,8 @@ impl<'a> DeviceData<'a> {
         Some(format!("{name}[{row}][{column}]; {} of {columns}", has(rows, "row")))
     }
 
-    /// The parameters of a reference to data: a slice's address and length, or a matrix's address, rows, columns and pitch.
+    /// The parameters of a reference to data: a slice's address and length, or a matrix's address,
+    /// rows, columns and pitch.
     pub fn reference(&self, name: &str) -> Result<Vec<Vec<u8>>, Problem> {
         let unknown = || Problem::Exercise(format!("argument '&{name}': there is no such data"));
         let buffer = self.buffers.get(name).ok_or_else(unknown)?;

@@ -1,8 +1,8 @@
 //! Parses and evaluates the arithmetic in `goals.toml`: `ceil(rows / 32)`, `1.2 * solution`, `i * 7 % n`. `files`,
 //! `goal`, `data` and `run` use it. Pure.
 //!
-//! Numbers are `f64`, which represents every size of an exercise exactly. Division is not rounded: a number of blocks needs
-//! `ceil`.
+//! Numbers are `f64`, which represents every size of an exercise exactly. Division is not rounded:
+//! a number of blocks needs `ceil`.
 
 use std::fmt;
 use std::str::FromStr;

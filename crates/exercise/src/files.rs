@@ -10,8 +10,9 @@
 //! | `hints.md` | hints, from a nudge to nearly the answer, between lines of `---` |
 //! | `wrong/*.rs` | plausible wrong solutions, each with words that its report must contain |
 //!
-//! In an exercise to *explain*, the kernels are given (`given.rs`, and their PTX, `given.ptx`), and the student's file is
-//! `predict.toml`, a copy of `starter.toml`; the solution is `solution.toml`, and wrong ones are `wrong/*.toml`.
+//! In an exercise to *explain*, the kernels are given (`given.rs`, and their PTX, `given.ptx`), and
+//! the student's file is `predict.toml`, a copy of `starter.toml`; the solution is `solution.toml`,
+//! and wrong ones are `wrong/*.toml`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! The contents of `goals.toml` as data, parsed with `serde`. [`crate::files`] reads the file and checks its parts against each
-//! other; `data`, `run` and judges carry out what it says. Keys and values are described in `docs/WRITING_EXERCISES.md`.
+//! The contents of `goals.toml` as data, parsed with `serde`. [`crate::files`] reads the file and
+//! checks its parts against each other; `data`, `run` and judges carry out what it says. Keys and
+//! values are described in `docs/WRITING_EXERCISES.md`.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer};
@@ -17,10 +18,12 @@ pub struct Goals {
     pub task: Task,
     /// About how long it takes.
     pub minutes: u32,
-    /// Words that the report on the starter must contain. Not shown to students. (A starter without predictions needs none.)
+    /// Words that the report on the starter must contain. Not shown to students. (A starter without
+    /// predictions needs none.)
     #[serde(default)]
     pub starter_fails: String,
-    /// Whether to report also what works on a GPU but is a mistake here, such as volatile accesses in place of barriers.
+    /// Whether to report also what works on a GPU but is a mistake here, such as volatile accesses
+    /// in place of barriers.
     #[serde(default)]
     pub strict: bool,
     /// The sizes, whose names all expressions may use.

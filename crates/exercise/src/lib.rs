@@ -1,6 +1,6 @@
-//! The exercises, without a compiler: what their files say, runs of their kernels' PTX, and what is counted there. `cargo learn`
-//! judges with it, and so does the site in a browser, where there are no files and no compiler: exercises to explain come with the
-//! PTX of their kernels.
+//! The exercises, without a compiler: what their files say, runs of their kernels' PTX, and what is
+//! counted there. `cargo learn` judges with it, and so does the site in a browser, where there are
+//! no files and no compiler: exercises to explain come with the PTX of their kernels.
 //!
 //! ```text
 //! files ─ goals_file ─┬─ data, device_data ── run ─┬─ metric, seen ── questions

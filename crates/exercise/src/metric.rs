@@ -1,8 +1,8 @@
 //! The metrics of goals and questions, named as in the reports: `loads.sectors_per_request`, `shared.bank_conflicts`,
 //! `occupancy`. Judges compute them from the reports of a run. Pure.
 //!
-//! Most are a sum over the instructions of the launches, or a ratio of two sums. So each line of a kernel has its own share, and a
-//! missed goal can name the line to blame.
+//! Most are a sum over the instructions of the launches, or a ratio of two sums. So each line of a
+//! kernel has its own share, and a missed goal can name the line to blame.
 
 use std::collections::BTreeMap;
 

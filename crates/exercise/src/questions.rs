@@ -1,4 +1,5 @@
-//! What a student predicts of given kernels, and what the simulator counts there. `cargo learn` and the site judge with it.
+//! What a student predicts of given kernels, and what the simulator counts there. `cargo learn` and
+//! the site judge with it.
 
 use std::collections::HashMap;
 use std::path::Path;

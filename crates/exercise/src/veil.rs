@@ -1,5 +1,5 @@
-//! Texts that nobody should read in passing: `goals.toml` explains its own answers, and a browser shows whatever a page loads. A
-//! veil hides nothing from someone who wants to know.
+//! Texts that nobody should read in passing: `goals.toml` explains its own answers, and a browser
+//! shows whatever a page loads. A veil hides nothing from someone who wants to know.
 
 use std::fmt::Write as _;
 

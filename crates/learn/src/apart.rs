@@ -1,8 +1,10 @@
-//! Judges one submission in a process, `grade-one`, that its worst cannot harm: the process confines itself before it looks at the
-//! file, and is ended with all that it started. [`crate::grade`] starts it.
+//! Judges one submission in a process, `grade-one`, that its worst cannot harm: the process
+//! confines itself before it looks at the file, and is ended with all that it started.
+//! [`crate::grade`] starts it.
 //!
-//! The process has the limits of its [`Limits`], and a [`Sandbox`] in which it reads the exercise and what the compiler reads, and
-//! writes the folders that are emptied for each file and the cached PTX. In it the compiler has a narrower one: see [`crate::compile`].
+//! The process has the limits of its [`Limits`], and a [`Sandbox`] in which it reads the exercise
+//! and what the compiler reads, and writes the folders that are emptied for each file and the
+//! cached PTX. In it the compiler has a narrower one: see [`crate::compile`].
 //!
 //! *Invariant:* whatever the process does, it costs only the mark of its own submission.
 
@@ -222,8 +224,8 @@ pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
     Ok(true)
 }
 
-/// Limits this process and all that it starts: memory, processor time (in case that nobody ends them), the largest file, no core
-/// dumps.
+/// Limits this process and all that it starts: memory, processor time (in case that nobody ends
+/// them), the largest file, no core dumps.
 #[cfg(unix)]
 fn limit(limits: Limits) -> Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};

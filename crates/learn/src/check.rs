@@ -1,9 +1,9 @@
-//! `cargo learn check`: proves that each exercise can be solved, and not by accident. For authors. `cli` calls it. It reads
-//! the course and compiles in `target/learn`; it changes no exercise.
+//! `cargo learn check`: proves that each exercise can be solved, and not by accident. For authors.
+//! `cli` calls it. It reads the course and compiles in `target/learn`; it changes no exercise.
 //!
-//! The starter must fail for the reason in `starter_fails`, and miss every goal except those with `also = true`. The solution must
-//! pass with several seeds. Each wrong solution must fail, and the report must contain the words in its first line. Texts must fit
-//! in 100 columns.
+//! The starter must fail for the reason in `starter_fails`, and miss every goal except those with
+//! `also = true`. The solution must pass with several seeds. Each wrong solution must fail, and the
+//! report must contain the words in its first line. Texts must fit in 100 columns.
 
 use std::fs;
 use std::path::Path;

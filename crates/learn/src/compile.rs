@@ -1,11 +1,12 @@
 //! Compiles one file of kernels to PTX, as a module of a small crate that is made for it. [`crate::judge`] calls it.
 //!
-//! Each concurrent job has a folder, `target/learn/N`. There cargo compiles `core` and `cuda_std`, once. Then rustc, `opt` and `llc`
-//! compile the file against them, in a [`Sandbox`]: they read the toolchain, the compiled libraries and the device library's
-//! sources, and read and write `target/learn/N/file`, which is emptied for each file. That takes about a second.
+//! Each concurrent job has a folder, `target/learn/N`. There cargo compiles `core` and `cuda_std`,
+//! once. Then rustc, `opt` and `llc` compile the file against them, in a [`Sandbox`]: they read the
+//! toolchain, the compiled libraries and the device library's sources, and read and write
+//! `target/learn/N/file`, which is emptied for each file. That takes about a second.
 //!
-//! PTX is cached under a digest of the text and of the sources that compile it, so a solution is compiled once, and cached PTX needs
-//! no device compiler.
+//! PTX is cached under a digest of the text and of the sources that compile it, so a solution is
+//! compiled once, and cached PTX needs no device compiler.
 //!
 //! *Invariant:* nothing but the sandbox's processes opens a file that the text may have chosen.
 
@@ -83,7 +84,8 @@ struct HandedOver {
 }
 
 impl Compiler {
-    /// A compiler in the clone at `root`, in a sandbox if the machine has one. `job` distinguishes those that work at the same time.
+    /// A compiler in the clone at `root`, in a sandbox if the machine has one. `job` distinguishes
+    /// those that work at the same time.
     ///
     /// # Errors
     ///
@@ -132,8 +134,8 @@ impl Compiler {
         Self { announces: true, ..self }
     }
 
-    /// Hands the folder over to the processes that [`Compiler::taken_over`] makes compilers for, and keeps others out until the file
-    /// that is returned is closed.
+    /// Hands the folder over to the processes that [`Compiler::taken_over`] makes compilers for,
+    /// and keeps others out until the file that is returned is closed.
     ///
     /// # Errors
     ///
@@ -232,8 +234,8 @@ impl Compiler {
         [self.file_folder(), self.judge_folder()]
     }
 
-    /// Compiles the device library, if necessary, and a kernel, so that what is wrong with the compiler shows before a student's file
-    /// has to wait for it or is blamed for it.
+    /// Compiles the device library, if necessary, and a kernel, so that what is wrong with the
+    /// compiler shows before a student's file has to wait for it or is blamed for it.
     ///
     /// # Errors
     ///
@@ -302,7 +304,8 @@ impl Compiler {
         if self.announces && self.is_new() {
             note!("The first run compiles the device library: this takes half a minute, once.");
         }
-        // `watch` in one terminal and `run` in another share the folder, so this lock covers everything until the PTX is there.
+        // `watch` in one terminal and `run` in another share the folder, so this lock covers
+        // everything until the PTX is there.
         let _lock = if self.locked { None } else { Some(self.lock()?) };
         match self.compile_alone(text)? {
             Ok(ptx) => {
@@ -327,7 +330,8 @@ impl Compiler {
         fs::canonicalize(&folder).into_iter().chain([folder]).collect()
     }
 
-    /// Compiles a text in the folder that is emptied for it, to PTX. With an error comes the signal that the last program ended by.
+    /// Compiles a text in the folder that is emptied for it, to PTX. With an error comes the signal
+    /// that the last program ended by.
     fn compile_alone(&self, text: &str) -> Result<std::result::Result<String, (CudaBuilderError, Option<i32>)>> {
         let prepared = self.prepared()?;
         let folder = self.file_folder();
@@ -350,8 +354,9 @@ impl Compiler {
         Ok(compiled.map_err(|error| (error, signal.get())))
     }
 
-    /// Whose fault it is that the compiler broke down: the file's, unless the system has killed the compiler, or the smallest of files
-    /// fares no better. Only the signal decides: a file may have the compiler print anything.
+    /// Whose fault it is that the compiler broke down: the file's, unless the system has killed the
+    /// compiler, or the smallest of files fares no better. Only the signal decides: a file may have
+    /// the compiler print anything.
     fn blamed(&self, error: CudaBuilderError, signal: Option<i32>) -> Result<Compiled> {
         const ABORTED: i32 = 6;
         const KILLED: i32 = 9;

@@ -1,5 +1,6 @@
-//! Counts what goals are about: in the student's kernels, and in the solution's and the starter's if a goal compares with them.
-//! Predicts times, too. [`crate::judge`] calls it after the results were right.
+//! Counts what goals are about: in the student's kernels, and in the solution's and the starter's
+//! if a goal compares with them. Predicts times, too. [`crate::judge`] calls it after the results
+//! were right.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -51,15 +52,16 @@ impl Counts {
         Self { ptx, checked: false, by_model: HashMap::new() }
     }
 
-    /// Of the student's kernels, without a model: counted in the run that was checked, since a kernel may notice that there is another.
+    /// Of the student's kernels, without a model: counted in the run that was checked, since a
+    /// kernel may notice that there is another.
     pub fn of_student(ptx: &Path, counted: Vec<Launched>) -> Self {
         Self { ptx: ptx.to_owned(), checked: true, by_model: HashMap::from([("", counted)]) }
     }
 }
 
 impl Judge<'_> {
-    /// The setting in which times are predicted, if there is one, and the starter's counts there. Its results are the right ones:
-    /// the reference, in one thread, would take too long.
+    /// The setting in which times are predicted, if there is one, and the starter's counts there.
+    /// Its results are the right ones: the reference, in one thread, would take too long.
     pub fn timed_setting(&self, measured: &Sizes) -> Result<Option<(Setting, Counts)>> {
         let goals = &self.exercise.goals;
         if goals.predicted.is_empty() {
@@ -102,7 +104,8 @@ impl Judge<'_> {
         Ok(Measured { setting, student, solution: None, starter: Some(starter) })
     }
 
-    /// Counts what the goals are about in the student's kernels and, if a goal compares with it, in the solution's and the starter's.
+    /// Counts what the goals are about in the student's kernels and, if a goal compares with it, in
+    /// the solution's and the starter's.
     pub fn goals<'m>(
         &self,
         mut measured: Measured<'m>,
@@ -170,8 +173,9 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// The kernels' counts on this model. They run once for each model, and a student's must be right and free of faults each time:
-    /// otherwise a kernel could skip work or barriers in the run that is counted.
+    /// The kernels' counts on this model. They run once for each model, and a student's must be
+    /// right and free of faults each time: otherwise a kernel could skip work or barriers in the
+    /// run that is counted.
     fn launches<'m>(
         &self,
         setting: &Setting,

@@ -1,5 +1,5 @@
-//! Reads `course.toml`: the chapters and exercises in order. Also finds an exercise by name. Every command starts with it.
-//! Only reads.
+//! Reads `course.toml`: the chapters and exercises in order. Also finds an exercise by name. Every
+//! command starts with it. Only reads.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,8 @@ impl Course {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchExercise`], [`Error::Exercise`] if `course.toml` does not list it, and those of [`Exercise::read`].
+    /// [`Error::NoSuchExercise`], [`Error::Exercise`] if `course.toml` does not list it, and those
+    /// of [`Exercise::read`].
     pub fn exercise(&self, name: &str) -> Result<Exercise> {
         // Also accept the folder's path, as the shell completes it.
         let name = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);

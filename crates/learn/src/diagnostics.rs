@@ -1,7 +1,9 @@
-//! rustc's messages about a student's file, for the student. If one of them names another file, none is shown: they may quote it, and
-//! the student may not see it. [`crate::compile`] calls it. Pure.
+//! rustc's messages about a student's file, for the student. If one of them names another file,
+//! none is shown: they may quote it, and the student may not see it. [`crate::compile`] calls it.
+//! Pure.
 //!
-//! *Invariant:* no text of a file outside of the submission, `cuda_std` and `core` passes, and no word on whether one exists.
+//! *Invariant:* no text of a file outside of the submission, `cuda_std` and `core` passes, and no
+//! word on whether one exists.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -22,8 +24,8 @@ const NO_CONSOLE: &str = "help: a kernel has no console: write the value to a bu
 const DROPPED: &str = "error: this file reaches for another file, and the compiler's messages are not shown: a kernel is one \
                        file, with cuda_std and core";
 
-/// The messages to show, from rustc's, a line of JSON each. `macros` are the folders of the library's procedural macros, which are
-/// compiled for this machine and named in full.
+/// The messages to show, from rustc's, a line of JSON each. `macros` are the folders of the
+/// library's procedural macros, which are compiled for this machine and named in full.
 pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
     let all: Vec<Value> = messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let about_sources = |message: &&Value| {

@@ -1,4 +1,5 @@
-//! Digests that stand for contents: of cached PTX, and of what a mark depends on. SHA-256, because strangers choose the contents.
+//! Digests that stand for contents: of cached PTX, and of what a mark depends on. SHA-256, because
+//! strangers choose the contents.
 
 use sha2::{Digest as _, Sha256};
 

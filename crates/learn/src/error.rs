@@ -1,5 +1,6 @@
-//! The errors of `cargo learn`. A mistake in a student's kernel is not an error but a [`crate::verdict::Verdict`]. Every
-//! fallible function of this crate returns one, and `cli` prints it.
+//! The errors of `cargo learn`. A mistake in a student's kernel is not an error but a
+//! [`crate::verdict::Verdict`]. Every fallible function of this crate returns one, and `cli` prints
+//! it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,7 @@
-//! The PTX of an exercise's given kernels, `given.ptx`, which is checked in: so an exercise to explain needs no device compiler,
-//! and the site can ask the same questions. Its first line has the digest of the `given.rs` that it is of. [`crate::judge`] runs
-//! it, and [`crate::check`] writes it with `--write-ptx`.
+//! The PTX of an exercise's given kernels, `given.ptx`, which is checked in: so an exercise to
+//! explain needs no device compiler, and the site can ask the same questions. Its first line has
+//! the digest of the `given.rs` that it is of. [`crate::judge`] runs it, and [`crate::check`]
+//! writes it with `--write-ptx`.
 
 use std::fs;
 use std::path::PathBuf;

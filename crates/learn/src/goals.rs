@@ -12,9 +12,10 @@ pub fn of_solution(name: &str, own: Metric) -> Option<Metric> {
     }
 }
 
-/// The goals of every exercise: most lanes must have work, and most must have a part in the accesses, since one lane that does the
-/// work of 32, while the others wait or spin, would meet many other goals. And what is to be fast may not load and store by atomic
-/// operations, which goals about loads and stores do not count. They are reported only if they are missed.
+/// The goals of every exercise: most lanes must have work, and most must have a part in the
+/// accesses, since one lane that does the work of 32, while the others wait or spin, would meet
+/// many other goals. And what is to be fast may not load and store by atomic operations, which
+/// goals about loads and stores do not count. They are reported only if they are missed.
 pub fn implied_goals(task: Task) -> Vec<GoalPlan> {
     let goal = |that: &str, why: &str| GoalPlan {
         that: that.parse().expect("this goal is well formed"),

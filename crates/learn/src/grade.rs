@@ -1,8 +1,9 @@
 //! `cargo learn grade`: marks a folder of submissions that has a folder for each student. For teachers.
 //!
-//! A submission is data: only the files that students edit are read ([`crate::submission`]), and each is judged in a process that
-//! is confined ([`crate::apart`]), so that one that crashes or never ends costs only its own mark. `docs/TEACHING.md` says what
-//! protects the machine, and what does not.
+//! A submission is data: only the files that students edit are read ([`crate::submission`]), and
+//! each is judged in a process that is confined ([`crate::apart`]), so that one that crashes or
+//! never ends costs only its own mark. `docs/TEACHING.md` says what protects the machine, and what
+//! does not.
 //!
 //! Ctrl-C ends the processes and keeps the marks made so far; `--resume` continues with the rest.
 
@@ -49,7 +50,8 @@ pub struct Options {
     /// Write a table of marks as CSV, one line for each student
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Keep the marks that the file of --json has where file, exercise, limits and grader are the same, and judge the rest with its seed
+    /// Keep the marks that the file of --json has where file, exercise, limits and grader are the
+    /// same, and judge the rest with its seed
     #[arg(long, requires = "json", conflicts_with = "seed")]
     resume: bool,
     /// Draw sizes and values from this number, the same for all students [default: another each time]
@@ -128,8 +130,8 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
     finish(&marks.into_inner().expect("no job panics"), options)
 }
 
-/// The digest of all that the marks for an exercise depend on, but for the files: its own files, limits, seed, device library,
-/// compiler, and this program.
+/// The digest of all that the marks for an exercise depend on, but for the files: its own files,
+/// limits, seed, device library, compiler, and this program.
 fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Result<String> {
     let program = process::own_program();
     let program = fs::read(&program).map_err(Error::reading(&program))?;
@@ -209,8 +211,8 @@ fn progress(done: usize, files: usize) {
     }
 }
 
-/// Compiles the device library for each job, and the references and solutions. The locks keep other processes out, for which a
-/// submission would have to wait.
+/// Compiles the device library for each job, and the references and solutions. The locks keep other
+/// processes out, for which a submission would have to wait.
 fn prepare(course: &Course, exercises: &[Exercise], jobs: usize, no_sandbox: bool) -> Result<Vec<(Compiler, File)>> {
     let compilers = (0..jobs)
         .map(|job| Ok(Compiler::new(&course.root, job, false)?.sandboxed(!no_sandbox).stopped_by(&STOP)))

@@ -1,8 +1,10 @@
-//! Reads a student's file with rustc's own lexer, and refuses what no exercise needs: what reads files, the environment or other
-//! modules, and what is assembly or for a linker. [`crate::judge`] calls it before it compiles anything.
+//! Reads a student's file with rustc's own lexer, and refuses what no exercise needs: what reads
+//! files, the environment or other modules, and what is assembly or for a linker. [`crate::judge`]
+//! calls it before it compiles anything.
 //!
-//! It is no protection, which is the [sandbox](crate::sandbox)'s: a macro can build what these rules look for. It answers the usual
-//! mistakes with a line instead of a riddle, and keeps from the compiler what is not even Rust.
+//! It is no protection, which is the [sandbox](crate::sandbox)'s: a macro can build what these
+//! rules look for. It answers the usual mistakes with a line instead of a riddle, and keeps from
+//! the compiler what is not even Rust.
 //!
 //! *Invariant:* a text that does not consist of Rust's tokens, with brackets in pairs, is never compiled.
 

@@ -1,6 +1,7 @@
-//! Judges a student's file: compiles it, runs it at several sizes under all checks, compares the results with the
-//! reference, and counts what the goals are about. The result is a [`crate::verdict::Verdict`]. `student`, `watch`, `check`
-//! and `grade` call it. [`crate::runs`] runs for it, [`crate::counts`] counts.
+//! Judges a student's file: compiles it, runs it at several sizes under all checks, compares the
+//! results with the reference, and counts what the goals are about. The result is a
+//! [`crate::verdict::Verdict`]. `student`, `watch`, `check` and `grade` call it. [`crate::runs`]
+//! runs for it, [`crate::counts`] counts.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! Marks as JUnit XML, which CI systems show: a suite for each student, a case for each exercise. `grade` writes it. Every text is
-//! well formed: markup is escaped, colours and characters that XML 1.0 does not allow are left out.
+//! Marks as JUnit XML, which CI systems show: a suite for each student, a case for each exercise.
+//! `grade` writes it. Every text is well formed: markup is escaped, colours and characters that XML
+//! 1.0 does not allow are left out.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,8 @@
 //! `cargo learn`: the coursework.
 //!
-//! A student edits one file of kernels. This program compiles it, runs it on the simulator under all checks at random sizes, compares
-//! the results with a reference, counts its memory accesses, and reports what is right, what is wrong, and which line to look at.
+//! A student edits one file of kernels. This program compiles it, runs it on the simulator under
+//! all checks at random sizes, compares the results with a reference, counts its memory accesses,
+//! and reports what is right, what is wrong, and which line to look at.
 //!
 //! ```text
 //! exercise ─┬─ compile ── run (at several sizes) ── judge ── verdict ─┬─ report      (student, watch)

@@ -1,7 +1,7 @@
 //! The programs that this one starts: the judge of a file, the compiler's, and cargo. None of them outlives it.
 //!
-//! On Linux the kernel ends them with their parent, even if that is killed: see [`crate::start`]. Elsewhere a program that is killed
-//! leaves its children to their limits.
+//! On Linux the kernel ends them with their parent, even if that is killed: see [`crate::start`].
+//! Elsewhere a program that is killed leaves its children to their limits.
 
 use std::io::{self, Read};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! A student's progress, kept in `exercises/progress.toml`. Deleting the file starts over. `student` and `watch` read and
-//! write it.
+//! A student's progress, kept in `exercises/progress.toml`. Deleting the file starts over.
+//! `student` and `watch` read and write it.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -281,7 +281,8 @@ fn draw(text: &mut String, whose: &str, Seen { scene, block: [x, y, z], warp }: 
     *text += &access_text(scene, WIDTH, Paint::Colours);
 }
 
-/// Cuts a line that is too long, with dots for the rest: after a word, unless that would leave less than half of the width.
+/// Cuts a line that is too long, with dots for the rest: after a word, unless that would leave less
+/// than half of the width.
 pub fn cut(line: &str, width: usize) -> String {
     const REST: &str = " ...";
     if line.chars().count() <= width {

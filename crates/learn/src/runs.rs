@@ -1,6 +1,7 @@
-//! Runs kernels for a judge, and says whose fault it is if that fails: the student's, which is a verdict, or the exercise's, the
-//! compiler's or the device's, which is an error. [`crate::judge`] and [`crate::counts`] run with it. It compiles through
-//! [`crate::compile`] and runs on a device, and it writes nothing else.
+//! Runs kernels for a judge, and says whose fault it is if that fails: the student's, which is a
+//! verdict, or the exercise's, the compiler's or the device's, which is an error. [`crate::judge`]
+//! and [`crate::counts`] run with it. It compiles through [`crate::compile`] and runs on a device,
+//! and it writes nothing else.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,8 +88,8 @@ impl Judge<'_> {
         draw_values(self.exercise, sizes, random).map_err(|problem| self.wrong_exercise(problem))
     }
 
-    /// Runs the student's kernels under all checks, and compares with the reference's results for the same values. Returns what the
-    /// launches counted.
+    /// Runs the student's kernels under all checks, and compares with the reference's results for
+    /// the same values. Returns what the launches counted.
     pub fn checked_run(
         &self,
         student: &Module,

@@ -1,8 +1,9 @@
-//! A sandbox for what handles the text of strangers: the compiler's processes ([`crate::process`]) and the judge's ([`crate::apart`]).
+//! A sandbox for what handles the text of strangers: the compiler's processes ([`crate::process`])
+//! and the judge's ([`crate::apart`]).
 //!
-//! In it a process reads and writes only what is listed, opens no socket, and looks into no other process. On Linux, Landlock
-//! guards the files and seccomp the rest; elsewhere there is no sandbox, and [`missing`] says so. A sandbox in a sandbox allows
-//! what both allow.
+//! In it a process reads and writes only what is listed, opens no socket, and looks into no other
+//! process. On Linux, Landlock guards the files and seccomp the rest; elsewhere there is no
+//! sandbox, and [`missing`] says so. A sandbox in a sandbox allows what both allow.
 //!
 //! *Invariant:* a sandbox that cannot be made is an error, never a program that runs without it.
 

@@ -1,6 +1,6 @@
-//! The way in which programs are started on Linux: by this program, as `cargo learn start`, which asks the kernel to end it with its
-//! parent, confines itself, and becomes the program. cargo starts its compilers in the same way: this program wraps them.
-//! [`crate::process`] uses it.
+//! The way in which programs are started on Linux: by this program, as `cargo learn start`, which
+//! asks the kernel to end it with its parent, confines itself, and becomes the program. cargo
+//! starts its compilers in the same way: this program wraps them. [`crate::process`] uses it.
 //!
 //! *Invariant:* a sandbox that cannot be made is an error, never a program that runs without it.
 
@@ -75,8 +75,8 @@ pub fn become_program(options: &StartOptions) -> Result<bool> {
     Err(Error::reading(program)(command.args(arguments).exec()))
 }
 
-/// If cargo, or a build script of its, has started this program as a wrapper: becomes the compiler that its arguments name, which
-/// ends with them.
+/// If cargo, or a build script of its, has started this program as a wrapper: becomes the compiler
+/// that its arguments name, which ends with them.
 pub fn if_wrapper() -> Option<Result<bool>> {
     let cargo = Pid::from_raw(std::env::var(WRAPS_FOR).ok()?.parse().ok()?)?;
     let mut arguments = std::env::args_os().skip(1);
@@ -91,8 +91,8 @@ pub fn end_with(parent: u32) -> Result<()> {
     tied_to_parent(|there| there == Pid::from_raw(parent.cast_signed()))
 }
 
-/// Has the kernel kill this process when the thread ends that has started it. Those threads wait for their children. Fails if it has
-/// ended before, as the present parent shows.
+/// Has the kernel kill this process when the thread ends that has started it. Those threads wait
+/// for their children. Fails if it has ended before, as the present parent shows.
 fn tied_to_parent(is_there: impl FnOnce(Option<Pid>) -> bool) -> Result<()> {
     let failed = |error| Error::Usage(format!("the kernel does not end this process with its parent: {error}"));
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed)?;

@@ -1,5 +1,6 @@
-//! The commands for students: progress, `run`, `hint`, `list`, `reset` and `solution`. `cli` calls them, and `watch` calls
-//! `run`. They write only the student's file, `reset`'s copies of it and `exercises/progress.toml`.
+//! The commands for students: progress, `run`, `hint`, `list`, `reset` and `solution`. `cli` calls
+//! them, and `watch` calls `run`. They write only the student's file, `reset`'s copies of it and
+//! `exercises/progress.toml`.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -220,8 +221,8 @@ pub fn reset(course: &Course, name: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// Writes the student's work beside the file: as `kernel.rs.before`, or `kernel.rs.before2` and so on, because a file that was kept
-/// earlier stays. Returns the path.
+/// Writes the student's work beside the file: as `kernel.rs.before`, or `kernel.rs.before2` and so
+/// on, because a file that was kept earlier stays. Returns the path.
 fn keep(file: &Path, work: &[u8]) -> Result<PathBuf> {
     let extension = file.extension().unwrap_or_default().to_string_lossy();
     let mut number = 1;

@@ -1,7 +1,9 @@
-//! Finds and reads what students handed in: one file for each student and exercise. [`crate::grade`] calls it. It only reads.
+//! Finds and reads what students handed in: one file for each student and exercise.
+//! [`crate::grade`] calls it. It only reads.
 //!
-//! A submission is its author's, who may change it while it is graded. So a file is opened once, without following links or waiting
-//! for a pipe's writer, and what is checked and read is what was opened.
+//! A submission is its author's, who may change it while it is graded. So a file is opened once,
+//! without following links or waiting for a pipe's writer, and what is checked and read is what was
+//! opened.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
@@ -162,8 +164,9 @@ fn is_link(error: &io::Error) -> bool {
     error.kind() == ErrorKind::TooManyLinks
 }
 
-/// A file for the exercise in another place of the student's folder, such as `Guard/` or the folder of a whole clone. If there is
-/// none, a folder that cannot be read is an error, since it may have the file.
+/// A file for the exercise in another place of the student's folder, such as `Guard/` or the folder
+/// of a whole clone. If there is none, a folder that cannot be read is an error, since it may have
+/// the file.
 fn elsewhere(student: &Path, exercise: &str, file: &str) -> std::result::Result<Option<PathBuf>, (PathBuf, io::Error)> {
     let within = |path: &Path| path.strip_prefix(student).unwrap_or(path).to_owned();
     let lower = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

@@ -25,8 +25,8 @@ pub fn write_note(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// A text of strangers without what would change how the rest is shown: control characters, and marks of direction. Only line breaks
-/// stay.
+/// A text of strangers without what would change how the rest is shown: control characters, and
+/// marks of direction. Only line breaks stay.
 pub fn plain(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' => c,

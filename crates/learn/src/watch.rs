@@ -1,5 +1,5 @@
-//! `cargo learn watch`: judges the student's file each time it is saved, and continues with the next exercise when it is
-//! solved. `cli` calls it; it stops when it is interrupted.
+//! `cargo learn watch`: judges the student's file each time it is saved, and continues with the
+//! next exercise when it is solved. `cli` calls it; it stops when it is interrupted.
 
 use std::fs;
 use std::path::Path;

@@ -1,13 +1,13 @@
 //! The expensive loops of the references on the CPU: matrix products in f64, and transposes. `host`'s labs call them.
 //!
-//! They are a separate crate so that `cargo run` compiles these few lines with optimisation, and the large crate `host`, which
-//! mostly waits for devices, without: see `docs/SPEED.md`.
+//! They are a separate crate so that `cargo run` compiles these few lines with optimisation, and
+//! the large crate `host`, which mostly waits for devices, without: see `docs/SPEED.md`.
 
 /// Rows of B that stay in the cache while a band of the product is computed.
 const DEPTH: usize = 64;
 
-/// Adds the product of A and B, from row `first_row` on, to `values`: as many rows of `columns` elements as fit. `a` has rows of
-/// `depth` elements, and `b` has `depth` rows of `columns`.
+/// Adds the product of A and B, from row `first_row` on, to `values`: as many rows of `columns`
+/// elements as fit. `a` has rows of `depth` elements, and `b` has `depth` rows of `columns`.
 ///
 /// # Panics
 ///
@@ -51,8 +51,8 @@ pub fn dot(a: &[f32], b: &[f32]) -> f64 {
 /// Rows to read at a time, so that the output stays in the cache.
 const TURNED: usize = 64;
 
-/// Copies columns of a matrix, from `first_column` on, to the rows of `turned`: as many as fit. The matrix has rows of `columns`
-/// elements.
+/// Copies columns of a matrix, from `first_column` on, to the rows of `turned`: as many as fit. The
+/// matrix has rows of `columns` elements.
 ///
 /// # Panics
 ///

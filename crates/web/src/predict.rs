@@ -27,7 +27,8 @@ pub struct Asked {
     explain: bool,
 }
 
-/// Whether the prediction is right, what there is to say of it, and the access in question: with its cost once the answer is known.
+/// Whether the prediction is right, what there is to say of it, and the access in question: with
+/// its cost once the answer is known.
 ///
 /// # Errors
 ///

@@ -26,7 +26,8 @@ pub fn paragraph(words: &str) -> String {
     wrapped(words, WIDTH, "", "")
 }
 
-/// A paragraph in lines of at most `width` columns: the first begins with `first`, the others with `others`. No word is broken.
+/// A paragraph in lines of at most `width` columns: the first begins with `first`, the others with
+/// `others`. No word is broken.
 pub fn wrapped(words: &str, width: usize, first: &str, others: &str) -> String {
     fill(&one_line(words), Options::new(width).break_words(false), first, others)
 }

@@ -1,17 +1,20 @@
-//! `host check FILE.ptx`: validates a PTX file and lists its kernels. It runs nothing and opens no device. `cli` calls it;
-//! `run` shares its listing of parameters and types.
+//! `host check FILE.ptx`: validates a PTX file and lists its kernels. It runs nothing and opens no
+//! device. `cli` calls it; `run` shares its listing of parameters and types.
 //!
-//! If the file has errors, all are reported, each with its line and a mark under the wrong text, and the exit code is 2. A kernel
-//! that the simulator does not support is not an error: it may run on a GPU.
+//! If the file has errors, all are reported, each with its line and a mark under the wrong text,
+//! and the exit code is 2. A kernel that the simulator does not support is not an error: it may run
+//! on a GPU.
 //!
-//! As JSON: `{"file", "valid", "version", "target", "kernels": [{"name", "demangled", "parameters": [{"name", "type", "bytes", "align"}],
-//! "shared", "local", "max_threads", "required_threads", "min_blocks", "max_registers", "instructions", "never_written", "simulator"}],
-//! "errors": [{"line", "column", "message", "statement", "help"}]}`. `"valid"` is true if this program understands the whole file;
-//! sizes are in bytes; `"never_written"` lists registers that are read but never written; `"simulator"` is null, or the reason why
-//! the simulator does not run the kernel; `"demangled"` is the name of a kernel in C++ or Rust, else null.
+//! As JSON: `{"file", "valid", "version", "target", "kernels": [{"name", "demangled", "parameters":
+//! [{"name", "type", "bytes", "align"}], "shared", "local", "max_threads", "required_threads",
+//! "min_blocks", "max_registers", "instructions", "never_written", "simulator"}], "errors":
+//! [{"line", "column", "message", "statement", "help"}]}`. `"valid"` is true if this program
+//! understands the whole file; sizes are in bytes; `"never_written"` lists registers that are read
+//! but never written; `"simulator"` is null, or the reason why the simulator does not run the
+//! kernel; `"demangled"` is the name of a kernel in C++ or Rust, else null.
 //!
-//! With `--decoded KERNEL`, it shows the steps that the simulator executes instead; as JSON: `{"file", "kernel", "decoded"}`, with a
-//! list of lines.
+//! With `--decoded KERNEL`, it shows the steps that the simulator executes instead; as JSON:
+//! `{"file", "kernel", "decoded"}`, with a list of lines.
 
 mod mark;
 
@@ -199,8 +202,8 @@ pub(crate) fn may_be_tensor_map(variable: &Variable) -> bool {
     variable.size == Some(simt::TENSOR_MAP_BYTES as u64) && variable.align >= 64
 }
 
-/// Whether a parameter and the next look like rustc's slice: an address of known alignment, then a length. (Raw pointers and
-/// slices of bytes have no known alignment.)
+/// Whether a parameter and the next look like rustc's slice: an address of known alignment, then a
+/// length. (Raw pointers and slices of bytes have no known alignment.)
 pub(crate) fn may_be_slice(pair: &[&Variable]) -> bool {
     let [address, length] = pair else { return false };
     let is_whole = matches!(length.ty, Type::B64 | Type::U64 | Type::S64) && length.size == Some(8);

@@ -1,5 +1,5 @@
-//! `host compare`: compares the times of two runs of a lab on a GPU, variant by variant, from the reports that `--format json`
-//! wrote. (Whether a result is right is `labs::compare`'s business.)
+//! `host compare`: compares the times of two runs of a lab on a GPU, variant by variant, from the
+//! reports that `--format json` wrote. (Whether a result is right is `labs::compare`'s business.)
 //!
 //! ```text
 //! read      files -> reports
@@ -9,10 +9,11 @@
 //! page      the same as a web page
 //! ```
 //!
-//! The rule: the ratio of two medians has an uncertainty, which follows from the quartiles and the number of samples of both
-//! (1.96 standard errors). If the uncertainty exceeds both the difference and 1 %, the verdict is *can't tell*. Otherwise a
-//! difference of up to 1 % is *same*, because two runs of the same program differ by about as much, and a larger one is *faster*
-//! or *slower*. Cold times are compared with cold times, warm with warm.
+//! The rule: the ratio of two medians has an uncertainty, which follows from the quartiles and the
+//! number of samples of both (1.96 standard errors). If the uncertainty exceeds both the difference
+//! and 1 %, the verdict is *can't tell*. Otherwise a difference of up to 1 % is *same*, because two
+//! runs of the same program differ by about as much, and a larger one is *faster* or *slower*. Cold
+//! times are compared with cold times, warm with warm.
 
 mod page;
 mod pairs;

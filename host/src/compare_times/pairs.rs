@@ -1,5 +1,5 @@
-//! Pairs the reports and variants of two files that belong together, and compares them. [`super`] calls it with the reports
-//! that `read` returned. Pure.
+//! Pairs the reports and variants of two files that belong together, and compares them. [`super`]
+//! calls it with the reports that `read` returned. Pure.
 
 use std::path::Path;
 

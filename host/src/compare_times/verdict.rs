@@ -5,7 +5,8 @@ use serde::{Serialize, Serializer};
 use super::read::Series;
 use crate::timing::relative_error_of_median;
 
-/// Differences up to this count as none: two runs of one kernel differ by as much, for reasons that no sample within a run shows.
+/// Differences up to this count as none: two runs of one kernel differ by as much, for reasons that
+/// no sample within a run shows.
 const SAME_WITHIN: f64 = 0.01;
 
 /// The uncertainty in standard errors: a 95 % confidence interval.
@@ -52,8 +53,8 @@ pub(super) struct Judgement {
     pub verdict: Verdict,
 }
 
-/// Compares two series. The uncertainty of the ratio is that of both medians together, and these follow from the quartiles and
-/// the number of samples.
+/// Compares two series. The uncertainty of the ratio is that of both medians together, and these
+/// follow from the quartiles and the number of samples.
 pub(super) fn judge(before: &Series, after: &Series) -> Judgement {
     let ratio = after.time_ms / before.time_ms;
     let error = |series: &Series| {

@@ -1,5 +1,5 @@
-//! The simulator's sanitizer in the host program: the flag `--check` that enables it, and its findings as text and as JSON.
-//! Labs and `host run` use it after each launch on the simulator.
+//! The simulator's sanitizer in the host program: the flag `--check` that enables it, and its
+//! findings as text and as JSON. Labs and `host run` use it after each launch on the simulator.
 
 mod fault;
 mod text;
@@ -15,8 +15,9 @@ pub use fault::{Allocation, Fault, Other};
 /// The flag of every subcommand that launches kernels.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct SanitizerFlags {
-    /// On the simulator: the faults to look for, separated by commas: memory, init, race, sync, undefined; or all, or none.
-    /// strict, which all does not include, adds what a GPU runs but is often a mistake
+    /// On the simulator: the faults to look for, separated by commas: memory, init, race, sync,
+    /// undefined; or all, or none. strict, which all does not include, adds what a GPU runs but is
+    /// often a mistake
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,
 }
@@ -33,7 +34,8 @@ impl SanitizerFlags {
         self.check.unwrap_or(default)
     }
 
-    /// Fails if checks are requested and there is no simulator to run them: neither the device itself nor one beside it.
+    /// Fails if checks are requested and there is no simulator to run them: neither the device
+    /// itself nor one beside it.
     ///
     /// # Errors
     ///

@@ -1,9 +1,11 @@
-//! `--compare-models`: predicts the times of a lab's variants on every model, from the oldest to the newest, so that one table shows
-//! how GPUs changed. [`super`] calls it instead of [`flow::run`].
+//! `--compare-models`: predicts the times of a lab's variants on every model, from the oldest to
+//! the newest, so that one table shows how GPUs changed. [`super`] calls it instead of
+//! [`flow::run`].
 //!
-//! Times are predicted alone, at the sizes for a GPU, and the inputs are made once. A row is a variant on a model; the table has a
-//! line for each variant and a column for each model. Speed-ups are over the first variant on the same model, so they compare what a
-//! change of the kernel gains, not the GPUs.
+//! Times are predicted alone, at the sizes for a GPU, and the inputs are made once. A row is a
+//! variant on a model; the table has a line for each variant and a column for each model. Speed-ups
+//! are over the first variant on the same model, so they compare what a change of the kernel gains,
+//! not the GPUs.
 
 use device::{Device, Error, LoadCaching, Model, Result};
 use picture::Scale;

@@ -1,5 +1,6 @@
-//! What the labs give the best kernels beside their data: the size of the device, by which `best_kernels` chooses, and the memory through which
-//! blocks exchange sums. The labs own what it allocates.
+//! What the labs give the best kernels beside their data: the size of the device, by which
+//! `best_kernels` chooses, and the memory through which blocks exchange sums. The labs own what it
+//! allocates.
 
 use best_kernels::{Gpu, product::SUMS_PER_BLOCK};
 use device::{Buffer, Device, Result};

@@ -121,8 +121,8 @@ fn ulp(value: f32) -> f64 {
     f64::from(next) - f64::from(value.abs())
 }
 
-/// Compares a result bit by bit with `expected` of each row and column (for a vector, row 0): -0 differs from 0, and NaNs with
-/// different bits differ.
+/// Compares a result bit by bit with `expected` of each row and column (for a vector, row 0): -0
+/// differs from 0, and NaNs with different bits differ.
 ///
 /// # Panics
 ///
@@ -142,7 +142,8 @@ pub fn exact<T: Pod + Into<f64> + Sync>(
     })
 }
 
-/// Compares a result with a reference in higher precision. Infinities and NaNs are right where the reference has the same.
+/// Compares a result with a reference in higher precision. Infinities and NaNs are right where the
+/// reference has the same.
 ///
 /// # Panics
 ///

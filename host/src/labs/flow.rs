@@ -1,11 +1,11 @@
-//! Runs a lab: launches, compares, times and reports each variant. [`super::run`] calls it. Data goes one way; a lab never sees the
-//! report while it is made.
+//! Runs a lab: launches, compares, times and reports each variant. [`super::run`] calls it. Data
+//! goes one way; a lab never sees the report while it is made.
 //!
-//! For each variant, the outputs are poisoned, the variant is launched, its result is compared with the reference, and on a GPU it
-//! is timed. On the simulator the first launch gives the counters.
+//! For each variant, the outputs are poisoned, the variant is launched, its result is compared with
+//! the reference, and on a GPU it is timed. On the simulator the first launch gives the counters.
 //!
-//! A wrong result is also saved, with a note on the standard error, because it is needed to find the mistake. The result of a
-//! kernel that a fault stopped is not saved.
+//! A wrong result is also saved, with a note on the standard error, because it is needed to find
+//! the mistake. The result of a kernel that a fault stopped is not saved.
 
 use std::path::{Path, PathBuf};
 
@@ -29,8 +29,8 @@ use crate::units::gigabytes_per_second;
 ///
 /// # Errors
 ///
-/// [`Error::Flag`], [`Error::File`] and [`Error::OutOfMemory`] before anything runs; the device's errors after. Wrong results and
-/// faults of kernels are not errors: they are in the report.
+/// [`Error::Flag`], [`Error::File`] and [`Error::OutOfMemory`] before anything runs; the device's
+/// errors after. Wrong results and faults of kernels are not errors: they are in the report.
 pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) -> Result<LabReport> {
     let progress = &settings.progress;
     let name = L::NAME;
@@ -333,8 +333,9 @@ fn rate(result: &mut VariantReport, report: &LabReport) {
     result.speedup = baseline.map(|baseline| baseline / time);
 }
 
-/// Runs the same variants on the simulator and copies its counters and predicted times. Its results must be right, too, unless only
-/// times are predicted. The libraries' rows, which come last, have none of these.
+/// Runs the same variants on the simulator and copies its counters and predicted times. Its results
+/// must be right, too, unless only times are predicted. The libraries' rows, which come last, have
+/// none of these.
 fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report: &mut LabReport) -> Result<()> {
     let progress = &settings.progress;
     let simulator = device.simulator()?;
@@ -345,7 +346,8 @@ fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report
     let Plan { mut data, variants, .. } = lab.plan(&simulator)?;
     let mut next = 0;
     for variant in &variants {
-        // The simulator's plan can have rows that a GPU's has not, such as other models' addresses, but none is missing.
+        // The simulator's plan can have rows that a GPU's has not, such as other models' addresses,
+        // but none is missing.
         let Some(skipped) = report.variants[next..].iter().position(|row| row.name == variant.name) else { continue };
         let (earlier, rest) = report.variants.split_at_mut(next + skipped);
         next += skipped + 1;
@@ -372,8 +374,8 @@ fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report
     Ok(())
 }
 
-/// Writes a result for `--output`, unless a fault ended the run. A wrong result is written, too, because it helps to find the
-/// mistake; a note says that it is wrong.
+/// Writes a result for `--output`, unless a fault ended the run. A wrong result is written, too,
+/// because it helps to find the mistake; a note says that it is wrong.
 fn save(values: Option<Box<dyn Values>>, report: &LabReport, settings: &Settings) -> Result<()> {
     let (Some(path), Some(values), None) = (&settings.output, values, &report.stopped) else { return Ok(()) };
     let path: &Path = path;

@@ -161,7 +161,8 @@ impl Lab for Gram {
 }
 
 impl Gram {
-    /// The best kernel for this matrix, and its blocks. Matrices that are smaller than a tile are left to the mirrored tiles.
+    /// The best kernel for this matrix, and its blocks. Matrices that are smaller than a tile are
+    /// left to the mirrored tiles.
     fn best(&self, device: &Device) -> Option<TileLaunch<Best>> {
         best::best(gpu(device), self.a.rows as u32, self.a.columns as u32)
     }

@@ -1,5 +1,6 @@
-//! The inputs of labs: their flags, and the data, which is a NumPy file or seeded random numbers. Also checks that memory
-//! suffices before anything is allocated. Labs call it in [`Lab::new`](super::lab::Lab::new). Reads files, writes none.
+//! The inputs of labs: their flags, and the data, which is a NumPy file or seeded random numbers.
+//! Also checks that memory suffices before anything is allocated. Labs call it in
+//! [`Lab::new`](super::lab::Lab::new). Reads files, writes none.
 
 use std::path::{Path, PathBuf};
 

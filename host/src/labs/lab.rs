@@ -6,8 +6,9 @@
 //! Variant    launch(data) ──▶ outcome(data)            what the flow does with each variant
 //! ```
 //!
-//! A lab defines what to run and which result is right. [`super::flow`] does the rest: memory, timing, counting, faults, reports.
-//! Its variants are a table ([`super::variants`]), its sentences another ([`Lab::CONCLUSIONS`]).
+//! A lab defines what to run and which result is right. [`super::flow`] does the rest: memory,
+//! timing, counting, faults, reports. Its variants are a table ([`super::variants`]), its sentences
+//! another ([`Lab::CONCLUSIONS`]).
 //!
 //! A variant is a name, a function that launches, one that compares, and facts: its group, its
 //! place on the axes of a sweep, bytes, operations, cache preferences. So a lab never handles
@@ -68,7 +69,8 @@ pub trait Lab: Sized {
     /// [`device::Error::Flag`], [`device::Error::File`] and [`device::Error::OutOfMemory`].
     fn new(device: &Device, options: Self::Options, settings: &Settings) -> Result<Self>;
 
-    /// The parameters that all variants share, as an object, for the report's first line. Nulls are omitted; the seed is added.
+    /// The parameters that all variants share, as an object, for the report's first line. Nulls are
+    /// omitted; the seed is added.
     fn parameters(&self) -> Value;
 
     /// Allocates the data on a device and returns the variants to run there.
@@ -92,7 +94,8 @@ pub trait Lab: Sized {
         Ok(Vec::new())
     }
 
-    /// Overwrites all outputs, so that no earlier variant's result remains. A lab that works in place restores its input.
+    /// Overwrites all outputs, so that no earlier variant's result remains. A lab that works in
+    /// place restores its input.
     ///
     /// # Errors
     ///
@@ -203,7 +206,8 @@ impl<'a, D> Variant<'a, D> {
         self
     }
 
-    /// Names its result and the result's size in bytes, for `--output`. Variants with the same result use the same name.
+    /// Names its result and the result's size in bytes, for `--output`. Variants with the same
+    /// result use the same name.
     pub fn computes(mut self, what: impl Into<String>, bytes: u64) -> Self {
         self.computes = Some(Computed { what: what.into(), bytes });
         self

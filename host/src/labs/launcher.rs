@@ -1,6 +1,6 @@
-//! Launches the kernels of a variant for [`super::flow`]. It sets the preferences of the flags and of the variant, and adds
-//! up the simulator's counters if a variant launches several kernels. It changes the device only by what it launches and
-//! prefers.
+//! Launches the kernels of a variant for [`super::flow`]. It sets the preferences of the flags and
+//! of the variant, and adds up the simulator's counters if a variant launches several kernels. It
+//! changes the device only by what it launches and prefers.
 
 use cuda_std::launch::{ArgumentList, Kernel, SafeKernel};
 use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Predict, Result};
@@ -134,8 +134,8 @@ impl<'a> Launcher<'a> {
         unsafe { self.launch_as(kernel, config, arguments, true) }
     }
 
-    /// As [`Launcher::launch_unchecked`], for a kernel that makes what the variant's own kernel takes: its occupancy is not the
-    /// variant's.
+    /// As [`Launcher::launch_unchecked`], for a kernel that makes what the variant's own kernel
+    /// takes: its occupancy is not the variant's.
     ///
     /// # Safety
     ///

@@ -1,5 +1,6 @@
-//! Models that stand in for the simulator without one, which has no caches, no occupancy and no older GPU's transactions. The
-//! labs about these run on models then. Opens devices; they launch nothing by themselves.
+//! Models that stand in for the simulator without one, which has no caches, no occupancy and no
+//! older GPU's transactions. The labs about these run on models then. Opens devices; they launch
+//! nothing by themselves.
 
 use device::{Device, LoadCaching, Model, Result};
 

@@ -1,9 +1,10 @@
 //! Shared by the labs `matmul` and `gram`: the references, computed on the CPU in f64.
 //! Pure, and parallel on the host.
 //!
-//! A product that would take a CPU minutes is sampled: one element in each tile of 16 x 16, chosen by the seed. A wrong tile, row
-//! or column is then noticed. The other elements are only checked against the largest magnitude that the inputs allow, which the
-//! poison of an element that was never written exceeds.
+//! A product that would take a CPU minutes is sampled: one element in each tile of 16 x 16, chosen
+//! by the seed. A wrong tile, row or column is then noticed. The other elements are only checked
+//! against the largest magnitude that the inputs allow, which the poison of an element that was
+//! never written exceeds.
 
 use device::random::Random;
 use rayon::prelude::*;
@@ -24,7 +25,8 @@ const BAND: usize = 16;
 pub(super) struct Products {
     columns: usize,
     values: Values,
-    /// The lengths of A's rows and of B's columns: their product bounds the sum of the terms' magnitudes (Cauchy and Schwarz).
+    /// The lengths of A's rows and of B's columns: their product bounds the sum of the terms'
+    /// magnitudes (Cauchy and Schwarz).
     lengths: [Vec<f64>; 2],
 }
 

@@ -1,5 +1,5 @@
-//! The flags that every lab has, and the settings that follow from them. `cli` parses them, and `flow`, `launcher` and the
-//! labs read them. Plain data.
+//! The flags that every lab has, and the settings that follow from them. `cli` parses them, and
+//! `flow`, `launcher` and the labs read them. Plain data.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! What a lab's page in a browser begins with, and what a reader is to reach there, as data in the lab's own file: [`Lab::SHOWCASE`](super::Lab::SHOWCASE).
-//! The controls are the lab's flags, so a lab without a showcase has a page, too. Plain data.
+//! What a lab's page in a browser begins with, and what a reader is to reach there, as data in the
+//! lab's own file: [`Lab::SHOWCASE`](super::Lab::SHOWCASE). The controls are the lab's flags, so a
+//! lab without a showcase has a page, too. Plain data.
 
 use crate::report::Goal;
 

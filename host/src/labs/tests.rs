@@ -92,7 +92,8 @@ fn a_sentence_holds_for_every_combination_of_variants_or_is_absent() {
                     for row in conclusion.gaps.iter().flat_map(|gap| gap.rows()) {
                         assert!(row.find(&report).is_some(), "{}: {sentence}: {row:?}", lab.name);
                     }
-                    // What other rows ran changes nothing, unless the sentence is about all of them, or they are one of its cases.
+                    // What other rows ran changes nothing, unless the sentence is about all of
+                    // them, or they are one of its cases.
                     let same = with_all.as_ref().is_none_or(|all| *all == sentence);
                     assert!(same || compares_all(conclusion), "{}: {sentence} {with_all:?}", lab.name);
                 }

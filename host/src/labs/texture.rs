@@ -74,8 +74,9 @@ impl Lab for Texture {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        // On the device, the image in row order, in Morton order, as three arrays, and a result, and one that a kernel makes, twice; on
-        // the host, the image, once more in narrower texels, and a result.
+        // On the device, the image in row order, in Morton order, as three arrays, and a result,
+        // and one that a kernel makes, twice; on the host, the image, once more in narrower texels,
+        // and a result.
         let room = |side: u64| {
             let each = |arrays: u64| bytes_of::<f32>(&[arrays, side, side]);
             check_room(device, &format!("reading textures of {side} x {side} texels"), each(7), each(3))

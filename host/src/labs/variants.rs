@@ -1,11 +1,12 @@
-//! The variants of a lab, written once: a table of names, helps and what each launches. The flags, the help, the choice and the
-//! rows follow from it. Pure.
+//! The variants of a lab, written once: a table of names, helps and what each launches. The flags,
+//! the help, the choice and the rows follow from it. Pure.
 //!
 //! ```text
 //! impl Variants for Kind { TABLE }  ──▶  Chosen<Kind>: the flags of `host LAB`  ──▶  chosen()  ──▶  rows
 //! ```
 //!
-//! A lab whose rows differ in several ways has a table for each, such as methods and layouts: each row is a combination.
+//! A lab whose rows differ in several ways has a table for each, such as methods and layouts: each
+//! row is a combination.
 
 use std::fmt;
 use std::marker::PhantomData;

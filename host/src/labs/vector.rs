@@ -123,7 +123,8 @@ impl Vector {
         if matches!(copies, Copies::Best) { variant.one_of_several_kernels() } else { variant }
     }
 
-    /// A thread for each word of this many bytes. The first threads also copy what does not fill a word, less than four elements.
+    /// A thread for each word of this many bytes. The first threads also copy what does not fill a
+    /// word, less than four elements.
     fn launch(&self, word: u64) -> LaunchConfig {
         let words = (self.bytes() / word) as usize;
         LaunchConfig::linear(words.max(self.elements.len().min(3)), self.options.block)

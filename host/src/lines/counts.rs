@@ -1,5 +1,5 @@
-//! The counts of each source line, added up over launches: instructions, and the accesses to each memory. [`super::text`]
-//! shows them. `labs::launcher` adds up launches with it. Pure.
+//! The counts of each source line, added up over launches: instructions, and the accesses to each
+//! memory. [`super::text`] shows them. `labs::launcher` adds up launches with it. Pure.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;

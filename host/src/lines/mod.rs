@@ -8,9 +8,9 @@
 //! listing: the same as data, for the text and for a lab's page
 //! ```
 //!
-//! Loads and stores of a line are counted separately, so that a line with misaligned reads and aligned writes does not show their
-//! average. Instructions without a line have a row of their own, so that the rows add up to the launch. PTX without line information
-//! is itself listed.
+//! Loads and stores of a line are counted separately, so that a line with misaligned reads and
+//! aligned writes does not show their average. Instructions without a line have a row of their own,
+//! so that the rows add up to the launch. PTX without line information is itself listed.
 
 mod counts;
 mod listing;
@@ -187,9 +187,10 @@ fn has_access<'l>(line: u32, launches: impl Iterator<Item = &'l Lines>) -> Resul
     Err(Error::flag("--picture", format!("line {line} makes no access to memory; {others}")))
 }
 
-/// As a list of objects: file, line, source, instructions, active_lanes, requests, sectors_per_request, bank_conflicts, and
-/// accesses, each with memory, kind, requests and further counts. For instructions without a line, file and line are null. With a
-/// predicted time, predicted_waiting is the line's part of all waiting.
+/// As a list of objects: file, line, source, instructions, active_lanes, requests,
+/// sectors_per_request, bank_conflicts, and accesses, each with memory, kind, requests and further
+/// counts. For instructions without a line, file and line are null. With a predicted time,
+/// predicted_waiting is the line's part of all waiting.
 impl Serialize for Lines {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_seq(self.rows.iter().map(|Line { place, counted }| {

@@ -5,8 +5,9 @@ use simt::Report;
 use super::text::TITLES;
 use super::*;
 
-/// A kernel whose stores are in lines 3 and 9 of a file, if it has line information; the second one stores a column of a matrix.
-/// Its last store has only the line that it was inlined into, 11; its end has none.
+/// A kernel whose stores are in lines 3 and 9 of a file, if it has line information; the second one
+/// stores a column of a matrix. Its last store has only the line that it was inlined into, 11; its
+/// end has none.
 fn report(locations: bool) -> Report {
     report_on(locations, None)
 }

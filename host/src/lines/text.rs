@@ -1,5 +1,5 @@
-//! The listing as text: source lines wrapped to the available width, each with its accesses below it. The table of labs and
-//! `host run`'s report call it; it returns text.
+//! The listing as text: source lines wrapped to the available width, each with its accesses below
+//! it. The table of labs and `host run`'s report call it; it returns text.
 
 use std::path::Path;
 

@@ -5,8 +5,8 @@
 //! {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 //! ```
 //!
-//! The format is NumPy's, described in `numpy.lib.format`. Nothing here recurses, so that no header, however deeply it nests, can
-//! overflow the stack.
+//! The format is NumPy's, described in `numpy.lib.format`. Nothing here recurses, so that no
+//! header, however deeply it nests, can overflow the stack.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,8 @@ pub const RECORDS: &str = "records";
 /// What the dictionary says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// NumPy's code of the type, byte order included, such as `<f4`; [`RECORDS`] for elements that are not plain numbers.
+    /// NumPy's code of the type, byte order included, such as `<f4`; [`RECORDS`] for elements that
+    /// are not plain numbers.
     pub code: String,
     /// Whether the elements stand column by column (Fortran's order).
     pub by_columns: bool,

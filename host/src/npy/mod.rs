@@ -1,9 +1,10 @@
 //! Reads and writes NumPy's `.npy` files, with which students bring their own matrices and vectors. `labs::inputs` and
 //! `run::value` read with it, labs and `host run` save with it (through [`device::output_file`]).
 //!
-//! `header` is the text at the start; the numbers after it are copied as one block of bytes. Both byte orders and both array
-//! orders are accepted; arrays in memory and in written files are row by row (C order). Labs and `host run` read and write their data
-//! here; nothing else is touched than the file named.
+//! `header` is the text at the start; the numbers after it are copied as one block of bytes. Both
+//! byte orders and both array orders are accepted; arrays in memory and in written files are row by
+//! row (C order). Labs and `host run` read and write their data here; nothing else is touched than
+//! the file named.
 //!
 //! The crates for this format bring a parser generator and a C compiler to a build that needs neither.
 
@@ -64,8 +65,8 @@ const MAX_HEADER: usize = 10_000;
 ///
 /// # Errors
 ///
-/// [`Error::File`] when the file cannot be read, is not a `.npy` file, is truncated or too long, or holds another type of number,
-/// another number of dimensions, or no elements.
+/// [`Error::File`] when the file cannot be read, is not a `.npy` file, is truncated or too long, or
+/// holds another type of number, another number of dimensions, or no elements.
 pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
     let wrong = |problem: String| Error::file(path, problem);
     let (mut file, header, there) = open(path)?;
@@ -96,7 +97,8 @@ pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
 /// What the header of a `.npy` file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
-    /// NumPy's code of the type, byte order included, such as `<f4`; something else for elements that are not plain numbers.
+    /// NumPy's code of the type, byte order included, such as `<f4`; something else for elements
+    /// that are not plain numbers.
     pub code: String,
     /// The number of dimensions.
     pub dimensions: usize,
@@ -183,7 +185,8 @@ fn check_type<T: Element>(code: &str) -> std::result::Result<bool, String> {
     }
 }
 
-/// Checks that the shape has the required dimensions and at least one element. Returns its sizes and the number of elements.
+/// Checks that the shape has the required dimensions and at least one element. Returns its sizes
+/// and the number of elements.
 fn check_shape(shape: &[u64], dimensions: usize) -> std::result::Result<(Vec<usize>, usize), String> {
     if shape.len() != dimensions {
         let needed = match dimensions {
@@ -226,7 +229,8 @@ fn rows_first<T: Copy>(columns_first: &[T], rows: usize, columns: usize) -> Vec<
 ///
 /// # Panics
 ///
-/// If `data` and `shape` differ in the number of elements, or the shape has thousands of dimensions: bugs of the caller.
+/// If `data` and `shape` differ in the number of elements, or the shape has thousands of
+/// dimensions: bugs of the caller.
 pub fn write<T: Element>(path: &Path, shape: &[usize], data: &[T]) -> Result<()> {
     assert_eq!(shape.iter().product::<usize>(), data.len());
     let order = match () {

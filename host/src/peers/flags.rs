@@ -1,7 +1,7 @@
 //! `--peer`: times cuBLAS, CUB and the driver's copies on a lab's data, as further rows of its table.
 //!
-//! A lab names the libraries that it has rows for ([`Lab::PEERS`](super::Lab::PEERS)); [`super::flow`] checks the flags and loads
-//! them.
+//! A lab names the libraries that it has rows for ([`Lab::PEERS`](super::Lab::PEERS));
+//! [`super::flow`] checks the flags and loads them.
 
 use std::path::PathBuf;
 use std::rc::Rc;

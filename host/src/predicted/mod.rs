@@ -1,9 +1,11 @@
-//! The flags for predicted times: whether the simulator says how long a GPU would take, and what more it says about that.
+//! The flags for predicted times: whether the simulator says how long a GPU would take, and what
+//! more it says about that.
 //!
-//! On the simulator each row has its predicted time: the model's, or an H200's without a model. Without a model this costs about
-//! four times the run, because the H200's caches run with it; `--no-predict` leaves it out, and a lab does by itself where its data
-//! is so small that it would say little. With a GPU, the simulator runs the same launches beside it, and predicts the times of the
-//! model that is most like that GPU.
+//! On the simulator each row has its predicted time: the model's, or an H200's without a model.
+//! Without a model this costs about four times the run, because the H200's caches run with it;
+//! `--no-predict` leaves it out, and a lab does by itself where its data is so small that it would
+//! say little. With a GPU, the simulator runs the same launches beside it, and predicts the times
+//! of the model that is most like that GPU.
 
 pub mod waits;
 pub mod why;
@@ -15,14 +17,16 @@ use device::{Device, Error, Predict, Result};
 /// The flags of labs and of `host run` about predicted times.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct PredictFlags {
-    /// Only predict times, of the model's GPU or of an H200; labs have the sizes for a GPU. Runs a part of the blocks, and computes
-    /// no results. On a GPU: predict them beside the measured ones
+    /// Only predict times, of the model's GPU or of an H200; labs have the sizes for a GPU. Runs a
+    /// part of the blocks, and computes no results. On a GPU: predict them beside the measured ones
     #[arg(long)]
     pub predict: bool,
-    /// On the simulator, and with --counters: do not predict times. Without a model, counting alone is four times as fast
+    /// On the simulator, and with --counters: do not predict times. Without a model, counting alone
+    /// is four times as fast
     #[arg(long, conflicts_with_all = ["predict", "why", "thread_registers"])]
     pub no_predict: bool,
-    /// Only predict times, on every model from the GeForce 8800 GTX to the H200; in one table, each over the model's first row
+    /// Only predict times, on every model from the GeForce 8800 GTX to the H200; in one table, each
+    /// over the model's first row
     #[arg(long, conflicts_with_all = ["no_predict", "why"])]
     pub compare_models: bool,
     /// Explain the predicted time of the lab's only variant, or of each launch: units, waits, and what would help
@@ -79,8 +83,8 @@ impl PredictFlags {
         }
     }
 
-    /// Fails if `--predict` is given with a flag that needs what it leaves out: results, unless a GPU computes them, and counts.
-    /// Each flag comes with whether it is given.
+    /// Fails if `--predict` is given with a flag that needs what it leaves out: results, unless a
+    /// GPU computes them, and counts. Each flag comes with whether it is given.
     ///
     /// # Errors
     ///

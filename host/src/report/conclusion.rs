@@ -1,5 +1,6 @@
-//! The sentences below a table, as data: a text with gaps, and the rows and measures that fill them. A sentence is absent unless
-//! all of its rows ran, all of its numbers are known, and what it claims of them holds. Pure.
+//! The sentences below a table, as data: a text with gaps, and the rows and measures that fill
+//! them. A sentence is absent unless all of its rows ran, all of its numbers are known, and what it
+//! claims of them holds. Pure.
 
 use super::lab_report::LabReport;
 use super::measure::{Better, Cell, Measure};

@@ -1,5 +1,5 @@
-//! What accesses to global memory cost, in the unit of the GPU: sectors from Volta on, and the transactions of older models.
-//! Columns and the labs' sentences read it. Pure.
+//! What accesses to global memory cost, in the unit of the GPU: sectors from Volta on, and the
+//! transactions of older models. Columns and the labs' sentences read it. Pure.
 
 use std::fmt;
 
@@ -20,7 +20,8 @@ pub struct Cost {
     pub total: u64,
     /// How many of them a request takes, on average.
     pub per_request: f64,
-    /// How much is moved for what was requested: sectors over the fewest that could hold it, or bytes over bytes. 1 is perfect.
+    /// How much is moved for what was requested: sectors over the fewest that could hold it, or
+    /// bytes over bytes. 1 is perfect.
     pub per_ideal: f64,
     /// The percentage of the bytes moved that was requested.
     pub percent_used: f64,

@@ -1,5 +1,6 @@
-//! The report as CSV (RFC 4180, with plain line feeds): a header, then one line for each variant. Names are those of the
-//! JSON report; each parameter and counter has its own column. [`super`] calls it.
+//! The report as CSV (RFC 4180, with plain line feeds): a header, then one line for each variant.
+//! Names are those of the JSON report; each parameter and counter has its own column. [`super`]
+//! calls it.
 
 use serde_json::Value;
 

@@ -1,5 +1,6 @@
-//! What the measures mean, in sentences, for the rows that are shown: a GPU of sectors is not explained transactions. A measure
-//! names its explanation, so that a legend has what the columns, grids and sentences show, and nothing else. Pure.
+//! What the measures mean, in sentences, for the rows that are shown: a GPU of sectors is not
+//! explained transactions. A measure names its explanation, so that a legend has what the columns,
+//! grids and sentences show, and nothing else. Pure.
 
 use device::Properties;
 use device::flag_values::each_once;

@@ -1,5 +1,5 @@
-//! A sweep of two axes, shown below a lab's table: one axis down, the other across, the best cells marked. A lab names the axes
-//! and the measures; [`Grid::table`] makes a table of them. Pure.
+//! A sweep of two axes, shown below a lab's table: one axis down, the other across, the best cells
+//! marked. A lab names the axes and the measures; [`Grid::table`] makes a table of them. Pure.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! The report as one JSON object: everything that is known, and the tables as data. Field names are part of the program's
-//! interface. [`super`] calls it; `host compare` reads it back.
+//! The report as one JSON object: everything that is known, and the tables as data. Field names are
+//! part of the program's interface. [`super`] calls it; `host compare` reads it back.
 //!
 //! Numbers that JSON cannot hold (an error that is not a number) are null.
 

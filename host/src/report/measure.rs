@@ -1,6 +1,6 @@
-//! A measure: what a report shows of a row, written once. A measure is a column of a table, a cell of a grid, and a number in a
-//! sentence; its title, unit, explanation and direction go wherever it goes. [`super::measures`] has the measures that labs
-//! share. Pure.
+//! A measure: what a report shows of a row, written once. A measure is a column of a table, a cell
+//! of a grid, and a number in a sentence; its title, unit, explanation and direction go wherever it
+//! goes. [`super::measures`] has the measures that labs share. Pure.
 
 use device::{Counters, Properties};
 use serde::Serialize;

@@ -10,8 +10,9 @@
 //! html       web pages, for `--report`
 //! ```
 //!
-//! A lab's run ends in one [`LabReport`]. [`Page::of`] makes a page of it, and a format for people only writes the page. A new format
-//! is one file here, one variant of [`Format`] and one arm in [`write()`].
+//! A lab's run ends in one [`LabReport`]. [`Page::of`] makes a page of it, and a format for people
+//! only writes the page. A new format is one file here, one variant of [`Format`] and one arm in
+//! [`write()`].
 
 mod conclusion;
 mod cost;

@@ -1,5 +1,6 @@
-//! A report as people read it, as data: the heading, the table, the grids, the legend and the sentences. The formats for people
-//! write a page and look at nothing else; JSON has its tables. Pure.
+//! A report as people read it, as data: the heading, the table, the grids, the legend and the
+//! sentences. The formats for people write a page and look at nothing else; JSON has its tables.
+//! Pure.
 
 use serde::Serialize;
 

@@ -1,5 +1,6 @@
-//! A row's predicted time: what the simulator says a GPU would take, beside what limits it. It is never shown as if it were
-//! measured: its columns, its fields in data and its sentences say "predicted". Pure.
+//! A row's predicted time: what the simulator says a GPU would take, beside what limits it. It is
+//! never shown as if it were measured: its columns, its fields in data and its sentences say
+//! "predicted". Pure.
 
 use std::borrow::Cow;
 
@@ -104,8 +105,8 @@ impl VariantReport {
         }
     }
 
-    /// Compares its predicted time with that of the first row of its group on the same model, which is among the earlier ones unless
-    /// it is this.
+    /// Compares its predicted time with that of the first row of its group on the same model, which
+    /// is among the earlier ones unless it is this.
     pub(crate) fn rate_predicted(&mut self, earlier: &[VariantReport]) {
         let model = |variant: &VariantReport| variant.predicted_time().map(|time| time.model.name);
         let first = earlier.iter().find(|variant| {

@@ -66,8 +66,8 @@ impl Sweep {
         }
     }
 
-    /// The plots of these rows: of times where there are any, and of counts if these are `counted`. `copy` is the bandwidth of
-    /// the device's own copy. There is none with fewer than two points.
+    /// The plots of these rows: of times where there are any, and of counts if these are `counted`.
+    /// `copy` is the bandwidth of the device's own copy. There is none with fewer than two points.
     pub(super) fn plots(&self, variants: &[VariantReport], counted: bool, copy: Option<f64>) -> Vec<Plot> {
         let mut groups: Vec<Option<&str>> = Vec::new();
         for variant in variants.iter().filter(|variant| self.shows(&variant.group)) {
@@ -142,7 +142,8 @@ impl Sweep {
             },
             x_scale: self.scale,
             y_scale,
-            // Blue and orange would be two curves' colours. A mean of whole numbers is a little less at the end of the data.
+            // Blue and orange would be two curves' colours. A mean of whole numbers is a little
+            // less at the end of the data.
             best: least
                 .map(f64::ceil)
                 .filter(|_| series.len() == 1 && measure.better == Better::Lower && group.is_none()),

@@ -1,5 +1,6 @@
-//! A report's table as data: columns with title, unit, explanation and direction, each with its cells. The formats for people
-//! write it; JSON has it as it is. An unknown value is a dash; a column without any known value is left out. Pure.
+//! A report's table as data: columns with title, unit, explanation and direction, each with its
+//! cells. The formats for people write it; JSON has it as it is. An unknown value is a dash; a
+//! column without any known value is left out. Pure.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -128,8 +129,8 @@ pub(super) fn of(shown: Shown<'_>, subjects: &[Subject]) -> Table {
     Table { title: None, columns }
 }
 
-/// The axes that all variants share the position on, as titles and values: the heading has them, where the table names its rows by
-/// the others.
+/// The axes that all variants share the position on, as titles and values: the heading has them,
+/// where the table names its rows by the others.
 pub(super) fn common_axes(variants: &[VariantReport]) -> Vec<(String, String)> {
     let columns = axes(variants);
     if !axes_name_the_rows(variants, &columns) {

@@ -1,4 +1,5 @@
-//! A page as text for a terminal of some width: tables use all of it, sentences at most 100 columns. [`super`] calls it.
+//! A page as text for a terminal of some width: tables use all of it, sentences at most 100
+//! columns. [`super`] calls it.
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 use device::Properties;
@@ -94,8 +95,8 @@ fn parts(table: &Table, width: usize) -> String {
         .collect()
 }
 
-/// A table as tables that each fit the width and begin with what names the rows. Groups of columns stay together if they fit, and a
-/// model's counters have tables of their own.
+/// A table as tables that each fit the width and begin with what names the rows. Groups of columns
+/// stay together if they fit, and a model's counters have tables of their own.
 fn tables(table: &Table, width: usize) -> Vec<Vec<&Column>> {
     let (names, columns): (Vec<_>, Vec<_>) = table.columns.iter().partition(|column| column.section == Section::Name);
     let mut groups: Vec<Vec<&Column>> = Vec::new();
@@ -119,8 +120,8 @@ fn tables(table: &Table, width: usize) -> Vec<Vec<&Column>> {
     fitting(&names, groups.into_iter(), width, apart)
 }
 
-/// Groups of columns as tables that fit the width and begin with these columns. `apart`: a group that does not go into a table with
-/// these columns.
+/// Groups of columns as tables that fit the width and begin with these columns. `apart`: a group
+/// that does not go into a table with these columns.
 fn fitting<'t>(
     names: &[&'t Column],
     groups: impl Iterator<Item = Vec<&'t Column>>,
@@ -156,8 +157,8 @@ fn width_of_one(column: &Column) -> usize {
     column.title.iter().cloned().chain(cells).map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
-/// Columns as a table, the first aligned to the left, the others to the right, with titles aligned to the bottom of the head. Rows
-/// without any value are left out, unless `all` is set.
+/// Columns as a table, the first aligned to the left, the others to the right, with titles aligned
+/// to the bottom of the head. Rows without any value are left out, unless `all` is set.
 fn lay_out(columns: &[&Column], all: bool) -> String {
     let height = columns.iter().map(|column| column.title.len()).max().unwrap_or(0);
     let title = |column: &&Column| "\n".repeat(height - column.title.len()) + &column.title.join("\n");

@@ -91,7 +91,8 @@ pub enum Limit {
 pub struct Comparison {
     /// Elements of the result.
     pub elements: u64,
-    /// How many of them were compared with a reference, if only a sample was. Of the others only the magnitude was checked.
+    /// How many of them were compared with a reference, if only a sample was. Of the others only
+    /// the magnitude was checked.
     pub sample: Option<u64>,
     /// Elements that are wrong.
     pub wrong: u64,
@@ -109,8 +110,9 @@ pub struct Comparison {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tolerance {
-    /// The error of f32 arithmetic that rounds this many times on the way to an element, in any order: each rounding adds at
-    /// most 2^-24 of the magnitude of what is rounded (N. Higham, Accuracy and Stability of Numerical Algorithms, section 4.2).
+    /// The error of f32 arithmetic that rounds this many times on the way to an element, in any
+    /// order: each rounding adds at most 2^-24 of the magnitude of what is rounded (N. Higham,
+    /// Accuracy and Stability of Numerical Algorithms, section 4.2).
     Roundings(u64),
     /// This many floats on either side of the nearest one.
     Ulps(u32),

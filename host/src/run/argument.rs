@@ -1,5 +1,5 @@
-//! Parses the kernel's arguments from the command line, and makes their data. `flags` parses with it, `validate` checks the
-//! result, `launch` prepares the data. Reads files, opens no device.
+//! Parses the kernel's arguments from the command line, and makes their data. `flags` parses with
+//! it, `validate` checks the result, `launch` prepares the data. Reads files, opens no device.
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |

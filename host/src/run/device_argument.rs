@@ -122,7 +122,8 @@ impl DeviceArgument {
                     }
                 }
             }
-            // Unreachable: `new` made this memory for the argument, and arguments that refer to others are resolved first.
+            // Unreachable: `new` made this memory for the argument, and arguments that refer to
+            // others are resolved first.
             (Prepared::Object(..) | Prepared::Tensor(..) | Prepared::Again(..) | Prepared::Struct(_), _) => {
                 Parameter::Bytes(Vec::new(), 1)
             }

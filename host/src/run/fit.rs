@@ -1,6 +1,7 @@
-//! Notes on arguments whose type is probably wrong. PTX passes bits, so an integer passed for a float is accepted silently
-//! and becomes another number. How the kernel uses a parameter often shows its type where the declaration (`.b32`, `.u64`)
-//! does not. [`super`] prints them before the launch. Reads the module and the arguments.
+//! Notes on arguments whose type is probably wrong. PTX passes bits, so an integer passed for a
+//! float is accepted silently and becomes another number. How the kernel uses a parameter often
+//! shows its type where the declaration (`.b32`, `.u64`) does not. [`super`] prints them before the
+//! launch. Reads the module and the arguments.
 
 use std::collections::{HashMap, HashSet};
 

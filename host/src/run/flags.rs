@@ -1,5 +1,5 @@
-//! The flags of `host run`, their help, and their division into launches at `--then`. `cli` parses them; the rest of `run`
-//! only reads them.
+//! The flags of `host run`, their help, and their division into launches at `--then`. `cli` parses
+//! them; the rest of `run` only reads them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -130,7 +130,8 @@ pub(super) struct Flags {
     /// On a model of the simulator: registers per thread, which limit how many blocks are resident
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 255u32))]
     registers: Vec<u32>,
-    /// Bytes that the kernel has to read and write, such as 512M: GB/s follow from them and the measured or predicted time
+    /// Bytes that the kernel has to read and write, such as 512M: GB/s follow from them and the
+    /// measured or predicted time
     #[arg(long, value_name = "BYTES", value_parser = some_bytes)]
     bytes: Vec<u64>,
     /// Time a launch on a GPU for at most this many seconds

@@ -1,5 +1,5 @@
-//! Launches the kernels: makes the arguments' data, launches, and reads the outputs. [`super`] calls it with a validated
-//! request. It changes the device; it writes no file.
+//! Launches the kernels: makes the arguments' data, launches, and reads the outputs. [`super`]
+//! calls it with a validated request. It changes the device; it writes no file.
 
 use std::mem;
 
@@ -267,7 +267,8 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// The parameters of a launch, and the buffers to free before it. `earlier` has the parameters of the launches before it.
+/// The parameters of a launch, and the buffers to free before it. `earlier` has the parameters of
+/// the launches before it.
 fn parameters_of<'a>(
     device: &Device,
     placed: &'a mut [DeviceArgument],

@@ -1,8 +1,8 @@
 //! `host run FILE.ptx KERNEL ...`: runs kernels of a PTX file from any compiler, on a GPU or the simulator.
 //!
-//! Data goes one way: flags -> launches with their arguments ([`argument`]) -> a plan -> reports -> a format. The request is
-//! validated against the module before a device is opened. The files of `--save` are written after the last kernel, each whole or
-//! not at all.
+//! Data goes one way: flags -> launches with their arguments ([`argument`]) -> a plan -> reports ->
+//! a format. The request is validated against the module before a device is opened. The files of
+//! `--save` are written after the last kernel, each whole or not at all.
 //!
 //! | file | contents |
 //! | --- | --- |

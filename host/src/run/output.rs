@@ -1,5 +1,5 @@
-//! The report of a launch of `host run`, in each format. [`super`] calls it after a single launch; `sequence` shares its
-//! parts. It writes to the output that it is given.
+//! The report of a launch of `host run`, in each format. [`super`] calls it after a single launch;
+//! `sequence` shares its parts. It writes to the output that it is given.
 //!
 //! As JSON: `{"kernel", "device", "correct", "counters", "faults", "buffers"}`. `"device"` is as in
 //! `host devices`; `"correct"` is null, since there is nothing to compare with; `"counters"` is

@@ -1,8 +1,9 @@
 //! The report of several launches of `host run`, in each format. [`Report`] writes a single launch. [`super`] calls it.
 //!
-//! As JSON: `{"device", "correct", "predicted", "launches", "buffers"}`. `"predicted"` is the predicted time of all launches, one
-//! after the other, if there is one. Each of `"launches"` has `{"kernel", "counters", "lines", "faults",
-//! "output"}` as in the JSON of one launch; a launch that a fault stopped is the last. `"buffers"` are those after all launches.
+//! As JSON: `{"device", "correct", "predicted", "launches", "buffers"}`. `"predicted"` is the
+//! predicted time of all launches, one after the other, if there is one. Each of `"launches"` has
+//! `{"kernel", "counters", "lines", "faults", "output"}` as in the JSON of one launch; a launch
+//! that a fault stopped is the last. `"buffers"` are those after all launches.
 
 use std::io::Write;
 

@@ -145,8 +145,8 @@ fn format(text: &str) -> Result<(Type, TexelFormat), String> {
 /// `,linear,wrap,norm`: how a texture is read.
 ///
 /// - `point` (the default), `linear`: the filter;
-/// - `clamp` (the default), `wrap`, `mirror`, `border`, `border:VALUE`: what is beyond the edges, in every dimension, or one for
-///   each with slashes between: `wrap/clamp`;
+/// - `clamp` (the default), `wrap`, `mirror`, `border`, `border:VALUE`: what is beyond the edges,
+///   in every dimension, or one for each with slashes between: `wrap/clamp`;
 /// - `norm`: coordinates from 0 to 1;
 /// - `float`: integers are read as floats from 0 (or -1) to 1;
 /// - `srgb`: the same, and sRGB is converted to linear.

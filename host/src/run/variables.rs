@@ -1,6 +1,6 @@
-//! The module's variables that `--set`, `--print` and `--save` refer to: which symbol is meant, its size, and the type in
-//! which its elements are shown. `validate` resolves them, `launch` reads and writes them on the device. Only the module is
-//! read here.
+//! The module's variables that `--set`, `--print` and `--save` refer to: which symbol is meant, its
+//! size, and the type in which its elements are shown. `validate` resolves them, `launch` reads and
+//! writes them on the device. Only the module is read here.
 
 use device::names::{self, Found};
 use device::{Error, Result};
@@ -97,8 +97,8 @@ pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
     Ok(Setting { variable: found, bytes, ty })
 }
 
-/// The variable that `--print` or `--save` names, and the type of its elements: the one after the name, else the type of the value
-/// that it was set to, else the PTX's.
+/// The variable that `--print` or `--save` names, and the type of its elements: the one after the
+/// name, else the type of the value that it was set to, else the PTX's.
 ///
 /// # Errors
 ///

@@ -1,20 +1,24 @@
 //! Timing of launches on a GPU: how often to launch, for how long, and which number to report.
 //! `stopwatch` calls [`measure`]; what is timed is behind [`Timed`], so no device is named here.
 //!
-//! A launch is warmed up, then timed in samples until the median is steady or the time is up. The report gives the median, which
-//! one slow sample does not move, and the quartiles as the spread. Four things distort samples:
+//! A launch is warmed up, then timed in samples until the median is steady or the time is up. The
+//! report gives the median, which one slow sample does not move, and the quartiles as the spread.
+//! Four things distort samples:
 //!
-//! - *The caches.* Data that fits the level-2 cache is faster the second time. So there are two series, as in nvbench: one
-//!   *cold*, with the cache flushed before each launch, which is timed alone, and one *warm*, launch after launch. A launch whose
-//!   data is much larger than the cache evicts its own data, so one series is enough ([`Cache`]).
-//! - *The host.* If the device waits for the host to submit a launch, the wait would be timed. So the device is kept busy
-//!   meanwhile, with the flush or with work that is not timed ([`Timed::lead`]).
-//! - *The events.* Their resolution is 32 ns on an H200 and half a microsecond on older GPUs, so medians are interpolated between
-//!   equal samples (`statistics.rs`). The time between two events includes what the device needs to begin and end a launch: a few
-//!   microseconds in each cold sample. Nothing is subtracted. Warm samples share it: short launches are timed many at once, so that a
-//!   sample lasts half a millisecond.
-//! - *The clock.* It is read from time to time while the device works, and at the end. Samples at a clock that is throttled far
-//!   below the highest are dropped and taken again (`clock.rs`).
+//! - *The caches.* Data that fits the level-2 cache is faster the second time. So there are two
+//!   series, as in nvbench: one *cold*, with the cache flushed before each launch, which is timed
+//!   alone, and one *warm*, launch after launch. A launch whose data is much larger than the cache
+//!   evicts its own data, so one series is enough ([`Cache`]).
+//! - *The host.* If the device waits for the host to submit a launch, the wait would be timed. So
+//!   the device is kept busy meanwhile, with the flush or with work that is not timed
+//!   ([`Timed::lead`]).
+//! - *The events.* Their resolution is 32 ns on an H200 and half a microsecond on older GPUs, so
+//!   medians are interpolated between equal samples (`statistics.rs`). The time between two events
+//!   includes what the device needs to begin and end a launch: a few microseconds in each cold
+//!   sample. Nothing is subtracted. Warm samples share it: short launches are timed many at once,
+//!   so that a sample lasts half a millisecond.
+//! - *The clock.* It is read from time to time while the device works, and at the end. Samples at a
+//!   clock that is throttled far below the highest are dropped and taken again (`clock.rs`).
 
 mod clock;
 mod statistics;
@@ -138,8 +142,9 @@ pub trait Timed {
     /// Starts a flush of the level-2 cache.
     fn flush(&mut self) -> Result<()>;
 
-    /// Starts work that is not timed, to keep the device busy while the host submits this many launches. It ends with a launch,
-    /// which leaves the cache as the first timed launch should find it.
+    /// Starts work that is not timed, to keep the device busy while the host submits this many
+    /// launches. It ends with a launch, which leaves the cache as the first timed launch should
+    /// find it.
     fn lead(&mut self, launches: u32) -> Result<()>;
 
     /// Reads the clock while the device works on this many launches. `None` if it cannot be read.

@@ -1,4 +1,5 @@
-//! Medians, quartiles, and the standard error of a median. [`super`], `clock` and `compare_times::verdict` call it. Pure.
+//! Medians, quartiles, and the standard error of a median. [`super`], `clock` and
+//! `compare_times::verdict` call it. Pure.
 
 /// For normally distributed samples the quartiles are this many standard deviations apart.
 const QUARTILES_IN_DEVIATIONS: f64 = 1.349;
@@ -6,7 +7,8 @@ const QUARTILES_IN_DEVIATIONS: f64 = 1.349;
 /// The standard error of the median over that of the mean, for normally distributed samples: sqrt(pi / 2).
 const MEDIAN_OVER_MEAN: f64 = 1.2533;
 
-/// The relative standard error of the median of this many samples, estimated from the quartiles, which outliers do not move.
+/// The relative standard error of the median of this many samples, estimated from the quartiles,
+/// which outliers do not move.
 pub fn relative_error_of_median(lower_quartile: f64, median: f64, upper_quartile: f64, samples: usize) -> f64 {
     if median <= 0.0 || samples == 0 {
         return 0.0;
@@ -17,11 +19,12 @@ pub fn relative_error_of_median(lower_quartile: f64, median: f64, upper_quartile
 
 /// The lower quartile, the median and the upper quartile of at least one sample.
 ///
-/// A short launch takes a few ticks of the clock that events are timed by: 6 us are 188 ticks of 32 ns on an H200, and hundreds of
-/// samples have the same ten values. An ordinary median is one of these, so two kernels would differ by half a percent or not at all.
-/// So these are mid-distribution quantiles (Ma, Genton and Parzen, "Asymptotic properties of sample quantiles of discrete
-/// distributions", 2011): samples of one value stand at the middle of their ranks, and quantiles are interpolated between values. Without
-/// equal samples the median is the ordinary one.
+/// A short launch takes a few ticks of the clock that events are timed by: 6 us are 188 ticks of 32
+/// ns on an H200, and hundreds of samples have the same ten values. An ordinary median is one of
+/// these, so two kernels would differ by half a percent or not at all. So these are
+/// mid-distribution quantiles (Ma, Genton and Parzen, "Asymptotic properties of sample quantiles of
+/// discrete distributions", 2011): samples of one value stand at the middle of their ranks, and
+/// quantiles are interpolated between values. Without equal samples the median is the ordinary one.
 pub(super) fn quartiles(samples: &[f64]) -> [f64; 3] {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,5 +1,6 @@
-//! The book: a chapter a lab, in the course's order, of what is written elsewhere: the kernels' module documents, what the labs
-//! say and draw, what RESULTS says was measured, and the kernels. Printed, it is a script for a lecture.
+//! The book: a chapter a lab, in the course's order, of what is written elsewhere: the kernels'
+//! module documents, what the labs say and draw, what RESULTS says was measured, and the kernels.
+//! Printed, it is a script for a lecture.
 //!
 //! ```text
 //! shown       a lab's sentences and pictures, computed now      findings    what was measured of it

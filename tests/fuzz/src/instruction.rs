@@ -9,7 +9,8 @@ use simt::{Launch, Memory, Program, TENSOR_MAP_BYTES, TensorElement, TensorMap};
 
 use crate::text;
 
-/// Texts with every instruction. Appending is harmless; another order would change the meaning of the checked-in inputs.
+/// Texts with every instruction. Appending is harmless; another order would change the meaning of
+/// the checked-in inputs.
 const BASES: [&str; 15] = [
     include_str!("../../../crates/ptx/tests/data/instructions.ptx"),
     include_str!("../../../crates/simt/tests/filetests/bits.ptx"),
@@ -126,7 +127,8 @@ fn split_operands(text: &str) -> Vec<String> {
     parts.map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// A function with up to four instructions changed, in a module with the declarations before the first function of its text.
+/// A function with up to four instructions changed, in a module with the declarations before the
+/// first function of its text.
 ///
 /// # Errors
 ///

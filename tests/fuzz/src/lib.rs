@@ -10,9 +10,10 @@
 //! | `argument` | an argument of `host run` | [`argument`] |
 //! | `npy` | a `.npy` file | [`npy`] |
 //!
-//! The targets are programs in `fuzz_targets/`. `cargo fuzz` (a nightly compiler) makes fuzzers of them; a plain build makes
-//! programs that check the files named on the command line, so that stable Rust reproduces every failure. `tests/` replays the
-//! inputs of `corpus/` and `regressions/`, and compares random kernels on the simulator and on a GPU where there is one.
+//! The targets are programs in `fuzz_targets/`. `cargo fuzz` (a nightly compiler) makes fuzzers of
+//! them; a plain build makes programs that check the files named on the command line, so that
+//! stable Rust reproduces every failure. `tests/` replays the inputs of `corpus/` and
+//! `regressions/`, and compares random kernels on the simulator and on a GPU where there is one.
 #![forbid(unsafe_code)]
 
 pub mod argument;

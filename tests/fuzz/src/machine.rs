@@ -57,7 +57,8 @@ struct Way {
 /// On one host thread, without checks.
 const ALONE: Way = Way { threads: 1, checks: Checks::NONE, model: None };
 
-/// Creates the textures and the surface that loose kernels read, and stores their handles where the kernels look for them.
+/// Creates the textures and the surface that loose kernels read, and stores their handles where the
+/// kernels look for them.
 fn place_objects(program: &Program, memory: &mut Memory) {
     let floats = TexelFormat { channels: 4, ty: ChannelType::U8 };
     let image = ArrayShape { width: 16, height: 8, levels: 3, ..ArrayShape::of(floats) };
@@ -132,8 +133,8 @@ fn parse(kernel: &Kernel) -> ptx::Module {
     ptx::parse("k.ptx", &kernel.module()).unwrap_or_else(|errors| panic!("{errors}\n{kernel:?}"))
 }
 
-/// Checks that the kernel gives what [`scalar::run`] gives, with the same memory and counters on several host threads and under all
-/// checks, which find nothing.
+/// Checks that the kernel gives what [`scalar::run`] gives, with the same memory and counters on
+/// several host threads and under all checks, which find nothing.
 ///
 /// # Panics
 ///
@@ -145,8 +146,8 @@ pub fn check(kernel: &Kernel) {
     compare(kernel, &outcome, &expected, "the machine and one thread after another");
 }
 
-/// Checks that a loose kernel ends, and gives the same memory and counters on several host threads and under all checks, which
-/// find nothing, with a model and without.
+/// Checks that a loose kernel ends, and gives the same memory and counters on several host threads
+/// and under all checks, which find nothing, with a model and without.
 ///
 /// # Panics
 ///

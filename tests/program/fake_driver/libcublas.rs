@@ -1,6 +1,6 @@
-//! A fake cuBLAS, which computes each function as NVIDIA documents it, element by element. Device memory is the process's own.
-//! Matrices are column-major. `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail.
-//! The tests of `tests/program/peers.rs` compile it.
+//! A fake cuBLAS, which computes each function as NVIDIA documents it, element by element. Device
+//! memory is the process's own. Matrices are column-major. `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes
+//! a function fail. The tests of `tests/program/peers.rs` compile it.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 
 use std::ffi::{c_int, c_void};

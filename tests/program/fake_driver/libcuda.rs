@@ -1,12 +1,13 @@
-//! A fake CUDA driver, so that the host's GPU code can be tested without a GPU. Device memory is the process's own, and kernels do
-//! nothing. The tests of `tests/program/gpu.rs` compile it to `libcuda.so.1`. The environment controls it:
+//! A fake CUDA driver, so that the host's GPU code can be tested without a GPU. Device memory is
+//! the process's own, and kernels do nothing. The tests of `tests/program/gpu.rs` compile it to
+//! `libcuda.so.1`. The environment controls it:
 //!
 //! - `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail, `FUNCTION:STATUS:N` from its Nth call on;
-//! - `FAKE_CUDA_DEVICES` is the number of GPUs, `FAKE_CUDA_MAJOR` their compute capability, `FAKE_CUDA_L2` the size of their
-//!   level-2 cache;
+//! - `FAKE_CUDA_DEVICES` is the number of GPUs, `FAKE_CUDA_MAJOR` their compute capability,
+//!   `FAKE_CUDA_L2` the size of their level-2 cache;
 //! - `FAKE_CUDA_LAUNCHES` is a file to which each launch adds a line: its grid and its block;
-//! - with `FAKE_CUDA_COUNTS`, each kernel adds 1 to the first word of its first argument's buffer, and the line in that file
-//!   begins with what was there.
+//! - with `FAKE_CUDA_COUNTS`, each kernel adds 1 to the first word of its first argument's buffer,
+//!   and the line in that file begins with what was there.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 
 use std::alloc::{Layout, alloc_zeroed};
@@ -297,8 +298,8 @@ driver! {
     cuLaunchKernelEx(
         config: *const c_void, function: *mut c_void, parameters: *mut *mut c_void, extra: *mut *mut c_void
     ) {
-        // Three extents of the grid, three of the block, shared memory, the stream, a pointer to attributes, and their number. An
-        // attribute has its id, 4 bytes of padding and its value.
+        // Three extents of the grid, three of the block, shared memory, the stream, a pointer to
+        // attributes, and their number. An attribute has its id, 4 bytes of padding and its value.
         let attributes = *config.cast::<u8>().add(40).cast::<*const [u32; 18]>();
         let count = *config.cast::<u8>().add(48).cast::<u32>() as usize;
         let attributes = std::slice::from_raw_parts(attributes, count);

@@ -1,5 +1,6 @@
-//! A fake of NVIDIA's management library, with one GPU at the fake driver's PCI address. `FAKE_NVML_CLOCK=MHZ:REASONS` sets its
-//! clock and the bits of the throttle reasons. The tests of `tests/program/gpu.rs` compile it to `libnvidia-ml.so.1`.
+//! A fake of NVIDIA's management library, with one GPU at the fake driver's PCI address.
+//! `FAKE_NVML_CLOCK=MHZ:REASONS` sets its clock and the bits of the throttle reasons. The tests of
+//! `tests/program/gpu.rs` compile it to `libnvidia-ml.so.1`.
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 use std::ffi::{CStr, c_char, c_void};

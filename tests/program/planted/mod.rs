@@ -1,5 +1,5 @@
-//! Tests of the sanitizer with the suite of planted bugs in `tests/planted`: each bug is found where it is marked, and nothing
-//! else is reported, also not in the corrected twins.
+//! Tests of the sanitizer with the suite of planted bugs in `tests/planted`: each bug is found
+//! where it is marked, and nothing else is reported, also not in the corrected twins.
 
 mod table;
 

@@ -1,6 +1,7 @@
-//! Which tools find which planted bugs: how many, in `docs/PLANTED.md`, and each, in `docs/results/planted.md`. Both combine the
-//! simulator's findings with those of compute-sanitizer on a GPU (`cargo xtask compute-sanitizer`), and
-//! `COALESCE_BLESS=1 cargo test -p host --test program planted` writes them.
+//! Which tools find which planted bugs: how many, in `docs/PLANTED.md`, and each, in
+//! `docs/results/planted.md`. Both combine the simulator's findings with those of compute-sanitizer
+//! on a GPU (`cargo xtask compute-sanitizer`), and `COALESCE_BLESS=1 cargo test -p host --test
+//! program planted` writes them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -9,7 +9,8 @@ use crate::devices;
 /// A best reduction: the array, its length, the result, the slots.
 type BestKernel<T> = Kernel<(Pointer<T>, usize, PointerMut<T>, PointerMut<u64>)>;
 
-/// Reduces `length` values from each of the first five elements of an array on, with `blocks` blocks, twice: the slots must be empty again.
+/// Reduces `length` values from each of the first five elements of an array on, with `blocks`
+/// blocks, twice: the slots must be empty again.
 fn reduce_from_each_place<T: bytemuck::Pod + PartialEq + std::fmt::Debug>(
     kernel: &'static BestKernel<T>,
     value: impl Fn(usize) -> T,

@@ -1,4 +1,5 @@
-//! The best products with their tiles shared out in ways that the labs take only at sizes that keep the simulator busy for long.
+//! The best products with their tiles shared out in ways that the labs take only at sizes that keep
+//! the simulator busy for long.
 
 use best_kernels::gram;
 use best_kernels::matmul;
@@ -7,8 +8,9 @@ use coalesce_tests::devices;
 use device::{Buffer, Device, LaunchConfig, Report};
 use simt::Checks;
 
-/// How many tiles have a block of their own, how many blocks share the others, and how many slabs the first half of these takes more.
-/// Tiles have 9 slabs: some blocks share three tiles, and some tiles have four shares.
+/// How many tiles have a block of their own, how many blocks share the others, and how many slabs
+/// the first half of these takes more. Tiles have 9 slabs: some blocks share three tiles, and some
+/// tiles have four shares.
 const WAYS: [(u32, u32, u32); 8] =
     [(0, 7, 0), (0, 7, 5), (2, 5, 0), (2, 5, 6), (1, 12, 2), (3, 4, 5), (5, 2, 3), (4, 1, 0)];
 
@@ -43,7 +45,8 @@ fn filled(device: &Device, values: &[f32]) -> Buffer<f32> {
 /// What the blocks of a launch share: who takes what, who has left sums, and the sums.
 type Workspace<'a> = (Shares, &'a mut Buffer<u32>, &'a mut Buffer<f32>);
 
-/// Launches a best kernel in each of [`WAYS`], twice: `launch` does, and the buffer that it is given must then hold `expected`. With all checks, the strict ones too.
+/// Launches a best kernel in each of [`WAYS`], twice: `launch` does, and the buffer that it is
+/// given must then hold `expected`. With all checks, the strict ones too.
 fn launch_each_way(
     device: &Device,
     tile: TileSize,

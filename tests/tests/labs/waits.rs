@@ -1,5 +1,6 @@
-//! Which kernels wait for the launch before them by themselves, so that a GPU may begin them early. If the compiler put an access to
-//! memory before the wait, or took their input as constant, they would silently lose this.
+//! Which kernels wait for the launch before them by themselves, so that a GPU may begin them early.
+//! If the compiler put an access to memory before the wait, or took their input as constant, they
+//! would silently lose this.
 
 use best_kernels::{PTX, vector};
 use device::LaunchConfig;
@@ -26,8 +27,8 @@ fn older_architectures_have_no_wait() {
     }
 }
 
-/// Each launch copies what the one before has copied, from the fourth float on: a launch that began too early would find old ones. On a GPU
-/// nothing waits between them but they themselves.
+/// Each launch copies what the one before has copied, from the fourth float on: a launch that began
+/// too early would find old ones. On a GPU nothing waits between them but they themselves.
 #[test]
 fn a_launch_finds_what_the_one_before_has_written() {
     const LAUNCHES: usize = 50;

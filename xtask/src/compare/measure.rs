@@ -1,5 +1,5 @@
-//! Runs the labs beside the libraries on this machine's GPU. [`super`] calls it; it saves the measurements after each run,
-//! so an interruption loses none.
+//! Runs the labs beside the libraries on this machine's GPU. [`super`] calls it; it saves the
+//! measurements after each run, so an interruption loses none.
 
 use std::env;
 use std::fs;

@@ -11,7 +11,8 @@ use crate::program::Machine;
 pub(super) struct Results {
     /// The machine, the tools and the date.
     pub(super) machine: Machine,
-    /// In how many processes each lab ran at the last measurement. Where a process has its buffers moves cold times by some percent.
+    /// In how many processes each lab ran at the last measurement. Where a process has its buffers
+    /// moves cold times by some percent.
     #[serde(default = "one")]
     pub(super) processes: u32,
     /// What each run found, by its arguments.

@@ -9,9 +9,10 @@
 //! page       what the rows show                                       ->  docs/PEERS.md
 //! ```
 //!
-//! With `--measure` it compiles `docs/compare/cub.cu`, runs the program on this machine's GPU and keeps what it printed; without,
-//! it rewrites the documents from what was kept. `docs/results/peers.toml` says what limits the rows that miss their target: it is
-//! the only part that is written by hand.
+//! With `--measure` it compiles `docs/compare/cub.cu`, runs the program on this machine's GPU and
+//! keeps what it printed; without, it rewrites the documents from what was kept.
+//! `docs/results/peers.toml` says what limits the rows that miss their target: it is the only part
+//! that is written by hand.
 
 mod measure;
 mod measurements;

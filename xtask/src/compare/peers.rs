@@ -1,4 +1,5 @@
-//! `docs/results/peers.md`: every comparison, with the words of `peers.toml`. [`super`] calls it. Pure: it returns the text.
+//! `docs/results/peers.md`: every comparison, with the words of `peers.toml`. [`super`] calls it.
+//! Pure: it returns the text.
 
 use std::fmt::Write;
 
@@ -53,8 +54,8 @@ fn section(text: &mut String, goal: &Goal, results: &Results, words: &Words) {
     limits(text, goal, &rows, words);
 }
 
-/// What limits the rows that are slower than the library, as far as there are words for them, and all that miss their target. Those that the same
-/// words are about stand together.
+/// What limits the rows that are slower than the library, as far as there are words for them, and
+/// all that miss their target. Those that the same words are about stand together.
 fn limits(text: &mut String, goal: &Goal, rows: &[Compared<'_>], words: &Words) {
     let mut left: Vec<&Compared<'_>> = rows.iter().filter(|row| row.is_slower() || row.met() == Some(false)).collect();
     let mut items = String::new();

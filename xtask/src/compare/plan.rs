@@ -1,5 +1,5 @@
-//! What is compared: our best kernels with the libraries, at which sizes, and how fast they are to be. `measure` runs it,
-//! `peers` and `page` make the tables. Plain data.
+//! What is compared: our best kernels with the libraries, at which sizes, and how fast they are to
+//! be. `measure` runs it, `peers` and `page` make the tables. Plain data.
 
 /// The document with all rows.
 pub(super) const PEERS: &str = "docs/results/peers.md";

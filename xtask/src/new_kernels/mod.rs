@@ -1,8 +1,9 @@
 //! `cargo xtask new-kernels`: makes a crate of kernels outside this repository, with a program that launches them.
 //!
-//! The files come from `template/`, in which three placeholders stand for the name, this clone's path, and the path as TOML. The
-//! new crate gets this clone's `Cargo.lock`, so that it uses libraries that have been downloaded already. Everything is written to
-//! a temporary folder that is renamed at the end, so the result is a whole crate or none.
+//! The files come from `template/`, in which three placeholders stand for the name, this clone's
+//! path, and the path as TOML. The new crate gets this clone's `Cargo.lock`, so that it uses
+//! libraries that have been downloaded already. Everything is written to a temporary folder that is
+//! renamed at the end, so the result is a whole crate or none.
 
 mod place;
 

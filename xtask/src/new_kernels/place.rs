@@ -1,4 +1,5 @@
-//! Checks the folder in which `new-kernels` is to make a crate. [`super`] calls it before it writes anything. Only reads.
+//! Checks the folder in which `new-kernels` is to make a crate. [`super`] calls it before it writes
+//! anything. Only reads.
 
 use std::fs;
 use std::io;

@@ -1,5 +1,5 @@
-//! Writes `docs/results/labs.md` from the measurements: every number of every lab, and every kernel beside nvcc's. [`super`] calls
-//! it. Pure: it returns the text.
+//! Writes `docs/results/labs.md` from the measurements: every number of every lab, and every kernel
+//! beside nvcc's. [`super`] calls it. Pure: it returns the text.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Runs the labs on this machine's GPU for `cargo xtask results --measure`. [`super`] calls it; it saves the measurements
-//! after each run, so an interruption loses none.
+//! Runs the labs on this machine's GPU for `cargo xtask results --measure`. [`super`] calls it; it
+//! saves the measurements after each run, so an interruption loses none.
 
 use std::path::Path;
 use std::process::Command;

@@ -7,8 +7,9 @@
 //! page       what the times show                                      ->  docs/RESULTS.md
 //! ```
 //!
-//! With `--measure` it runs the program on this machine's GPU and saves the reports; without, it rewrites the documents from the
-//! saved reports. So a sentence can be changed without a GPU, and no number is written by hand.
+//! With `--measure` it runs the program on this machine's GPU and saves the reports; without, it
+//! rewrites the documents from the saved reports. So a sentence can be changed without a GPU, and
+//! no number is written by hand.
 
 mod labs;
 mod measure;

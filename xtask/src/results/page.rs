@@ -1,4 +1,5 @@
-//! Writes `docs/RESULTS.md` from the measurements: a page that says what they show. [`super`] calls it. Pure: it returns the text.
+//! Writes `docs/RESULTS.md` from the measurements: a page that says what they show. [`super`] calls
+//! it. Pure: it returns the text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -84,8 +84,9 @@ pub(super) const LABS: &[&str] = &[
     "texture --all",
 ];
 
-/// The commands whose kernels are timed beside nvcc's: one for each lab, and more if the size decides which kernel runs. The best
-/// kernels of the products have no counterparts: they are compared with cuBLAS.
+/// The commands whose kernels are timed beside nvcc's: one for each lab, and more if the size
+/// decides which kernel runs. The best kernels of the products have no counterparts: they are
+/// compared with cuBLAS.
 pub(super) const TWINS: &[&str] = &[
     "launch --block 256",
     "offset --offset 0,1",

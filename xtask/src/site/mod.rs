@@ -1,5 +1,6 @@
-//! `cargo xtask site`: builds the course as a static site into `target/site`: the pages, which the crate `site` writes, and the
-//! program, which is the crate `web` compiled for WebAssembly. `--serve` serves it on this machine, `--check` opens it in a browser. `main` calls it; it writes
+//! `cargo xtask site`: builds the course as a static site into `target/site`: the pages, which the
+//! crate `site` writes, and the program, which is the crate `web` compiled for WebAssembly.
+//! `--serve` serves it on this machine, `--check` opens it in a browser. `main` calls it; it writes
 //! into `target` alone.
 
 mod serve;

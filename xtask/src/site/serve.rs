@@ -1,5 +1,5 @@
-//! A web server for this machine alone: the files of one folder, for a look at the site and for its tests. It listens at 127.0.0.1,
-//! answers `GET` and `HEAD`, and reads nothing outside the folder.
+//! A web server for this machine alone: the files of one folder, for a look at the site and for its
+//! tests. It listens at 127.0.0.1, answers `GET` and `HEAD`, and reads nothing outside the folder.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Result, Write};

@@ -1,5 +1,5 @@
-//! Kernels that no lab has and to which nothing is fitted: `docs/time`. Predicts their launches, and compares them with the times
-//! measured on an H200 and on an H100.
+//! Kernels that no lab has and to which nothing is fitted: `docs/time`. Predicts their launches,
+//! and compares them with the times measured on an H200 and on an H100.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,7 +1,8 @@
 //! What limits a launch: as predicted, and as Nsight Compute says on an H100. Pure, but for reading the profiles.
 //!
-//! The rule was fixed before the profiles were seen: the unit that is used most limits a launch if that is 60 % or more of the time;
-//! otherwise nothing but latency does, which is what warps wait for with no unit busy.
+//! The rule was fixed before the profiles were seen: the unit that is used most limits a launch if
+//! that is 60 % or more of the time; otherwise nothing but latency does, which is what warps wait
+//! for with no unit busy.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

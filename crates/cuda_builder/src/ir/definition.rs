@@ -108,7 +108,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Everything up to the next comma outside brackets, or the line's end. It must not be empty; the comma is not consumed.
+    /// Everything up to the next comma outside brackets, or the line's end. It must not be empty;
+    /// the comma is not consumed.
     fn until_comma(&mut self) -> Option<&'a str> {
         let &(start, first) = self.tokens.get(self.next)?;
         (first.text != ",").then_some(())?;

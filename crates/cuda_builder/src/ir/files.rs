@@ -1,7 +1,8 @@
 //! Rewrites the names of source files in the IR, so that the PTX has whole paths.
 //!
-//! rustc names a file relative to the folder that it ran in, and names that folder separately. `llc` prints the folder in some
-//! places and not in others, so both are joined here. See the LLVM Language Reference, "DIFile".
+//! rustc names a file relative to the folder that it ran in, and names that folder separately.
+//! `llc` prints the folder in some places and not in others, so both are joined here. See the LLVM
+//! Language Reference, "DIFile".
 
 /// The `!DIFile` of this line with its folder joined to its name. `None` if there is nothing to join.
 pub(crate) fn join_folder(line: &str) -> Option<String> {

@@ -1,7 +1,8 @@
 //! Splits textual LLVM IR into tokens without loss: the tokens' texts, joined, are the input.
 //!
-//! It distinguishes only what the rewrite needs: names of globals, strings and comments (in which an `@` is not a name), brackets
-//! (to find the end of a type or an initialiser) and words. See the LLVM Language Reference, "Identifiers".
+//! It distinguishes only what the rewrite needs: names of globals, strings and comments (in which
+//! an `@` is not a name), brackets (to find the end of a type or an initialiser) and words. See the
+//! LLVM Language Reference, "Identifiers".
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
-//! The rewrite of rustc's LLVM IR before `opt`: it drops what no kernel needs, moves variables into the address spaces that Rust
-//! cannot express, and puts launch bounds on kernels.
+//! The rewrite of rustc's LLVM IR before `opt`: it drops what no kernel needs, moves variables into
+//! the address spaces that Rust cannot express, and puts launch bounds on kernels.
 //!
-//! rustc runs no LLVM pass of its own (`-Cno-prepopulate-passes`), so the optimiser never sees a shared variable as the private
-//! global that it looks like in Rust.
+//! rustc runs no LLVM pass of its own (`-Cno-prepopulate-passes`), so the optimiser never sees a
+//! shared variable as the private global that it looks like in Rust.
 //!
 //! The alternative, inline assembly (`cvta.shared`), would give generic accesses, which are slower.
 //! A static inside a function works as well as a module's.

@@ -20,8 +20,9 @@ impl Names {
         self.taken.insert(symbol.to_owned());
     }
 
-    /// A PTX identifier made from the Rust path of `symbol`: `kernels__transpose__padded__TILE`. A second variable with the same
-    /// path, from another block of the same function, gets the suffix `_2`.
+    /// A PTX identifier made from the Rust path of `symbol`: `kernels__transpose__padded__TILE`. A
+    /// second variable with the same path, from another block of the same function, gets the suffix
+    /// `_2`.
     pub fn give(&mut self, symbol: &str) -> String {
         let path = demangle(symbol).replace("::", "__");
         let readable: String = path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();

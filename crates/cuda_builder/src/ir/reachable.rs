@@ -1,9 +1,10 @@
 //! Drops definitions that no kernel needs from textual LLVM IR.
 //!
-//! rustc links all of `core` into the module, a hundred times what a small crate of kernels uses, and leaves it to LLVM to drop
-//! the rest. Parsing it takes LLVM and the rewrite more time than compiling the kernels. This pass follows the names
-//! (`@function`, `@variable`, `!metadata`) from the externally visible definitions, and keeps what it reaches, in the same order.
-//! It also keeps everything without a name.
+//! rustc links all of `core` into the module, a hundred times what a small crate of kernels uses,
+//! and leaves it to LLVM to drop the rest. Parsing it takes LLVM and the rewrite more time than
+//! compiling the kernels. This pass follows the names (`@function`, `@variable`, `!metadata`) from
+//! the externally visible definitions, and keeps what it reaches, in the same order. It also keeps
+//! everything without a name.
 
 use std::collections::HashMap;
 

@@ -10,9 +10,10 @@
 //! | `static __coalesce_divergent__warn__kernel`, `..allow..` | the same | none; the result says so |
 //! | `fn` | `define ...` | `define ... convergent`, as clang does for CUDA |
 //!
-//! Every use of such a variable is the token `@name` where LLVM takes a constant of type `ptr`, in any instruction. It becomes the
-//! constant `addrspacecast (ptr addrspace(3) @name to ptr)`, which is allowed wherever `@name` is. LLVM's own address space
-//! inference then follows the pointer to the loads and stores.
+//! Every use of such a variable is the token `@name` where LLVM takes a constant of type `ptr`, in
+//! any instruction. It becomes the constant `addrspacecast (ptr addrspace(3) @name to ptr)`, which
+//! is allowed wherever `@name` is. LLVM's own address space inference then follows the pointer to
+//! the loads and stores.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -35,15 +36,15 @@ const BLOCK: &str = "__coalesce_block__";
 /// The prefix of the symbol of a marker for barriers in control flow that depends on the thread.
 const DIVERGENT: &str = "__coalesce_divergent__";
 
-/// The kernel to which a marker of `#[kernel]` belongs; `None` if the symbol is no marker. rustc names a marker where two kernels
-/// have one name.
+/// The kernel to which a marker of `#[kernel]` belongs; `None` if the symbol is no marker. rustc
+/// names a marker where two kernels have one name.
 pub fn kernel_of_marker(symbol: &str) -> Option<&str> {
     let rest = [LAUNCH_BOUNDS, BLOCK, DIVERGENT].iter().find_map(|prefix| symbol.strip_prefix(prefix))?;
     Some(rest.split_once("__")?.1)
 }
 
-/// The attribute of each function: it may contain a barrier, so no pass may make its calls depend on additional conditions.
-/// LLVM removes the attribute from functions without a barrier.
+/// The attribute of each function: it may contain a barrier, so no pass may make its calls depend
+/// on additional conditions. LLVM removes the attribute from functions without a barrier.
 const CONVERGENT: &str = "convergent";
 
 /// Lists of symbols that must be kept although nothing refers to them.

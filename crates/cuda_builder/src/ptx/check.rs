@@ -1,10 +1,11 @@
 //! Checks the finished PTX: shared variables are only reached by `.shared` accesses, none is read that
 //! no kernel writes, and every called function is defined.
 //!
-//! LLVM's address space inference can fail: a pointer that sometimes points to a shared variable and sometimes to global memory,
-//! or that is stored in memory, stays generic. The program would be right but slow, which is not acceptable in coursework about
-//! memory. So the check follows each function's registers from `cvta.shared`, which converts a shared address to a generic one
-//! (PTX ISA, "cvta"), to the uses of such addresses.
+//! LLVM's address space inference can fail: a pointer that sometimes points to a shared variable
+//! and sometimes to global memory, or that is stored in memory, stays generic. The program would be
+//! right but slow, which is not acceptable in coursework about memory. So the check follows each
+//! function's registers from `cvta.shared`, which converts a shared address to a generic one (PTX
+//! ISA, "cvta"), to the uses of such addresses.
 //!
 //! A shared variable that is read and never written is a mistake for certain: every value in it is left
 //! over from another block. The rewrite declares shared memory as initialised by others, so LLVM keeps

@@ -7,10 +7,11 @@
 //! .loc  2 961 18    // rust/core/src/ptr/mut_ptr.rs:961:18 @[ kernels/src/transpose.rs:63:75 ]
 //! ```
 //!
-//! Students need the line of the kernel, and so do the simulator's reports, debuggers and profilers. So the innermost location
-//! of the chain in the kernel crate becomes the `.loc`. The comment keeps the part of the chain within the workspace, but only
-//! once in each function, because an unrolled loop would repeat it hundreds of times.
-//! The table of files moves to the top. `llc`'s other comments are removed, and so are labels that only debug sections use.
+//! Students need the line of the kernel, and so do the simulator's reports, debuggers and
+//! profilers. So the innermost location of the chain in the kernel crate becomes the `.loc`. The
+//! comment keeps the part of the chain within the workspace, but only once in each function,
+//! because an unrolled loop would repeat it hundreds of times. The table of files moves to the top.
+//! `llc`'s other comments are removed, and so are labels that only debug sections use.
 //!
 //! LLVM gives line 0 to what it moves out of branches and loops, or shares between lines
 //! (addresses, constants, `ld.param`). These instructions keep no line: `--lines` shows them as a
@@ -94,7 +95,8 @@ impl<'a> Files<'a> {
         Files { given: ptx.lines().filter_map(file).collect(), used: Vec::new() }
     }
 
-    /// The directive for a `.loc` line. `None` if the chain has no line of the kernel crate, so that the previous one still applies.
+    /// The directive for a `.loc` line. `None` if the chain has no line of the kernel crate, so
+    /// that the previous one still applies.
     fn location(&mut self, code: &str, chain: &str, crate_prefix: &str) -> Option<String> {
         let chain: Vec<Location<'_>> = chain.split("@[").filter_map(place).collect();
         // Line 0 means that several lines became one instruction.
@@ -131,8 +133,8 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The comment beside a `.loc`: the chain of calls within the workspace. Calls within `core` and other libraries are omitted,
-/// because they differ between versions.
+/// The comment beside a `.loc`: the chain of calls within the workspace. Calls within `core` and
+/// other libraries are omitted, because they differ between versions.
 fn shown_chain(chain: &str) -> String {
     let places: Vec<_> = chain.split("@[").map(|place| place.trim_matches([' ', ']', '\t'])).collect();
     let is_own = |place: &&str| !LIBRARIES.iter().any(|library| place.starts_with(library));

@@ -1,5 +1,5 @@
-//! The check: barriers and phases must not be in control flow that depends on the thread, and operations of a whole warp not in
-//! control flow that depends on the lane.
+//! The check: barriers and phases must not be in control flow that depends on the thread, and
+//! operations of a whole warp not in control flow that depends on the lane.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -299,8 +299,8 @@ fn is_barrier(callee: &str) -> bool {
     name.starts_with("barrier") || (name.starts_with("bar.") && !name.starts_with("bar.warp."))
 }
 
-/// Whether this intrinsic needs all lanes of the warp at once: it has a mask of 32 ones. Lanes may wait at different barriers of
-/// their warp, so these are left to the simulator.
+/// Whether this intrinsic needs all lanes of the warp at once: it has a mask of 32 ones. Lanes may
+/// wait at different barriers of their warp, so these are left to the simulator.
 fn is_of_whole_warp(callee: &str, instruction: &Instruction<'_>) -> bool {
     let name = callee.strip_prefix("llvm.nvvm.").unwrap_or("");
     let of_warp = ["shfl.sync.", "vote.", "match.", "redux.sync."].iter().any(|prefix| name.starts_with(prefix));

@@ -27,8 +27,8 @@ pub(crate) enum Kernels<'a> {
     Named(&'a [String]),
 }
 
-/// The module of some of the kernels, in which all functions on the way to a barrier or a phase are to be inlined. `None` if there
-/// are no such kernels.
+/// The module of some of the kernels, in which all functions on the way to a barrier or a phase are
+/// to be inlined. `None` if there are no such kernels.
 pub(crate) fn part(module: &str, kernels: Kernels<'_>) -> Option<String> {
     if matches!(kernels, Kernels::Phased) && !module.contains(PHASE) {
         return None;

@@ -10,7 +10,8 @@ use crate::ir::{Kind, tokens};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     Block,
-    /// The lanes of a warp. This is for warnings: it takes warps for rows of 32 threads in x, and loads for done by all lanes at once.
+    /// The lanes of a warp. This is for warnings: it takes warps for rows of 32 threads in x, and
+    /// loads for done by all lanes at once.
     Warp,
 }
 

@@ -65,7 +65,8 @@ fn what_was_in_the_output_before_is_no_result() {
     course.learn(&["run"]).reports(&["wrong results at n = 1:"]);
 }
 
-/// A kernel that works inefficiently, and does something else in a large first launch, as a run that is only counted would be.
+/// A kernel that works inefficiently, and does something else in a large first launch, as a run
+/// that is only counted would be.
 fn notices_the_first_launch(otherwise: &str) -> String {
     kernel(&format!(
         "    static mut LAUNCHES: u32 = 0;

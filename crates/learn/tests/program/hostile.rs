@@ -1,5 +1,6 @@
-//! Tests that a hostile submission learns nothing: neither what is in a file of the teacher, the course or another student, nor
-//! whether there is one. Each attack is tried as a class is graded, with a sandbox, and the report is all that the student gets.
+//! Tests that a hostile submission learns nothing: neither what is in a file of the teacher, the
+//! course or another student, nor whether there is one. Each attack is tried as a class is graded,
+//! with a sandbox, and the report is all that the student gets.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! Tests of what goes wrong around `grade`: it is interrupted, the disk is full, memory is short, or somebody else compiles.
+//! Tests of what goes wrong around `grade`: it is interrupted, the disk is full, memory is short,
+//! or somebody else compiles.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;

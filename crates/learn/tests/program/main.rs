@@ -1,8 +1,9 @@
 //! Tests of the program `learn`, run as students, authors and teachers run it: its output, its files and its exit code.
 //!
-//! Each test has a small course of its own, whose exercises are copies of the folder `copy`. Its kernels have raw pointers, since
-//! many tests make mistakes that safe Rust refuses. Tests that compile kernels need the device compiler, and are skipped without it
-//! unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
+//! Each test has a small course of its own, whose exercises are copies of the folder `copy`. Its
+//! kernels have raw pointers, since many tests make mistakes that safe Rust refuses. Tests that
+//! compile kernels need the device compiler, and are skipped without it unless
+//! `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
 
 mod author;
 mod cheating;

@@ -1,5 +1,5 @@
-//! A report at a glance as SVG, for documents that cannot show the page: its sentence, its table, and the warm lines of its
-//! source.
+//! A report at a glance as SVG, for documents that cannot show the page: its sentence, its table,
+//! and the warm lines of its source.
 
 use super::{Drawing, Number, WIDTH, escaped};
 

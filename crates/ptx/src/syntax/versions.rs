@@ -22,7 +22,8 @@ pub(crate) fn is_known((major, minor): Version) -> bool {
     last.is_some_and(|last| minor <= *last)
 }
 
-/// Versions, each with opcodes (empty: all) and modifiers (`!`: absent) that came with it. Of several rows that match, the newest version counts.
+/// Versions, each with opcodes (empty: all) and modifiers (`!`: absent) that came with it. Of
+/// several rows that match, the newest version counts.
 const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((2, 0), &["bar"], &["arrive"]),
     ((2, 0), &["bar"], &["red"]),

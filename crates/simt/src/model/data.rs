@@ -330,7 +330,8 @@ pub(super) static MODELS: [Model; 13] = [
         texture_alignment: 512,
     },
     HOPPER,
-    // Only its memory differs: 50 MB of L2 by its data sheet. The part of L2 that can be dirty is assumed to be the H200's.
+    // Only its memory differs: 50 MB of L2 by its data sheet. The part of L2 that can be dirty is
+    // assumed to be the H200's.
     Model {
         name: "h100",
         chip: "H100 (GH100)",

@@ -124,8 +124,9 @@ fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u
     (at_start, most)
 }
 
-/// Registers that have the same value in all threads of a block: what is computed from parameters, constants and the block's
-/// indices. `ptxas` keeps them in uniform registers, or reads them where they are needed.
+/// Registers that have the same value in all threads of a block: what is computed from parameters,
+/// constants and the block's indices. `ptxas` keeps them in uniform registers, or reads them where
+/// they are needed.
 fn uniform(code: &Code, function: &Function, first: usize) -> Vec<bool> {
     let body = function.body.as_deref().unwrap_or_default();
     let mut all = vec![true; function.registers.len()];

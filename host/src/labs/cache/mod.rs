@@ -125,8 +125,8 @@ impl Lab for Cache {
     }
 }
 
-/// The devices that the lab runs on. The simulator without a model has no caches, so two models replace it: an old GPU, where the
-/// compiler chose the cache, and a new one.
+/// The devices that the lab runs on. The simulator without a model has no caches, so two models
+/// replace it: an old GPU, where the compiler chose the cache, and a new one.
 fn places(device: &Device) -> Result<Vec<Target>> {
     if !is_plain(device) {
         return Ok(vec![Target { index: 0, model: Value::Null, device: None }]);

@@ -61,8 +61,8 @@ pub struct Options {
     /// Threads
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u64 << 25))]
     pub(super) size: Option<u64>,
-    /// Patterns to read with, separated by commas; strided is every eighth element, scattered one of each line, stencil nine
-    /// neighbours, table eight neighbours anywhere in 32 KB
+    /// Patterns to read with, separated by commas; strided is every eighth element, scattered one
+    /// of each line, stencil nine neighbours, table eight neighbours anywhere in 32 KB
     #[arg(
         long,
         value_enum,

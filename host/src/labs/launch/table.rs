@@ -67,7 +67,8 @@ pub struct Options {
     /// Threads of a block, separated by commas [default: 64,256,1024 on a GPU, 256 on the simulator]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
     pub(super) block: Vec<u32>,
-    /// Blocks of the grid, separated by commas [default: as many as the vector needs; on a GPU also one for each multiprocessor]
+    /// Blocks of the grid, separated by commas [default: as many as the vector needs; on a GPU also
+    /// one for each multiprocessor]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, i32::MAX as u32))]
     pub(super) grid: Vec<u32>,
     /// The vector.

@@ -89,8 +89,8 @@ impl Increment {
         }
     }
 
-    /// The threads that are resident on a multiprocessor at once: of a grid of `fixed` size its own, otherwise as many as fit, as
-    /// for a vector that keeps the GPU busy.
+    /// The threads that are resident on a multiprocessor at once: of a grid of `fixed` size its
+    /// own, otherwise as many as fit, as for a vector that keeps the GPU busy.
     pub fn resident_threads(
         self,
         device: &Device,

@@ -15,8 +15,8 @@ use crate::units::percent;
 pub(super) const COLUMNS: DefaultSize = DefaultSize { on_gpu: 120, on_simulator: 120 };
 pub(super) const ROWS: DefaultSize = DefaultSize { on_gpu: 1 << 19, on_simulator: 512 };
 
-/// The matrix and its transpose, linear and with a pitch that may be four times as long, and an output for each; the matrix and a
-/// result on the host.
+/// The matrix and its transpose, linear and with a pitch that may be four times as long, and an
+/// output for each; the matrix and a result on the host.
 pub(super) const NEEDS: MemoryNeeds = MemoryNeeds { what: "copying a matrix", on_device: 12, on_host: 2 };
 
 /// How a variant reads the matrix.

@@ -1,5 +1,5 @@
-//! The types of values that are reduced: their kernels, and their arithmetic on the CPU. [`super`] is generic over them.
-//! Pure.
+//! The types of values that are reduced: their kernels, and their arithmetic on the CPU. [`super`]
+//! is generic over them. Pure.
 
 use best_kernels::reduce as best;
 use cuda_std::launch::{DisjointSlice, Kernel, Pointer, PointerMut, SafeKernel, Slice};
@@ -77,8 +77,9 @@ impl Number for f32 {
     ];
 
     fn factors(random: &mut Random, size: usize) -> Vec<Self> {
-        // Above 1 while the product of those before is below, and the other way round. Factors so near to 1 that it does not matter
-        // would do that, too, but most of their products lie between two floats, and are rounded down.
+        // Above 1 while the product of those before is below, and the other way round. Factors so
+        // near to 1 that it does not matter would do that, too, but most of their products lie
+        // between two floats, and are rounded down.
         let mut product = 1.0_f64;
         let factor = |_| {
             let above = 1.0 + random.next_f32().abs() / 16.0;
@@ -103,8 +104,9 @@ impl Number for f32 {
         let numbers = values.iter().copied().map(f64::from);
         let (expected, tolerance) = match operation {
             Operation::Sum => (Reference::sum(numbers), Tolerance::Roundings(roundings)),
-            // Every rounding on the way to a product changes it in proportion, wherever it is made. They partly cancel: of n errors
-            // about the root of n is left (N. Higham and T. Mary, A new approach to probabilistic rounding error analysis, 2019).
+            // Every rounding on the way to a product changes it in proportion, wherever it is made.
+            // They partly cancel: of n errors about the root of n is left (N. Higham and T. Mary, A
+            // new approach to probabilistic rounding error analysis, 2019).
             Operation::Product => {
                 let left = 8.0 * (values.len() as f64).sqrt();
                 (Reference::from(numbers.product::<f64>()), Tolerance::Roundings(left.ceil() as u64))

@@ -1,4 +1,5 @@
-//! The values of one type on a device, and the launches that reduce them. [`super`] plans them; each launch writes only here.
+//! The values of one type on a device, and the launches that reduce them. [`super`] plans them;
+//! each launch writes only here.
 
 use best_kernels::reduce as best;
 use device::{Buffer, Device, Error, LaunchConfig, Result, View};

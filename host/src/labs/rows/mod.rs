@@ -1,7 +1,7 @@
 //! The lab `rows`: statistics of rows and columns, in global and in shared memory, and as fast as
 //! possible. The kernels and what they show are in `kernels::rows` and `kernels::rows_all`. Listed
-//! in [`crate::labs::ALL`] and run by [`crate::labs::flow`]; it writes only its own buffers. `table` has the variants, `reference`
-//! what is right, `peer` the libraries' rows.
+//! in [`crate::labs::ALL`] and run by [`crate::labs::flow`]; it writes only its own buffers.
+//! `table` has the variants, `reference` what is right, `peer` the libraries' rows.
 
 mod best_launch;
 mod peer;

@@ -16,8 +16,8 @@ pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator
 pub(super) const NEEDS: MemoryNeeds =
     MemoryNeeds { what: "reversing the chunks of a vector", on_device: 2, on_host: 2 };
 
-/// Sizes of a block's shared memory in kilobytes, and whether only `--all` runs them; those that the device does not have are
-/// omitted.
+/// Sizes of a block's shared memory in kilobytes, and whether only `--all` runs them; those that
+/// the device does not have are omitted.
 pub(super) const KILOBYTES: [(u32, bool); 10] = [
     (1, false),
     (4, true),

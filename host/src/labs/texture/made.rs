@@ -65,7 +65,8 @@ impl Texture {
                     By::Linear => None,
                 };
                 if let Some((from, factor)) = written {
-                    // SAFETY: the surface is alive, and its array has the image's shape; textures are read in other launches.
+                    // SAFETY: the surface is alive, and its array has the image's shape; textures
+                    // are read in other launches.
                     unsafe {
                         launcher.launch_unchecked(
                             &kernel::texture_write,

@@ -63,8 +63,9 @@ impl Texture {
                 let found = data.output.read()?;
                 let shape = Shape::Matrix { rows: self.image.side, columns: self.image.side };
                 let place = |i: usize| f64::from(i as f32 * scale + shift) * f64::from(side);
-                // Normalised coordinates keep at least 18 bits, and a weight is rounded to 8 bits, in each direction; neighbours differ by at
-                // most 2. A byte is exact but for rounding.
+                // Normalised coordinates keep at least 18 bits, and a weight is rounded to 8 bits,
+                // in each direction; neighbours differ by at most 2. A byte is exact but for
+                // rounding.
                 let tolerance = match sampled.filter {
                     Filter::Linear => {
                         Tolerance::Absolute(4.0 * (2.0_f64.powi(-9) + f64::from(side) * 2.0_f64.powi(-18)))

@@ -1,5 +1,6 @@
-//! A run whose parts a page shows one by one: first its sentences, plots and tables, then the source and the accesses of the
-//! row that the reader chooses, request by request. The site makes its pages of it; a report shows all at once. Pure.
+//! A run whose parts a page shows one by one: first its sentences, plots and tables, then the
+//! source and the accesses of the row that the reader chooses, request by request. The site makes
+//! its pages of it; a report shows all at once. Pure.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -54,8 +55,8 @@ pub struct RowOverview {
     pub predicted: Option<String>,
     /// Its accesses, in the order of the source.
     pub accesses: Vec<AccessOverview>,
-    /// Of each kind of access, which of them to begin with: the dearest, and of those the last, since the first may be a
-    /// kernel's set-up.
+    /// Of each kind of access, which of them to begin with: the dearest, and of those the last,
+    /// since the first may be a kernel's set-up.
     pub begin_with: BTreeMap<String, usize>,
 }
 
@@ -184,8 +185,9 @@ fn accesses(variant: &VariantReport) -> Vec<(Option<u32>, &Stepped)> {
     accesses
 }
 
-/// The first of the dearest requests, and what it costs. A line may have several accesses: of those that cost the same, the one that asks for
-/// the most is the one that the layout of the memory decides about, not a broadcast beside it.
+/// The first of the dearest requests, and what it costs. A line may have several accesses: of those
+/// that cost the same, the one that asks for the most is the one that the layout of the memory
+/// decides about, not a broadcast beside it.
 fn dearest(stepped: &Stepped) -> (usize, Cost) {
     let costs = stepped.requests.iter().map(|(_, service)| (service.count, service.bytes_asked)).enumerate();
     costs.min_by_key(|&(_, cost)| Reverse(cost)).unwrap_or_default()

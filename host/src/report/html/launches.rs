@@ -33,7 +33,8 @@ pub(crate) struct Launched {
     pub printed: String,
 }
 
-/// Writes the page, whole or not at all. `title` names the kernels, `about` what was launched; `details` are further lines.
+/// Writes the page, whole or not at all. `title` names the kernels, `about` what was launched;
+/// `details` are further lines.
 ///
 /// # Errors
 ///

@@ -305,8 +305,8 @@ pub const TEXTURES: &[Measure] = &[
     .explained(explain::ideal_sectors),
 ];
 
-/// The sectors that warps read, through textures or with plain loads: of both, the distinct ones of each warp, although the
-/// requests of textures are of fewer lanes.
+/// The sectors that warps read, through textures or with plain loads: of both, the distinct ones of
+/// each warp, although the requests of textures are of fewer lanes.
 pub const READ_SECTORS: &[Measure] =
     &[counter("read_sectors", &["sectors", "read"], Lower, |counters| match counters.texture.requests {
         0 => some(counters.global.load.sectors),

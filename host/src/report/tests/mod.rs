@@ -1,5 +1,5 @@
-//! Tests of a lab's report in its formats. Its look is part of the program's interface, so texts are pinned. The report is made up
-//! here; nothing runs.
+//! Tests of a lab's report in its formats. Its look is part of the program's interface, so texts
+//! are pinned. The report is made up here; nothing runs.
 
 mod formats;
 mod parts;

@@ -1,13 +1,16 @@
 //! Random kernels that do nothing PTX leaves open, as a tree: `generate` makes them, `text` writes them as PTX, and
 //! [`crate::scalar`] says what they must give.
 //!
-//! A thread has four predicates, four halves, eight words and six doubles. They start with values that differ from thread to
-//! thread, and at the end go to the thread's own record in the output. In between: every operation of [`operations`], nested divergent
-//! branches, loops with bounded trip counts, jumps by index, calls, guarded loads, stores and atomic operations in every state
-//! space; and, where all threads of the block come by, barriers, shuffles, votes and an exchange through shared memory.
+//! A thread has four predicates, four halves, eight words and six doubles. They start with values
+//! that differ from thread to thread, and at the end go to the thread's own record in the output.
+//! In between: every operation of [`operations`], nested divergent branches, loops with bounded
+//! trip counts, jumps by index, calls, guarded loads, stores and atomic operations in every state
+//! space; and, where all threads of the block come by, barriers, shuffles, votes and an exchange
+//! through shared memory.
 //!
-//! A *wild* kernel has the last ones anywhere, and accesses at arbitrary addresses. Then only the trap is known to
-//! come out the same each time. A *loose* kernel behaves as a valid one, and has operations whose results PTX leaves to the device.
+//! A *wild* kernel has the last ones anywhere, and accesses at arbitrary addresses. Then only the
+//! trap is known to come out the same each time. A *loose* kernel behaves as a valid one, and has
+//! operations whose results PTX leaves to the device.
 
 mod bank;
 mod generate;
@@ -288,13 +291,15 @@ pub enum Statement {
     Continue(Guard),
     /// `brx.idx`: the arm that the word selects, modulo their number.
     Switch { index: u8, arms: Vec<Vec<Statement>> },
-    /// Calls the function, or through a pointer the second one if the guard does not hold. Passes a word and a double, and gets them back.
+    /// Calls the function, or through a pointer the second one if the guard does not hold. Passes a
+    /// word and a double, and gets them back.
     Call { functions: [u8; 2], choice: Option<Guard>, word: u8, double: u8 },
     /// Returns from the function early, or ends the thread.
     Leave(Guard),
     /// What all threads do together.
     Together(Together),
-    /// A load or store of 4 bytes in the region, possibly misaligned or far outside; never where another block may access.
+    /// A load or store of 4 bytes in the region, possibly misaligned or far outside; never where
+    /// another block may access.
     Wild { region: Region, store: bool, far: bool, offset: u8, register: u8, guard: Option<Guard> },
 }
 

@@ -28,7 +28,8 @@ const CUTS: [Cut; 9] = [
 ];
 
 impl Kernel {
-    /// The kernel reduced to what `shows` needs; `shows` must hold for this kernel. A part of a valid kernel is a valid kernel.
+    /// The kernel reduced to what `shows` needs; `shows` must hold for this kernel. A part of a
+    /// valid kernel is a valid kernel.
     pub fn reduced(&self, mut shows: impl FnMut(&Self) -> bool) -> Self {
         let mut kept = self.clone();
         let mut attempt = |kept: &mut Self, smaller: Self| {
@@ -72,7 +73,8 @@ fn count(list: &[Statement]) -> usize {
     list.iter().map(|statement| 1 + statement.arms().iter().map(|arm| count(arm)).sum::<usize>()).sum()
 }
 
-/// Cuts at the statement that `index` counts down to. `None`: it is not in this list; `false`: it cannot be cut in this way.
+/// Cuts at the statement that `index` counts down to. `None`: it is not in this list; `false`: it
+/// cannot be cut in this way.
 fn cut_in(list: &mut Vec<Statement>, index: &mut usize, cut: Cut) -> Option<bool> {
     for at in 0..list.len() {
         if *index == 0 {

@@ -63,7 +63,8 @@ struct Writer<'k> {
 }
 
 impl Kernel {
-    /// The kernel and its functions as PTX, without the module's header. A module can have several with different names.
+    /// The kernel and its functions as PTX, without the module's header. A module can have several
+    /// with different names.
     pub fn text(&self, name: &str) -> String {
         let mut writer =
             Writer { name, kernel: self, text: String::new(), labels: 0, loops: Vec::new(), in_function: true };

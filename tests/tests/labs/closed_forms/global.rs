@@ -4,7 +4,8 @@ use host::report::Cost;
 
 use super::*;
 
-/// A word of `w` floats takes one request for 32 of them, whatever the block, the grid and the number of independent loads.
+/// A word of `w` floats takes one request for 32 of them, whatever the block, the grid and the
+/// number of independent loads.
 pub fn launch() {
     let size = 1 << 14;
     for grid in ["", " --grid 3"] {
@@ -174,8 +175,9 @@ pub fn pitch() {
         let load = counted.model.expect("a model").global_load;
         load.transactions as f64 / (512 * 4) as f64
     };
-    // 480 bytes in four requests: row r begins at 96 r modulo 128, so that rows of the first kind touch 4 lines and the other
-    // three 7 (three whole warps that straddle two lines each, and 24 lanes that straddle two, one, or one).
+    // 480 bytes in four requests: row r begins at 96 r modulo 128, so that rows of the first kind
+    // touch 4 lines and the other three 7 (three whole warps that straddle two lines each, and 24
+    // lanes that straddle two, one, or one).
     let straddled = |start: usize| {
         let warp = |first: usize, lanes: usize| (first + 4 * lanes - 1) / 128 - first / 128 + 1;
         (0..4).map(|w| warp(start + 128 * w, if w < 3 { 32 } else { 24 })).sum::<usize>()

@@ -1,5 +1,5 @@
-//! Closed forms of Kepler's read-only cache: KAUST CS 380, lecture 14. Four lanes together ask for 32 bytes at a time, and each
-//! of the four schedulers has a cache of its own.
+//! Closed forms of Kepler's read-only cache: KAUST CS 380, lecture 14. Four lanes together ask for
+//! 32 bytes at a time, and each of the four schedulers has a cache of its own.
 
 use super::*;
 
@@ -10,8 +10,8 @@ fn of_a_warp(report: &LabReport, name: &str, warps: u64) -> (f64, f64, f64) {
     (each(caches.read_only().sectors), each(caches.read_only().misses()), each(caches.l2_to_l1_sectors))
 }
 
-/// Structures of 12 bytes: each field costs 16 queries, and all 12 sectors of a warp's structures miss once. Directly, each of
-/// three loads takes all 12 from L2.
+/// Structures of 12 bytes: each field costs 16 queries, and all 12 sectors of a warp's structures
+/// miss once. Directly, each of three loads takes all 12 from L2.
 pub fn layout() {
     let report = right(run_on(&simulator("sim:kepler"), "layout", "--points --size 4096"), "on Kepler");
     let of = |name| of_a_warp(&report, name, 4096 / 32);

@@ -1,5 +1,5 @@
-//! What each lab's counters must show: the numbers of the lectures, worked out. The labs' table ([`crate::table`]) names the
-//! function of each lab, and one test calls them all.
+//! What each lab's counters must show: the numbers of the lectures, worked out. The labs' table
+//! ([`crate::table`]) names the function of each lab, and one test calls them all.
 
 mod global;
 mod kepler;

@@ -58,8 +58,8 @@ pub fn reduce() {
     let global = |report: &LabReport| counters(report, "best-sum-f32").global;
     let small = global(&run("reduce", "--size 8192 --best"));
     assert_eq!((small.load.requests, small.store.requests), (8192 / 128, 1));
-    // 20000 values: 5000 words in 10 blocks of 512. Nine blocks leave a value each, which the last block reads with one request; it
-    // empties their slots and stores the result.
+    // 20000 values: 5000 words in 10 blocks of 512. Nine blocks leave a value each, which the last
+    // block reads with one request; it empties their slots and stores the result.
     let report = run("reduce", "--size 20000 --best");
     let best = global(&report);
     assert_eq!(variant(&report, "best-sum-f32").launches.len(), 1);

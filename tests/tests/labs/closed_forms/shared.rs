@@ -2,8 +2,9 @@
 
 use super::*;
 
-/// Along columns 32 sectors, in blocks of 16 rows 16. A column of the tile takes 32 wavefronts, of the padded tile 1. Words are four
-/// sectors for each eight lanes. In a small tile, a warp's floats lie in different banks; in a large one, two share each bank.
+/// Along columns 32 sectors, in blocks of 16 rows 16. A column of the tile takes 32 wavefronts, of
+/// the padded tile 1. Words are four sectors for each eight lanes. In a small tile, a warp's floats
+/// lie in different banks; in a large one, two share each bank.
 pub fn transpose() {
     let report = run("transpose", "--rows 1024 --cols 512");
     for (name, loads, stores, shared) in [
@@ -28,7 +29,8 @@ pub fn transpose() {
     let diagonal = run("transpose", "--rows 1024 --cols 512 --padded --diagonal");
     assert_eq!(counters(&diagonal, "diagonal").global, counters(&diagonal, "padded").global);
     assert_eq!(counters(&diagonal, "diagonal").shared, counters(&diagonal, "padded").shared);
-    // A column's floats are as far apart as a row is long: they share banks by the factors that 32 and that have in common.
+    // A column's floats are as far apart as a row is long: they share banks by the factors that 32
+    // and that have in common.
     let widths = run("transpose", "--rows 64 --cols 32 --tile-width 32,33,34,36,40,48,63,64");
     for (width, expected) in [(32, 32.0), (33, 1.0), (34, 2.0), (36, 4.0), (40, 8.0), (48, 16.0), (63, 1.0), (64, 32.0)]
     {
@@ -53,8 +55,8 @@ pub fn matmul() {
     assert_eq!(requests("tiled32"), 2 * m * n * k / 32 / 32);
     for (name, tile) in [("tiled16", 16), ("tiled32", 32)] {
         let shared = counters(&report, name).shared;
-        // One load for each multiplication and one for four, since the compiler combines those along a row; two stores for each
-        // tile; no conflicts.
+        // One load for each multiplication and one for four, since the compiler combines those
+        // along a row; two stores for each tile; no conflicts.
         assert_eq!(shared.load.requests, m * n * k / 32 * 5 / 4, "{name}");
         assert_eq!(shared.store.requests, 2 * m * n * k / 32 / tile, "{name}");
         assert_eq!(shared.load.bank_conflicts + shared.store.bank_conflicts, 0, "{name}");
@@ -69,14 +71,15 @@ pub fn matmul() {
         // A's two words for each half of the warp take 2 wavefronts, B's 16 words 4.
         assert_eq!(shared.load.wavefronts, 3 * shared.load.requests, "{name}");
     }
-    // In slices: each of 8 warps takes half of the steps, and half of the warps add the other half's 64 sums. A slab of A is loaded
-    // in words of 4 bytes, one of B in words of 16.
+    // In slices: each of 8 warps takes half of the steps, and half of the warps add the other
+    // half's 64 sums. A slab of A is loaded in words of 4 bytes, one of B in words of 16.
     let best = counters(&report, "best");
     assert_eq!(best.shared.load.requests, 8 * k / 2 * 4 + 4 * 64 / 4);
     assert_eq!(best.shared.store.requests, 4 * 64 / 4);
     assert_eq!(best.shared.load.bank_conflicts + best.shared.store.bank_conflicts, 0);
     assert_eq!(best.global.load.requests, (64 * k + 128 * k / 4) / 32);
-    // Long rows are shared by two blocks: one leaves its sums and says so, the other asks once and adds them to what it stores.
+    // Long rows are shared by two blocks: one leaves its sums and says so, the other asks once and
+    // adds them to what it stores.
     let k = 512;
     let report = run("matmul", &format!("--rows 64 --cols 128 --inner {k} --best"));
     let (best, words) = (counters(&report, "best").global, 4 * 64 / 4);
@@ -101,8 +104,9 @@ pub fn gram() {
     wavefronts(&tesla, "padded16", 2.0);
     // Two of the four tiles of 32 x 32 are on the diagonal, and only one of the other two is computed.
     assert_eq!(counters(&report, "mirrored").shared.load.requests - 32, loads / 4 * 3);
-    // Register tiles: three tiles of 128 x 128, of which one is written twice. Each of 8 warps of a block writes 16 words of
-    // 16 bytes a lane, and fills the sectors both ways. As in `matmul`, columns of both tiles are stored without conflicts.
+    // Register tiles: three tiles of 128 x 128, of which one is written twice. Each of 8 warps of a
+    // block writes 16 words of 16 bytes a lane, and fills the sectors both ways. As in `matmul`,
+    // columns of both tiles are stored without conflicts.
     let report = run("gram", "--rows 256 --cols 64 --registers");
     wavefronts(&report, "registers", (2.0 + 4.0) / 2.0);
     let (registers, words) = (counters(&report, "registers"), 4 * 8 * 16);
@@ -130,7 +134,8 @@ pub fn banks() {
     for (name, words, halves) in [
         ("permuted", 1.0, 2.0),
         ("one-word", 1.0, 2.0),
-        // On G80 a word is not broadcast to lanes that read different bytes of it: four bytes of a word are four passes.
+        // On G80 a word is not broadcast to lanes that read different bytes of it: four bytes of a
+        // word are four passes.
         ("bytes-1", 1.0, 8.0),
         ("bytes-2", 1.0, 4.0),
         ("structure-of-2", 2.0, 4.0),

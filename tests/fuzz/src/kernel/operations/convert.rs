@@ -39,8 +39,9 @@ macro_rules! to_floats {
     };
 }
 
-/// From floats to integers: rounded to an integer, then saturated. Rust's `as` saturates, too, and turns NaN into 0. So does PTX,
-/// unless one of the types has 64 bits: then NaN becomes the highest bit alone.
+/// From floats to integers: rounded to an integer, then saturated. Rust's `as` saturates, too, and
+/// turns NaN into 0. So does PTX, unless one of the types has 64 bits: then NaN becomes the highest
+/// bit alone.
 macro_rules! to_integers {
     ($from:literal $type:ident $long:literal $($to:literal $result:ident $long_result:literal),*) => {
         &[$(

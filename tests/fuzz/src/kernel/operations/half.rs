@@ -47,8 +47,9 @@ fn brain(value: f32) -> u16 {
     if value.is_nan() { 0x7fff } else { (value.to_bits() >> 16) as u16 }
 }
 
-/// a * b + c for numbers of so few bits that their product is exact. The sum is exact or rounded to odd, so that rounding it
-/// again to fewer bits is the same as rounding the sum itself (Boldo and Melquiond, 2008).
+/// a * b + c for numbers of so few bits that their product is exact. The sum is exact or rounded to
+/// odd, so that rounding it again to fewer bits is the same as rounding the sum itself (Boldo and
+/// Melquiond, 2008).
 fn fused(a: f32, b: f32, c: f32) -> f64 {
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
     let sum = product + c;
@@ -60,7 +61,8 @@ fn fused(a: f32, b: f32, c: f32) -> f64 {
     if error > 0.0 { sum.next_up() } else { sum.next_down() }
 }
 
-/// The nearest number with this many bits of fraction and this least exponent, ties to even; beyond the largest, infinity.
+/// The nearest number with this many bits of fraction and this least exponent, ties to even; beyond
+/// the largest, infinity.
 fn rounded(value: f64, fraction: i32, (least, most): (i32, i32)) -> f32 {
     if !value.is_finite() || value == 0.0 {
         return value as f32;

@@ -1,7 +1,9 @@
-//! What a thread computes with: PTX text, and what the PTX manual says that it gives, written as plainly as Rust allows.
+//! What a thread computes with: PTX text, and what the PTX manual says that it gives, written as
+//! plainly as Rust allows.
 //!
-//! Where the manual leaves a result open, the text pins it: divisors are made odd and positive, and a result that is not a number
-//! becomes the canonical one where the manual does not promise that. So every device must give the same bits.
+//! Where the manual leaves a result open, the text pins it: divisors are made odd and positive, and
+//! a result that is not a number becomes the canonical one where the manual does not promise that.
+//! So every device must give the same bits.
 
 mod bits;
 mod compare;

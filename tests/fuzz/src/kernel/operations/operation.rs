@@ -5,7 +5,8 @@ use crate::kernel::Bank;
 
 /// An operation of a thread on its registers.
 pub struct Operation {
-    /// PTX instructions. `$d` is the result, `$a`, `$b`, `$c` and `$e` are the operands; `%th`, `%tr`, `%td` and `%tp` are scratch registers.
+    /// PTX instructions. `$d` is the result, `$a`, `$b`, `$c` and `$e` are the operands; `%th`,
+    /// `%tr`, `%td` and `%tp` are scratch registers.
     pub text: &'static str,
     /// Where the result goes.
     pub result: Bank,
