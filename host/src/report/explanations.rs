@@ -323,7 +323,7 @@ pub(super) fn allowed_errors(shown: Shown<'_>) -> Vec<Explanation> {
     let mut errors = Vec::new();
     if let (Some(least), Some(most)) = (roundings.iter().min(), roundings.iter().max()) {
         let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
-        errors.push(format!("{range} roundings, each of 2^-24 of what is rounded"));
+        errors.push(format!("{range} roundings, each by at most 2^-24 of the value"));
     }
     errors.extend(ulps.map(|count| format!("the nearest float and {count} on either side of it are right")));
     errors.extend(absolute.map(|error| format!("{error:.1e} where neighbours are mixed")));

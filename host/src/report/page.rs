@@ -211,7 +211,7 @@ fn kernels(variants: &[VariantReport], table: &Table) -> Vec<String> {
         let name = if table.rows() == variants.len() { table.row_name(row) } else { variant.name.clone() };
         let kernels = variant.kernels.iter().map(|kernel| format!("`{kernel}`")).collect::<Vec<_>>();
         format!(
-            "{name} launches {} here, chosen by times, not by counts; other sizes and GPUs launch others.",
+            "Here {name} launches {}, chosen for its time and not its counts; other sizes and GPUs get other kernels.",
             kernels.join(" and ")
         )
     };

@@ -45,7 +45,7 @@ pub(super) const MEANINGS: &[Meaning] = &[
     ("ca", "Caches in L1 and L2"),
     ("cg", "Caches only in L2"),
     ("cs", "Expects to read the data once"),
-    ("lu", "For the last time: past L1 on an H200"),
+    ("lu", "For data that is read for the last time: bypasses L1 on an H200"),
     ("cv", "Reads memory again"),
     ("nc", "For data that no kernel writes"),
 ];

@@ -29,7 +29,11 @@ impl Variants for Task {
     const TABLE: &'static [VariantSpec<Self>] = &[
         variant("polynomial", "A polynomial: all lanes read the same coefficient", Self::Polynomial),
         variant("gamma", "A gamma correction: all lanes read the same two parameters", Self::Gamma),
-        variant("lookup", "A table of 256 entries: each lane reads a different entry", Self::Lookup),
+        variant(
+            "lookup",
+            "A table of 256 entries: each lane reads any of them, so that nearly all differ",
+            Self::Lookup,
+        ),
         variant("set", "Set a constant and read it back, synchronously and on a stream", Self::Set).timed(),
     ];
 }

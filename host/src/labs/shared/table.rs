@@ -52,7 +52,7 @@ impl Variants for Chunks {
 pub(super) const MEANINGS: &[Meaning] = &[
     ("static-N", "A block has N KiB of shared memory, fixed when the kernel is compiled"),
     ("dynamic-N", "A block has N KiB, given at launch"),
-    ("carveout-N", "A block has 16 KiB, and shared memory is N % of the memory that it shares with L1"),
+    ("carveout-N", "A block has 16 KiB, an H200 reserves 1 KiB more; shared memory is N % of what it shares with L1"),
 ];
 
 /// The flags of `host shared`.
@@ -95,7 +95,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(Row::Named("carveout-0"), &OCCUPANCY), Of(Row::Named("carveout-100"), &OCCUPANCY)],
     )
     .holds(&[Holds::More(1, 0)]),
-    Conclusion::new("Static and dynamic shared memory of the same size make the same accesses.", &[]).holds(&[
+    Conclusion::new("Static and dynamic shared memory of the same size are accessed alike.", &[]).holds(&[
         Holds::If(|report| {
             let accesses = |row: Row| row.find(report)?.counters.map(|counted| (counted.shared, counted.global));
             accesses(STATIC).is_some() && accesses(STATIC) == accesses(DYNAMIC)

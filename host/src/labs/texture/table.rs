@@ -52,7 +52,7 @@ pub(super) const MEANINGS: &[Meaning] = &[
     ("windows", "A window of 4 x 8 texels, which begins inside a sector"),
     ("row-order", "The image in global memory, row after row"),
     ("morton-order", "The same along a Morton curve, so that near texels are near in memory"),
-    ("texture", "The image in an array, which is laid out in tiles, read through a texture"),
+    ("texture", "The image in an array, whose sectors are 4 x 2 texels as Morton order's are, through a texture"),
 ];
 
 /// The flags of `host texture`.

@@ -55,7 +55,7 @@ impl Variants for Step {
         variant("batched", "The padded tile, with four loads in flight before the first value is used", Tiles(&kernel::transpose_batched)),
         variant("diagonal", "The padded tile, in diagonal order: pays before 2010, as --device sim:tesla --predict shows", Tiles(&transpose_diagonal)).extra(),
         variant("phased", "The padded tile in phases: a safe kernel that cannot race", Tiles(&phases::transpose_phased)).extra(),
-        variant("best", "The fastest on an H200: words of 16 bytes; tiles of 64 x 65, for small matrices of 32 x 33", Best),
+        variant("best", "The fastest on an H200: words of 16 bytes; tiles of 64 x 65, or of 32 x 33 for small matrices", Best),
         variant("copy", "A plain copy, without transposing, one float per thread", Copies(&kernel::transpose_copy)),
     ];
 }

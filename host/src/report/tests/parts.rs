@@ -158,7 +158,7 @@ fn tolerances_and_what_a_lab_computes_are_shown() {
     });
     let table = text(&report, Format::Table);
     assert!(table.contains("with-strides   yes 0.250    12.5 10.0 us 5.00 us    1.0  800 20.0    2000"), "{table}");
-    assert!(table.contains("\nAllowed errors: 3 roundings, each of 2^-24 of what is rounded.\n"), "{table}");
+    assert!(table.contains("\nAllowed errors: 3 roundings, each by at most 2^-24 of the value.\n"), "{table}");
     let value: Value = serde_json::from_str(&text(&report, Format::Json)).unwrap();
     assert_eq!(value["variants"][0]["tolerance"], json!({"tolerance": {"roundings": 3}, "worst_part": 0.125}));
     assert_eq!(
