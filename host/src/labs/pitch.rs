@@ -120,7 +120,7 @@ impl Pitch {
             .axis("layout", memory)
             .axis("model", model)
             .axis("pitch_bytes", matrix.pitch() * size_of::<f32>())
-            .axis("row_alignment_bytes", 1 << (matrix.pitch() * size_of::<f32>()).trailing_zeros())
+            .axis("row_alignment_bytes", 1_u64 << (matrix.pitch() * size_of::<f32>()).trailing_zeros())
             .axis("extra_memory_%", (extra * 100.0).round() / 100.0)
     }
 
