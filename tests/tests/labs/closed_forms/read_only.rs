@@ -41,6 +41,16 @@ pub fn texture() {
         let (rows, morton) = (sectors(format!("{walk}-row-order")), sectors(format!("{walk}-morton-order")));
         assert!(morton < rows, "{walk}: {morton} against {rows}");
     }
+    // A sector of an array is 4 x 2 texels, as along a Morton curve, and counts once for a warp. Four
+    // lanes look it up together: the windows, which begin in the middle, need 16 lookups for 10
+    // sectors.
+    for walk in ["rows", "columns", "diagonals", "windows"] {
+        let texture = counters(&report, &format!("{walk}-texture"));
+        assert_eq!(texture.texture_sectors_of_warps, sectors(format!("{walk}-morton-order")), "{walk}");
+        assert!(texture.texture_sectors_of_warps <= texture.texture.sectors, "{walk}");
+    }
+    let windows = counters(&report, "windows-texture");
+    assert_eq!((windows.texture.sectors, windows.texture_sectors_of_warps), (128 * 128 / 2, 128 * 128 / 32 * 10));
     // A warp makes requests of four lanes, or of eight for a texture of linear memory.
     let requests = |name| counters(&report, name).texture.requests;
     assert_eq!((requests("rows-texture"), requests("linear-texture")), (128 * 128 / 4, 128 * 128 / 8));
