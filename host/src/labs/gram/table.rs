@@ -6,7 +6,7 @@ use kernels::{gram as kernel, gram_registers as registers, phases};
 
 use crate::labs::inputs::MatrixFlags;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{Of, Speedup};
+use crate::report::Gap::{Name, Of, Speedup};
 use crate::report::measures::{SHARED_LOAD_WAVEFRONTS, SHARED_STORES};
 use crate::report::{Conclusion, Holds, Measure, Row};
 
@@ -65,6 +65,7 @@ pub struct Options {
 
 const STORES: &Measure = &SHARED_STORES[0];
 
+const BEST: Row = Row::Named("best");
 const TILED16: Row = Row::Named("tiled16");
 const PADDED16: Row = Row::Named("padded16");
 const TILED32: Row = Row::Named("tiled32");
@@ -79,6 +80,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         "Register tiles are {} times as fast as mirrored tiles of 32 x 32.",
         &[Speedup(Row::Named("registers"), Row::Named("mirrored"))],
     ),
+    Conclusion::new(
+        "The rate counts all products, of which {} computes half, as the others follow by symmetry: so it is beyond the limit.",
+        &[Name(BEST)],
+    )
+    .holds(&[Holds::If(|report| BEST.find(report).and_then(|row| row.limit()).is_some_and(|(_, percent)| percent > 100.0))]),
     Conclusion::new(
         "On average of the two tiles, a shared load takes {} wavefronts with 16 x 16 and {} with 16 x 17 (where stores take {}); {} with \
          32 x 32 and {} with 32 x 33.",
