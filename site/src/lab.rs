@@ -1,6 +1,6 @@
-//! A lab's page: the controls, and the places for what the program says of their setting, in the
-//! order in which a lecture tells it: the sentence, the picture of an access, the sweep, the source
-//! beside its PTX, the table, the command.
+//! A lab's page: the controls, and the places for what the program says about them, in the order of
+//! a lecture: the sentence, the picture of an access, the sweep, the source beside its PTX, the
+//! table, the command.
 
 use host::labs::{ALL, Entry};
 use maud::{Markup, html};

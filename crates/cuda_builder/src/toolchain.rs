@@ -68,8 +68,8 @@ impl Search {
     /// # Errors
     ///
     /// [`CudaBuilderError::NamedCompiler`] and [`CudaBuilderError::LlvmVersion`] if the caller's
-    /// compiler cannot be used; [`CudaBuilderError::NoCompiler`], with what each place lacks, if
-    /// there is none.
+    /// compiler cannot be used; [`CudaBuilderError::NoCompiler`], with what each place lacks, if no
+    /// compiler is found.
     pub fn find(&self) -> Result<DeviceCompiler, CudaBuilderError> {
         if let Some((rustc, named_by)) = &self.rustc {
             return self.examine(rustc, Origin::Named).map_err(|lack| lack.of_named(rustc, named_by));

@@ -154,7 +154,9 @@ impl Properties {
             l1_bytes: None,
             simulates: None,
             model: Some(
-                "counts like Volta and later: 32-byte sectors, 32 banks of 4 bytes; multiprocessors, caches and a clock only with a MODEL".to_owned(),
+                "counts like Volta and later: 32-byte sectors, 32 banks of 4 bytes; multiprocessors, caches and a \
+                 clock only with a MODEL"
+                    .to_owned(),
             ),
         }
     }

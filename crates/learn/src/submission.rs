@@ -164,9 +164,9 @@ fn is_link(error: &io::Error) -> bool {
     error.kind() == ErrorKind::TooManyLinks
 }
 
-/// A file for the exercise in another place of the student's folder, such as `Guard/` or the folder
-/// of a whole clone. If there is none, a folder that cannot be read is an error, since it may have
-/// the file.
+/// A file for the exercise elsewhere in the student's folder, such as in `Guard/` or in a whole
+/// clone. If no file is found, a folder that cannot be read is an error, since the file may be in
+/// it.
 fn elsewhere(student: &Path, exercise: &str, file: &str) -> std::result::Result<Option<PathBuf>, (PathBuf, io::Error)> {
     let within = |path: &Path| path.strip_prefix(student).unwrap_or(path).to_owned();
     let lower = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

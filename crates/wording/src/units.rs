@@ -59,8 +59,8 @@ pub fn percent(value: f64) -> String {
     format!("{} %", three_digits(value))
 }
 
-/// A ratio of times for a sentence that goes on with "as": `1.35 times as fast`, `as fast` within 2
-/// %, `3.11 times as slow`.
+/// A ratio of times in words: `1.35 times as fast` or `3.11 times as slow`, and `as fast` if the
+/// two differ by at most 2 %. The sentence continues with "as".
 pub fn as_fast(ratio: f64) -> String {
     if (ratio - 1.0).abs() <= 0.02 {
         "as fast".to_owned()

@@ -67,7 +67,7 @@ impl Sweep {
     }
 
     /// The plots of these rows: of times where there are any, and of counts if these are `counted`.
-    /// `copy` is the bandwidth of the device's own copy. There is none with fewer than two points.
+    /// `copy` is the bandwidth of the device's own copy. Fewer than two points are not plotted.
     pub(super) fn plots(&self, variants: &[VariantReport], counted: bool, copy: Option<f64>) -> Vec<Plot> {
         let mut groups: Vec<Option<&str>> = Vec::new();
         for variant in variants.iter().filter(|variant| self.shows(&variant.group)) {

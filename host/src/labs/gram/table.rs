@@ -29,14 +29,18 @@ const fn step(kernel: &'static Plain) -> Step {
 
 impl Variants for Step {
     const TITLE: &'static str = "Variants";
-    #[rustfmt::skip]
     const TABLE: &'static [VariantSpec<Self>] = &[
         variant("tiled16", "Tiles of 16 x 16, read by columns: bank conflicts", step(&kernel::gram_tiled16)),
         variant("padded16", "Tiles of 16 x 17: one column of padding", step(&kernel::gram_padded16)),
         variant("tiled32", "Tiles of 32 x 32: more bank conflicts", step(&kernel::gram_tiled32)),
         variant("padded32", "Tiles of 32 x 33: one column of padding", step(&kernel::gram_padded32)),
-        variant("phased32", "As padded32, in phases: a safe kernel that cannot race", step(&phases::gram_phased32)).extra(),
-        variant("mirrored", "As padded32, but only half of the result is computed, and written twice: it is symmetric", step(&kernel::gram_mirrored)),
+        variant("phased32", "As padded32, in phases: a safe kernel that cannot race", step(&phases::gram_phased32))
+            .extra(),
+        variant(
+            "mirrored",
+            "As padded32, but only half of the result is computed, and written twice: it is symmetric",
+            step(&kernel::gram_mirrored),
+        ),
         variant(
             "registers",
             "As mirrored, in tiles of 128 x 128, whose elements are in registers",
@@ -44,7 +48,8 @@ impl Variants for Step {
         ),
         variant(
             "best",
-            "The fastest on an H200: asynchronous copies; small matrices in half the tiles, large ones transposed first",
+            "The fastest on an H200: asynchronous copies; small matrices in half the tiles, large ones transposed \
+             first",
             Step { best: true, ..step(&kernel::gram_mirrored) },
         ),
     ];
@@ -81,13 +86,17 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Speedup(Row::Named("registers"), Row::Named("mirrored"))],
     ),
     Conclusion::new(
-        "The rate counts all products, of which {} computes half, as the others follow by symmetry: so it is beyond the limit.",
+        "The rate counts all products, of which {} computes half, as the others follow by symmetry: so it is beyond \
+         the limit.",
         &[Name(BEST)],
     )
-    .holds(&[Holds::If(|report| BEST.find(report).and_then(|row| row.limit()).is_some_and(|(_, percent)| percent > 100.0))]),
+    .holds(&[Holds::If(|report| {
+        let limit = BEST.find(report).and_then(|row| row.limit());
+        limit.is_some_and(|(_, percent)| percent > 100.0)
+    })]),
     Conclusion::new(
-        "On average of the two tiles, a shared load takes {} wavefronts with 16 x 16 and {} with 16 x 17 (where stores take {}); {} with \
-         32 x 32 and {} with 32 x 33.",
+        "On average of the two tiles, a shared load takes {} wavefronts with 16 x 16 and {} with 16 x 17 (where stores \
+         take {}); {} with 32 x 32 and {} with 32 x 33.",
         &[
             Of(TILED16, &SHARED_LOAD_WAVEFRONTS),
             Of(PADDED16, &SHARED_LOAD_WAVEFRONTS),

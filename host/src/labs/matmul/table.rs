@@ -37,14 +37,25 @@ const MOST: u64 = climb::MOST_SHARED;
 
 impl Variants for Step {
     const TITLE: &'static str = "Variants";
-    #[rustfmt::skip]
     const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("naive", "A thread for each element, from global memory", Step { tile: None, ..step(&kernel::matmul_naive, 0, 0) }),
+        variant(
+            "naive",
+            "A thread for each element, from global memory",
+            Step { tile: None, ..step(&kernel::matmul_naive, 0, 0) },
+        ),
         variant("tiled16", "Tiles of 16 x 16 in shared memory", step(&kernel::matmul_tiled16, kernel::TILE16, 0)),
-        variant("phased16", "As tiled16, in phases: a safe kernel that cannot race", step(&phases::matmul_phased16, kernel::TILE16, 0))
-            .extra(),
+        variant(
+            "phased16",
+            "As tiled16, in phases: a safe kernel that cannot race",
+            step(&phases::matmul_phased16, kernel::TILE16, 0),
+        )
+        .extra(),
         variant("tiled32", "Tiles of 32 x 32 in shared memory", step(&kernel::matmul_tiled32, kernel::TILE32, 0)),
-        variant("registers", "Tiles of 128 x 128: 8 x 8 elements in the registers of each thread", step(&kernel::matmul_registers, REGISTERS, 0)),
+        variant(
+            "registers",
+            "Tiles of 128 x 128: 8 x 8 elements in the registers of each thread",
+            step(&kernel::matmul_registers, REGISTERS, 0),
+        ),
         variant("wide", "As registers, with words of 16 bytes", step(&climb::matmul_wide, REGISTERS, 0)),
         variant(
             "async2",
@@ -52,10 +63,16 @@ impl Variants for Step {
             step(&climb::matmul_async2, REGISTERS, MOST),
         )
         .timed(),
-        variant("async3", "As async2, with three tiles of each matrix in place of two", step(&climb::matmul_async3, REGISTERS, MOST)).timed(),
+        variant(
+            "async3",
+            "As async2, with three tiles of each matrix in place of two",
+            step(&climb::matmul_async3, REGISTERS, MOST),
+        )
+        .timed(),
         variant(
             "best",
-            "The fastest on an H200: small matrices in half the tiles and partly narrower words, large ones with asynchronous copies",
+            "The fastest on an H200: small matrices in half the tiles and partly narrower words, large ones with \
+             asynchronous copies",
             Step { best: true, ..step(&climb::matmul_wide, REGISTERS, MOST) },
         ),
     ];

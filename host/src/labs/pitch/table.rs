@@ -128,8 +128,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         .holds(&[Holds::If(|report| columns(report).is_some_and(|columns| (1..=24).contains(&(columns % 32))))]),
     Conclusion::new("Through Fermi's L1 a load takes {} lines of 128 bytes either way.", &[LINEAR_LINES, PITCHED_LINES])
         .holds(&[Holds::Same(0, 1)]),
-    Conclusion::new("Through Fermi's L1 a load takes {} lines of 128 bytes from the linear matrix, where two warps may share one, and {} from the pitched \
-         one. The result is linear.", &[LINEAR_LINES, PITCHED_LINES])
+    Conclusion::new(
+        "Through Fermi's L1 a load takes {} lines of 128 bytes from the linear matrix, where two warps may share one, \
+         and {} from the pitched one. The result is linear.",
+        &[LINEAR_LINES, PITCHED_LINES],
+    )
         .holds(&[Holds::Differ(0, 1)]),
     Conclusion::new(
         "By columns it takes {} either way, and by rows of the transposed copy {}.",

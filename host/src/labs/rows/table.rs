@@ -116,8 +116,8 @@ impl Variants for Method {
     const TABLE: &'static [VariantSpec<Self>] = &[
         variant("global", "A thread for each row or column, from global memory", Self::Global),
         variant("shared", "A block for each row, or eight threads for each column, combined in shared memory", Self::Shared),
-        variant("phased", "As shared, in phases, in blocks of 256: safe kernels that cannot race", Self::Phased).extra(),
-        variant("best", "The fastest on an H200: as many lanes or blocks for each row or column as suit the matrix", Self::Best),
+        variant("phased", "As shared, in phases, blocks of 256: safe kernels that cannot race", Self::Phased).extra(),
+        variant("best", "The fastest on an H200: as many lanes or blocks for each as suit the matrix", Self::Best),
     ];
 }
 

@@ -90,17 +90,17 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(2, 0)]),
     Conclusion::new(
-        "The carveout is the share of L1's memory that becomes shared memory, if that is enough for a block: with 0 % the occupancy is {}, \
-         with 100 % it is {}. Without one, the smallest that holds the most blocks is taken.",
+        "The carveout is the share of L1's memory that becomes shared memory, if that is enough for a block: with 0 % \
+         the occupancy is {}, with 100 % it is {}. Without one, the smallest that holds the most blocks is taken.",
         &[Of(Row::Named("carveout-0"), &OCCUPANCY), Of(Row::Named("carveout-100"), &OCCUPANCY)],
     )
     .holds(&[Holds::More(1, 0)]),
-    Conclusion::new("Static and dynamic shared memory of the same size are accessed alike.", &[]).holds(&[
-        Holds::If(|report| {
+    Conclusion::new("Static and dynamic shared memory of the same size are accessed alike.", &[]).holds(&[Holds::If(
+        |report| {
             let accesses = |row: Row| row.find(report)?.counters.map(|counted| (counted.shared, counted.global));
             accesses(STATIC).is_some() && accesses(STATIC) == accesses(DYNAMIC)
-        }),
-    ]),
+        },
+    )]),
 ];
 
 pub(super) const SHOWCASE: Showcase = Showcase {

@@ -41,21 +41,50 @@ use Step::{Best, Copies, Elements, Tiles};
 
 impl Variants for Step {
     const TITLE: &'static str = "Variants";
-    #[rustfmt::skip]
     const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("strided-writes", "Both naive kernels: one writes down the columns, one reads down them", Tiles(&kernel::transpose_strided_writes))
-            .flag("naive")
-            .means("Each warp reads along a row and writes down a column"),
+        variant(
+            "strided-writes",
+            "Both naive kernels: one writes down the columns, one reads down them",
+            Tiles(&kernel::transpose_strided_writes),
+        )
+        .flag("naive")
+        .means("Each warp reads along a row and writes down a column"),
         variant("strided-reads", "", Tiles(&kernel::transpose_strided_reads))
             .flag("naive")
             .means("Each warp reads down a column and writes along a row"),
-        variant("block16", "As strided-writes in blocks of 16 x 16: a warp writes down half as long a column", Elements(&kernel::transpose_block16)),
-        variant("tiled", "Tiles of 32 x 32 in shared memory, whose columns are read with bank conflicts", Tiles(&kernel::transpose_tiled)),
+        variant(
+            "block16",
+            "As strided-writes in blocks of 16 x 16: a warp writes down half as long a column",
+            Elements(&kernel::transpose_block16),
+        ),
+        variant(
+            "tiled",
+            "Tiles of 32 x 32 in shared memory, whose columns are read with bank conflicts",
+            Tiles(&kernel::transpose_tiled),
+        ),
         variant("padded", "Tiles of 32 x 33: the padding removes the bank conflicts", Tiles(&kernel::transpose_padded)),
-        variant("batched", "The padded tile, with four loads in flight before the first value is used", Tiles(&kernel::transpose_batched)),
-        variant("diagonal", "The padded tile, in diagonal order: pays before 2010, as --device sim:tesla --predict shows", Tiles(&transpose_diagonal)).extra(),
-        variant("phased", "The padded tile in phases: a safe kernel that cannot race", Tiles(&phases::transpose_phased)).extra(),
-        variant("best", "The fastest on an H200: words of 16 bytes; tiles of 64 x 65, or of 32 x 33 for small matrices", Best),
+        variant(
+            "batched",
+            "The padded tile, with four loads in flight before the first value is used",
+            Tiles(&kernel::transpose_batched),
+        ),
+        variant(
+            "diagonal",
+            "The padded tile, in diagonal order: pays before 2010, as --device sim:tesla --predict shows",
+            Tiles(&transpose_diagonal),
+        )
+        .extra(),
+        variant(
+            "phased",
+            "The padded tile in phases: a safe kernel that cannot race",
+            Tiles(&phases::transpose_phased),
+        )
+        .extra(),
+        variant(
+            "best",
+            "The fastest on an H200: words of 16 bytes; tiles of 64 x 65, or of 32 x 33 for small matrices",
+            Best,
+        ),
         variant("copy", "A plain copy, without transposing, one float per thread", Copies(&kernel::transpose_copy)),
     ];
 }
