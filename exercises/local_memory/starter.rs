@@ -13,7 +13,7 @@
 //! `cuda_std::unroll::<8>(|j| ...)` calls its function with 0, 1, ..., 7, written out eight times,
 //! so in each of them `j` is a constant.
 //!
-//! The price is work: eight additions where there was one. They still take less time than the
+//! The cost is work: eight additions where there was one. They still take less time than the
 //! memory: on an H200 (512 x 65,536 measurements) the model solution is 2.7 times as fast as this
 //! kernel.
 //!

@@ -46,7 +46,7 @@ impl Stopwatch {
         Ok(Some(Self { device: device.clone(), policy, flush: Flush::new(device)? }))
     }
 
-    /// Times the device's own copy of this many bytes, as a yardstick. `None` if there is no room
+    /// Times the device's own copy of this many bytes, as a reference. `None` if there is no room
     /// for it beside the lab's data.
     pub fn copy(&mut self, bytes: u64) -> Result<Option<DeviceCopy>> {
         let device = self.device.clone();

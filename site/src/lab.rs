@@ -54,7 +54,7 @@ pub fn page(entry: &Entry) -> String {
         file: &format!("{}.html", entry.name),
         title: entry.name,
         about: entry.about,
-        scripts: &["lab.js", "tables.js", "tell.js"],
+        scripts: &["lab.js", "tables.js", "numbers.js"],
         main,
     }
     .render()

@@ -31,7 +31,7 @@ use host::labs::ALL;
 
 /// The scripts: each is a module with one subject.
 const SCRIPTS: [(&str, &str); 10] = [
-    ("tell.js", include_str!("../assets/tell.js")),
+    ("numbers.js", include_str!("../assets/numbers.js")),
     ("predict.js", include_str!("../assets/predict.js")),
     ("own.js", include_str!("../assets/own.js")),
     ("lab.js", include_str!("../assets/lab.js")),

@@ -74,6 +74,6 @@ pub fn page() -> String {
             }
         }
     };
-    let scripts = &["own.js", "tables.js", "tell.js"];
+    let scripts = &["own.js", "tables.js", "numbers.js"];
     Page { file: "own.html", title: "Your own PTX", about: ABOUT, scripts, main }.render()
 }

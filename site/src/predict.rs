@@ -113,7 +113,7 @@ pub fn page(exercise: &Exercise) -> Result<String, String> {
         }
     };
     let title = &exercise.goals.title;
-    Ok(Page { file: &file(exercise), title, about: ABOUT, scripts: &["predict.js", "tell.js"], main }.render())
+    Ok(Page { file: &file(exercise), title, about: ABOUT, scripts: &["predict.js", "numbers.js"], main }.render())
 }
 
 fn asked(question: &Question) -> Markup {

@@ -75,11 +75,11 @@ export async function story() {
 
 /// The goals of labs: a setting that does not reach one, with what the page says, and one that does.
 const GOALS = {
-  "transpose.html": ["tile-width", ["32", "Not yet: 31.0 conflicts a load."], ["33", "Reached: no conflicts a load."]],
-  "banks.html": ["stride", ["1", "Not yet: stride 1 does not count."], ["17", "Reached: no conflicts a load."]],
-  "offset.html": ["offset", ["12", "Not yet: 4.98 sectors, 0.984 too many."], ["40", "Reached: 3.99 sectors."]],
-  "launch.html": ["block", ["32", "Not yet: 1024 threads at once, 1024 too few."], ["128", "Reached: 2048 threads at once."]],
-  "pitch.html": ["cols", ["120", "Not yet: 6.67 % more memory."], ["256", "Reached: no more memory."]],
+  "transpose.html": ["tile-width", ["32", "Not yet: 31.0 conflicts a load."], ["33", "Done: no conflicts a load."]],
+  "banks.html": ["stride", ["1", "Not yet: stride 1 does not count."], ["17", "Done: no conflicts a load."]],
+  "offset.html": ["offset", ["12", "Not yet: 4.98 sectors, 0.984 too many."], ["40", "Done: 3.99 sectors."]],
+  "launch.html": ["block", ["32", "Not yet: 1024 threads at once, 1024 too few."], ["128", "Done: 2048 threads at once."]],
+  "pitch.html": ["cols", ["120", "Not yet: 6.67 % more memory."], ["256", "Done: no more memory."]],
 };
 
 /// Each goal is open at first, and is reached by the right setting; the simulator judges.

@@ -110,7 +110,7 @@ fn one_table_compares_all_models() {
     assert_eq!(variants.len(), 2 * models);
     let columns = report["table"]["columns"].as_array().expect("columns");
     assert_eq!((columns.len(), &columns[1]["title"][0]), (models + 1, &"g80".into()));
-    assert_eq!(columns[1]["cells"][0]["text"], "1.00", "the first row is the model's yardstick");
+    assert_eq!(columns[1]["cells"][0]["text"], "1.00", "the first row is the reference");
     assert!(columns[1]["cells"][1].is_null(), "a block of G80 has no room for it");
     assert!(columns[3]["cells"][1]["value"].is_number());
     for row in variants {

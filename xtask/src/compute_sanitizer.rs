@@ -1,5 +1,5 @@
 //! `cargo xtask compute-sanitizer`: runs the suite of planted bugs on a GPU under each tool of
-//! NVIDIA's compute-sanitizer, as the yardstick for the simulator's sanitizer.
+//! NVIDIA's compute-sanitizer, as the reference for the simulator's sanitizer.
 //!
 //! The results go to a file of tab-separated lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE`,
 //! below a heading with the machine and the version. The tests make the tables in `docs/PLANTED.md`

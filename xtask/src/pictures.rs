@@ -130,7 +130,7 @@ fn strides() -> Plot {
 fn bars() -> Plot {
     let [title, x, y] = [(); 3].map(|()| String::new());
     let (x_scale, y_scale) = (Scale::Names, Scale::Linear);
-    Plot { title, x, y, x_scale, y_scale, series: vec![], yardsticks: vec![], best: None }
+    Plot { title, x, y, x_scale, y_scale, series: vec![], reference_lines: vec![], best: None }
 }
 
 /// What loads of 32 words cost, one for each value of `swept`: in which memory, and which word each

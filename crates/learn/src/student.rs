@@ -130,7 +130,7 @@ pub fn attempt(
 fn next_step(course: &Course, progress: &Progress, exercise: &Exercise) -> String {
     let name = &exercise.name;
     match progress.next(course) {
-        Some(next) => format!("Model solution: `cargo learn solution {name}`. Next: {next}, by `cargo learn`."),
+        Some(next) => format!("Model solution: `cargo learn solution {name}`. Next: {next}. Run `cargo learn`."),
         None => format!("That was the last one. Model solution: `cargo learn solution {name}`."),
     }
 }

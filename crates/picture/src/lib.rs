@@ -14,8 +14,8 @@
 //! counted: in global memory the boxes that move, in shared memory the height of the tallest
 //! column.
 //!
-//! Blue is what is asked for and served at once. Orange is the price: bytes that move for nothing,
-//! words that wait for another pass. Neither says anything that shape, hatching and numbers do not.
+//! Blue is what is asked for and served at once. Orange is waste: bytes that nobody
+//! asked for, words that wait for another pass. Neither says anything that shape, hatching and numbers do not.
 #![forbid(unsafe_code)]
 
 mod plot;
@@ -25,7 +25,7 @@ mod svg;
 mod text;
 mod words;
 
-pub use plot::{Plot, Point, Scale, Series, Yardstick};
+pub use plot::{Plot, Point, ReferenceLine, Scale, Series};
 pub use scene::{Cell, Columns, Piece, Row, Scene};
 pub use shapes::{Shape, shapes};
 pub use svg::{Overview, OverviewLine, STYLE, access as access_svg, file, overview as overview_svg, plot as plot_svg};

@@ -17,7 +17,7 @@ pub struct Plot {
     /// What was measured or counted.
     pub series: Vec<Series>,
     /// Lines to compare with.
-    pub yardsticks: Vec<Yardstick>,
+    pub reference_lines: Vec<ReferenceLine>,
     /// The least possible cost: a bar is orange above it. `None` if `y` is not a cost.
     pub best: Option<f64>,
 }
@@ -55,7 +55,7 @@ pub struct Point {
 
 /// A value to compare with: the copy's bandwidth, the device's peak.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Yardstick {
+pub struct ReferenceLine {
     /// What it is.
     pub name: String,
     /// Its value on the axis of `y`.
@@ -90,12 +90,12 @@ impl Plot {
         self.best.is_some_and(|best| y > best * (1.0 + 1e-9))
     }
 
-    /// The axis of `y`, which holds all points and yardsticks.
+    /// The axis of `y`, which holds all points and reference lines.
     pub(crate) fn y_axis(&self) -> Axis {
-        let yardsticks = self.yardsticks.iter().map(|yardstick| yardstick.value);
+        let reference_lines = self.reference_lines.iter().map(|reference| reference.value);
         Axis::of(
             self.y_scale,
-            self.drawn().map(|(_, point)| point.y).chain(yardsticks.filter(|&value| self.y_scale.can(value))),
+            self.drawn().map(|(_, point)| point.y).chain(reference_lines.filter(|&value| self.y_scale.can(value))),
         )
     }
 
@@ -245,7 +245,7 @@ mod tests {
         let series = vec![Series { name: String::new(), points: [0.0, -1.0, f64::NAN, 2.0].map(point).into() }];
         let (title, x, y) = (String::new(), String::new(), String::new());
         let (x_scale, y_scale) = (Scale::Names, Scale::Log);
-        let plot = Plot { title, x, y, x_scale, y_scale, series, yardsticks: vec![], best: None };
+        let plot = Plot { title, x, y, x_scale, y_scale, series, reference_lines: vec![], best: None };
         assert_eq!(plot.drawn().map(|(_, point)| point.y).collect::<Vec<_>>(), [2.0]);
     }
 }

@@ -2,7 +2,7 @@
 //! changes.
 
 use picture::{
-    Paint, Plot, Point, Scale, Scene, Series, Yardstick, access_svg, access_text, file, plot_svg, plot_text, shapes,
+    Paint, Plot, Point, ReferenceLine, Scale, Scene, Series, access_svg, access_text, file, plot_svg, plot_text, shapes,
 };
 
 fn text(scene: &Scene, width: usize) -> String {
@@ -106,7 +106,7 @@ fn offsets() -> Plot {
             name: String::new(),
             points: points((0..33).map(|offset| (offset.into(), sectors(offset)))),
         }],
-        yardsticks: vec![],
+        reference_lines: vec![],
         best: Some(4.0),
     }
 }
@@ -125,7 +125,7 @@ fn bandwidth() -> Plot {
         x_scale: Scale::Log,
         y_scale: Scale::Log,
         series: vec![of("one word", 2100.0), of("four words", 3900.0)],
-        yardsticks: vec![Yardstick { name: "device copy".into(), value: 4100.0 }],
+        reference_lines: vec![ReferenceLine { name: "device copy".into(), value: 4100.0 }],
         best: None,
     }
 }
@@ -137,7 +137,7 @@ fn kinds() -> Plot {
         title: "Sectors of each load request, by pattern".into(),
         x: "pattern".into(),
         series: vec![Series { name: String::new(), points: points.collect() }],
-        yardsticks: vec![Yardstick { name: "fewest".into(), value: 4.0 }],
+        reference_lines: vec![ReferenceLine { name: "fewest".into(), value: 4.0 }],
         ..offsets()
     }
 }
@@ -159,7 +159,7 @@ fn patterns() -> Plot {
         x: "pattern".into(),
         y: "transactions".into(),
         series: names.into_iter().enumerate().map(series).collect(),
-        yardsticks: vec![Yardstick { name: "fewest".into(), value: 4.0 }],
+        reference_lines: vec![ReferenceLine { name: "fewest".into(), value: 4.0 }],
         best: None,
         ..offsets()
     }

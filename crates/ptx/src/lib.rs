@@ -33,7 +33,7 @@
 //! the names in scope and the module as far as it has been read. `parser` is above them: it reads
 //! declarations and bodies, and hands each instruction on.
 //!
-//! `print` is the way back: an [`Op`] shows itself as PTX, and [`Instruction::in_function`] with
+//! `print` is the way back: an [`Op`] implements `Display` as PTX, and [`Instruction::in_function`] with
 //! names. The words of PTX are declared once, with the enums of `ir`, for both ways.
 //!
 //! # Errors

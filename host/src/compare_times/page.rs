@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use device::{Error, Result, output_file};
 use maud::{Markup, html};
-use picture::{Plot, Point, Scale, Series, Yardstick};
+use picture::{Plot, Point, ReferenceLine, Scale, Series};
 use webpage::Place;
 
 use super::pairs::{LabTimes, Row, RunTimes, Side, title};
@@ -84,7 +84,7 @@ fn changes(rows: &[Row]) -> Option<Plot> {
         x_scale: Scale::Names,
         y_scale: Scale::Linear,
         series: vec![Series { name: String::new(), points }],
-        yardsticks: vec![Yardstick { name: "the same".into(), value: 1.0 }],
+        reference_lines: vec![ReferenceLine { name: "the same".into(), value: 1.0 }],
         best: Some(1.0),
     })
 }

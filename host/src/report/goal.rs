@@ -80,7 +80,7 @@ impl Goal {
         };
         Some(match missing > 0.0 {
             true => (false, format!("Not yet: {text}{unit}{how_far}.")),
-            false => (true, format!("Reached: {text}{unit}.")),
+            false => (true, format!("Done: {text}{unit}.")),
         })
     }
 

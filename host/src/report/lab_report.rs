@@ -79,7 +79,7 @@ pub enum CounterSource {
     Simulator,
 }
 
-/// The device's own copy (the driver's, from device to device), as the yardstick for bandwidth.
+/// The device's own copy (the driver's, from device to device), as the reference for bandwidth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceCopy {
     /// Bytes copied; each is read once and written once.

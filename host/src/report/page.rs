@@ -17,7 +17,7 @@ use crate::units;
 /// A report as people read it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Page {
-    /// The lines above: the lab and its parameters, the device, the yardstick, and notes on the numbers.
+    /// The lines above: the lab and its parameters, the device, the reference, and notes on the numbers.
     pub heading: Vec<String>,
     /// What the names of the rows mean, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]

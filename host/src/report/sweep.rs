@@ -1,7 +1,7 @@
 //! The plots of a lab: how a cost or a speed changes with one of its facts. A lab declares its sweeps; [`plots`] makes
 //! plots of its rows, for a terminal and for a page. Pure.
 
-use picture::{Plot, Point, Scale, Series, Yardstick};
+use picture::{Plot, Point, ReferenceLine, Scale, Series};
 use serde_json::Value;
 
 use super::measure::{Better, Measure};
@@ -148,7 +148,7 @@ impl Sweep {
                 .map(f64::ceil)
                 .filter(|_| series.len() == 1 && measure.better == Better::Lower && group.is_none()),
             series,
-            yardsticks: yardsticks(copy, measure),
+            reference_lines: reference_lines(copy, measure),
         })
     }
 }
@@ -166,9 +166,9 @@ fn joined(series: Vec<Series>) -> Vec<Series> {
 }
 
 /// The device's own copy, where bandwidth is plotted.
-fn yardsticks(copy: Option<f64>, measure: &Measure) -> Vec<Yardstick> {
+fn reference_lines(copy: Option<f64>, measure: &Measure) -> Vec<ReferenceLine> {
     let copy = copy.filter(|_| measure.key == GBPS.key);
-    copy.map(|value| Yardstick { name: "the device's own copy".into(), value }).into_iter().collect()
+    copy.map(|value| ReferenceLine { name: "the device's own copy".into(), value }).into_iter().collect()
 }
 
 fn fact<'f>(facts: &'f [Fact], name: &str) -> Option<&'f Value> {

@@ -72,7 +72,7 @@ fn contents(preface: &str) -> String {
             section.notes { h2 { "Preface" } (prose::markup(preface, 2, &link)) }
         }
     };
-    Page { file: CONTENTS, title: "The book", about: ABOUT, scripts: &["tables.js", "tell.js"], main }.render()
+    Page { file: CONTENTS, title: "The book", about: ABOUT, scripts: &["tables.js", "numbers.js"], main }.render()
 }
 
 fn chapter_page(index: usize, entry: &Entry, chapter: &Markup) -> String {
@@ -87,7 +87,7 @@ fn chapter_page(index: usize, entry: &Entry, chapter: &Markup) -> String {
             }
         }
     };
-    Page { file: &file(entry.name), title: entry.name, about: entry.about, scripts: &["tables.js", "tell.js"], main }
+    Page { file: &file(entry.name), title: entry.name, about: entry.about, scripts: &["tables.js", "numbers.js"], main }
         .render()
 }
 
@@ -99,7 +99,8 @@ fn script(preface: &str, chapters: &[Markup]) -> String {
             @for chapter in chapters { (chapter) }
         }
     };
-    Page { file: "script.html", title: "The script", about: ABOUT, scripts: &["tables.js", "tell.js"], main }.render()
+    Page { file: "script.html", title: "The script", about: ABOUT, scripts: &["tables.js", "numbers.js"], main }
+        .render()
 }
 
 /// A lab's chapter: the idea, what the simulator says and draws, the notes, what was measured, the kernels.

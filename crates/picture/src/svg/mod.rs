@@ -5,7 +5,7 @@
 //! Each drawing has a title and a description as its text alternative.
 
 mod access;
-mod lying;
+mod horizontal;
 mod overview;
 mod plot;
 

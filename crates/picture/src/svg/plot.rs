@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Drawing, Number, WIDTH, lying};
+use super::{Drawing, Number, WIDTH, horizontal};
 use crate::plot::{Axis, number};
 use crate::{Plot, Scale, Series};
 
@@ -17,8 +17,8 @@ const MOST_NUMBERED: usize = 12;
 
 /// Draws a plot.
 pub fn plot(plot: &Plot) -> String {
-    if plot.x_scale == Scale::Names && lying::suits(&plot.labels(), &plot.series, RIGHT - LEFT) {
-        return lying::plot(plot);
+    if plot.x_scale == Scale::Names && horizontal::suits(&plot.labels(), &plot.series, RIGHT - LEFT) {
+        return horizontal::plot(plot);
     }
     let named = plot.series.iter().any(|series| !series.name.is_empty());
     let title = Drawing::room_for_title(&plot.title);
@@ -35,7 +35,7 @@ pub fn plot(plot: &Plot) -> String {
     } else {
         frame.lines(&mut drawing)
     }
-    frame.yardsticks(&mut drawing);
+    frame.reference_lines(&mut drawing);
     for (index, ((x, row), series)) in names.iter().zip(&plot.series).enumerate() {
         let y = 40.0 + title + NAMES_LINE * *row as f64;
         mark(&mut drawing, index, (*x, y));
@@ -53,8 +53,8 @@ pub(super) fn described(plot: &Plot) -> String {
         let name = if series.name.is_empty() { String::new() } else { format!("{}, ", series.name) };
         let _ = write!(text, " {name}{}.", points.collect::<Vec<_>>().join("; "));
     }
-    for yardstick in &plot.yardsticks {
-        let _ = write!(text, " {}: {}.", yardstick.name, number(yardstick.value));
+    for reference in &plot.reference_lines {
+        let _ = write!(text, " {}: {}.", reference.name, number(reference.value));
     }
     text
 }
@@ -155,11 +155,11 @@ impl Frame<'_> {
         }
     }
 
-    fn yardsticks(&self, drawing: &mut Drawing) {
-        for yardstick in &self.plot.yardsticks {
-            let y = self.y(yardstick.value);
-            drawing.path("yardstick", &format!("M{} {}H{}", Number(LEFT), Number(y), Number(RIGHT)));
-            let text = format!("{}: {}", yardstick.name, number(yardstick.value));
+    fn reference_lines(&self, drawing: &mut Drawing) {
+        for reference in &self.plot.reference_lines {
+            let y = self.y(reference.value);
+            drawing.path("reference", &format!("M{} {}H{}", Number(LEFT), Number(y), Number(RIGHT)));
+            let text = format!("{}: {}", reference.name, number(reference.value));
             drawing.label("key e", (RIGHT, y - 5.0), &text);
         }
     }

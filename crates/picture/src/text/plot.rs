@@ -23,9 +23,9 @@ pub fn plot(plot: &Plot, width: usize, paint: Paint) -> String {
     let indent = label_width + name_width + 1;
     let title = wording::wrapped(&plot.title, width, "", "");
     let mut text: String = title.lines().map(|line| paint.with(STRONG, line) + "\n").collect();
-    for yardstick in &plot.yardsticks {
-        let name = format!("{}: {}", yardstick.name, number(yardstick.value));
-        let at = indent + 1 + column(yardstick.value);
+    for reference in &plot.reference_lines {
+        let name = format!("{}: {}", reference.name, number(reference.value));
+        let at = indent + 1 + column(reference.value);
         let length = name.chars().count() + 2;
         // Before the line that it names if there is room, otherwise after it.
         text += &match at >= length {
@@ -65,7 +65,7 @@ fn bar(share: f64, room: usize) -> (String, usize) {
     (bar, length)
 }
 
-/// What follows a bar: its value, and the yardsticks beyond that.
+/// What follows a bar: its value, and the reference lines beyond that.
 fn after(
     plot: &Plot,
     (length, room): (usize, usize),
@@ -74,8 +74,8 @@ fn after(
     paint: Paint,
 ) -> String {
     let mut rest = vec![' '; (room + value.chars().count() + 1).saturating_sub(length)];
-    for yardstick in &plot.yardsticks {
-        if let Some(place) = column(yardstick.value).checked_sub(length).and_then(|at| rest.get_mut(at)) {
+    for reference in &plot.reference_lines {
+        if let Some(place) = column(reference.value).checked_sub(length).and_then(|at| rest.get_mut(at)) {
             *place = '┆';
         }
     }

@@ -130,7 +130,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         .holds(&[Holds::Same(0, 1)]),
     Conclusion::new(
         "Through Fermi's L1 a load takes {} lines of 128 bytes from the linear matrix, where two warps may share one, \
-         and {} from the pitched one. The result is linear.",
+         and {} from the pitched one. The output is not pitched.",
         &[LINEAR_LINES, PITCHED_LINES],
     )
         .holds(&[Holds::Differ(0, 1)]),

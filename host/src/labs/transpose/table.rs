@@ -70,7 +70,7 @@ impl Variants for Step {
         ),
         variant(
             "diagonal",
-            "The padded tile, in diagonal order: pays before 2010, as --device sim:tesla --predict shows",
+            "The padded tile, in diagonal order: helps only on GPUs before 2010, as --device sim:tesla --predict shows",
             Tiles(&transpose_diagonal),
         )
         .extra(),

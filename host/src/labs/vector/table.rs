@@ -59,7 +59,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         &[Of(NARROW, &PERCENT_OF_COPY), Of(WIDE, &PERCENT_OF_COPY), Of(Row::Named("best"), &PERCENT_OF_COPY)],
     ),
     Conclusion::new(
-        "Words of 4 bytes take {} load requests of {}, words of 16 bytes {} of {}: the same in all.",
+        "Words of 4 bytes take {} load requests of {}, words of 16 bytes {} of {}: the same total.",
         &[
             Of(NARROW, &LOAD_REQUESTS),
             Of(NARROW, &A_LOAD_IN_UNITS),

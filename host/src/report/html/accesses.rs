@@ -32,8 +32,8 @@ pub(super) fn section(variants: &[VariantReport], place: &Place, most: usize) ->
     let left_out = drawings.iter().filter(|drawing| drawing.is_none()).count();
     let content = html! {
         p.quiet {
-            "Lanes stand above memory. Blue is asked for and served at once; orange is the price: bytes that move "
-            "for nothing, words that wait for another pass. Each shape is drawn once."
+            "Lanes stand above memory. Blue is asked for and served at once; orange is waste: bytes that nobody "
+            "asked for, words that wait for another pass. Each shape is drawn once."
         }
         div.pictures { @for drawing in drawings.iter().flatten() { (PreEscaped(drawing)) } }
         @if left_out > 0 {

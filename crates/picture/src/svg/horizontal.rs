@@ -16,11 +16,11 @@ const GAP: f64 = 7.0;
 /// What the number behind the longest bar takes.
 const VALUE: f64 = 62.0;
 
-/// Draws a plot with bars that lie.
+/// Draws a horizontal bar chart.
 pub(super) fn plot(plot: &Plot) -> String {
     let labels = plot.labels();
     let rows: Vec<Vec<(usize, f64)>> = labels.iter().map(|label| rows_of(plot, label)).collect();
-    let top = Drawing::room_for_title(&plot.title) + if plot.yardsticks.is_empty() { 40.0 } else { 56.0 };
+    let top = Drawing::room_for_title(&plot.title) + if plot.reference_lines.is_empty() { 40.0 } else { 56.0 };
     let height = |rows: &[Vec<(usize, f64)>]| rows.iter().map(|row| row.len() as f64 * ROW + GAP).sum::<f64>();
     let bottom = top + height(&rows);
     let column = |texts: &mut dyn Iterator<Item = &str>| {
@@ -57,10 +57,10 @@ pub(super) fn plot(plot: &Plot) -> String {
         }
     }
     drawing.path("frame", &format!("M{} {}V{}", Number(left), Number(top), Number(bottom)));
-    for yardstick in &plot.yardsticks {
-        let x = bars.x(yardstick.value);
-        drawing.path("yardstick", &format!("M{} {}V{}", Number(x), Number(top - 4.0), Number(bottom)));
-        let text = format!("{}: {}", yardstick.name, number(yardstick.value));
+    for reference in &plot.reference_lines {
+        let x = bars.x(reference.value);
+        drawing.path("reference", &format!("M{} {}V{}", Number(x), Number(top - 4.0), Number(bottom)));
+        let text = format!("{}: {}", reference.name, number(reference.value));
         drawing.label("key e", ((x + 40.0).min(WIDTH - 12.0), top - 9.0), &text);
     }
     drawing.label("key m", ((left + bars.right) / 2.0, bottom + 38.0), &plot.y);
@@ -73,7 +73,8 @@ fn rows_of(plot: &Plot, label: &str) -> Vec<(usize, f64)> {
     points.map(|(series, point)| (series, point.y)).collect()
 }
 
-/// Whether names need bars that lie: they have no room side by side in `room`, or colours repeat.
+/// Whether a plot needs horizontal bars: its names have no room side by side in `room`, or colours
+/// repeat.
 pub(super) fn suits(labels: &[&str], series: &[Series], room: f64) -> bool {
     let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) as f64 * CHARACTER;
     let numbers = labels.iter().all(|label| label.parse::<f64>().is_ok());

@@ -1,14 +1,13 @@
-// Pictures say their numbers: of the lane, word, bar or mark that one points at or touches, below the picture. With the keyboard,
-// the arrows go from lane to lane.
+// Shows below a picture the numbers of the lane, word, bar or mark under the pointer. The arrow keys move from lane to lane.
 
 const title = (element) => element.querySelector(":scope > title").textContent;
 
 /// The line below a picture.
 function line(svg) {
   const next = svg.nextElementSibling;
-  if (next?.matches("output.told")) return next;
+  if (next?.matches("output.numbers")) return next;
   const output = document.createElement("output");
-  output.className = "told";
+  output.className = "numbers";
   svg.after(output);
   return output;
 }
@@ -25,7 +24,7 @@ function lane(svg, number) {
   say(svg, [number], `lane ${number}: ${places.join("; ") || "asks for nothing"}`);
 }
 
-function tell({ target }) {
+function show({ target }) {
   const svg = target.closest?.("svg.picture");
   if (!svg) return;
   const one = target.closest("g[data-lane]");
@@ -34,8 +33,8 @@ function tell({ target }) {
   else if (part) say(svg, (part.dataset.lanes ?? "").split(" "), title(part));
 }
 
-addEventListener("click", tell);
-addEventListener("pointerover", tell);
+addEventListener("click", show);
+addEventListener("pointerover", show);
 addEventListener("keydown", (event) => {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   const svg = document.activeElement?.matches(".drawing") && document.activeElement.querySelector("svg.access");
