@@ -4,7 +4,7 @@
 //~ a kernel with a `Block<X, Y>` declares its shape
 //~ a `Block<X, Y>` has no z
 //~ only a `Block` reaches `Shared` tiles
-//~ due to 4 previous errors
+//~ due to 5 previous errors
 
 use cuda_std::kernel;
 use cuda_std::phases::{Block, Shared};
@@ -27,6 +27,14 @@ pub fn deep(block: Block<8, 8>) {
 #[kernel(block(64))]
 pub fn no_block(tile: Shared<[f32; 64]>) {
     let _ = tile;
+}
+
+/// A block by another name is none.
+type Named = u32;
+
+#[kernel(block(64))]
+pub fn named_block(block: Named, tile: Shared<[f32; 64]>) {
+    let _ = (block, tile);
 }
 
 fn main() {}

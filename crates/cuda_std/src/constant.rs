@@ -69,3 +69,21 @@ impl<T> Deref for ConstantCell<T> {
         unsafe { &*self.0.get() }
     }
 }
+
+/// The types that a static in constant memory may have: a [`ConstantCell`], or a value that is
+/// `Copy`, such as an array of numbers.
+///
+/// # Safety
+///
+/// Nothing writes to the static through a shared reference: constant memory is read by
+/// instructions that see no write.
+#[diagnostic::on_unimplemented(
+    message = "a static in constant memory cannot be a `{Self}`: kernels only read constant memory",
+    note = "write `static NAME: ConstantCell<..> = ConstantCell::new(..);`, and keep atomics in global memory"
+)]
+pub unsafe trait ConstantStatic {}
+
+// SAFETY: what is `Copy` has no interior mutability, since `UnsafeCell` is not.
+unsafe impl<T: Copy> ConstantStatic for T {}
+// SAFETY: the cell gives out shared references and copies; its value is `Copy`.
+unsafe impl<T: Copy> ConstantStatic for ConstantCell<T> {}

@@ -85,10 +85,6 @@
 
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate alloc;
-// The attributes write paths that start with `::cuda_std`; this makes them valid in this crate,
-// too.
-extern crate self as cuda_std;
-
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod atomic;
 #[cfg(any(target_arch = "nvptx64", doc))]
@@ -96,6 +92,8 @@ pub mod constant;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod dependent_launch;
 pub mod disjoint;
+#[doc(hidden)]
+pub mod entry;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod fast;
 pub mod float;

@@ -3,8 +3,11 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, GenericArgument, Ident, ItemStatic, Meta, PathArguments, Result, Type};
+
+use crate::library::Library;
 
 /// The attribute applied to `item`.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -15,8 +18,8 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
         .map_err(|error| Error::new(error.span(), "`#[address_space]` belongs on a `static` with a value"))?;
     let ty = &item.ty;
     let (section, requirement) = match space.to_string().as_str() {
-        "shared" => (Some(".shared"), Some(quote!(SharedStatic))),
-        "constant" => (Some(".constant"), None),
+        "shared" => (Some(".shared"), Some(quote!(shared::SharedStatic))),
+        "constant" => (Some(".constant"), Some(quote!(constant::ConstantStatic))),
         "global" => (None, None),
         _ => {
             return Err(Error::new(
@@ -26,18 +29,24 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
         }
     };
     let section = section.map(|name| quote!(#[unsafe(link_section = #name)]));
+    let library = Library::of(&item.ident);
+    let import = library.import();
+    let conditions: Vec<_> = item.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
     let check = requirement.map(|requirement| {
         let assertion = quote_spanned! {ty.span()=>
-            const fn has_no_value<T: ::cuda_std::shared::#requirement>() {}
-            has_no_value::<#ty>();
+            const fn fits_the_memory<T: #library::#requirement>() {}
+            fits_the_memory::<#ty>();
         };
         quote! {
+            #(#conditions)*
             #[cfg(target_arch = "nvptx64")]
             const _: () = { #assertion };
         }
     });
-    let handle = handle(&item);
+    let handle = handle(&item, &library);
     Ok(quote! {
+        #(#conditions)*
+        #import
         #[cfg(target_arch = "nvptx64")]
         #section
         #item
@@ -46,8 +55,9 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     })
 }
 
-/// The typed handle with which the host sets and reads an exported cell.
-fn handle(item: &ItemStatic) -> Option<TokenStream> {
+/// The typed handle with which the host sets and reads an exported cell, and the check that the
+/// static is the cell that the handle stands for.
+fn handle(item: &ItemStatic, library: &Library) -> Option<TokenStream> {
     let exported = item.attrs.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) if attribute.path().is_ident("unsafe") => list.tokens.to_string() == "no_mangle",
         _ => false,
@@ -58,11 +68,23 @@ fn handle(item: &ItemStatic) -> Option<TokenStream> {
     if !exported || arguments.args.len() != 1 {
         return None;
     }
-    let documentation = item.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
-    let (visibility, name, text) = (&item.vis, &item.ident, item.ident.to_string());
+    let attributes = |names: [&'static str; 2]| {
+        item.attrs.iter().filter(move |attribute| names.iter().any(|name| attribute.path().is_ident(name)))
+    };
+    let (documentation, conditions) = (attributes(["doc", "cfg"]), attributes(["cfg", "cfg"]));
+    let (visibility, name, text, ty) = (&item.vis, &item.ident, item.ident.unraw().to_string(), &item.ty);
+    let check = quote_spanned! {ty.span()=>
+        fn is_own(_: #library::constant::ConstantCell<#value>) {}
+        let _: fn(#ty) = is_own;
+    };
     Some(quote! {
         #(#documentation)*
         #[cfg(not(target_arch = "nvptx64"))]
-        #visibility static #name: ::cuda_std::launch::Symbol<#value> = ::cuda_std::launch::Symbol::new(#text);
+        #visibility static #name: #library::launch::Symbol<#value> =
+            // SAFETY: the PTX has the cell of this value by this name.
+            unsafe { #library::launch::Symbol::new(#text) };
+        #(#conditions)*
+        #[cfg(target_arch = "nvptx64")]
+        const _: () = { #check };
     })
 }

@@ -1,9 +1,11 @@
 //! `#[kernel]`: an entry point on the device, a typed handle on the host.
 
 use crate::bounds::{KernelArguments, LaunchBounds};
+use crate::library::Library;
 use crate::parameter::Parameter;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, ItemFn, Result, ReturnType, Safety, Signature, Visibility};
 
@@ -14,7 +16,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     check(&function)?;
     let parameters = function.sig.inputs.iter().map(Parameter::new).collect::<Result<Vec<_>>>()?;
     if !is_unsafe(&function) {
-        parameters.iter().try_for_each(Parameter::check_safe)?;
+        parameters.iter().try_for_each(|parameter| parameter.check_safe(arguments.linear))?;
         if let Some(name) = &arguments.divergent_barrier {
             let problem = "in a safe kernel all threads reach each barrier, and `cuda_builder` proves it: make it an `unsafe fn`, \
                  or move the barrier out of what depends on the thread";
@@ -22,11 +24,15 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
         }
     }
     check_block(&parameters, &arguments)?;
-    let device = device(&function, &parameters, &arguments);
-    let host = host(&function, &parameters, &arguments);
-    let checks = parameters.iter().filter_map(|parameter| parameter.type_check(arguments.block));
-    let conditions = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    let library = Library::of(&function.sig.ident);
+    let import = library.import();
+    let device = device(&function, &parameters, &arguments, &library);
+    let host = host(&function, &parameters, &arguments, &library);
+    let checks = parameters.iter().filter_map(|parameter| parameter.type_check(&library, arguments.block));
+    let conditions: Vec<_> = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
     Ok(quote! {
+        #(#conditions)*
+        #import
         #device
         #host
         #(#conditions)*
@@ -102,58 +108,46 @@ fn is_unsafe(function: &ItemFn) -> bool {
     matches!(function.sig.safety, Safety::Unsafe(_))
 }
 
-/// The entry point, and its markers: of its block or launch bounds, and of an `unsafe fn`.
-fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArguments) -> TokenStream {
+/// The entry point, and in it its markers: of its block or launch bounds, and of an `unsafe fn`. So
+/// they exist if the function does, whatever its attributes say.
+fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArguments, library: &Library) -> TokenStream {
     let attributes = &function.attrs;
     let visibility = &function.vis;
     let name = &function.sig.ident;
+    let symbol = name.unraw();
     let statements = &function.block.stmts;
     let entry = parameters.iter().filter_map(Parameter::entry);
-    let bindings: Vec<_> = parameters.iter().map(Parameter::binding).collect();
+    let bindings: Vec<_> = parameters.iter().map(|parameter| parameter.binding(library)).collect();
     let mut assumptions = Vec::new();
     if let Some([x, y, z]) = arguments.block {
-        assumptions.push(quote!(unsafe { ::cuda_std::shape::assume_block::<#x, #y, #z>() };));
+        assumptions.push(quote!(unsafe { #library::shape::assume_block::<#x, #y, #z>() };));
     }
     if arguments.linear {
-        assumptions.push(quote!(unsafe { ::cuda_std::shape::assume_linear() };));
+        assumptions.push(quote!(unsafe { #library::shape::assume_linear() };));
     }
-    let body = if is_unsafe(function) {
-        // The body is an unsafe context: `# Safety` says once what the launch must promise.
-        quote! {
-            #[allow(unused_unsafe)]
-            unsafe {
-                #(#bindings)*
-                #(#statements)*
-            }
-        }
-    } else {
-        quote! {
-            #(#bindings)*
-            #(#statements)*
-        }
-    };
+    // The body is a block of its own: its items are out of reach of what stands before it. In an
+    // `unsafe fn` it is an unsafe context: `# Safety` says once what the launch must promise.
+    let context = is_unsafe(function).then(|| quote!(#[allow(unused_unsafe)] unsafe));
     let marker = match arguments {
         KernelArguments { block: Some([x, y, z]), min_blocks, .. } => {
-            Some(format_ident!("__coalesce_block__{x}_{y}_{z}_{min_blocks}__{name}"))
+            Some(format_ident!("__coalesce_block__{x}_{y}_{z}_{min_blocks}__{symbol}"))
         }
         KernelArguments { bounds: Some(LaunchBounds { threads: [x, y, z], minimum_blocks }), .. } => {
-            Some(format_ident!("__coalesce_launch_bounds__{x}_{y}_{z}_{minimum_blocks}__{name}"))
+            Some(format_ident!("__coalesce_launch_bounds__{x}_{y}_{z}_{minimum_blocks}__{symbol}"))
         }
         _ => None,
     };
     // What its author promises, the builder only warns of.
     let divergent = is_unsafe(function).then(|| match arguments.divergent_barrier {
-        Some(_) => format_ident!("__coalesce_divergent__allow__{name}"),
-        None => format_ident!("__coalesce_divergent__warn__{name}"),
+        Some(_) => format_ident!("__coalesce_divergent__allow__{symbol}"),
+        None => format_ident!("__coalesce_divergent__warn__{symbol}"),
     });
     let markers = marker.into_iter().chain(divergent).map(|marker| {
         quote! {
-            #[cfg(target_arch = "nvptx64")]
             #[used]
             #[unsafe(no_mangle)]
             #[unsafe(link_section = ".launch_bounds")]
-            #[allow(non_upper_case_globals, missing_docs)]
-            #[doc(hidden)]
+            #[allow(non_upper_case_globals)]
             static #marker: u8 = 0;
         }
     });
@@ -165,47 +159,48 @@ fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArgumen
         // The trait `Value` checks what may be passed by value; this lint does not know vectors.
         #[allow(improper_ctypes_definitions)]
         #visibility #safety extern "ptx-kernel" fn #name(#(#entry),*) {
+            #(#markers)*
             // SAFETY: a launch passes what the parameters' types say, in the shape that the kernel
             // declares.
             #(#assumptions)*
-            #body
+            #(#bindings)*
+            #context { #(#statements)* }
         }
-        #(#markers)*
     }
 }
 
 /// The handle, with the documentation of the kernel.
-fn host(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArguments) -> TokenStream {
+fn host(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArguments, library: &Library) -> TokenStream {
     let documentation =
         function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("cfg"));
     let visibility = &function.vis;
     let name = &function.sig.ident;
-    let text = name.to_string();
-    let handles: Vec<_> = parameters.iter().filter_map(Parameter::handle).collect();
+    let text = name.unraw().to_string();
+    let handles: Vec<_> = parameters.iter().filter_map(|parameter| parameter.handle(library)).collect();
     let block = option(arguments.block.map(|[x, y, z]| quote!([#x, #y, #z])));
     let bounds = option(arguments.bounds.as_ref().map(|LaunchBounds { threads: [x, y, z], minimum_blocks }| {
         quote! {
-            ::cuda_std::launch::LaunchBounds { threads: [#x, #y, #z], minimum_blocks: #minimum_blocks }
+            #library::launch::LaunchBounds { threads: [#x, #y, #z], minimum_blocks: #minimum_blocks }
         }
     }));
     let linear = arguments.linear;
     let handle = quote! {
-        ::cuda_std::launch::Kernel::new(
+        #library::launch::Kernel::new(
             #text,
-            ::cuda_std::launch::LaunchShape { block: #block, linear: #linear, bounds: #bounds },
+            #library::launch::LaunchShape { block: #block, linear: #linear, bounds: #bounds },
         )
     };
     let (ty, handle) = if is_unsafe(function) {
         (quote!(Kernel), handle)
     } else {
         // SAFETY: the PTX is compiled from this function, which is safe.
-        (quote!(SafeKernel), quote!(unsafe { ::cuda_std::launch::SafeKernel::new(#handle) }))
+        (quote!(SafeKernel), quote!(unsafe { #library::launch::SafeKernel::new(#handle) }))
     };
     quote! {
         #(#documentation)*
         #[cfg(not(target_arch = "nvptx64"))]
         #[allow(non_upper_case_globals)]
-        #visibility static #name: ::cuda_std::launch::#ty<(#(#handles,)*)> = #handle;
+        #visibility static #name: #library::launch::#ty<(#(#handles,)*)> = #handle;
     }
 }
 

@@ -25,6 +25,7 @@ mod address_space;
 mod bounds;
 mod gpu_only;
 mod kernel;
+mod library;
 mod parameter;
 #[cfg(test)]
 mod tests;

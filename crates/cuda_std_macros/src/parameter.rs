@@ -1,9 +1,12 @@
 //! One parameter of a kernel: its form in the entry point, and its type in the host's handle.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, FnArg, GenericArgument, Ident, Pat, PatType, PathArguments, Result, Type};
+
+use crate::library::Library;
 
 /// A parameter of a kernel, checked.
 pub struct Parameter {
@@ -61,20 +64,24 @@ impl Parameter {
     }
 
     /// The parameters of the entry point for this one, if a launch passes it.
+    ///
+    /// `@ _` makes each a name whatever else has it: where a constant has, a plain name would be a
+    /// pattern, and the binding would take the constant for the parameter.
     pub fn entry(&self) -> Option<TokenStream> {
         let name = &self.name;
         let [pointer, length, rows, cols, pitch] = self.parts();
+        let matrix = quote!(#rows @ _: u32, #cols @ _: u32, #pitch @ _: u32);
         Some(match &self.kind {
             // A reference to an empty array: for it rustc tells LLVM that it is not null, not
             // aliased by a writer and read-only, so that loads can take the read-only path. A slice
             // would arrive as one aggregate and lose these attributes.
-            Kind::Slice(element) => quote!(#pointer: &[#element; 0], #length: usize),
+            Kind::Slice(element) => quote!(#pointer @ _: &[#element; 0], #length @ _: usize),
             Kind::DisjointSlice(element) | Kind::BlockSlice(element) => {
-                quote!(#pointer: &mut [#element; 0], #length: usize)
+                quote!(#pointer @ _: &mut [#element; 0], #length @ _: usize)
             }
-            Kind::Matrix(element) => quote!(#pointer: &[#element; 0], #rows: u32, #cols: u32, #pitch: u32),
+            Kind::Matrix(element) => quote!(#pointer @ _: &[#element; 0], #matrix),
             Kind::DisjointMatrix(element) | Kind::TransposedMatrix(element) => {
-                quote!(#pointer: &mut [#element; 0], #rows: u32, #cols: u32, #pitch: u32)
+                quote!(#pointer @ _: &mut [#element; 0], #matrix)
             }
             Kind::Shared(_) | Kind::Block => return None,
             Kind::Pointer(pointee) => quote!(#name: *const #pointee),
@@ -84,93 +91,119 @@ impl Parameter {
     }
 
     /// The statement that rebuilds the parameter of the source for the body.
-    pub fn binding(&self) -> TokenStream {
+    ///
+    /// It calls functions by their paths. A method found by its name could be another: of a trait
+    /// that the kernel's crate implements for the types here.
+    pub fn binding(&self, library: &Library) -> TokenStream {
         let name = &self.name;
         let written = &self.ty;
         let mutability = self.mutable.then(|| quote!(mut));
         let [pointer, length, rows, cols, pitch] = self.parts();
         let value = match &self.kind {
-            Kind::Slice(_) => quote!(::core::slice::from_raw_parts(#pointer.as_ptr(), #length)),
+            Kind::Slice(element) => quote!(#library::entry::slice::<#element>(#pointer, #length)),
             Kind::DisjointSlice(element) => {
-                quote!(::cuda_std::DisjointSlice::<#element>::from_raw_parts(#pointer.as_mut_ptr(), #length))
+                quote!(#library::entry::disjoint_slice::<#element>(#pointer, #length))
             }
             Kind::Matrix(element) => {
-                quote!(::cuda_std::Matrix::<#element>::from_raw_parts(#pointer.as_ptr(), #rows, #cols, #pitch))
+                quote!(#library::entry::matrix::<#element>(#pointer, #rows, #cols, #pitch))
             }
-            Kind::DisjointMatrix(element) => quote! {
-                ::cuda_std::DisjointMatrix::<#element>::from_raw_parts(#pointer.as_mut_ptr(), #rows, #cols, #pitch)
-            },
-            Kind::BlockSlice(_) => quote!(<#written>::from_raw_parts(#pointer.as_mut_ptr(), #length)),
-            Kind::TransposedMatrix(_) => {
-                quote!(<#written>::from_raw_parts(#pointer.as_mut_ptr(), #rows, #cols, #pitch))
+            Kind::DisjointMatrix(element) => {
+                quote!(#library::entry::disjoint_matrix::<#element>(#pointer, #rows, #cols, #pitch))
+            }
+            Kind::BlockSlice(element) => quote!(#library::entry::block_slice::<#element>(#pointer, #length)),
+            Kind::TransposedMatrix(element) => {
+                // The written type has the side of the tile.
+                quote!(#library::entry::transposed_matrix::<#element, _>(#pointer, #rows, #cols, #pitch))
             }
             Kind::Shared(tile) => {
-                // A static of this parameter alone, so it is no other tile's memory.
-                let memory = format_ident!("{}", name.to_string().to_uppercase(), span = name.span());
+                // A static of this parameter alone, so it is no other tile's memory. Its name, which
+                // the PTX shows, is out of reach of the tile's type.
+                let memory = format_ident!("{}", name.unraw().to_string().to_uppercase(), span = name.span());
                 quote! {{
-                    #[::cuda_std::address_space(shared)]
-                    static #memory: ::cuda_std::shared::SharedCell<#tile> = ::cuda_std::shared::SharedCell::uninit();
-                    ::cuda_std::phases::Shared::<#tile>::new(#memory.as_mut_ptr())
+                    type __Tile = #tile;
+                    {
+                        #[unsafe(link_section = ".shared")]
+                        static #memory: #library::shared::SharedCell<__Tile> = #library::shared::SharedCell::uninit();
+                        #library::phases::Shared::<__Tile>::new(#library::shared::SharedCell::as_mut_ptr(&#memory))
+                    }
                 }}
             }
-            Kind::Block => quote!(<#written>::new()),
+            Kind::Block => quote!(#library::phases::Block::new()),
             _ if self.mutable => return quote!(let mut #name = #name;),
             _ => return TokenStream::new(),
         };
+        let ty = matches!(self.kind, Kind::TransposedMatrix(_) | Kind::Block).then(|| quote!(: #written));
         // SAFETY: a launch passes a buffer or a matrix for these parameters, as the handle's types
         // say. A block and its tiles are made here and nowhere else, once in each thread.
         quote! {
             #[allow(unused_unsafe)]
-            let #mutability #name = unsafe { #value };
+            let #mutability #name #ty = unsafe { #value };
         }
     }
 
     /// The parameter's type in the host's handle, if a launch passes it.
-    pub fn handle(&self) -> Option<TokenStream> {
+    pub fn handle(&self, library: &Library) -> Option<TokenStream> {
         Some(match &self.kind {
-            Kind::Slice(element) => quote!(::cuda_std::launch::Slice<#element>),
+            Kind::Slice(element) => quote!(#library::launch::Slice<#element>),
             Kind::DisjointSlice(element) | Kind::BlockSlice(element) => {
-                quote!(::cuda_std::launch::DisjointSlice<#element>)
+                quote!(#library::launch::DisjointSlice<#element>)
             }
-            Kind::Matrix(element) => quote!(::cuda_std::launch::Matrix<#element>),
+            Kind::Matrix(element) => quote!(#library::launch::Matrix<#element>),
             Kind::DisjointMatrix(element) | Kind::TransposedMatrix(element) => {
-                quote!(::cuda_std::launch::DisjointMatrix<#element>)
+                quote!(#library::launch::DisjointMatrix<#element>)
             }
             Kind::Shared(_) | Kind::Block => return None,
-            Kind::Pointer(pointee) => quote!(::cuda_std::launch::Pointer<#pointee>),
-            Kind::PointerMut(pointee) => quote!(::cuda_std::launch::PointerMut<#pointee>),
+            Kind::Pointer(pointee) => quote!(#library::launch::Pointer<#pointee>),
+            Kind::PointerMut(pointee) => quote!(#library::launch::PointerMut<#pointee>),
             Kind::Value(value) => quote!(#value),
         })
     }
 
     /// The compile-time check of the parameter's type: that a value may be passed by its bytes,
-    /// that a type with the name of one of `cuda_std`'s is that one, and that a `Block` has the
-    /// shape that the kernel declares.
-    pub fn type_check(&self, block: Option<[u32; 3]>) -> Option<TokenStream> {
+    /// that threads may share an input's elements and have an output's, that a type with the name
+    /// of one of `cuda_std`'s is that one, and that a `Block` has the shape that the kernel
+    /// declares.
+    pub fn type_check(&self, library: &Library, block: Option<[u32; 3]>) -> Option<TokenStream> {
         let written = &self.ty;
         let (span, real) = match &self.kind {
             Kind::Value(value) => {
-                return Some(quote_spanned!(value.span()=> ::cuda_std::value::assert_value::<#value>();));
+                return Some(quote_spanned!(value.span()=> #library::value::assert_value::<#value>();));
             }
-            Kind::DisjointSlice(element) => (element.span(), quote!(::cuda_std::DisjointSlice<#element>)),
-            Kind::Matrix(element) => (element.span(), quote!(::cuda_std::Matrix<#element>)),
-            Kind::DisjointMatrix(element) => (element.span(), quote!(::cuda_std::DisjointMatrix<#element>)),
-            Kind::BlockSlice(element) => (element.span(), quote!(::cuda_std::phases::BlockSlice<#element>)),
+            Kind::Slice(element) => {
+                return Some(quote_spanned!(element.span()=> #library::entry::assert_shared::<#element>();));
+            }
+            Kind::DisjointSlice(element) => (element.span(), quote!(#library::DisjointSlice<#element>)),
+            Kind::Matrix(element) => (element.span(), quote!(#library::Matrix<#element>)),
+            Kind::DisjointMatrix(element) => (element.span(), quote!(#library::DisjointMatrix<#element>)),
+            Kind::BlockSlice(element) => (element.span(), quote!(#library::phases::BlockSlice<#element>)),
             Kind::TransposedMatrix(element) => {
-                (element.span(), quote!(::cuda_std::phases::TransposedMatrix<#element, SIDE>))
+                (element.span(), quote!(#library::phases::TransposedMatrix<#element, __SIDE>))
             }
-            Kind::Shared(tile) => (tile.span(), quote!(::cuda_std::phases::Shared<#tile>)),
+            Kind::Shared(tile) => (tile.span(), quote!(#library::phases::Shared<#tile>)),
             Kind::Block => {
                 let [x, y, _] = block?;
-                (written.span(), quote!(::cuda_std::phases::Block<#x, #y>))
+                (written.span(), quote!(#library::phases::Block<#x, #y>))
             }
-            _ => return None,
+            Kind::Pointer(_) | Kind::PointerMut(_) => return None,
         };
-        let side = matches!(self.kind, Kind::TransposedMatrix(_)).then(|| quote!(<const SIDE: u32>));
-        Some(quote_spanned!(span=> {
-            fn is_own #side (_: #real) {}
-            let _: fn(#written) = is_own;
-        }))
+        let elements = match &self.kind {
+            Kind::Matrix(element) => Some(quote_spanned!(span=> #library::entry::assert_shared::<#element>();)),
+            Kind::DisjointSlice(element)
+            | Kind::DisjointMatrix(element)
+            | Kind::BlockSlice(element)
+            | Kind::TransposedMatrix(element) => {
+                Some(quote_spanned!(span=> #library::entry::assert_owned::<#element>();))
+            }
+            _ => None,
+        };
+        let side = matches!(self.kind, Kind::TransposedMatrix(_)).then(|| quote!(<const __SIDE: u32>));
+        Some(quote_spanned! {span=>
+            {
+                fn is_own #side (_: #real) {}
+                let _: fn(#written) = is_own;
+            }
+            #elements
+        })
     }
 
     /// Whether this is the kernel's block.
@@ -188,22 +221,29 @@ impl Parameter {
         self.ty.span()
     }
 
-    /// Fails for a parameter that a safe function could not use safely.
-    pub fn check_safe(&self) -> Result<()> {
+    /// Fails for a parameter that a safe function could not use safely in the launches that it
+    /// allows. A linear launch may have more threads than the 32 bits of a position count.
+    pub fn check_safe(&self, linear: bool) -> Result<()> {
         match &self.kind {
             Kind::Pointer(pointee) | Kind::PointerMut(pointee) => Err(Error::new(
                 pointee.span(),
                 "a safe kernel takes no raw pointer: take `&[T]` or `Matrix<T>` to read, `DisjointSlice<T>` or \
                  `DisjointMatrix<T>` to write, or make it an `unsafe fn`",
             )),
+            Kind::DisjointMatrix(_) if linear => Err(Error::new(
+                self.span(),
+                "a `linear` kernel reaches only the first row of a matrix: take a `DisjointSlice<T>` as its output, or leave \
+                 out `linear`",
+            )),
             _ => Ok(()),
         }
     }
 
     /// The names of the entry point's parameters for one of the source: pointer, length, rows,
-    /// columns and pitch.
+    /// columns and pitch. They are the macro's own: no name in the source is one of them.
     fn parts(&self) -> [Ident; 5] {
-        ["pointer", "length", "rows", "cols", "pitch"].map(|part| format_ident!("__{}_{part}", self.name))
+        ["pointer", "length", "rows", "cols", "pitch"]
+            .map(|part| format_ident!("__{}_{part}", self.name.unraw(), span = Span::mixed_site()))
     }
 }
 

@@ -158,12 +158,13 @@ fn slices_come_apart_and_launch_bounds_leave_their_marker() {
         "launch_bounds((32, 8), 2)",
         "pub unsafe fn f(x: &[f32], mut y: *mut u8, n: u32) {}",
         &[
-            "pub unsafe extern \"ptx-kernel\" fn f(__x_pointer: &[f32; 0], __x_length: usize, y: *mut u8, n: u32)",
-            "let x = unsafe { ::core::slice::from_raw_parts(__x_pointer.as_ptr(), __x_length) };",
+            "extern crate cuda_std as __cuda_std_of_f;",
+            "pub unsafe extern \"ptx-kernel\" fn f(__x_pointer @ _: &[f32; 0], __x_length @ _: usize, y: *mut u8, n: u32)",
+            "let x = unsafe { __cuda_std_of_f::entry::slice::<f32>(__x_pointer, __x_length) };",
             "let mut y = y;",
             "static __coalesce_launch_bounds__32_8_1_2__f: u8 = 0;",
-            "pub static f: ::cuda_std::launch::Kernel<(::cuda_std::launch::Slice<f32>, \
-             ::cuda_std::launch::PointerMut<u8>, u32,)> = ::cuda_std::launch::Kernel::new(\"f\", ",
+            "pub static f: __cuda_std_of_f::launch::Kernel<(__cuda_std_of_f::launch::Slice<f32>, \
+             __cuda_std_of_f::launch::PointerMut<u8>, u32,)> = __cuda_std_of_f::launch::Kernel::new(\"f\", ",
             "threads: [32u32, 8u32, 1u32], minimum_blocks: 2u32",
         ],
     );
@@ -173,20 +174,51 @@ fn slices_come_apart_and_launch_bounds_leave_their_marker() {
 fn a_safe_kernel_is_safe_on_both_sides_and_knows_its_block() {
     assert_makes(
         "block(256), linear",
-        "pub fn f(a: Matrix<f32>, mut b: DisjointMatrix<f64>, mut c: cuda_std::DisjointSlice<u8>) { g(); }",
+        "pub fn f(a: Matrix<f32>, mut b: BlockSlice<f64>, mut c: cuda_std::DisjointSlice<u8>) { g(); }",
         &[
-            "pub extern \"ptx-kernel\" fn f(__a_pointer: &[f32; 0], __a_rows: u32, __a_cols: u32, __a_pitch: u32, \
-             __b_pointer: &mut [f64; 0], __b_rows: u32, __b_cols: u32, __b_pitch: u32, \
-             __c_pointer: &mut [u8; 0], __c_length: usize)",
-            "unsafe { ::cuda_std::shape::assume_block::<256u32, 1u32, 1u32>() };",
-            "unsafe { ::cuda_std::shape::assume_linear() };",
-            "::cuda_std::DisjointSlice::<u8>::from_raw_parts(__c_pointer.as_mut_ptr(), __c_length) }; g();",
-            "static __coalesce_block__256_1_1_0__f: u8 = 0;",
-            "::cuda_std::launch::SafeKernel<(::cuda_std::launch::Matrix<f32>, \
-             ::cuda_std::launch::DisjointMatrix<f64>, ::cuda_std::launch::DisjointSlice<u8>,)>",
+            "pub extern \"ptx-kernel\" fn f(__a_pointer @ _: &[f32; 0], __a_rows @ _: u32, __a_cols @ _: u32, \
+             __a_pitch @ _: u32, __b_pointer @ _: &mut [f64; 0], __b_length @ _: usize, \
+             __c_pointer @ _: &mut [u8; 0], __c_length @ _: usize) { #[used] #[unsafe(no_mangle)]",
+            "static __coalesce_block__256_1_1_0__f: u8 = 0; \
+             unsafe { __cuda_std_of_f::shape::assume_block::<256u32, 1u32, 1u32>() };",
+            "unsafe { __cuda_std_of_f::shape::assume_linear() };",
+            "__cuda_std_of_f::entry::disjoint_slice::<u8>(__c_pointer, __c_length) }; { g(); } }",
+            "__cuda_std_of_f::launch::SafeKernel<(__cuda_std_of_f::launch::Matrix<f32>, \
+             __cuda_std_of_f::launch::DisjointSlice<f64>, __cuda_std_of_f::launch::DisjointSlice<u8>,)>",
             "block: ::core::option::Option::Some([256u32, 1u32, 1u32]), linear: true",
         ],
     );
+}
+
+#[test]
+fn a_linear_kernel_has_no_positions() {
+    let message = error(kernel("linear", "pub fn f(x: DisjointMatrix<u32>) {}"));
+    assert!(message.starts_with("a `linear` kernel reaches only the first row of a matrix"), "{message}");
+    kernel("", "pub fn f(x: DisjointMatrix<u32>) {}").unwrap();
+    kernel("linear", "pub unsafe fn f(x: DisjointMatrix<u32>) {}").unwrap();
+}
+
+#[test]
+fn raw_names_lose_their_prefix_where_they_are_symbols() {
+    assert_makes(
+        "block(32)",
+        "pub unsafe fn r#match(b: Block<32>, r#static: Shared<[u32; 32]>) {}",
+        &[
+            "extern \"ptx-kernel\" fn r#match(",
+            "Kernel::new(\"match\",",
+            "static __coalesce_block__32_1_1_0__match: u8",
+            "static STATIC: __cuda_std_of_match::shared::SharedCell<__Tile>",
+        ],
+    );
+}
+
+#[test]
+fn what_a_kernel_s_attributes_hide_leaves_no_marker() {
+    // Outside of the function, the marker would speak of another kernel of this name.
+    let text = kernel("allow(divergent_barrier)", "#[cfg_attr(all(), cfg(any()))] pub unsafe fn f() {}").unwrap();
+    let text = squeeze(&text.to_string());
+    let (_, function) = text.split_once("fnf()").unwrap();
+    assert!(function.starts_with("{#[used]") && text.matches("__coalesce_divergent__allow__f").count() == 1, "{text}");
 }
 
 #[test]
@@ -207,6 +239,7 @@ fn memories_are_named_and_hold_statics() {
         assert_eq!(text.contains("link_section"), section.is_some(), "{text}");
         assert!(section.is_none_or(|section| text.contains(&format!("{section:?}"))), "{text}");
         assert_eq!(text.contains("SharedStatic"), name == "shared", "{text}");
+        assert_eq!(text.contains("ConstantStatic"), name == "constant", "{text}");
     }
 }
 

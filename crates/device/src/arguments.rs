@@ -11,16 +11,18 @@ use bytemuck::Pod;
 use cuda_std::launch::{self, Argument, Arguments, DisjointSlice, Pointer, PointerMut, Slice};
 
 use super::buffer::{View, ViewMut};
+use super::on_device::Owned;
 use super::{Buffer, Matrix, OnDevice, PitchedBuffer, Tail};
 
 /// Implements [`Argument`] for borrows: the parameter, the borrow that stands for it, and what it
 /// adds to the launch.
 macro_rules! arguments {
     ($($parameter:ty, $argument:ty: |$value:ident, $arguments:ident| $push:expr;)*) => {$(
-        // SAFETY: see the module.
+        // SAFETY: see the module. A launch refuses memory of another device.
         unsafe impl<T: Pod> Argument<$parameter> for $argument {
             fn push(self, $arguments: &mut Arguments) {
                 let $value = self;
+                $arguments.point_to($value.owner().0);
                 $push;
             }
         }

@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use simt::{ArrayShape, TexelFormat, TextureError};
 
 use super::backend::Backend;
-use super::on_device::OnDevice;
+use super::on_device::{OnDevice, Owned, Owner};
 use crate::error::Result;
 
 /// Texels of one, two or three dimensions on a device, in a memory layout that suits its textures.
@@ -44,6 +44,37 @@ pub enum TextureSource<'a> {
         /// The texels' format.
         format: TexelFormat,
     },
+}
+
+impl TextureSource<'_> {
+    /// The device that has it.
+    pub(super) fn owner(&self) -> Owner {
+        match *self {
+            Self::Array(array) => array.owner(),
+            Self::Linear { buffer, .. } | Self::Pitched { buffer, .. } => buffer.owner(),
+        }
+    }
+
+    /// Fails if the buffer has fewer bytes than the texels take.
+    pub(super) fn check(&self) -> Result<()> {
+        let bytes = |texels: u32, format: TexelFormat| u64::from(texels) * u64::from(format.bytes());
+        let (buffer, expected) = match *self {
+            Self::Array(_) => return Ok(()),
+            Self::Linear { buffer, texels, format } => (buffer, bytes(texels, format)),
+            Self::Pitched { buffer, width, height, pitch, format } => {
+                let before_last = pitch.saturating_mul(height.saturating_sub(1).into());
+                (buffer, before_last.saturating_add(bytes(width, format)))
+            }
+        };
+        let given = buffer.bytes();
+        if expected <= given { Ok(()) } else { Err(TextureError::Length { expected, given }.into()) }
+    }
+}
+
+impl Owned for Array {
+    fn owner(&self) -> Owner {
+        Owner::of(&self.backend)
+    }
 }
 
 impl Array {

@@ -73,7 +73,8 @@ pub trait Backend {
     /// The address and size of the kernels' static of this name, if the PTX has it.
     fn symbol(&self, name: &str) -> Result<Option<(u64, u64)>>;
 
-    /// Starts a copy from the host on a second stream. Launches that are started later wait for it.
+    /// Starts a copy from the host on a second stream. It waits for what was started before, and
+    /// launches that are started later wait for it.
     fn write_on_stream(&self, address: u64, bytes: &[u8]) -> Result<()>;
 
     /// How many blocks of such a launch are resident at once on a multiprocessor. `None` on the

@@ -8,12 +8,15 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 
 use super::backend::Backend;
-use super::on_device::OnDevice;
+use super::on_device::{OnDevice, Owned, Owner};
 use crate::error::{Error, Result};
 
 /// The byte that poisons outputs. As a float or integer of any size it is a large finite number
 /// that no lab computes, so an element that a kernel forgot is noticed.
 pub const POISON: u8 = 0x7b;
+
+/// The alignment of allocations in bytes, which the drivers and the simulator promise.
+const ALIGNMENT: usize = 256;
 
 /// An allocation, freed when dropped. It keeps its device alive.
 struct Allocation {
@@ -37,6 +40,7 @@ pub struct Buffer<T> {
 impl<T: Pod> Buffer<T> {
     /// Allocates `length` elements whose contents are undefined.
     pub(crate) fn new(backend: &Rc<dyn Backend>, length: usize) -> Result<Self> {
+        const { assert!(align_of::<T>() <= ALIGNMENT, "allocations start on 256 bytes") }
         let bytes = bytes_of::<T>(length)?;
         Ok(Self {
             allocation: Allocation { address: backend.allocate(bytes)?, backend: Rc::clone(backend) },
@@ -71,7 +75,8 @@ impl<T: Pod> Buffer<T> {
     ///
     /// If there are fewer: a bug of the caller.
     pub fn write_from(&mut self, first: usize, data: &[T]) -> Result<()> {
-        assert!(first + data.len() <= self.length, "the buffer is too short");
+        let fits = self.length.checked_sub(first).is_some_and(|left| data.len() <= left);
+        assert!(fits, "the buffer is too short");
         let address = self.address() + (first * size_of::<T>()) as u64;
         self.allocation.backend.write(address, bytemuck::cast_slice(data))
     }
@@ -81,8 +86,13 @@ impl<T: Pod> Buffer<T> {
     /// # Panics
     ///
     /// If it has a different number of elements: a bug of the caller.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherDevice`].
     pub fn copy_to(&self, to: &mut Self) -> Result<()> {
         assert_eq!(to.length, self.length, "the buffers differ in length");
+        self.owner().require("a copy", &[to.owner()])?;
         self.allocation.backend.copy(self.address(), to.address(), self.bytes())
     }
 
@@ -137,6 +147,7 @@ pub struct PitchedBuffer<T> {
 impl<T: Pod> PitchedBuffer<T> {
     /// Allocates `rows` x `columns` elements whose contents are undefined.
     pub(super) fn new(backend: &Rc<dyn Backend>, rows: usize, columns: usize) -> Result<Self> {
+        const { assert!(align_of::<T>() <= ALIGNMENT, "allocations start on 256 bytes") }
         let row_bytes = bytes_of::<T>(columns)?.max(1);
         bytes_of::<T>(rows.saturating_mul(columns))?;
         let element_bytes = (size_of::<T>() as u32).clamp(4, 16);
@@ -145,13 +156,12 @@ impl<T: Pod> PitchedBuffer<T> {
             return Err(too_large(format!("a matrix of {rows} rows and {columns} columns")));
         }
         let (address, pitch_bytes) = backend.allocate_pitched(row_bytes, (rows as u64).max(1), element_bytes)?;
-        Ok(Self {
-            allocation: Allocation { address, backend: Rc::clone(backend) },
-            rows,
-            columns,
-            pitch_bytes,
-            element: PhantomData,
-        })
+        let allocation = Allocation { address, backend: Rc::clone(backend) };
+        // Kernels count the pitch in elements.
+        if !pitch_bytes.is_multiple_of(size_of::<T>() as u64) {
+            return Err(Error::Pitch { columns, pitch: pitch_bytes, element: size_of::<T>() });
+        }
+        Ok(Self { allocation, rows, columns, pitch_bytes, element: PhantomData })
     }
 
     /// The number of rows.
@@ -220,6 +230,36 @@ impl<T: Pod> PitchedBuffer<T> {
     }
 }
 
+impl<T: Pod> Owned for Buffer<T> {
+    fn owner(&self) -> Owner {
+        Owner::of(&self.allocation.backend)
+    }
+}
+
+impl<T: Pod> Owned for PitchedBuffer<T> {
+    fn owner(&self) -> Owner {
+        Owner::of(&self.allocation.backend)
+    }
+}
+
+impl<T: Pod> Owned for Tail<'_, T> {
+    fn owner(&self) -> Owner {
+        self.buffer.owner()
+    }
+}
+
+impl<T> Owned for View<'_, T> {
+    fn owner(&self) -> Owner {
+        self.owner
+    }
+}
+
+impl<T> Owned for ViewMut<'_, T> {
+    fn owner(&self) -> Owner {
+        self.owner
+    }
+}
+
 impl<T: Pod> OnDevice for Buffer<T> {
     fn address(&self) -> u64 {
         self.allocation.address
@@ -267,7 +307,7 @@ impl<'a, T: Pod> Tail<'a, T> {
     /// If there are fewer: a bug of the caller.
     pub fn first(self, length: usize) -> View<'a, T> {
         assert!(length <= self.len());
-        View { address: self.address(), length, elements: PhantomData }
+        View { owner: self.owner(), address: self.address(), length, elements: PhantomData }
     }
 
     /// The address of the first element.
@@ -284,6 +324,7 @@ impl<'a, T: Pod> Tail<'a, T> {
 /// Elements of a buffer as a kernel reads them: some of them, or several as one word.
 #[derive(Clone, Copy)]
 pub struct View<'a, T> {
+    owner: Owner,
     pub(super) address: u64,
     pub(super) length: usize,
     elements: PhantomData<&'a [T]>,
@@ -291,6 +332,7 @@ pub struct View<'a, T> {
 
 /// Elements of a buffer as a kernel writes them: some of them, or several as one word.
 pub struct ViewMut<'a, T> {
+    owner: Owner,
     pub(super) address: u64,
     pub(super) length: usize,
     elements: PhantomData<&'a mut [T]>,
@@ -310,24 +352,26 @@ impl<T: Pod> Buffer<T> {
     /// word.
     pub fn words<W: Pod>(&self) -> (View<'_, W>, View<'_, T>) {
         let ((address, length), (rest, elements)) = self.divide::<W>();
+        let owner = self.owner();
         (
-            View { address, length, elements: PhantomData },
-            View { address: rest, length: elements, elements: PhantomData },
+            View { owner, address, length, elements: PhantomData },
+            View { owner, address: rest, length: elements, elements: PhantomData },
         )
     }
 
     /// As [`Buffer::words`], to write.
     pub fn words_mut<W: Pod>(&mut self) -> (ViewMut<'_, W>, ViewMut<'_, T>) {
         let ((address, length), (rest, elements)) = self.divide::<W>();
-        let words = ViewMut { address, length, elements: PhantomData };
-        (words, ViewMut { address: rest, length: elements, elements: PhantomData })
+        let owner = self.owner();
+        let words = ViewMut { owner, address, length, elements: PhantomData };
+        (words, ViewMut { owner, address: rest, length: elements, elements: PhantomData })
     }
 
     /// Where the words and the elements behind the last word start, and how many there are.
     fn divide<W: Pod>(&self) -> ((u64, usize), (u64, usize)) {
         const {
-            assert!(size_of::<W>().is_multiple_of(size_of::<T>()), "a word is several elements");
-            assert!(align_of::<W>() <= 256, "allocations start on 256 bytes");
+            assert!(size_of::<W>() > 0 && size_of::<W>().is_multiple_of(size_of::<T>()), "a word is several elements");
+            assert!(align_of::<W>() <= ALIGNMENT, "allocations start on 256 bytes");
         }
         let in_a_word = size_of::<W>() / size_of::<T>();
         let words = self.length / in_a_word;

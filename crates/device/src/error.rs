@@ -95,6 +95,25 @@ pub enum Error {
         /// What is wrong with it and what is allowed.
         problem: String,
     },
+    /// Memory of a device that another one was to use.
+    #[error("{user}: memory of another device; allocate it on the device that uses it")]
+    OtherDevice {
+        /// What was to use it, such as `kernel add`.
+        user: String,
+    },
+    /// A pitched matrix whose rows do not consist of whole elements.
+    #[error(
+        "a pitched matrix of {columns} columns: its rows start {pitch} bytes apart, which is no multiple of the {element} bytes \
+         of an element; make the matrix linear"
+    )]
+    Pitch {
+        /// Its columns.
+        columns: usize,
+        /// From row to row, in bytes.
+        pitch: u64,
+        /// The size of an element in bytes.
+        element: usize,
+    },
     /// A static that the kernels lack, or whose size differs.
     #[error("variable {}: {problem}", crate::names::shown(symbol))]
     Symbol {

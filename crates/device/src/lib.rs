@@ -93,6 +93,7 @@ pub use error::{Error, Result};
 pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig, Predict};
 pub use matrix::Matrix;
 pub use on_device::OnDevice;
+use on_device::Owner;
 pub use open::{all, models, open};
 pub use options::{Options, PTX_VARIABLE};
 pub use properties::{ComputeCapability, Kind, Properties};
@@ -233,7 +234,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] when the device has less.
+    /// [`Error::OutOfMemory`] when the device has less, [`Error::Pitch`] for elements whose size
+    /// does not divide the pitch.
     pub fn pitched_buffer<T: Pod>(&self, rows: usize, columns: usize) -> Result<PitchedBuffer<T>> {
         PitchedBuffer::new(&self.backend, rows, columns)
     }
@@ -242,7 +244,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] when the device has less.
+    /// As [`Device::pitched_buffer`].
     pub fn matrix<T: Pod>(&self, rows: usize, columns: usize, pitched: bool) -> Result<Matrix<T>> {
         Ok(match pitched {
             true => Matrix::Pitched(self.pitched_buffer(rows, columns)?),
@@ -281,7 +283,7 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::Launch`] when the configuration is not one that the kernel declares, or beyond the
-    /// device's limits; [`Error::Fault`] when the kernel misbehaves.
+    /// device's limits; [`Error::OtherDevice`]; [`Error::Fault`] when the kernel misbehaves.
     pub fn launch<P, A: ArgumentList<P>>(
         &self,
         kernel: &SafeKernel<P>,
@@ -371,8 +373,15 @@ impl Device {
         Ok(Some(GpuOccupancy { blocks, percent: f64::from(blocks * threads) * 100.0 / f64::from(most) }))
     }
 
+    /// The device, as told from others.
+    fn owner(&self) -> Owner {
+        Owner::of(&self.backend)
+    }
+
     /// Checks the arguments and launches.
     fn start(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Report>> {
+        let owners: Vec<_> = arguments.owners().iter().map(|&device| Owner(device)).collect();
+        self.owner().require(&format!("kernel {}", names::shown(kernel)), &owners)?;
         let kernel = self.loaded.check(kernel, arguments)?;
         self.backend.launch(kernel, config, arguments)
     }
@@ -383,8 +392,13 @@ impl Device {
     /// # Panics
     ///
     /// When a buffer is shorter: an error of the caller.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherDevice`].
     pub fn copy(&self, from: &impl OnDevice, to: &mut impl OnDevice, bytes: u64) -> Result<()> {
         assert!(bytes <= from.bytes() && bytes <= to.bytes());
+        self.owner().require("a copy", &[from.owner(), to.owner()])?;
         self.backend.copy(from.address(), to.address(), bytes)
     }
 

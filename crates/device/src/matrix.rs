@@ -3,6 +3,7 @@
 
 use bytemuck::Pod;
 
+use super::on_device::{Owned, Owner};
 use super::{Buffer, OnDevice, PitchedBuffer};
 use crate::error::Result;
 
@@ -69,6 +70,15 @@ impl<T: Pod> Matrix<T> {
         match self {
             Self::Linear { buffer, .. } => buffer.poison(),
             Self::Pitched(buffer) => buffer.poison(),
+        }
+    }
+}
+
+impl<T: Pod> Owned for Matrix<T> {
+    fn owner(&self) -> Owner {
+        match self {
+            Self::Linear { buffer, .. } => buffer.owner(),
+            Self::Pitched(buffer) => buffer.owner(),
         }
     }
 }

@@ -1,11 +1,41 @@
 //! What all linear memory on a device has: [`super::buffer`] implements it, backends and peers take
 //! it.
 
-/// Linear memory on a device.
-pub trait OnDevice {
+use std::rc::Rc;
+
+use crate::backend::Backend;
+use crate::error::{Error, Result};
+
+/// Linear memory on a device: a buffer or a matrix. No other type is, since copies and textures
+/// believe what it says.
+pub trait OnDevice: Owned {
     /// The address of the first byte on the device.
     fn address(&self) -> u64;
 
     /// The size in bytes, padding included.
     fn bytes(&self) -> u64;
+}
+
+/// What belongs to a device.
+pub trait Owned {
+    /// The device.
+    fn owner(&self) -> Owner;
+}
+
+/// A device, as told from others. Its memory keeps it alive, so no two have one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner(pub(crate) u64);
+
+impl Owner {
+    pub(crate) fn of(backend: &Rc<dyn Backend>) -> Self {
+        Self(Rc::as_ptr(backend).addr() as u64)
+    }
+
+    /// Fails unless this device has all of this memory, which `user` is about to use.
+    pub(crate) fn require(self, user: &str, memory: &[Self]) -> Result<()> {
+        match memory.iter().all(|owner| *owner == self) {
+            true => Ok(()),
+            false => Err(Error::OtherDevice { user: user.to_owned() }),
+        }
+    }
 }

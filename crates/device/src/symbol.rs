@@ -46,16 +46,23 @@ impl Device {
     ///
     /// [`Error::Symbol`] if the loaded PTX has none, or one of another size.
     pub fn variable<T: Pod>(&self, symbol: &Symbol<T>) -> Result<Variable<T>> {
-        let VariableBytes { backend, address, .. } = self.variable_bytes(symbol.name(), size_of::<T>() as u64)?;
+        // SAFETY: the symbol promises that the host may set this static to any `T`.
+        let VariableBytes { backend, address, .. } =
+            unsafe { self.variable_bytes(symbol.name(), size_of::<T>() as u64)? };
         Ok(Variable { backend, address, value: PhantomData })
     }
 
-    /// The module's variable of this name and size.
+    /// The module's variable of this name and size, whichever it is.
+    ///
+    /// # Safety
+    ///
+    /// Safe kernels rely on the values of their statics, such as addresses and what a lock guards.
+    /// What is written to one of them has to be a value that they may find there.
     ///
     /// # Errors
     ///
     /// [`Error::Symbol`] if the device has none, or one of another size.
-    pub fn variable_bytes(&self, name: &str, bytes: u64) -> Result<VariableBytes> {
+    pub unsafe fn variable_bytes(&self, name: &str, bytes: u64) -> Result<VariableBytes> {
         let wrong = |problem: String| Error::Symbol { symbol: name.to_owned(), problem };
         let found = self.backend.symbol(name)?;
         let image = self.loaded.shown();
@@ -109,8 +116,8 @@ impl<T: Pod> Variable<T> {
         self.backend.write(self.address, bytemuck::bytes_of(value))
     }
 
-    /// Sets it on a second stream (`cudaMemcpyToSymbolAsync`): the host continues at once, and
-    /// later launches wait for the copy. The simulator has one stream.
+    /// Sets it on a second stream (`cudaMemcpyToSymbolAsync`): the host continues at once. The copy
+    /// waits for earlier launches, and later ones for the copy. The simulator has one stream.
     ///
     /// # Errors
     ///

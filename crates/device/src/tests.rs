@@ -132,6 +132,8 @@ fn words_and_the_rest_are_all_elements() {
         let mut buffer = device.buffer::<f32>(length).unwrap();
         let start = buffer.address();
         let mut expected = Arguments::new();
+        expected.point_to(device.owner().0);
+        expected.point_to(device.owner().0);
         expected.push_slice(start, words);
         expected.push_slice(start + 16 * words as u64, rest);
         let mut read = Arguments::new();
@@ -144,4 +146,73 @@ fn words_and_the_rest_are_all_elements() {
         Argument::<DisjointSlice<f32>>::push(last, &mut written);
         assert_eq!((&read, &written), (&expected, &expected), "{length} elements");
     }
+}
+
+#[test]
+fn memory_of_another_device_is_refused_wherever_it_is_used() {
+    let (device, other) = (simulator(), simulator());
+    let (mut here, mut far) = (device.buffer::<f32>(64).unwrap(), other.buffer::<f32>(64).unwrap());
+    let config = LaunchConfig::linear(64, 64);
+    let kernel = &kernels::offset::offset_read;
+    device.clone().launch(kernel, &config, (&here, &here, &mut device.buffer::<f32>(64).unwrap(), 0)).unwrap();
+    let refused = |result: Result<()>, user: &str| {
+        let expected = format!("{user}: memory of another device; allocate it on the device that uses it");
+        assert_eq!(result.unwrap_err().to_string(), expected);
+    };
+    let name = "kernel offset_read";
+    refused(device.launch(kernel, &config, (&far, &far, &mut here, 0)).map(drop), name);
+    refused(device.launch(kernel, &config, (far.first(64), &far, &mut here, 0)).map(drop), name);
+    refused(device.launch(kernel, &config, (&device.buffer(64).unwrap(), &here, &mut far, 0)).map(drop), name);
+    let matrix = other.matrix::<f32>(32, 32, true).unwrap();
+    let mut transposed = device.matrix::<f32>(32, 32, false).unwrap();
+    let padded = &kernels::transpose::transpose_padded;
+    let block = LaunchConfig::new([1, 1, 1], [32, 8, 1]);
+    refused(device.launch(padded, &block, (&matrix, &mut transposed)).map(drop), "kernel transpose_padded");
+    refused(device.copy(&here, &mut far, 4), "a copy");
+    refused(device.copy(&far, &mut here, 4), "a copy");
+    refused(far.copy_to(&mut here), "a copy");
+    let format = TexelFormat { channels: 1, ty: ChannelType::F32 };
+    let texture = |source| device.texture(source, &Sampling::default()).map(drop);
+    refused(texture(TextureSource::linear(&far, format)), "a texture");
+    let mut array = other.array(&ArrayShape { width: 8, height: 8, ..ArrayShape::of(format) }).unwrap();
+    refused(texture(TextureSource::Array(&array)), "a texture");
+    refused(device.surface(&mut array).map(drop), "a surface");
+}
+
+#[test]
+fn rows_of_elements_that_do_not_divide_the_pitch_are_refused() {
+    let device = simulator();
+    let error = device.matrix::<[f32; 3]>(4, 5, true).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "a pitched matrix of 5 columns: its rows start 512 bytes apart, which is no multiple of the 12 bytes of an element; \
+         make the matrix linear"
+    );
+    assert_eq!(error.exit_code(), 2);
+    assert!(device.matrix::<[f32; 0]>(4, 5, true).is_err());
+    // Rows of 1536 bytes consist of whole elements.
+    let mut matrix = device.matrix::<[f32; 3]>(2, 128, true).unwrap();
+    let data: Vec<[f32; 3]> = (0..256).map(|i| [i as f32; 3]).collect();
+    matrix.write(&data).unwrap();
+    assert_eq!((matrix.pitch(), matrix.read().unwrap()), (128, data));
+}
+
+#[test]
+fn a_texture_reads_no_more_than_its_buffer() {
+    let device = simulator();
+    let buffer = device.buffer::<f32>(100).unwrap();
+    let format = TexelFormat { channels: 1, ty: ChannelType::F32 };
+    let texture = |source| device.texture(source, &Sampling::default()).map(drop);
+    texture(TextureSource::Linear { buffer: &buffer, texels: 100, format }).unwrap();
+    assert!(texture(TextureSource::Linear { buffer: &buffer, texels: 101, format }).is_err());
+    let rows = |height, pitch| TextureSource::Pitched { buffer: &buffer, width: 16, height, pitch, format };
+    texture(rows(3, 128)).unwrap();
+    assert!(texture(rows(4, 128)).is_err());
+    assert!(texture(rows(u32::MAX, u64::MAX)).is_err());
+}
+
+#[test]
+#[should_panic(expected = "the buffer is too short")]
+fn a_write_beyond_the_end_of_the_address_space_is_none() {
+    let _ = simulator().buffer::<u32>(4).unwrap().write_from(usize::MAX, &[1, 2]);
 }

@@ -25,6 +25,7 @@ use simt::{ArrayShape, Sampling, TexelFormat};
 
 use super::array::{Array, TextureSource};
 use super::backend::Backend;
+use super::on_device::Owned;
 use super::{Buffer, Device, PitchedBuffer};
 use crate::error::Result;
 
@@ -104,7 +105,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Texture`] if the source cannot be sampled like this.
+    /// [`crate::Error::Texture`] if the source cannot be sampled like this, or is shorter;
+    /// [`crate::Error::OtherDevice`].
     pub fn texture<'a>(&self, source: TextureSource<'a>, sampling: &Sampling) -> Result<Texture<'a>> {
         self.create_texture(source, sampling)
     }
@@ -136,6 +138,8 @@ impl Device {
             TextureSource::Linear { format, .. } | TextureSource::Pitched { format, .. } => format,
         };
         sampling.check(format)?;
+        self.owner().require("a texture", &[source.owner()])?;
+        source.check()?;
         let backend = Rc::clone(&self.backend);
         Ok(Texture { handle: backend.create_texture(&source, sampling)?, backend, source: PhantomData })
     }
@@ -160,6 +164,7 @@ impl Device {
 
     /// A surface whose array the caller keeps alive.
     fn create_surface<'s>(&self, array: &Array) -> Result<Surface<'s>> {
+        self.owner().require("a surface", &[array.owner()])?;
         let backend = Rc::clone(&self.backend);
         Ok(Surface { handle: backend.create_surface(array)?, backend, array: PhantomData })
     }

@@ -177,7 +177,8 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
             Source::Variable(variable, ty) => {
                 memory::check_host("reading a variable", variable.bytes)?;
                 let mut values = ty.zeros(variable.bytes as usize / ty.bytes());
-                device.variable_bytes(&variable.symbol, variable.bytes)?.read_into(values.bytes_mut())?;
+                // SAFETY: it is read only.
+                unsafe { device.variable_bytes(&variable.symbol, variable.bytes)? }.read_into(values.bytes_mut())?;
                 values
             }
         });
@@ -249,7 +250,9 @@ impl<'a> Ready<'a> {
         // one.
         self.freed[index].clear();
         for setting in &self.plan.launches[index].settings {
-            self.device.variable_bytes(&setting.variable.symbol, setting.variable.bytes)?.write(&setting.bytes)?;
+            // SAFETY: what the user sets before a launch of any PTX is that launch's input.
+            unsafe { self.device.variable_bytes(&setting.variable.symbol, setting.variable.bytes)? }
+                .write(&setting.bytes)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 
 mod disjoint;
 mod harness;
+mod hygiene;
 mod math;
 mod memory;
 mod phases;

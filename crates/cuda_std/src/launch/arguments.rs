@@ -12,6 +12,7 @@ pub struct Arguments {
     // Blocks of 16 bytes, for the alignment.
     storage: Vec<u128>,
     parameters: Vec<Parameter>,
+    owners: Vec<u64>,
 }
 
 /// The position of a parameter in the storage.
@@ -60,6 +61,17 @@ impl Arguments {
         for extent in [rows, cols, pitch] {
             self.push_bytes(&extent.to_le_bytes(), 4);
         }
+    }
+
+    /// Says that some parameter points to memory of this device, by the launcher's own number for
+    /// it. A launcher of several devices refuses arguments of another one.
+    pub fn point_to(&mut self, device: u64) {
+        self.owners.push(device);
+    }
+
+    /// The devices to whose memory the parameters point.
+    pub fn owners(&self) -> &[u64] {
+        &self.owners
     }
 
     /// The number of parameters; a slice counts as two, and a matrix as four.

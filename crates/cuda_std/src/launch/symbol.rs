@@ -13,7 +13,12 @@ pub struct Symbol<T> {
 
 impl<T> Symbol<T> {
     /// The handle of the static called `name` in the PTX. `#[address_space]` calls this.
-    pub const fn new(name: &'static str) -> Self {
+    ///
+    /// # Safety
+    ///
+    /// The PTX exports a static of this name for the host to set, and any `T` is a value of it. The
+    /// kernels' other statics are theirs alone: they may hold an address, or what a lock guards.
+    pub const unsafe fn new(name: &'static str) -> Self {
         Self { name, value: PhantomData }
     }
 

@@ -67,20 +67,24 @@ pub enum WarpReductionOp {
 #[cfg(any(target_feature = "sm_80", doc))]
 #[inline(always)]
 pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
-    value.reduce(mask, op)
+    // SAFETY: the caller's promise.
+    unsafe { value.reduce(mask, op) }
 }
 
 /// A value that `redux.sync` reduces: `u32` and `i32`.
 #[cfg(any(target_feature = "sm_80", doc))]
 pub trait WarpReduceValue: Copy {
     /// The reduction of this value over the lanes of `mask`.
-    fn reduce(self, mask: u32, op: WarpReductionOp) -> Self;
+    ///
+    /// # Safety
+    /// Every lane of `mask` executes this call with this mask.
+    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self;
 }
 
 #[cfg(any(target_feature = "sm_80", doc))]
 impl WarpReduceValue for u32 {
     #[inline(always)]
-    fn reduce(self, mask: u32, op: WarpReductionOp) -> Self {
+    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self {
         match op {
             WarpReductionOp::Add => intrinsics::redux_add(self, mask),
             WarpReductionOp::Min => intrinsics::redux_min_u32(self, mask),
@@ -95,12 +99,13 @@ impl WarpReduceValue for u32 {
 #[cfg(any(target_feature = "sm_80", doc))]
 impl WarpReduceValue for i32 {
     #[inline(always)]
-    fn reduce(self, mask: u32, op: WarpReductionOp) -> Self {
+    unsafe fn reduce(self, mask: u32, op: WarpReductionOp) -> Self {
         let bits = self.cast_unsigned();
         let result = match op {
             WarpReductionOp::Min => intrinsics::redux_min_i32(bits, mask),
             WarpReductionOp::Max => intrinsics::redux_max_i32(bits, mask),
-            _ => bits.reduce(mask, op),
+            // SAFETY: the caller's promise.
+            _ => unsafe { bits.reduce(mask, op) },
         };
         result.cast_signed()
     }

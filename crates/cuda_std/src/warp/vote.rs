@@ -46,7 +46,8 @@ pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
 /// Every lane of `mask` executes this call with this mask.
 #[inline(always)]
 pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
-    value.match_any(mask)
+    // SAFETY: the caller's promise.
+    unsafe { value.match_any(mask) }
 }
 
 /// `Some(mask)` if `value` has the same bits in every lane of `mask`, else `None`
@@ -56,27 +57,34 @@ pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
 /// Every lane of `mask` executes this call with this mask.
 #[inline(always)]
 pub unsafe fn warp_match_all<T: WarpMatchValue>(mask: u32, value: T) -> Option<u32> {
-    let (lanes, all) = value.match_all(mask);
+    // SAFETY: the caller's promise.
+    let (lanes, all) = unsafe { value.match_all(mask) };
     all.then_some(lanes)
 }
 
 /// A value that lanes can compare by its bits: numbers of 32 and 64 bits.
 pub trait WarpMatchValue: Copy {
     /// The lanes of `mask` that have the same value.
-    fn match_any(self, mask: u32) -> u32;
+    ///
+    /// # Safety
+    /// Every lane of `mask` executes this call with this mask.
+    unsafe fn match_any(self, mask: u32) -> u32;
     /// `mask` and whether all its lanes have the same value.
-    fn match_all(self, mask: u32) -> (u32, bool);
+    ///
+    /// # Safety
+    /// Every lane of `mask` executes this call with this mask.
+    unsafe fn match_all(self, mask: u32) -> (u32, bool);
 }
 
 macro_rules! match_values {
     ($($ty:ty: $bits:expr, $any:ident, $all:ident;)*) => {$(
         impl WarpMatchValue for $ty {
             #[inline(always)]
-            fn match_any(self, mask: u32) -> u32 {
+            unsafe fn match_any(self, mask: u32) -> u32 {
                 intrinsics::$any(mask, $bits(self))
             }
             #[inline(always)]
-            fn match_all(self, mask: u32) -> (u32, bool) {
+            unsafe fn match_all(self, mask: u32) -> (u32, bool) {
                 intrinsics::$all(mask, $bits(self))
             }
         }

@@ -215,6 +215,10 @@ impl Backend for Gpu {
         self.make_current()?;
         let doing = "copying to the device on a stream";
         let pinned = self.explain(doing, LockedBuffer::from_slice(bytes))?;
+        // A kernel that still runs reads what is about to be written.
+        let launched = self.explain(doing, Event::new(EventFlags::DISABLE_TIMING))?;
+        self.explain(doing, launched.record(&self.stream))?;
+        self.explain(doing, self.side_stream.wait_event(launched, StreamWaitEventFlags::DEFAULT))?;
         // SAFETY: the pinned memory is moved to `in_flight`, which is cleared when the stream has
         // been waited for. Moving the value does not move its bytes.
         let started = unsafe { self.memory.borrow().write_async(address, &pinned, &self.side_stream) };

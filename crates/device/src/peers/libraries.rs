@@ -11,6 +11,7 @@ use bytemuck::Pod;
 
 use super::calls::{BlasCall, LibraryCall, Loaded, Number, Operand, PeerLibraries, Reduction};
 use crate::error::{Error, Result};
+use crate::on_device::{Owned, Owner};
 use crate::{Backend, Buffer, Matrix, OnDevice, Tail};
 
 /// The libraries that are loaded.
@@ -51,6 +52,7 @@ impl Peers {
     /// below.
     pub fn transpose(&self, from: &Matrix<f32>, to: &mut Matrix<f32>) -> Result<()> {
         assert_eq!([from.rows(), from.columns()], [to.columns(), to.rows()]);
+        self.require(&[from, to])?;
         let (rows, columns) = (int(from.rows())?, int(from.columns())?);
         self.blas(&BlasCall::Transpose { rows, columns, from: operand(from)?, to: operand(to)? })
     }
@@ -62,6 +64,7 @@ impl Peers {
     /// As [`Peers::transpose`].
     pub fn multiply(&self, a: &Matrix<f32>, b: &Matrix<f32>, c: &mut Matrix<f32>) -> Result<()> {
         assert_eq!([a.columns(), c.rows(), c.columns()], [b.rows(), a.rows(), b.columns()]);
+        self.require(&[a, b, c])?;
         let (m, n, k) = (int(a.rows())?, int(b.columns())?, int(a.columns())?);
         self.blas(&BlasCall::Multiply { m, n, k, a: operand(a)?, b: operand(b)?, c: operand(c)? })
     }
@@ -74,6 +77,7 @@ impl Peers {
     /// As [`Peers::transpose`].
     pub fn gram(&self, a: &Matrix<f32>, c: &mut Matrix<f32>, half: bool) -> Result<()> {
         assert_eq!([a.rows(), a.rows()], [c.rows(), c.columns()]);
+        self.require(&[a, c])?;
         let (rows, columns) = (int(a.rows())?, int(a.columns())?);
         self.blas(&BlasCall::Gram { rows, columns, a: operand(a)?, c: operand(c)?, half })
     }
@@ -86,6 +90,7 @@ impl Peers {
     /// As [`Peers::transpose`].
     pub fn dot(&self, a: Tail<'_, f32>, b: Tail<'_, f32>, length: usize, result: &mut Buffer<f32>) -> Result<()> {
         assert!(a.len() >= length && b.len() >= length && !result.is_empty());
+        self.require(&[&a, &b, result])?;
         let (a, b, result) = (a.address(), b.address(), result.address());
         self.blas(&BlasCall::Dot { length: int(length)?, a, b, result })
     }
@@ -97,6 +102,7 @@ impl Peers {
     /// As [`Peers::transpose`].
     pub fn row_products(&self, matrix: &Matrix<f32>, ones: &Buffer<f32>, sums: &mut Buffer<f32>) -> Result<()> {
         assert!(ones.len() >= matrix.columns() && sums.len() >= matrix.rows());
+        self.require(&[matrix, ones, sums])?;
         let (rows, columns) = (int(matrix.rows())?, int(matrix.columns())?);
         let (ones, sums) = (ones.address(), sums.address());
         self.blas(&BlasCall::RowSums { rows, columns, matrix: operand(matrix)?, ones, sums })
@@ -109,6 +115,7 @@ impl Peers {
     /// Those of the driver.
     pub fn copy_rows(&self, from: &Matrix<f32>, to: &mut Matrix<f32>) -> Result<()> {
         assert_eq!([from.rows(), from.columns()], [to.rows(), to.columns()]);
+        self.require(&[from, to])?;
         let bytes = |elements: usize| (elements * size_of::<f32>()) as u64;
         let pitches = [bytes(from.pitch()), bytes(to.pitch())];
         self.backend.copy_rows(from.address(), to.address(), pitches, bytes(from.columns()), from.rows() as u64)
@@ -121,6 +128,7 @@ impl Peers {
     /// Those of the library.
     pub fn copy(&self, from: &Buffer<f32>, to: &mut Buffer<f32>) -> Result<()> {
         assert!(from.len() <= to.len());
+        self.require(&[from, to])?;
         let call = LibraryCall::Copy { input: from.address(), output: to.address(), length: from.len() as u64 };
         self.backend.start_library(&call, None).map(drop)
     }
@@ -148,6 +156,7 @@ impl Peers {
         scratch: &Scratch,
     ) -> Result<()> {
         assert!(size_of::<T>() == 4 && input.len() >= length && !output.is_empty());
+        self.require(&[input, output, &scratch.0])?;
         let (input, output, length) = (input.address(), output.address(), length as u64);
         self.library(&LibraryCall::Reduce { operation, number, input, output, length }, scratch)
     }
@@ -168,7 +177,14 @@ impl Peers {
     /// Those of the library.
     pub fn sum_rows(&self, matrix: &Matrix<f32>, sums: &mut Buffer<f32>, scratch: &Scratch) -> Result<()> {
         assert!(sums.len() >= matrix.rows());
+        self.require(&[matrix, sums, &scratch.0])?;
         self.library(&sums_of_rows(matrix, sums.address()), scratch)
+    }
+
+    /// Fails unless the memory is that of the libraries' device.
+    fn require(&self, memory: &[&dyn Owned]) -> Result<()> {
+        let owners: Vec<_> = memory.iter().map(|memory| memory.owner()).collect();
+        Owner::of(&self.backend).require("--peer", &owners)
     }
 
     fn blas(&self, call: &BlasCall) -> Result<()> {

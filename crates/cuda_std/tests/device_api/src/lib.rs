@@ -12,6 +12,7 @@
 pub mod atomics;
 pub mod constants;
 pub mod disjoint;
+pub mod hygiene;
 pub mod math;
 pub mod memory;
 pub mod parameters;

@@ -1,0 +1,45 @@
+//! Names and lifetimes of a kernel's parameters.
+
+use core::cell::{Cell, OnceCell};
+
+use cuda_std::phases::{Block, BlockSlice, TransposedMatrix};
+use cuda_std::prelude::*;
+
+/// A constant that a parameter of the entry point would be a pattern of.
+#[allow(non_upper_case_globals)]
+const __x_pointer: &[u32; 0] = &[];
+
+#[kernel(linear)] //~ cannot shadow constants
+pub fn constant(x: &[u32], mut y: DisjointSlice<u32>) {}
+
+fn forever<T>(_: &'static T) {}
+fn forever_slice<T>(_: &'static [T]) {}
+
+#[kernel]
+pub fn keeps(a: &[u32], b: Matrix<u32>, mut c: DisjointSlice<u32>) {
+    forever_slice(a); //~ must outlive `'static`
+    forever(b.get(0, 0).unwrap()); //~ must outlive `'static`
+    let kept: DisjointSlice<'static, u32> = c; //~ must outlive `'static`
+}
+
+#[kernel(block(32))]
+pub fn keeps_outputs(block: Block<32>, mut a: BlockSlice<u32>, mut b: TransposedMatrix<u32, 32>) {
+    let kept: BlockSlice<'static, u32> = a; //~ must outlive `'static`
+    let kept: TransposedMatrix<'static, u32, 32> = b; //~ must outlive `'static`
+}
+
+#[kernel]
+pub fn cells(a: &[Cell<u32>]) {} //~ cannot be shared between threads //~ cannot be shared between threads
+
+#[kernel]
+pub fn pointers(a: DisjointSlice<*mut u32>) {} //~ cannot be sent between threads //~ cannot be sent between threads
+
+fn call(kernel: impl Fn(&[u32; 0], usize, &mut [u32; 0], usize)) {}
+
+/// A kernel's entry point takes lengths that only a launch may give.
+pub fn calls() {
+    cells(&[], 7); //~ cannot be called
+    let pointer: extern "ptx-kernel" fn(&[Cell<u32>; 0], usize) = cells;
+    pointer(&[], 7); //~ cannot be called
+    call(constant); //~ expected a `Fn(&[u32; 0], usize, &mut [u32; 0], usize)` closure
+}
