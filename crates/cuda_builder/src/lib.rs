@@ -43,6 +43,7 @@ mod builder;
 mod error;
 mod ir;
 mod llvm;
+mod messages;
 mod prepared;
 mod ptx;
 #[cfg(test)]

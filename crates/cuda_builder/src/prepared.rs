@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::builder::Runner;
+use crate::messages::with_library_name;
 use crate::rustc::{self, TARGET};
 use crate::toolchain::DeviceCompiler;
 use crate::workspace::Workspace;
@@ -95,7 +96,7 @@ impl Prepared {
         let output =
             run(rustc.envs(rustc::environment(builder))).map_err(CudaBuilderError::io("run", &compiler.rustc))?;
         if !output.status.success() {
-            let messages = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let messages = with_library_name(String::from_utf8_lossy(&output.stderr).trim()).into_owned();
             let (package, arch) = (workspace.package.clone(), builder.arch);
             // Errors and panics of rustc. The sources may have it say anything: what has happened,
             // its status alone shows.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::builder::Runner;
+use crate::messages::with_library_name;
 use crate::toolchain::DeviceCompiler;
 use crate::workspace::Workspace;
 use crate::{CudaBuilder, CudaBuilderError, DebugInfo};
@@ -101,7 +102,7 @@ pub(crate) fn output(
 ) -> Result<(String, String), CudaBuilderError> {
     let output = runner(&mut cargo).map_err(CudaBuilderError::io("run", &compiler.cargo))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    let messages = text(&output.stderr);
+    let messages = with_library_name(&text(&output.stderr)).into_owned();
     match output.status.success() {
         true => Ok((text(&output.stdout), messages)),
         false => Err(failure(builder, workspace, messages)),
@@ -143,6 +144,9 @@ pub(crate) fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, works
         "-Cpanic=immediate-abort".to_owned(),
         // This pass copies code between two branches on one condition into both. A barrier would then become two.
         "-Zmir-enable-passes=-JumpThreading".to_owned(),
+        // Names and sections of symbols are how the attributes of kernels speak to this crate, and what would deceive it.
+        // Before edition 2024, they may be written without `unsafe`.
+        "-Funsafe_attr_outside_unsafe".to_owned(),
     ];
     // So that the same sources make the same PTX in any folder. If several match, rustc uses the last.
     // Crates of other workspaces are named by their folders.

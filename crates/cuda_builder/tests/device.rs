@@ -194,6 +194,20 @@ pub unsafe extern "ptx-kernel" fn flag(data: *mut f32) {
 }
 "#;
 
+/// In edition 2021: a static that speaks of another kernel as `#[kernel(allow(divergent_barrier))]` does, without
+/// `unsafe`.
+const FORGED: &str = r#"
+#[unsafe(no_mangle)]
+pub extern "ptx-kernel" fn halves() {
+    if lane() < 5 { sync(0); }
+}
+
+#[used]
+#[no_mangle]
+#[link_section = ".launch_bounds"]
+static __coalesce_divergent__allow__halves: u8 = 0;
+"#;
+
 static COMPILER: LazyLock<Option<DeviceCompiler>> = LazyLock::new(|| match DeviceCompiler::find() {
     Ok(compiler) => Some(compiler),
     Err(error) if std::env::var_os("COALESCE_REQUIRE_DEVICE_COMPILER").is_some_and(|value| value == "1") => {
@@ -207,7 +221,7 @@ fn target_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-builder")
 }
 
-/// The crates of these tests, each with a name and the source of its kernels.
+/// The crates of these tests, each with a name and the source of its kernels. Those of edition 2021 say so.
 const CRATES: &[(&str, &str)] = &[
     ("sample", SAMPLE),
     ("mixed", MIXED),
@@ -217,6 +231,7 @@ const CRATES: &[(&str, &str)] = &[
     ("empty", ""),
     ("unwritten", UNWRITTEN),
     ("harmless", HARMLESS),
+    ("forged_2021", FORGED),
 ];
 
 /// The workspace that the tests share. It is in the same place in each run, so that `core` is not compiled again.
@@ -237,7 +252,8 @@ impl Workspace {
         for (name, source) in CRATES {
             let folder = root.join(name);
             fs::create_dir_all(folder.join("src")).unwrap();
-            let manifest = format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+            let edition = if name.ends_with("_2021") { "2021" } else { "2024" };
+            let manifest = format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"{edition}\"\n");
             fs::write(folder.join("Cargo.toml"), manifest).unwrap();
             fs::write(folder.join("src/lib.rs"), format!("{PRELUDE}{source}")).unwrap();
         }
@@ -395,6 +411,13 @@ fn what_cannot_become_ptx_is_refused() {
     let ptx = fs::read_to_string(workspace.builder("harmless").build().unwrap()).unwrap();
     assert!(body_of("harmless", &ptx).contains("st.global"), "{ptx}");
     assert!(!ptx.contains("DECLARED") && body_of("flag", &ptx).contains("bar.sync"), "{ptx}");
+
+    let error = workspace.refusal("forged_2021").to_string();
+    for attribute in ["no_mangle", "link_section"] {
+        let line = workspace.line_of("forged_2021", &format!("#[{attribute}"));
+        assert!(error.contains(&format!("forged_2021/src/lib.rs:{line}:")), "{error}");
+    }
+    assert_eq!(error.matches("unsafe attribute used without unsafe").count(), 2, "{error}");
 
     let error = workspace.refusal("empty").to_string();
     assert_eq!(error, "`empty` has no kernel: mark at least one function with `#[kernel]`");

@@ -71,6 +71,11 @@ pub enum RewriteError {
         /// The name in the marker.
         kernel: String,
     },
+    /// `global_asm!`, which is safe to write.
+    #[error(
+        "the crate has `global_asm!`, which no check of barriers can see through: write `asm!` in an `unsafe` block of a function"
+    )]
+    GlobalAssembly,
     /// The IR has an unknown form.
     #[error(
         "line {line} of rustc's LLVM IR has an unexpected form: `{text}`; use a rustc of a version that is known to work \

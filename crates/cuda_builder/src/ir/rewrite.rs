@@ -146,6 +146,9 @@ impl<'a> Plan<'a> {
                 names.reserve(kernel);
                 plan.kernels.push(kernel.to_owned());
             }
+            if line.starts_with("module asm ") {
+                return Err(RewriteError::GlobalAssembly);
+            }
             if !line.starts_with('@') {
                 continue;
             }

@@ -214,3 +214,9 @@ fn wrong_launch_bounds_are_refused() {
         "launch bounds are given for `k`, which is not a kernel of this crate: mark that function with `#[kernel]`"
     );
 }
+
+#[test]
+fn assembly_outside_of_functions_is_refused() {
+    let error = refusal("module asm \".visible .func f {}\"\ndefine ptx_kernel void @k() {");
+    assert!(error.starts_with("the crate has `global_asm!`, which no check of barriers can see through"), "{error}");
+}
