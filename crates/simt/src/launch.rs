@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use crate::model::{LoadCaching, Model};
-use crate::{Checks, LoadError, Output, Trap, Watch};
+use crate::{Checks, DrawnOrder, LoadError, Output, Trap, Watch};
 
 /// The default limit of warp instructions of a launch: minutes of simulation.
 pub const DEFAULT_STEP_LIMIT: u64 = 1 << 36;
@@ -86,6 +86,10 @@ pub struct Launch<'a> {
     pub predicts: Option<&'static Model>,
     /// Runs only as much of the launch as its time needs: results and counters mean nothing.
     pub time_only: bool,
+    /// Runs blocks and warps in an order that is drawn; `None`: in the usual one. Only without a
+    /// model, checks and prediction. Counters are those of this order: lanes that separate make
+    /// more requests.
+    pub order: Option<DrawnOrder>,
 }
 
 impl Default for Launch<'_> {
@@ -113,6 +117,7 @@ impl Default for Launch<'_> {
             watch: None,
             predicts: None,
             time_only: false,
+            order: None,
         }
     }
 }
@@ -266,6 +271,9 @@ pub enum InvalidLaunch {
         "kernel `{kernel}`: in a cooperative launch, the check `race` does not support clusters of several blocks: leave it out"
     )]
     CooperativeClusterRaces { kernel: String },
+    /// A drawn order together with what needs the usual one.
+    #[error("kernel `{kernel}`: a drawn order of blocks and warps cannot be combined with {with}")]
+    DrawnOrder { kernel: String, with: &'static str },
     /// Static and dynamic shared memory exceed the limit of a block.
     #[error(
         "kernel `{kernel}` needs {needed} bytes of shared memory per block ({fixed} static), but the limit is {limit}"

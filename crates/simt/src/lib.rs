@@ -49,6 +49,8 @@
 //!   all threads reach.
 //! - [`Launch::watch`] keeps the first requests of each memory instruction, lane by lane:
 //!   [`Request::service`] says what moves and which pass serves each lane, on any model.
+//! - [`Launch::order`] runs blocks and warps in an order that is drawn from a seed ([`DrawnOrder`]),
+//!   to find kernels that are right in the usual order only.
 //! - A launch's [`Checks`] look for faults that do not stop it: the report's [`Finding`]s.
 //!
 //! Modules: `program` decodes, `run` launches, `machine` executes, with `lanes` for arithmetic,
@@ -68,7 +70,8 @@
 //! in any order. A kernel with a data race between blocks has no such guarantee. If a block polls
 //! for long while device memory does not change, later blocks run beside it: see
 //! `machine/schedule/one_thread.rs`. In a [`Launch::cooperative`] launch, all blocks run side by
-//! side. Clocks count the warp's instructions.
+//! side. Clocks count the warp's instructions. A drawn order is one thread's, so it depends on its
+//! seed alone.
 #![forbid(unsafe_code)]
 
 mod address;
@@ -82,6 +85,7 @@ mod machine;
 mod memory;
 mod metric;
 mod model;
+mod order;
 mod output;
 mod program;
 mod report;
@@ -108,6 +112,7 @@ pub use model::{
     BankRule, Banks, BlockNeeds, CacheCounters, L1, L1Size, L2, Limiter, Limits, LoadCaching, Model, ModelCounters,
     Occupancy, RegisterAllocation, SectorCounters, Shared, StoreHit, Timing, TransactionCounters, TransactionRule,
 };
+pub use order::{Drawn, DrawnOrder, Start, Strategy};
 pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
 pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime};
 pub use report::{InstructionReport, Report};

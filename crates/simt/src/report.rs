@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::Finding;
 use crate::counters::{Counters, InstructionCounters};
 use crate::instruction::{InstructionClass, InstructionInfo, SourceLine};
 use crate::model::{LoadCaching, ModelCounters, Occupancy};
 use crate::request::{Request, Service};
 use crate::timing::Predicted;
+use crate::{Drawn, Finding};
 
 /// One row of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,9 +35,15 @@ pub struct Report {
     /// The launch's caching of loads.
     pub(crate) caching: LoadCaching,
     pub(crate) prediction: Option<Predicted>,
+    pub(crate) drawn: Option<Drawn>,
 }
 
 impl Report {
+    /// What the run did, if the launch asked for a drawn order.
+    pub fn drawn(&self) -> Option<Drawn> {
+        self.drawn
+    }
+
     /// The counters of the whole launch.
     pub fn counters(&self) -> Counters {
         let (occupancy, model) = self.modelled.unzip();

@@ -5,7 +5,7 @@ use ptx::Special;
 
 use crate::lanes::{FULL, WideRow};
 use crate::machine::matrix::tiles;
-use crate::machine::state::{At, Fault, Next, Split, Warp, Worker};
+use crate::machine::state::{At, AtPoint, Fault, Next, Point, Split, Warp, Worker};
 use crate::machine::{
     asynchronous, atomic, barriers, calls, inspect, load, meeting, observe, store, surface, system, texture, written,
 };
@@ -14,15 +14,19 @@ use crate::trap::TrapKind;
 
 /// Runs a warp until none of its splits can proceed, for at most `quantum` instructions.
 pub(super) fn run<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, quantum: u64) -> Result<(), Fault> {
+    if worker.draws.is_some() {
+        return run_steps::<false, false, true>(worker, warp, quantum);
+    }
     match (worker.inspects, worker.traces(warp)) {
-        (true, _) => run_steps::<true, false>(worker, warp, quantum),
-        (false, true) => run_steps::<false, true>(worker, warp, quantum),
-        (false, false) => run_steps::<false, false>(worker, warp, quantum),
+        (true, _) => run_steps::<true, false, false>(worker, warp, quantum),
+        (false, true) => run_steps::<false, true, false>(worker, warp, quantum),
+        (false, false) => run_steps::<false, false, false>(worker, warp, quantum),
     }
 }
 
-/// [`run`], with or without inspections by the sanitizer before steps, or recording them.
-fn run_steps<'l, const INSPECTED: bool, const TRACED: bool>(
+/// [`run`], with or without inspections by the sanitizer before steps, recording them, or drawing
+/// where it is interrupted. Checks are not for drawn orders, so the first and last do not combine.
+fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     quantum: u64,
@@ -61,8 +65,34 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool>(
                 warp.ready.insert(0, split);
                 return Ok(());
             }
-            warp.executed += 1;
             let mask = split.mask & warp.registers.predicate(instruction.guard);
+            if DRAWN
+                && mask != 0
+                && !matches!(instruction.action, Action::Lanes(..))
+                && let Some(point) = Point::of(&instruction.action)
+                && let Some(draws) = &mut worker.draws
+            {
+                // Only what each lane does for itself: not matrices, nor asynchronous operations.
+                let separable = matches!(instruction.action, Action::Load(_) | Action::Store(_) | Action::Atomic(_));
+                match draws.at(point, mask, separable) {
+                    AtPoint::Goes => {}
+                    AtPoint::Ends => {
+                        warp.ready.push(split);
+                        return Ok(());
+                    }
+                    AtPoint::Yields => {
+                        warp.ready.insert(0, split);
+                        return Ok(());
+                    }
+                    AtPoint::Parts(lanes) => {
+                        let end = launched.code.straight_until(split.pc, split.join_at);
+                        let ways = [(split.pc, split.mask & lanes), (split.pc, split.mask & !lanes)];
+                        warp.diverge(split, &ways, end);
+                        break;
+                    }
+                }
+            }
+            warp.executed += 1;
             if INSPECTED
                 && let Some(inspection) = launched.code.inspections.of(split.pc)
                 && (warp.unwritten.any() || !inspection.is_of_loaded())
@@ -88,9 +118,19 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool>(
                 split.pc += 1;
                 continue;
             }
+            let ready = warp.ready.len();
             match control(worker, warp, &mut split, &instruction.action, mask, instruction.counter)? {
                 Next::On => {}
-                Next::Gone => break,
+                Next::Gone => {
+                    if DRAWN
+                        && warp.ready.len() > ready + 1
+                        && worker.draws.as_mut().is_some_and(|draws| draws.swaps_sides())
+                    {
+                        let last = warp.ready.len() - 1;
+                        warp.ready.swap(last - 1, last);
+                    }
+                    break;
+                }
                 Next::Pause => return Ok(()),
                 Next::Later => {
                     let counter = &mut worker.counters[instruction.counter as usize];

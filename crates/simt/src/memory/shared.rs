@@ -40,6 +40,11 @@ impl SharedMemory {
         self.words.resize(bytes.div_ceil(4) as usize, Cell::new(0));
     }
 
+    /// Gives each word a value.
+    pub fn fill(&mut self, mut value: impl FnMut() -> u32) {
+        self.words.iter().for_each(|word| word.set(value()));
+    }
+
     /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`].
     /// Returns whether it did: it does nothing if any lane is at fault.
     #[inline(always)]

@@ -66,6 +66,41 @@ pub(crate) struct Code {
 }
 
 impl Code {
+    /// The first program counter after this one that is not straight code: neither accesses nor
+    /// arithmetic, or `join_at`. Lanes may execute what is before it separately.
+    pub fn straight_until(&self, pc: u32, join_at: u32) -> u32 {
+        let mut end = pc + 1;
+        while end != join_at
+            && self.instructions.get(end as usize).is_some_and(|step| {
+                matches!(
+                    step.action,
+                    Action::Lanes(..)
+                        | Action::Special { .. }
+                        | Action::LocalAddress { .. }
+                        | Action::Spill { .. }
+                        | Action::Load(_)
+                        | Action::Store(_)
+                        | Action::Atomic(_)
+                        | Action::Fetch(_)
+                        | Action::Query(_)
+                        | Action::Surface(_)
+                        | Action::Nothing
+                        | Action::Fence(_)
+                )
+            })
+        {
+            end += 1;
+        }
+        end
+    }
+
+    /// Whether it has asynchronous operations: other warps may go on after any step.
+    pub fn has_asynchronous(&self) -> bool {
+        self.instructions
+            .iter()
+            .any(|step| matches!(step.action, Action::Asynchronous(_) | Action::ClusterBarrier(_) | Action::Matrix(_)))
+    }
+
     /// Whether lanes at this program counter only have to exit.
     pub fn ends_at(&self, pc: u32) -> bool {
         let next = self.instructions.get(pc as usize).map(|next| (&next.action, next.guard));

@@ -49,6 +49,17 @@ pub(super) fn check(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3
         return Err(InvalidLaunch::NotRequiredThreads { kernel: name(), required, given: block });
     }
     let cluster = cluster(launch, info)?;
+    if launch.order.is_some() {
+        let with = match () {
+            () if launch.model.is_some() => Some("a model"),
+            () if launch.checks.any() => Some("checks"),
+            () if launch.predicts.is_some() => Some("a prediction"),
+            () => None,
+        };
+        if let Some(with) = with {
+            return Err(InvalidLaunch::DrawnOrder { kernel: name(), with });
+        }
+    }
     let needed = info.static_shared.saturating_add(launch.dynamic_shared.into());
     if needed > launch.shared_limit.into() {
         let (fixed, limit) = (info.static_shared, launch.shared_limit);

@@ -6,10 +6,12 @@
 //!   that none makes progress. `slot` is room for one of several clusters that take turns.
 //! - `resident`: blocks side by side on the multiprocessors of a model; `sample`: those of them
 //!   whose time is predicted.
+//! - `drawn`: blocks and warps in an order that is drawn from a seed.
 //! - `turns`: the warps of a cluster, until all have exited; `deadlock`: why none can proceed.
 //! - `patience`: lanes that wait to reconverge with lanes that wait for them.
 
 mod deadlock;
+mod drawn;
 pub(crate) mod one_thread;
 pub(crate) mod patience;
 pub(crate) mod resident;

@@ -57,6 +57,7 @@ pub(crate) fn run(launched: &RunningLaunch) -> Vec<InstructionCounters> {
     let shared = TurnState {
         counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
         modelled: None,
+        draws: None,
         checker: launched.checks.any().then(|| Box::new(launched.checker(launched.seats()))),
     };
     let mut blocks = OneThread {

@@ -196,6 +196,7 @@ fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<
                 tracer: None,
             })),
             checker: None,
+            draws: None,
         };
         Resident { shared, slots: (0..neighbourhood.clusters).map(slot).collect() }
     };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::resident::Placement;
-use crate::machine::schedule::{one_thread, resident, turns};
+use crate::machine::schedule::{drawn, one_thread, resident, turns};
 use crate::machine::state::{RunningLaunch, Stop, Worker};
 use crate::memory::Caller;
 use crate::request::Recorder;
@@ -24,11 +24,16 @@ pub(crate) fn run(
     let ordered = launched.code.ordered || launched.checks.any() && placement.is_none();
     let wanted = if ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
     let workers = wanted.clamp(1, usize::try_from(launched.clusters()).unwrap_or(usize::MAX));
-    let (mut modelled, mut prediction) = (None, None);
-    let counted = match placement {
-        None if ordered || launched.cooperative => one_thread::run(&launched),
-        None => run_in_parallel(&launched, threads, workers),
-        Some(placement) => {
+    let (mut modelled, mut prediction, mut was_drawn) = (None, None, None);
+    let counted = match (placement, &launched.order) {
+        (None, Some(order)) => {
+            let (counted, drawn) = drawn::run(&launched, order);
+            was_drawn = Some(drawn);
+            counted
+        }
+        (None, None) if ordered || launched.cooperative => one_thread::run(&launched),
+        (None, None) => run_in_parallel(&launched, threads, workers),
+        (Some(placement), _) => {
             let on_model = |workers| resident::run(&launched, &placement, workers);
             let (counted, counters, recording) = match threads {
                 Some(_) if workers > 1 => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
@@ -68,7 +73,17 @@ pub(crate) fn run(
     }
     let (requests, caching) = launched.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
     let instructions = launched.code.places.clone();
-    Ok(Report { instructions, counted, findings, findings_beyond, modelled, requests, caching, prediction })
+    Ok(Report {
+        instructions,
+        counted,
+        findings,
+        findings_beyond,
+        modelled,
+        requests,
+        caching,
+        prediction,
+        drawn: was_drawn,
+    })
 }
 
 /// Runs all blocks in parallel, in any order.

@@ -2,7 +2,7 @@
 
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::turns;
-use crate::machine::state::{Modelled, RunningLaunch, Stop, Warp, Worker};
+use crate::machine::state::{Draws, Modelled, RunningLaunch, Stop, Warp, Worker};
 use crate::sanitizer::Checker;
 
 /// What the slots of a thread share, passed to the slot whose turn it is. The checker is included
@@ -12,6 +12,7 @@ pub(crate) struct TurnState<'l> {
     pub counters: Vec<InstructionCounters>,
     pub modelled: Option<Box<Modelled>>,
     pub checker: Option<Box<Checker<'l>>>,
+    pub draws: Option<Box<Draws>>,
 }
 
 /// A slot for a cluster.
@@ -59,9 +60,39 @@ impl<'l> Slot<'l> {
         }
     }
 
+    /// Gives one warp its turn.
+    pub fn turn_of_warp(
+        &mut self,
+        shared: &mut TurnState<'l>,
+        number: usize,
+        quantum: u64,
+    ) -> Result<turns::OneTurn, Stop> {
+        self.swap(shared);
+        self.worker.take_seat();
+        let outcome = turns::turn_of_warp(&mut self.worker, &mut self.warps, number, quantum);
+        self.swap(shared);
+        match outcome {
+            Ok(turn) => {
+                self.runs = !turn.ended;
+                Ok(turn)
+            }
+            Err(stop) => Err(self.worker.launched.keep_stop(self.worker.cluster, stop)),
+        }
+    }
+
+    /// No warp can go on: lets some of them, or stops the launch.
+    pub fn rescue(&mut self, shared: &mut TurnState<'l>) -> Result<(), Stop> {
+        self.swap(shared);
+        self.worker.take_seat();
+        let outcome = turns::rescue(&mut self.worker, &mut self.warps);
+        self.swap(shared);
+        outcome.map_err(|stop| self.worker.launched.keep_stop(self.worker.cluster, stop))
+    }
+
     fn swap(&mut self, shared: &mut TurnState<'l>) {
         std::mem::swap(&mut self.worker.counters, &mut shared.counters);
         std::mem::swap(&mut self.worker.modelled, &mut shared.modelled);
+        std::mem::swap(&mut self.worker.draws, &mut shared.draws);
         if self.shares_checker {
             std::mem::swap(&mut self.worker.checker, &mut shared.checker);
         }

@@ -47,6 +47,9 @@ pub fn begin<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) 
         block.number = number;
         block.position = launched.block_position(number);
         block.shared.reset(launched.shared_bytes);
+        if let Some(draws) = &mut worker.draws {
+            block.shared.fill(|| draws.word());
+        }
         block.barriers.reset();
         block.copies.iter_mut().for_each(Copies::clear);
         block.stage = Stage::Waits;
@@ -104,32 +107,98 @@ fn turn_of_blocks<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: 
 fn turn_of_each<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: u64) -> Result<Turn, Stop> {
     let (mut progress, mut done) = (false, true);
     for index in 0..warps.len() {
-        asynchronous::turns::resume(worker, &mut warps[index])?;
-        let warp = &mut warps[index];
-        if warp.ready.is_empty() && !release_lanes(worker, warp) {
-            done &= warp.waiting.is_empty();
-            continue;
-        }
-        (progress, done) = (true, false);
-        let before = warp.executed;
-        let most = if warp.separated { patience::QUANTUM } else { quantum };
-        let quantum = worker.launched.step_limit.clamp(1, quantum.min(most));
-        let result = step::run(worker, warp, quantum);
-        worker.unreported += warp.executed - before;
-        result.map_err(|fault| worker.stop(fault, &warps[index]))?;
-        check(worker, &warps[index])?;
-        let warp = &mut warps[index];
-        if warp.executed >= warp.look_at {
-            patience::look(worker.launched.code, warp);
-        }
-        for barrier in worker.block.barriers.take_complete() {
-            if let Some(races) = worker.races() {
-                races.complete(barrier);
-            }
-            release(worker, warps, barrier);
+        if turn_of_one(worker, warps, index, quantum)? {
+            (progress, done) = (true, false);
+        } else {
+            done &= warps[index].waiting.is_empty();
         }
     }
     Ok(Turn { progress, done })
+}
+
+/// Gives one warp of a block its turn. Returns whether it could go on.
+#[inline(always)]
+fn turn_of_one<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], index: usize, quantum: u64) -> Result<bool, Stop> {
+    asynchronous::turns::resume(worker, &mut warps[index])?;
+    let warp = &mut warps[index];
+    if warp.ready.is_empty() && !release_lanes(worker, warp) {
+        return Ok(false);
+    }
+    let before = warp.executed;
+    let most = if warp.separated { patience::QUANTUM } else { quantum };
+    let quantum = worker.launched.step_limit.clamp(1, quantum.min(most));
+    let result = step::run(worker, warp, quantum);
+    worker.unreported += warp.executed - before;
+    result.map_err(|fault| worker.stop(fault, &warps[index]))?;
+    check(worker, &warps[index])?;
+    let warp = &mut warps[index];
+    if warp.executed >= warp.look_at {
+        patience::look(worker.launched.code, warp);
+    }
+    for barrier in worker.block.barriers.take_complete() {
+        if let Some(races) = worker.races() {
+            races.complete(barrier);
+        }
+        release(worker, warps, barrier);
+    }
+    Ok(true)
+}
+
+/// What came of the turn of one warp.
+pub(crate) struct OneTurn {
+    /// Whether it could go on.
+    pub went_on: bool,
+    /// Whether the cluster has ended.
+    pub ended: bool,
+}
+
+/// Gives one warp of the cluster its turn, for a schedule that chooses each.
+pub fn turn_of_warp<'l>(
+    worker: &mut Worker<'l>,
+    warps: &mut [Warp<'l>],
+    number: usize,
+    quantum: u64,
+) -> Result<OneTurn, Stop> {
+    let result = turn_of_chosen(worker, warps, number, quantum);
+    if !matches!(result, Ok(OneTurn { ended: false, .. })) {
+        for block in worker.block.all_mut() {
+            worker.launched.keep_output(block.number, &mut block.output);
+        }
+    }
+    result
+}
+
+fn turn_of_chosen<'l>(
+    worker: &mut Worker<'l>,
+    warps: &mut [Warp<'l>],
+    number: usize,
+    quantum: u64,
+) -> Result<OneTurn, Stop> {
+    let of_block = worker.launched.threads.div_ceil(32) as usize;
+    let (rank, index) = (number / of_block, number % of_block);
+    worker.select(rank);
+    worker.block.stage = Stage::Runs;
+    let block = &mut warps[rank * of_block..][..of_block];
+    let went_on = turn_of_one(worker, block, index, quantum);
+    if block[index].alive == 0 && block.iter().all(|warp| warp.alive == 0) {
+        worker.block.stage = Stage::Ended;
+        block.iter_mut().for_each(|warp| written::settle(worker, warp));
+        asynchronous::turns::end(worker).map_err(|fault| worker.stop(fault, &block[0]))?;
+    }
+    let went_on = went_on?;
+    let ended = worker.block.stage == Stage::Ended
+        && warps.iter().all(|warp| warp.alive == 0 && warp.ready.is_empty() && warp.waiting.is_empty());
+    asynchronous::turns::release(worker, warps, true);
+    Ok(OneTurn { went_on, ended })
+}
+
+/// No warp of the cluster can go on: lets some of them, or stops the launch.
+pub fn rescue<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> Result<(), Stop> {
+    let progress = asynchronous::turns::release(worker, warps, false)
+        || go_on_past_lanes(worker, warps)
+        || end_past_barriers(worker, warps)
+        || asynchronous::turns::fail_waits(worker, warps)?;
+    if progress { Ok(()) } else { Err(deadlock::report(worker, warps)) }
 }
 
 /// Fails if the launch must stop: it was cancelled, has faulted elsewhere, or has reached a limit.

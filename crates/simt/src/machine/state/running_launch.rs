@@ -17,7 +17,7 @@ use crate::program::{Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
 use crate::request::Recorder;
 use crate::sanitizer::{Checker, Checks, Finding, Findings, Found, Party};
 use crate::site::Site;
-use crate::{Launch, Memory, Trap, program};
+use crate::{DrawnOrder, Launch, Memory, Trap, program};
 
 /// `%nsmid`, as on an H100 or H200. `%smid` is the block's index modulo this.
 const MULTIPROCESSORS: u32 = 132;
@@ -63,6 +63,8 @@ pub(crate) struct RunningLaunch<'l> {
     pub printed: LaunchOutput,
     /// Keeps requests, if the launch asks for any.
     pub recorder: Option<Recorder>,
+    /// The order to draw, if any.
+    pub order: Option<DrawnOrder>,
 }
 
 impl<'l> RunningLaunch<'l> {
@@ -113,6 +115,7 @@ impl<'l> RunningLaunch<'l> {
             found: Mutex::default(),
             output: launch.output,
             printed: LaunchOutput::default(),
+            order: launch.order,
             recorder: launch.watch.clone().map(|watch| Recorder::new(watch, launch.load_caching)),
         };
         let of_rank = |rank| {

@@ -151,6 +151,11 @@ impl<'c> Warp<'c> {
         self.tracked.extend(new_registers(code));
     }
 
+    /// Whether it may go on: some split is ready, or waits for what this warp's next turn may find.
+    pub fn may_go_on(&self) -> bool {
+        !self.ready.is_empty() || self.waiting.iter().any(|(_, wait)| !matches!(wait, Wait::Barrier(_)))
+    }
+
     /// The thread of a lane.
     pub fn thread(&self, lane: u32) -> [u32; 3] {
         let lane = (lane & 31) as usize;

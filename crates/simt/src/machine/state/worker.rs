@@ -8,6 +8,7 @@ use ptx::Special;
 
 use super::barrier::Barriers;
 use super::block::{Block, RunningBlock, Stage};
+use super::drawn::Draws;
 use super::on_model::{Modelled, Residence};
 use super::outcome::{Fault, Stop};
 use super::running_launch::RunningLaunch;
@@ -59,6 +60,8 @@ pub(crate) struct Worker<'l> {
     pub shapes: Vec<Option<Box<Shape>>>,
     /// The multiprocessors that the blocks run on, if the launch has a model.
     pub modelled: Option<Box<Modelled>>,
+    /// What is drawn, if the order is.
+    pub draws: Option<Box<Draws>>,
     /// Executed instructions that are not in the launch's total yet.
     pub unreported: u64,
 }
@@ -94,6 +97,7 @@ impl<'l> Worker<'l> {
             rows: [[0; 32]; 4],
             shapes: (0..launched.code.accesses).map(|_| None).collect(),
             modelled: None,
+            draws: None,
             unreported: 0,
         }
     }

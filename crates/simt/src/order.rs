@@ -1,0 +1,293 @@
+//! Orders of blocks and warps that are drawn instead of the usual one: what a launch asks for
+//! ([`DrawnOrder`]), its text form, and what the run did ([`Drawn`]).
+//!
+//! A GPU promises no order: which blocks are resident together, which warp goes on next, and, since
+//! Volta, which lanes of a warp go first are its choice. A kernel that is right in the usual order
+//! of the simulator may be right by luck. So a caller runs it again in other orders, and compares.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How the warp that goes on is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// Any warp that can go on, all with the same probability, for this many accesses on average.
+    Random {
+        /// The mean length of a turn, in accesses that other threads may see.
+        every: u32,
+    },
+    /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): each warp has a drawn
+    /// priority, and the highest goes on. At `depth` - 1 accesses, the running warp gets the lowest.
+    Priorities {
+        /// The number of ordered events that a bug may need.
+        depth: u32,
+        /// The number of accesses among which those `depth` - 1 are drawn: those of an earlier run
+        /// ([`Drawn::points`]).
+        points: u64,
+    },
+    /// One warp after another, as in the usual order.
+    Usual,
+}
+
+/// The order in which blocks start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Start {
+    /// From the first to the last.
+    Up,
+    /// From the last to the first.
+    Down,
+    /// In any order.
+    Shuffled,
+}
+
+/// Asks for a drawn order. The same request gives the same run, on any machine and number of cores.
+///
+/// As text: `random:EVERY:SEED`, `pct:DEPTH:POINTS:SEED` or `usual:SEED`, then, if given,
+/// `,lanes=N`, `,resident=N` and `,start=up`, `down` or `shuffled`.
+///
+/// ```
+/// let order: simt::DrawnOrder = "random:1:7,lanes=8,start=down".parse()?;
+/// assert_eq!((order.seed, order.lanes, order.resident), (7, 8, None));
+/// assert_eq!(order.to_string(), "random:1:7,lanes=8,start=down");
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DrawnOrder {
+    /// Everything that is not given is drawn from this number; so is what shared memory begins with.
+    pub seed: u64,
+    /// How the warp that goes on is drawn.
+    pub strategy: Strategy,
+    /// At most this many clusters, usually single blocks, are resident together, unless they wait
+    /// for others; `None`: drawn.
+    pub resident: Option<u32>,
+    /// The order in which clusters start; `None`: drawn, half of the time upwards.
+    pub start: Option<Start>,
+    /// One in this many accesses separates the lanes of its warp until the end of the straight code,
+    /// as GPUs since Volta may do; 0: none does.
+    pub lanes: u32,
+}
+
+/// What a run in a drawn order did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// Accesses that other threads may see, by warps: where a warp may be interrupted.
+    pub points: u64,
+    /// How often a warp was interrupted there.
+    pub interruptions: u64,
+    /// Clusters that could be resident together at the end.
+    pub resident: u64,
+    /// The order in which clusters started.
+    pub start: Start,
+}
+
+/// The portfolio of [`DrawnOrder::nth`], which repeats: no strategy finds all bugs.
+const PORTFOLIO: [Kind; 8] = [
+    Kind::Lanes(2),
+    Kind::Long,
+    Kind::Priorities,
+    Kind::Lanes(8),
+    Kind::Lanes(2),
+    Kind::Long,
+    Kind::Priorities,
+    Kind::Lanes(8),
+];
+
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Interrupted at each access, and at one in this many lanes separate: small kernels have few
+    /// accesses, and large ones take longer with many separations.
+    Lanes(u32),
+    /// Long turns.
+    Long,
+    Priorities,
+}
+
+impl DrawnOrder {
+    /// The order of number `index` among those to try with `seed`: the first starts with the last
+    /// block; the others are drawn by several strategies, each with its own seed. `points` is what
+    /// an earlier run of this portfolio passed, or an estimate: see [`Strategy::Priorities`].
+    pub fn nth(seed: u64, index: u64, points: u64) -> Self {
+        let plain = Self { seed, strategy: Strategy::Usual, resident: None, start: None, lanes: 0 };
+        let Some(drawn) = index.checked_sub(1) else {
+            return Self { resident: Some(1), start: Some(Start::Down), ..plain };
+        };
+        // A short number that differs for each order: people copy it.
+        let seed = seed.wrapping_mul(1000).wrapping_add(index);
+        let (strategy, lanes) = match PORTFOLIO[(drawn % PORTFOLIO.len() as u64) as usize] {
+            Kind::Lanes(one_in) => (Strategy::Random { every: 1 }, one_in),
+            Kind::Long => (Strategy::Random { every: 16 }, 0),
+            Kind::Priorities => (Strategy::Priorities { depth: 1 + Dice::new(seed).below(10) as u32, points }, 0),
+        };
+        Self { seed, strategy, lanes, ..plain }
+    }
+}
+
+impl fmt::Display for DrawnOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, strategy, resident, start, lanes } = self;
+        match strategy {
+            Strategy::Random { every } => write!(f, "random:{every}:{seed}")?,
+            Strategy::Priorities { depth, points } => write!(f, "pct:{depth}:{points}:{seed}")?,
+            Strategy::Usual => write!(f, "usual:{seed}")?,
+        }
+        if *lanes > 0 {
+            write!(f, ",lanes={lanes}")?;
+        }
+        if let Some(resident) = resident {
+            write!(f, ",resident={resident}")?;
+        }
+        match start {
+            None => Ok(()),
+            Some(Start::Up) => f.write_str(",start=up"),
+            Some(Start::Down) => f.write_str(",start=down"),
+            Some(Start::Shuffled) => f.write_str(",start=shuffled"),
+        }
+    }
+}
+
+impl FromStr for DrawnOrder {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || {
+            format!(
+                "'{text}' is no order: give random:EVERY:SEED, pct:DEPTH:POINTS:SEED or usual:SEED, then, if you like, \
+                 ,lanes=N ,resident=N ,start=up|down|shuffled"
+            )
+        };
+        fn number<T: FromStr>(word: &str) -> Option<T> {
+            word.parse().ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_digit()))
+        }
+        let parsed = || -> Option<Self> {
+            let mut parts = text.split(',');
+            let words: Vec<&str> = parts.next()?.split(':').collect();
+            let (strategy, seed) = match *words.as_slice() {
+                ["random", every, seed] => {
+                    (Strategy::Random { every: number(every).filter(|&every| every > 0)? }, number(seed)?)
+                }
+                ["pct", depth, points, seed] => {
+                    let depth = number(depth).filter(|depth| (1..=MOST_DEPTH).contains(depth))?;
+                    (Strategy::Priorities { depth, points: number(points)? }, number(seed)?)
+                }
+                ["usual", seed] => (Strategy::Usual, number(seed)?),
+                _ => return None,
+            };
+            let mut order = Self { seed, strategy, resident: None, start: None, lanes: 0 };
+            for part in parts {
+                match part.split_once('=')? {
+                    ("lanes", lanes) => order.lanes = number(lanes)?,
+                    ("resident", resident) => order.resident = Some(number(resident).filter(|&it: &u32| it > 0)?),
+                    ("start", "up") => order.start = Some(Start::Up),
+                    ("start", "down") => order.start = Some(Start::Down),
+                    ("start", "shuffled") => order.start = Some(Start::Shuffled),
+                    _ => return None,
+                }
+            }
+            Some(order)
+        };
+        parsed().ok_or_else(wrong)
+    }
+}
+
+/// The deepest bug that priorities look for: each level is a number that is drawn and kept.
+const MOST_DEPTH: u32 = 1 << 16;
+
+/// Draws numbers from a seed: SplitMix64.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self(seed ^ 0x6a09_e667_f3bc_c909)
+    }
+
+    pub fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    /// A number below this one.
+    pub fn below(&mut self, end: u64) -> u64 {
+        ((u128::from(self.roll()) * u128::from(end)) >> 64) as u64
+    }
+
+    pub fn one_in(&mut self, many: u64) -> bool {
+        self.below(many) == 0
+    }
+
+    /// Some lanes of a warp.
+    pub fn lanes(&mut self) -> u32 {
+        const HALVES: [u32; 5] = [0xaaaa_aaaa, 0xcccc_cccc, 0xf0f0_f0f0, 0xff00_ff00, 0xffff_0000];
+        let lanes = match self.below(4) {
+            0 => self.roll() as u32,
+            1 => 1 << self.below(32),
+            _ => HALVES[self.below(5) as usize],
+        };
+        if self.one_in(2) { !lanes } else { lanes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_read_as_it_is_written() {
+        for text in [
+            "random:1:7",
+            "random:16:18446744073709551615,lanes=8",
+            "pct:3:640:12,resident=4,start=shuffled",
+            "usual:0,resident=1,start=down",
+            "usual:5,lanes=2,start=up",
+        ] {
+            let order: DrawnOrder = text.parse().unwrap();
+            assert_eq!(order.to_string(), text);
+        }
+        for seed in [0, 7, u64::MAX] {
+            for index in 0..20 {
+                let order = DrawnOrder::nth(seed, index, 100);
+                assert_eq!(order.to_string().parse(), Ok(order));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_order_is_an_error() {
+        for text in [
+            "",
+            "random",
+            "random:0:1",
+            "random:1",
+            "random:1:2:3",
+            "random:-1:2",
+            "random:+1:2",
+            "pct:0:1:1",
+            "pct:65537:1:1",
+            "usual",
+            "usual:1,",
+            "usual:1,lanes",
+            "usual:1,lanes=x",
+            "usual:1,resident=0",
+            "usual:1,start=left",
+            "usual:1,weak=4",
+            "Usual:1",
+            "random:1:18446744073709551616",
+        ] {
+            assert!(text.parse::<DrawnOrder>().unwrap_err().contains("is no order"), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_portfolio_begins_with_the_last_block_and_has_all_strategies() {
+        let orders: Vec<DrawnOrder> = (0..9).map(|index| DrawnOrder::nth(3, index, 100)).collect();
+        assert_eq!(orders[0].to_string(), "usual:3,resident=1,start=down");
+        let count = |is: fn(&DrawnOrder) -> bool| orders[1..].iter().filter(|order| is(order)).count();
+        assert_eq!(count(|order| order.lanes > 0 && order.strategy == Strategy::Random { every: 1 }), 4);
+        assert_eq!(count(|order| order.strategy == Strategy::Random { every: 16 }), 2);
+        assert_eq!(count(|order| matches!(order.strategy, Strategy::Priorities { depth: 1..=10, points: 100 })), 2);
+        let mut seeds: Vec<u64> = orders.iter().map(|order| order.seed).collect();
+        seeds.dedup();
+        assert_eq!(seeds.len(), 9);
+    }
+}

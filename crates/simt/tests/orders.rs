@@ -1,0 +1,219 @@
+//! Drawn orders of blocks and warps: what depends on the order is found, what does not stays right,
+//! and the same request gives the same run.
+
+use simt::{
+    Checks, Drawn, DrawnOrder, InvalidLaunch, Launch, LaunchError, Memory, Model, Output, Program, Start, Strategy,
+    TrapKind,
+};
+
+/// Kernels that are right in the usual order only, with a twin each.
+const ATTACKS: [(&str, u32); 6] = [
+    ("lost_update", 40),
+    ("last_block", 32),
+    ("no_barrier", 1),
+    ("one_barrier", 1),
+    ("no_warp_barrier", 1),
+    ("unset", 1),
+];
+
+/// Words of the output.
+const WORDS: usize = 128;
+
+struct Bench {
+    module: ptx::Module,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { module: ptx::parse("orders.ptx", include_str!("data/orders.ptx")).unwrap() }
+    }
+
+    fn run(&self, kernel: &str, blocks: u32, order: Option<DrawnOrder>) -> Result<(Vec<u32>, Option<Drawn>), String> {
+        self.run_on(1, kernel, blocks, order)
+    }
+
+    fn run_on(
+        &self,
+        threads: usize,
+        kernel: &str,
+        blocks: u32,
+        order: Option<DrawnOrder>,
+    ) -> Result<(Vec<u32>, Option<Drawn>), String> {
+        let mut memory = Memory::new(1 << 20);
+        let program = Program::load(&self.module, &mut memory).unwrap();
+        let output = memory.allocate(4 * WORDS as u64).unwrap();
+        memory.fill(output, 4 * WORDS as u64, 0).unwrap();
+        let arguments: [&[u8]; 1] = [&output.to_le_bytes()];
+        let launch = Launch {
+            kernel,
+            grid: [blocks, 1, 1],
+            block: [128, 1, 1],
+            arguments: &arguments,
+            step_limit: 1 << 24,
+            threads: Some(threads),
+            order,
+            ..Launch::default()
+        };
+        let report = program.launch(&memory, &launch).map_err(|error| error.to_string())?;
+        let mut bytes = vec![0; 4 * WORDS];
+        memory.read(output, &mut bytes).unwrap();
+        let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+        Ok((words, report.drawn()))
+    }
+
+    /// The first nine orders of a seed, as a caller runs them: the points of one for the next.
+    fn portfolio(&self, kernel: &str, blocks: u32, seed: u64) -> Vec<(DrawnOrder, Result<Vec<u32>, String>)> {
+        let mut points = 0;
+        let of = |index| {
+            let order = DrawnOrder::nth(seed, index, points);
+            let result = self.run(kernel, blocks, Some(order));
+            points = result.as_ref().ok().and_then(|(_, drawn)| *drawn).map_or(points, |drawn| drawn.points);
+            (order, result.map(|(words, _)| words))
+        };
+        (0..9).map(of).collect()
+    }
+}
+
+#[test]
+fn each_attack_is_found_by_each_portfolio_and_its_twin_stays_right() {
+    let bench = Bench::new();
+    for (kernel, blocks) in ATTACKS {
+        let (usual, drawn) = bench.run(kernel, blocks, None).unwrap();
+        assert_eq!(drawn, None);
+        let twin = format!("{kernel}_right");
+        let (right, _) = bench.run(&twin, blocks, None).unwrap();
+        // Tickets are the twin's own.
+        assert_eq!(usual[..33], right[..33], "{kernel} is right in the usual order");
+        for seed in 0..20 {
+            let found = bench.portfolio(kernel, blocks, seed);
+            let others = found.iter().filter(|(_, result)| result.as_ref() != Ok(&usual)).count();
+            assert!(others > 0, "{kernel}, seed {seed}: all orders give the same");
+            for (order, result) in bench.portfolio(&twin, blocks, seed) {
+                assert_eq!(result.as_ref(), Ok(&right), "{twin}, {order}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_order_is_the_same_run_on_any_number_of_threads() {
+    let bench = Bench::new();
+    for (kernel, blocks) in ATTACKS.into_iter().chain([("locked", 8), ("later_block", 40)]) {
+        for index in 0..9 {
+            let order = Some(DrawnOrder::nth(5, index, 300));
+            let one = bench.run_on(1, kernel, blocks, order);
+            assert!(one.as_ref().is_ok_and(|(_, drawn)| drawn.is_some()), "{kernel}: {one:?}");
+            for threads in [1, 2, 5] {
+                assert_eq!(bench.run_on(threads, kernel, blocks, order), one, "{kernel}, {order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn seeds_differ() {
+    let bench = Bench::new();
+    let of = |seed: u64| {
+        bench.run("lost_update", 40, Some(format!("random:1:{seed}").parse().unwrap())).map(|(words, _)| words[0])
+    };
+    let mut counts: Vec<u32> = (0..32).map(|seed| of(seed).unwrap()).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    assert!(counts.len() > 4, "{counts:?}");
+}
+
+#[test]
+fn locks_and_blocks_that_wait_for_later_ones_end() {
+    let bench = Bench::new();
+    let sum = |blocks: u32| blocks * (blocks + 1) / 2;
+    for seed in 0..20 {
+        for (order, result) in bench.portfolio("locked", 8, seed) {
+            assert_eq!(result.map(|words| words[0]), Ok(32), "{order}");
+        }
+        for (order, result) in bench.portfolio("later_block", 40, seed) {
+            assert_eq!(result.map(|words| words[0]), Ok(sum(40)), "{order}");
+        }
+    }
+    for text in ["usual:1,resident=1,start=up", "random:1:1,resident=1,start=up", "pct:1:0:1,resident=2,start=up"] {
+        let (words, drawn) = bench.run("later_block", 40, Some(text.parse().unwrap())).unwrap();
+        assert_eq!(words[0], sum(40), "{text}");
+        assert!(drawn.is_some_and(|drawn| drawn.resident >= 40), "{drawn:?}");
+    }
+}
+
+#[test]
+fn starts_and_residents_are_as_given() {
+    let bench = Bench::new();
+    for (text, resident, start) in [
+        ("usual:1,start=down", 1, Start::Down),
+        ("usual:1", 1, Start::Up),
+        ("random:1:1,resident=7,start=shuffled", 7, Start::Shuffled),
+        ("random:1:1,resident=1000,start=up", 32, Start::Up),
+    ] {
+        let (words, drawn) = bench.run("last_block_right", 32, Some(text.parse().unwrap())).unwrap();
+        assert_eq!(words[0], 528, "{text}: each block ran once");
+        let drawn = drawn.unwrap();
+        assert_eq!((drawn.resident, drawn.start), (resident, start), "{text}");
+    }
+    // The last block first: nobody has written yet.
+    let (words, drawn) = bench.run("last_block", 32, Some("usual:1,start=down".parse().unwrap())).unwrap();
+    assert_eq!((words[0], drawn.unwrap().interruptions), (32, 0));
+    // One block after another: each update is kept, however often its warps are interrupted.
+    let (words, drawn) = bench.run("lost_update", 40, Some("random:1:1,resident=1".parse().unwrap())).unwrap();
+    assert_eq!((words[0], drawn.unwrap().points), (40, 80));
+}
+
+#[test]
+fn a_fault_of_a_drawn_order_is_a_trap() {
+    let bench = Bench::new();
+    for index in 0..9 {
+        let order = DrawnOrder::nth(1, index, 10);
+        let message = bench.run("fault", 8, Some(order)).unwrap_err();
+        assert!(message.contains("fault"), "{message}");
+    }
+}
+
+#[test]
+fn a_wait_for_what_nobody_writes_is_a_trap() {
+    let message = Bench::new().run("waits", 3, Some("pct:1:0:1,resident=1".parse().unwrap())).unwrap_err();
+    assert!(message.contains("3 blocks wait for memory that nothing writes"), "{message}");
+}
+
+#[test]
+fn an_endless_launch_reaches_its_limit() {
+    let module = ptx::parse(
+        "endless.ptx",
+        ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry endless()\n{\n$again:\n\tbra $again;\n}\n",
+    )
+    .unwrap();
+    let mut memory = Memory::new(1 << 20);
+    let program = Program::load(&module, &mut memory).unwrap();
+    for index in 0..4 {
+        let order = Some(DrawnOrder::nth(1, index, 10));
+        let launch = Launch { kernel: "endless", grid: [8, 1, 1], step_limit: 100_000, order, ..Launch::default() };
+        match program.launch(&memory, &launch) {
+            Err(LaunchError::Trap(trap)) => assert_eq!(trap.kind, TrapKind::StepLimit { limit: 100_000 }),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_needs_the_usual_order_is_rejected() {
+    let bench = Bench::new();
+    let mut memory = Memory::new(1 << 20);
+    let program = Program::load(&bench.module, &mut memory).unwrap();
+    let arguments: [&[u8]; 1] = [&[0; 8]];
+    let order = Some(DrawnOrder { seed: 1, strategy: Strategy::Usual, resident: None, start: None, lanes: 0 });
+    let output = Output::default();
+    let launch = Launch { kernel: "fault", arguments: &arguments, order, output: Some(&output), ..Launch::default() };
+    let hopper = Model::named("hopper");
+    for (with, launch) in [
+        ("a model", Launch { model: hopper, ..launch.clone() }),
+        ("checks", Launch { checks: Checks::ALL, ..launch.clone() }),
+        ("a prediction", Launch { predicts: hopper, ..launch.clone() }),
+    ] {
+        let wrong = LaunchError::Invalid(InvalidLaunch::DrawnOrder { kernel: "fault".into(), with });
+        assert_eq!(program.launch(&memory, &launch), Err(wrong));
+    }
+}
