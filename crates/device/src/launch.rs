@@ -2,7 +2,7 @@
 //! [`LaunchConfig`]; [`super::Device`] checks it before the backend launches. Pure.
 
 use cuda_std::launch::{Kernel, LaunchShape};
-use simt::{Checks, LoadCaching};
+use simt::{Checks, DrawnOrder, LoadCaching};
 
 use super::{ComputeCapability, Properties};
 use crate::error::{Error, Result};
@@ -91,6 +91,9 @@ pub struct LaunchConfig {
     pub watch: u32,
     /// Whether the simulator's report has the predicted time. Ignored on a GPU.
     pub predict: Predict,
+    /// The order of blocks and warps on the simulator: one that is drawn; `None`: the usual one. Not
+    /// with a model, checks or a prediction. Ignored on a GPU.
+    pub order: Option<DrawnOrder>,
 }
 
 impl From<best_kernels::Launch> for LaunchConfig {
@@ -116,6 +119,7 @@ impl LaunchConfig {
             registers: None,
             watch: 0,
             predict: Predict::Nothing,
+            order: None,
         }
     }
 

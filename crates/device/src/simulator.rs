@@ -310,6 +310,7 @@ impl Backend for Simulator {
                 }
             },
             time_only: config.predict == Predict::TimeOnly,
+            order: config.order,
             ..Launch::default()
         };
         if self.placed.is_some() && config.checks.any() {

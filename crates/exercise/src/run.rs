@@ -9,7 +9,7 @@ use device::limits::Limits;
 use device::random::Random;
 use device::{Device, DeviceChoice, LaunchConfig, Options, Predict, PtxFile};
 use indexmap::IndexMap;
-use simt::{Checks, LoadCaching, Model};
+use simt::{Checks, DrawnOrder, LoadCaching, Model};
 
 use crate::data::{self, Buffers, Sizes};
 use crate::device_data::DeviceData;
@@ -156,12 +156,36 @@ impl Module {
                 let config = LaunchConfig { checks, ..LaunchConfig::new([1; 3], [1; 3]) };
                 self.launch(&placed, &launch.kernel, &config, &launch.arguments, &mut outcome)
             }
-            Kernels::Student => self.launch_all(&placed, checks, &mut outcome),
+            Kernels::Student => self.launch_all(&placed, checks, None, &mut outcome),
         };
         // What earlier launches did may be the cause.
         let before = std::mem::take(&mut outcome.faults);
         launched.map_err(|problem| problem.map_faults(|faults| faults.into_iter().chain(before.clone()).collect()))?;
         outcome.faults = before;
+        self.read(&placed, outcome)
+    }
+
+    /// Runs the student's kernels once in a drawn order of blocks and warps, without checks. On the
+    /// simulator without a model.
+    ///
+    /// # Errors
+    ///
+    /// As [`Module::run`].
+    pub fn run_in_order(
+        &self,
+        exercise: &Exercise,
+        sizes: &Sizes,
+        values: &Buffers,
+        order: DrawnOrder,
+    ) -> Result<Outcome, Problem> {
+        let placed = DeviceData::new(&self.device, exercise, sizes, values)?;
+        let mut outcome = Outcome::default();
+        self.launch_all(&placed, Checks::NONE, Some(order), &mut outcome)?;
+        self.read(&placed, outcome)
+    }
+
+    /// Adds the contents of the buffers.
+    fn read(&self, placed: &DeviceData<'_>, mut outcome: Outcome) -> Result<Outcome, Problem> {
         self.device.synchronize().map_err(Problem::of)?;
         for (name, buffer) in &placed.buffers {
             outcome.buffers.insert(name.clone(), buffer.read().map_err(Problem::of)?);
@@ -169,13 +193,20 @@ impl Module {
         Ok(outcome)
     }
 
-    /// The launches, in order.
-    fn launch_all(&self, placed: &DeviceData<'_>, checks: Checks, outcome: &mut Outcome) -> Result<(), Problem> {
+    /// The launches, one after another.
+    fn launch_all(
+        &self,
+        placed: &DeviceData<'_>,
+        checks: Checks,
+        order: Option<DrawnOrder>,
+        outcome: &mut Outcome,
+    ) -> Result<(), Problem> {
         for launch in &placed.exercise.goals.launch {
             if launch.optional && !self.kernels.contains_key(&launch.kernel) {
                 continue;
             }
-            let config = LaunchConfig { checks, watch: 1, predict: self.predict, ..self.config(launch, placed)? };
+            let config =
+                LaunchConfig { checks, watch: 1, predict: self.predict, order, ..self.config(launch, placed)? };
             self.launch(placed, &launch.kernel, &config, &launch.arguments, outcome)?;
         }
         Ok(())
@@ -193,7 +224,7 @@ impl Module {
         for _ in 0..RUNS {
             let mut failed = None;
             let time = self.device.time(&mut || {
-                failed = self.launch_all(&placed, Checks::NONE, &mut Outcome::default()).err();
+                failed = self.launch_all(&placed, Checks::NONE, None, &mut Outcome::default()).err();
                 Ok(())
             });
             if let Some(problem) = failed {

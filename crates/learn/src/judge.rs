@@ -24,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::given;
 use crate::guard::{self, Objection};
 use crate::lines::Lines;
+use crate::orders::{self, RightRun};
 use crate::predictions::read_predictions;
 use crate::runs::{Judge, Judged, Judging, Stop};
 use crate::verdict::{Failure, Times, Verdict};
@@ -80,16 +81,19 @@ impl Judge<'_> {
         let module = Module::simulated(&ptx, None, self.judging.limits)
             .map_err(|error| self.stopped_by(Problem::Device(error), &Sizes::new()))?;
         let reference = self.simulated(&reference, None)?;
+        let mut right_runs = Vec::new();
         for sizes in data::tried(&self.exercise.goals, &mut random) {
             let values = self.values(&sizes, &mut random)?;
             let right = self.right(&reference, &sizes, &values)?;
-            self.checked_run(&module, &right, &sizes, &values)?;
-            verdict.right_at.push(sizes);
+            let launches = self.checked_run(&module, &right, &sizes, &values)?;
+            verdict.right_at.push(sizes.clone());
+            right_runs.push(RightRun::new(sizes, values, right, &launches));
         }
         let sizes = data::measured(&self.exercise.goals, &mut random);
         let values = self.values(&sizes, &mut random)?;
         let right = self.right(&reference, &sizes, &values)?;
         let counted = self.checked_run(&module, &right, &sizes, &values)?;
+        self.in_other_orders(&ptx, &right_runs, (&sizes, &values, &right), orders::steps(&counted))?;
         verdict.lines = self.judging.lines.then(|| Lines::of(&counted, SOURCE));
         let setting = Setting { sizes, values, right, timed: false };
         let student = Counts::of_student(&ptx, counted);

@@ -16,7 +16,7 @@
 //! | [`course`] | the order of the exercises, from `course.toml` |
 //! | [`guard`], [`compile`], [`diagnostics`] | from a file of kernels to PTX |
 //! | [`sandbox`], [`process`], `start` | what protects the machine from the files of strangers, and ends what was started |
-//! | [`judge`], [`runs`], [`counts`], [`goals`], [`predictions`], [`comparison`], [`verdict`] | what a file is judged by, and the result |
+//! | [`judge`], [`runs`], [`orders`], [`counts`], [`goals`], [`predictions`], [`comparison`], [`verdict`] | what a file is judged by, and the result |
 //! | [`report`], [`terminal`] | a verdict for people |
 //! | [`page`], [`lines`] | the same as a web page, with the source line by line |
 //! | [`cli`], [`arguments`] | the command line |
@@ -46,6 +46,7 @@ mod junit;
 mod lines;
 mod marks;
 mod new;
+mod orders;
 mod page;
 mod predictions;
 mod process;

@@ -17,6 +17,7 @@ use simt::Queue;
 use wording::units::{as_fast, milliseconds};
 use wording::{WIDTH, number, several};
 
+use crate::orders::OtherOrders;
 use crate::runs::shown;
 use crate::verdict::{Failure, Gain, GoalResult, Times, Verdict, Wrong};
 
@@ -136,9 +137,34 @@ impl Report<'_> {
                 let what = format!("the kernel changed its input at {}: {place} has another value now", shown(sizes));
                 self.line(text, false, &what, "");
             }
+            Failure::OtherOrders(others) => self.other_orders(text, others),
             // Shown one by one.
             Failure::Goals | Failure::Predictions => {}
         }
+    }
+
+    /// A kernel that is right by luck.
+    fn other_orders(&self, text: &mut String, others: &OtherOrders) {
+        let OtherOrders { sizes, wrong, of, first, failure } = others;
+        let verb = if *wrong == 1 { "gives" } else { "give" };
+        let place = shown(sizes);
+        let what = format!("{wrong} of {of} other orders of blocks and warps {verb} another result, at {place}:");
+        self.line(text, false, &what, "");
+        match &**failure {
+            Failure::Wrong(_, wrong) => self.wrong(text, wrong),
+            Failure::Faults(_, faults, _) => self.faults(text, faults),
+            Failure::InputChanged(_, place) => {
+                let _ = writeln!(text, "       the input {place} has another value afterwards");
+            }
+            other => self.failure(text, other),
+        }
+        paragraph(text, "       ", &format!("In the first of these orders, {first}."));
+        paragraph(
+            text,
+            "       ",
+            "A GPU runs blocks, warps and, unless they synchronise, the lanes of a warp in any order. What one thread needs \
+             from another must be made sure: by a barrier, an atomic operation, or a further launch.",
+        );
     }
 
     fn wrong(&self, text: &mut String, wrong: &Wrong) {

@@ -146,6 +146,9 @@ fn advice(exercise: &Exercise, verdict: &Verdict) -> String {
         );
     }
     let again = match verdict.failure {
+        Some(Failure::OtherOrders(_)) => {
+            format!("\nThe same data and orders again: cargo learn run {name} --seed {}", verdict.seed)
+        }
         Some(Failure::Faults(..) | Failure::Wrong(..) | Failure::InputChanged(..)) => {
             format!("\nThe same data again: cargo learn run {name} --seed {}", verdict.seed)
         }

@@ -10,6 +10,7 @@ use exercise::seen::Seen;
 use simt::Queue;
 
 use crate::lines::Lines;
+use crate::orders::OtherOrders;
 
 /// The verdict on a student's file.
 #[derive(Debug)]
@@ -80,6 +81,8 @@ pub enum Failure {
     Wrong(Sizes, Box<Wrong>),
     /// The kernels changed their input.
     InputChanged(Sizes, Position),
+    /// The results are right in the usual order of blocks and warps, but not in others.
+    OtherOrders(OtherOrders),
     /// Goals are missed.
     Goals,
     /// Predictions are wrong.

@@ -15,6 +15,7 @@ mod grading;
 mod hostile;
 #[cfg(unix)]
 mod interrupted;
+mod orders;
 mod predicting;
 mod student;
 mod teaching;
