@@ -219,7 +219,8 @@ impl Tried {
             None => Ok(()),
             Some((first, failure)) => {
                 let failure = Box::new(failure);
-                Err(Failure::OtherOrders(OtherOrders { sizes: sizes.clone(), wrong, of: count, first, failure }).into())
+                let others = OtherOrders { sizes: sizes.clone(), wrong, of: count, first, failure };
+                Err(Failure::OtherOrders(Box::new(others)).into())
             }
         }
     }

@@ -82,7 +82,7 @@ pub enum Failure {
     /// The kernels changed their input.
     InputChanged(Sizes, Position),
     /// The results are right in the usual order of blocks and warps, but not in others.
-    OtherOrders(OtherOrders),
+    OtherOrders(Box<OtherOrders>),
     /// Goals are missed.
     Goals,
     /// Predictions are wrong.
