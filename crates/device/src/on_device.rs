@@ -3,7 +3,6 @@
 
 use std::rc::Rc;
 
-use crate::backend::Backend;
 use crate::error::{Error, Result};
 
 /// Linear memory on a device: a buffer or a matrix. No other type is, since copies and textures
@@ -27,7 +26,8 @@ pub trait Owned {
 pub struct Owner(pub(crate) u64);
 
 impl Owner {
-    pub(crate) fn of(backend: &Rc<dyn Backend>) -> Self {
+    /// The device of this backend.
+    pub(crate) fn of<B: ?Sized>(backend: &Rc<B>) -> Self {
         Self(Rc::as_ptr(backend).addr() as u64)
     }
 
