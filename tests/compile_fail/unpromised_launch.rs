@@ -2,8 +2,8 @@
 
 //~ call to unsafe function `Device::launch_unchecked` is unsafe
 //~ call to unsafe function `Device::launch_untyped` is unsafe
-//~ call to unsafe function `Device::variable_bytes` is unsafe
-//~ call to unsafe function `Symbol::<T>::new` is unsafe
+//~ variable_bytes` is unsafe
+//~ Symbol::<T>::new` is unsafe
 //~ the trait bound `Forged: device::on_device::Owned` is not satisfied
 
 use cuda_std::launch::{Arguments, Symbol};
