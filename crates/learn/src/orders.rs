@@ -25,9 +25,9 @@ const MOST: u64 = 9;
 /// Orders at any size.
 const FEWEST: u64 = 2;
 
-/// Warp instructions of the usual run that all orders of a size may take together: a few hundredths
-/// of a second.
-const BUDGET: u64 = 1 << 19;
+/// Warp instructions that all orders of a size may take together, as counted in the usual run: some
+/// hundredths of a second.
+const BUDGET: u64 = 1 << 17;
 
 /// A launch in a drawn order may take this many times as many warp instructions as the usual run of
 /// its size, since warps that wait for others poll more often, and this many more.
