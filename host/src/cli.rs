@@ -142,7 +142,7 @@ fn interrupted(signal: i32) {
 }
 
 /// The whole command line.
-fn command() -> Command {
+pub fn command() -> Command {
     let plain = with::<FormatFlag>;
     let opening = |command| with::<DeviceFlags>(plain(command));
     let running_labs = |command| opening(with::<PtxFlag>(command));

@@ -94,8 +94,7 @@ pub(crate) fn main(
         time_limit: flags.time_limit,
         checks: flags.checks,
         paged: flags.report.is_some(),
-        // Only a page shows times.
-        predicted: PredictFlags { no_predict: flags.report.is_none(), ..PredictFlags::default() },
+        predicted: PredictFlags::where_shown(device, flags.report.is_some()),
         progress: progress.clone(),
         ..Settings::default()
     };

@@ -75,6 +75,50 @@ fn commands_in_the_documents_run_and_print_what_stands_there() {
     assert!(problems.is_empty(), "{}", problems.join("\n\n"));
 }
 
+/// Examples are typed on machines with a GPU, too, where counts by line, pictures and checks need
+/// `--device sim` or `--counters`.
+#[cfg(target_os = "linux")]
+#[test]
+fn commands_in_the_documents_also_run_on_a_gpu() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository");
+    let folder = tempfile::tempdir().expect("a folder");
+    for part in ["crates", "docs", "kernels", "tests"] {
+        symlink(root.join(part), folder.path().join(part)).expect("a link");
+    }
+    for own in ["mine.ptx", "transpose.ptx"] {
+        symlink(root.join("kernels/ptx/kernels.sm_75.ptx"), folder.path().join(own)).expect("a link");
+    }
+    let matrix = "transpose --block16 --rows 40 --cols 30 --device sim --output m.npy";
+    host(matrix).current_dir(&folder).assert().success();
+    let mut problems = Vec::new();
+    let mut ran = 0;
+    for document in documents(&root) {
+        let text = fs::read_to_string(root.join(&document)).expect("the document");
+        for Example { command, .. } in examples(&text) {
+            let Some(arguments) = arguments(&command) else { continue };
+            // Where the command names no device, a GPU is taken if there is one.
+            let Some(arguments) = arguments.strip_suffix(" --device sim").filter(|_| !command.contains("--device"))
+            else {
+                continue;
+            };
+            ran += 1;
+            let mut run = crate::gpu::on_fake_gpu(arguments, "");
+            run.current_dir(&folder).env("FAKE_CUDA_MEMORY", (16 << 20).to_string());
+            let output = run.output().expect("the program runs");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            // The fake GPU's kernels do nothing, and it has too little memory for the sizes of a real one.
+            let saved_wrong = |line: &str| line.starts_with("note: ") && line.ends_with(" holds a wrong result");
+            let fits = matches!(output.status.code(), Some(0 | 1)) && errors.lines().all(saved_wrong);
+            let is_large = output.status.code() == Some(2) && errors.contains("but device Fake GPU has");
+            if !fits && !is_large {
+                problems.push(format!("{document}: `{command}` on a GPU: {:?}, {errors}", output.status.code()));
+            }
+        }
+    }
+    assert!(ran >= 10, "only {ran} commands");
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
 #[test]
 fn links_and_paths_in_the_documents_lead_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository");

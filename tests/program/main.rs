@@ -7,6 +7,8 @@ mod bad_input;
 mod best;
 mod call;
 mod check;
+#[cfg(target_os = "linux")]
+mod commands_on_gpu;
 mod compare;
 mod course;
 #[cfg(unix)]

@@ -37,6 +37,11 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     check_files(settings)?;
     settings.peer.check(device, L::PEERS)?;
     settings.predicted.check(device, settings.counters)?;
+    let is_gpu = device.properties().is_gpu();
+    let alongside = is_gpu && (settings.counters || settings.predicted.predict);
+    let simulated = settings.counters || !is_gpu;
+    settings.lines.check_counted(simulated)?;
+    settings.checks.check_simulated(simulated)?;
     let device = &device.shaped_for(settings.shape.multiprocessors);
     if settings.predicted.predict && !device.properties().is_gpu() {
         device.predict_only();
@@ -53,11 +58,6 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     check_output(&plan, device, settings)?;
     let rows = plan.variants.iter().map(|variant| (variant.group.as_str(), variant.facts.as_slice()));
     settings.check_plot(L::SWEEPS, device, rows)?;
-    let is_gpu = device.properties().is_gpu();
-    let alongside = is_gpu && (settings.counters || settings.predicted.predict);
-    let simulated = settings.counters || !is_gpu;
-    settings.lines.check_counted(simulated)?;
-    settings.checks.check_simulated(simulated)?;
     check_predicted(&plan, device, settings)?;
     // Not earlier, so that a bad request prints only its one line.
     device.take_notes().iter().for_each(|note| progress.note(note));

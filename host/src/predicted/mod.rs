@@ -38,6 +38,12 @@ pub struct PredictFlags {
 }
 
 impl PredictFlags {
+    /// The flags of a program that gives none of them itself, and shows predicted times or not.
+    /// Only the simulator predicts unasked, so only there can there be something to leave out.
+    pub fn where_shown(device: &Device, shown: bool) -> Self {
+        Self { no_predict: !shown && !device.properties().is_gpu(), ..Self::default() }
+    }
+
     /// What launches on this device predict.
     pub fn wish(&self, device: &Device) -> Predict {
         match device.properties().is_gpu() {

@@ -305,6 +305,8 @@ fn extents(text: &str) -> std::result::Result<[u32; 3], String> {
 pub(crate) fn command() -> Command {
     Flags::augment_args(Command::new("run"))
         .mut_arg("check", |flag| checks_by_default(flag, "all; with --predict none"))
+        // Of labs alone; `run` says so.
+        .mut_arg("compare_models", |flag| flag.hide(true))
         .mut_arg("thread_registers", |flag| flag.conflicts_with("registers"))
         .about("Run a kernel of a PTX file from any compiler, on a GPU or the simulator")
         .after_help(AFTER_HELP)

@@ -187,6 +187,9 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
 
 /// Fails if a flag cannot be combined with those about predicted times.
 fn check_predicted(flags: &Flags, device: &Device) -> Result<()> {
+    if flags.predicted.compare_models {
+        return Err(Error::flag("--compare-models", "only labs have it; give --device sim:MODEL for each model"));
+    }
     flags.predicted.check(device, flags.counters)?;
     let results = [
         ("--print", !flags.print.is_empty()),

@@ -4,7 +4,7 @@
 //!
 //! - `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail, `FUNCTION:STATUS:N` from its Nth call on;
 //! - `FAKE_CUDA_DEVICES` is the number of GPUs, `FAKE_CUDA_MAJOR` their compute capability,
-//!   `FAKE_CUDA_L2` the size of their level-2 cache;
+//!   `FAKE_CUDA_L2` the size of their level-2 cache, `FAKE_CUDA_MEMORY` that of their memory;
 //! - `FAKE_CUDA_LAUNCHES` is a file to which each launch adds a line: its grid and its block;
 //! - with `FAKE_CUDA_COUNTS`, each kernel adds 1 to the first word of its first argument's buffer,
 //!   and the line in that file begins with what was there.
@@ -16,7 +16,9 @@ use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
 
 /// The GPU's memory in bytes.
-const MEMORY: usize = 1 << 30;
+fn memory() -> usize {
+    std::env::var("FAKE_CUDA_MEMORY").map_or(1 << 30, |text| text.parse().unwrap())
+}
 
 /// The text of the module that was loaded last, and its variables.
 static TEXT: Mutex<String> = Mutex::new(String::new());
@@ -251,7 +253,7 @@ driver! {
     cuDeviceGetName(name: *mut c_char, length: i32, device: i32) {
         std::ptr::copy_nonoverlapping(c"Fake GPU".as_ptr(), name, 9);
     }
-    cuDeviceTotalMem_v2(bytes: *mut usize, device: i32) { *bytes = MEMORY; }
+    cuDeviceTotalMem_v2(bytes: *mut usize, device: i32) { *bytes = memory(); }
     cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: i32) { *context = object(); }
     cuDevicePrimaryCtxRelease_v2(device: i32) {}
     cuCtxSetCurrent(context: *mut c_void) {}
@@ -320,8 +322,8 @@ driver! {
         *blocks = 2048 / threads;
     }
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
-        *free = MEMORY / 2;
-        *total = MEMORY;
+        *free = memory() / 2;
+        *total = memory();
     }
     cuMemcpy2D_v2(copy: *const Copy2D) {
         let copy = &*copy;

@@ -1,0 +1,380 @@
+//! Every subcommand on a GPU, the fake driver's: a table of command lines, with the exit code and
+//! what stands on the standard error. Subcommands and flags come from the program itself, so a new
+//! one without a row fails. The fake driver's kernels do nothing, so the labs' results are wrong.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use clap::parser::ValueSource;
+
+use crate::gpu::{folder, on_fake_gpu};
+
+/// A lab's rows.
+struct Lab {
+    name: &'static str,
+    /// The flags that make it quick.
+    size: &'static str,
+    /// Its own flags. A row with `--input` goes without the size.
+    own: &'static [&'static str],
+    /// Flags with which one variant runs, which `--output` and `--why` need; `None` for a lab that
+    /// always runs several.
+    one: Option<&'static str>,
+}
+
+const LABS: [Lab; 18] = [
+    Lab {
+        name: "launch",
+        size: "--size 300",
+        own: &["--word f32 --loads 1,2 --block 64 --grid 2", "--input v.npy", "--plot"],
+        one: Some("--word f32 --loads 1 --block 64 --grid 2"),
+    },
+    Lab {
+        name: "offset",
+        size: "--size 300",
+        own: &["--offset 0,11 --block 64 --read --write", "--all", "--input v.npy --input-b v.npy", "--plot"],
+        one: Some("--offset 1 --read"),
+    },
+    Lab { name: "access", size: "--size 64", own: &["--stride 2 --loads --stores", "--all --plot"], one: None },
+    Lab { name: "layout", size: "--size 64", own: &["--points --particles --sums --matrix"], one: None },
+    Lab {
+        name: "vector",
+        size: "--size 300",
+        own: &["--copy4 --copy8 --copy16 --best --block 64 --multiprocessors 80", "--input v.npy"],
+        one: Some("--copy4"),
+    },
+    Lab {
+        name: "cache",
+        size: "--size 300",
+        own: &["--operators --configurations --carveouts --compiled", "--all", "--pattern table", "--plot"],
+        one: None,
+    },
+    Lab {
+        name: "pitch",
+        size: "--rows 20 --cols 30",
+        own: &["--by-rows --by-columns --transposed --copies --linear --pitched --block 64", "--input m.npy"],
+        one: Some("--by-rows --linear"),
+    },
+    Lab {
+        name: "constant",
+        size: "--size 300",
+        own: &["--polynomial --gamma --lookup --set --constant --global --block 64", "--input v.npy"],
+        one: Some("--gamma --constant"),
+    },
+    Lab { name: "table", size: "--size 300", own: &["--step 0.5 --accurate --fast --block 64"], one: Some("--fast") },
+    Lab {
+        name: "transpose",
+        size: "--rows 40 --cols 30",
+        own: &[
+            "--tile-width 32,33 --block 8,8 --block16 --pitched --naive --tiled --padded --batched --diagonal --phased \
+             --best --copy --multiprocessors 80",
+            "--input m.npy",
+        ],
+        one: Some("--tiled"),
+    },
+    Lab {
+        name: "matmul",
+        size: "--m 30 --n 20 --k 10",
+        own: &[
+            "--block 8,8 --pitched --naive --tiled16 --phased16 --tiled32 --registers --wide --async2 --async3 --best \
+             --multiprocessors 80",
+            "--input s.npy --input-b s.npy",
+        ],
+        one: Some("--naive"),
+    },
+    Lab {
+        name: "gram",
+        size: "--rows 20 --cols 30",
+        own: &[
+            "--pitched --tiled16 --padded16 --tiled32 --padded32 --phased32 --mirrored --registers --best \
+             --multiprocessors 80",
+            "--input m.npy",
+        ],
+        one: Some("--tiled16"),
+    },
+    Lab {
+        name: "reduce",
+        size: "--size 300",
+        own: &[
+            "--operation sum,min --type f32,i32 --block 64 --reduce1 --reduce2 --reduce3 --reduce4 --reduce5 --reduce6 \
+             --phased3 --phased6 --best --multiprocessors 80",
+            "--input v.npy",
+        ],
+        one: Some("--reduce3"),
+    },
+    Lab {
+        name: "dot",
+        size: "--size 300",
+        own: &[
+            "--block 64 --global --shared --best --linear --aligned --multiprocessors 80",
+            "--input v.npy --input-b v.npy",
+        ],
+        one: Some("--global --linear"),
+    },
+    Lab {
+        name: "rows",
+        size: "--rows 20 --cols 30",
+        own: &[
+            "--sum --mean --max --min --squares --column-means --global --shared --phased --best --linear --pitched \
+             --block 64 --multiprocessors 80",
+            "--all",
+            "--input m.npy",
+        ],
+        one: Some("--sum --global --linear"),
+    },
+    Lab {
+        name: "banks",
+        size: "--blocks 2 --rounds 2",
+        own: &["--pattern stride-1", "--stride 1,2", "--all", "--plot"],
+        one: Some("--pattern stride-1"),
+    },
+    Lab {
+        name: "shared",
+        size: "--size 3000",
+        own: &["--kilobytes 1,16 --static --dynamic --carveouts --block 64", "--all", "--input v.npy"],
+        one: Some("--static"),
+    },
+    Lab {
+        name: "texture",
+        size: "--size 32",
+        own: &["--linear --sampling --walks --made", "--all", "--input t.npy"],
+        one: None,
+    },
+];
+
+/// The flags that every lab has, and the exit code.
+const COMMON: [(&str, i32); 6] = [
+    ("--seed 2 --cache-config l1 --carveout 50 --time-limit 0.01 --format csv", 1),
+    (
+        "--once --counters --lines --hot 2 --picture --check all --memory-limit 512M --heap-limit 1M --output-limit 10M \
+         --step-limit 100000000 --fault-limit 10",
+        1,
+    ),
+    ("--once --counters --no-predict --format json", 1),
+    ("--once --predict --thread-registers 40 --format markdown", 1),
+    // Times are predicted, and nothing is computed.
+    ("--compare-models --format json", 0),
+    ("--report page.html --time-limit 0.01 --ptx best.ptx --ptx kernels.ptx", 1),
+];
+
+/// What `--output` and `--why` say of several variants.
+const SEVERAL: [&str; 2] =
+    ["error: --output: the variants have different results, such as ...", "error: --why: it explains one row; ..."];
+
+/// Flags of labs that have tests elsewhere.
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("peer", "peers.rs: with libraries"),
+    ("peer_library", "peers.rs"),
+    ("models", "only the simulator without a model compares models"),
+    ("plot", "plots.rs; most labs have none, and say so"),
+];
+
+const RUN: &str = "run it.ptx k --grid 1 --block 32 u32[16]";
+
+/// The other subcommands: the arguments, the exit code and what stands on the standard error.
+const OTHERS: &[(&str, i32, &str)] = &[
+    ("list", 0, ""),
+    ("list --format json", 0, ""),
+    ("check it.ptx --format csv", 0, ""),
+    ("check it.ptx --decoded k", 0, ""),
+    ("compare before.json before.json --report compared.html", 0, ""),
+    ("compare before.json before.json --format markdown", 0, ""),
+    ("devices --device auto", 0, ""),
+    ("devices --device gpu --format json --heap-limit 1M --output-limit 1M", 0, ""),
+    ("devices --device gpu --format csv --memory-limit 512M --step-limit 1000 --fault-limit 10", 0, ""),
+    ("completions bash", 0, ""),
+    ("man course", 0, ""),
+    // Those that the device has too little memory for say so; the others are wrong.
+    ("course --device gpu --time-limit 0.001 --seed 2", 1, ""),
+    ("course --device gpu --time-limit 0.001 --report course.html --format json", 1, ""),
+    ("course --device gpu --time-limit 0.001 --check none --ptx best.ptx --ptx kernels.ptx", 1, ""),
+    (
+        "course --device gpu --time-limit 0.001 --memory-limit 512M --heap-limit 1M --output-limit 10M \
+         --step-limit 100000000 --fault-limit 10",
+        1,
+        "",
+    ),
+    (
+        "course --device gpu --check race",
+        2,
+        "error: --check: only the simulator runs checks; give --device sim or --counters\n",
+    ),
+    ("--device gpu --time-limit 0.01 --print 0 --save 0=out.npy --bytes 1K --shared 1K --carveout 50", 0, ""),
+    ("--device gpu --once --cooperative --format json", 0, ""),
+    ("--device gpu --once --registers 40 --report run.html --format csv", 0, ""),
+    (
+        "run it.ptx k --device gpu --grid 4 --cluster 2 --block 32 u32[16] --once --then k --grid 1 --block 32 arg:0",
+        0,
+        "",
+    ),
+    (
+        "--device gpu --once --counters --no-predict --lines --hot 1 --picture --check all --memory-limit 512M \
+         --heap-limit 1M --output-limit 10M --step-limit 1000 --fault-limit 10",
+        0,
+        "",
+    ),
+    ("--device gpu --once --predict --why --thread-registers 40", 0, ""),
+    (
+        "run table.ptx k --device gpu --grid 1 --block 32 --once --set coefficients=f32[4]=ramp --print coefficients",
+        0,
+        "",
+    ),
+    (
+        "--device gpu --compare-models",
+        2,
+        "error: --compare-models: only labs have it; give --device sim:MODEL for each model\n",
+    ),
+];
+
+/// What only a simulator can do, and what the program says.
+const REFUSED: [(&str, &str); 5] = [
+    ("--lines", "error: --lines: a GPU has no counts by line; give --counters or --device sim\n"),
+    ("--picture", "error: --picture: a GPU shows no addresses; give --counters or --device sim\n"),
+    ("--check race", "error: --check: only the simulator runs checks; give --device sim or --counters\n"),
+    (
+        "--no-predict",
+        "error: --no-predict: a GPU is timed, not predicted; give --predict, too, or --device sim or sim:MODEL\n",
+    ),
+    (
+        "--thread-registers 40",
+        "error: --thread-registers: a GPU is timed, not predicted; give --predict, too, or --device sim or sim:MODEL\n",
+    ),
+];
+
+/// The folder of the fake driver, with the files that the rows name.
+fn files() -> &'static Path {
+    static FILES: LazyLock<()> = LazyLock::new(|| {
+        let write = |name: &str, shape: &[usize]| {
+            let ramp: Vec<f32> = (0..shape.iter().product::<usize>()).map(|i| i as f32 / 2048.0).collect();
+            host::npy::write(&folder().join(name), shape, &ramp).expect("the file is written");
+        };
+        write("v.npy", &[300]);
+        write("m.npy", &[20, 30]);
+        write("s.npy", &[30, 30]);
+        write("t.npy", &[32, 32]);
+        let put = |name: &str, text: &str| std::fs::write(folder().join(name), text).expect("the file is written");
+        put("kernels.ptx", kernels::PTX[0].text);
+        put("best.ptx", best_kernels::PTX[0].text);
+        put("table.ptx", crate::variables::VARIABLES);
+        let lab = "transpose --padded --rows 64 --cols 64 --device gpu --time-limit 0.01 --format json";
+        let run = on_fake_gpu(lab, "").output().expect("the program runs");
+        put("before.json", &String::from_utf8_lossy(&run.stdout));
+    });
+    LazyLock::force(&FILES);
+    folder()
+}
+
+/// Runs a row; returns what is wrong. `...` at the end of `errors` stands for the rest of a line.
+fn problem(arguments: &str, code: i32, errors: &str) -> Option<String> {
+    let mut command = on_fake_gpu(arguments, "");
+    command.current_dir(files()).env("FAKE_CUDA_MEMORY", (4 << 20).to_string());
+    let run = command.output().expect("the program runs");
+    let said = String::from_utf8_lossy(&run.stderr);
+    let says = match errors.strip_suffix("...") {
+        Some(begin) => said.starts_with(begin) && said.lines().count() == 1,
+        None => said == errors,
+    };
+    let as_expected = run.status.code() == Some(code) && says;
+    (!as_expected).then(|| format!("host {arguments}: {:?}, {said}", run.status.code()))
+}
+
+/// The flags that these command lines of a subcommand leave out.
+fn left_out(name: &str, rows: &[String]) -> Vec<String> {
+    let program = host::cli::command();
+    let command = program.find_subcommand(name).expect("the subcommand");
+    let mut given = BTreeSet::new();
+    for row in rows {
+        let words = std::iter::once("host").chain(row.split_whitespace());
+        let matches = program.clone().try_get_matches_from(words).unwrap_or_else(|error| panic!("{row}: {error}"));
+        let (_, matches) = matches.subcommand().expect("a subcommand");
+        let is_given = |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        given.extend(matches.ids().filter(is_given).map(|id| id.to_string()));
+    }
+    let all = command.get_arguments().map(|argument| argument.get_id().to_string());
+    all.filter(|id| id != "help" && !given.contains(id)).collect()
+}
+
+#[test]
+fn every_flag_of_every_lab_runs_on_a_gpu() {
+    let names: Vec<_> = host::labs::ALL.iter().map(|lab| lab.name).collect();
+    assert_eq!(LABS.map(|lab| lab.name).to_vec(), names, "a row for each lab");
+    files();
+    let problems_of = |labs: &[Lab]| {
+        let mut problems = Vec::new();
+        for Lab { name, size, own, one } in labs {
+            let mut rows: Vec<(String, i32, &str)> = Vec::new();
+            for flags in *own {
+                let size = if flags.contains("--input") { "" } else { size };
+                rows.push((format!("{name} --device gpu --once --counters {size} {flags}"), 1, ""));
+            }
+            rows.extend(COMMON.map(|(flags, code)| (format!("{name} --device gpu {size} {flags}"), code, "")));
+            let (one, said) = match one {
+                Some(one) => (*one, ["note: out.npy holds a wrong result\n", ""]),
+                None => ("", SEVERAL),
+            };
+            for (flags, said) in ["--once --output out.npy", "--once --predict --why"].into_iter().zip(said) {
+                let code = if said.starts_with("error") { 2 } else { 1 };
+                rows.push((format!("{name} --device gpu {size} {one} {flags}"), code, said));
+            }
+            problems.extend(rows.iter().filter_map(|(arguments, code, said)| problem(arguments, *code, said)));
+            let lines: Vec<String> = rows.into_iter().map(|(arguments, ..)| arguments).collect();
+            let left = left_out(name, &lines);
+            let left = left.iter().filter(|id| ELSEWHERE.iter().all(|(elsewhere, _)| elsewhere != id));
+            problems.extend(left.map(|id| format!("no row of {name} has the flag {id}")));
+        }
+        problems
+    };
+    let parts = LABS.chunks(LABS.len().div_ceil(4));
+    let problems: Vec<String> = std::thread::scope(|scope| {
+        let threads: Vec<_> = parts.map(|labs| scope.spawn(move || problems_of(labs))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
+    });
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn every_other_command_runs_on_a_gpu() {
+    let rows: Vec<(String, i32, &str)> = OTHERS
+        .iter()
+        .map(|&(arguments, code, said)| match arguments.starts_with("--") {
+            true => (format!("{RUN} {arguments}"), code, said),
+            false => (arguments.to_owned(), code, said),
+        })
+        .collect();
+    let mut problems: Vec<_> =
+        rows.iter().filter_map(|(arguments, code, said)| problem(arguments, *code, said)).collect();
+    let program = host::cli::command();
+    let labs = |name: &str| LABS.iter().any(|lab| lab.name == name);
+    for command in program.get_subcommands().map(|command| command.get_name()).filter(|name| !labs(name)) {
+        let begins = |arguments: &&String| arguments.split_whitespace().next() == Some(command);
+        let lines: Vec<String> = rows.iter().map(|(arguments, ..)| arguments).filter(begins).cloned().collect();
+        problems.extend(left_out(command, &lines).iter().map(|id| format!("no row of {command} has {id}")));
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn what_only_a_simulator_does_is_refused_on_a_gpu() {
+    let lab = "transpose --padded --rows 64 --cols 64 --device gpu";
+    for command in [lab.to_owned(), format!("{RUN} --device gpu")] {
+        for (flags, said) in REFUSED {
+            assert_eq!(problem(&format!("{command} {flags}"), 2, said), None);
+        }
+    }
+}
+
+/// `course` asked each lab for what only a simulator has, so that on a GPU each said no.
+#[test]
+fn the_course_runs_each_lab_on_a_gpu() {
+    let mut command = on_fake_gpu("course --device gpu --time-limit 0.001 --format json", "");
+    command.env("FAKE_CUDA_MEMORY", (64 << 20).to_string());
+    let run = command.assert().code(1);
+    let report: serde_json::Value = serde_json::from_slice(&run.get_output().stdout).expect("JSON");
+    for lab in report["labs"].as_array().expect("a list") {
+        // Too large for the fake GPU, or wrong, because its kernels do nothing.
+        let is_large = lab["error"].as_str().is_some_and(|error| error.contains("but device Fake GPU has"));
+        let is_wrong = lab["error"].is_null() && lab["wrong"] != serde_json::json!([]);
+        assert!(lab["lab"] == "devices" || is_large || is_wrong, "{lab}");
+    }
+    assert!(report["labs"].as_array().is_some_and(|labs| labs.iter().any(|lab| lab["wrong"] != serde_json::json!([]))));
+}
