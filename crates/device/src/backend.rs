@@ -44,6 +44,13 @@ pub trait Backend {
     /// Copies from the device to the host, after all launches.
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<()>;
 
+    /// Which of `count` elements of `element` bytes, one after the other from `address` on, have a
+    /// byte that nothing has written; nothing if none has, or if it is not known: only the
+    /// simulator knows it, and only if all launches had the check of uninitialised memory.
+    fn unwritten(&self, _address: u64, _element: u64, _count: usize) -> Vec<bool> {
+        Vec::new()
+    }
+
     /// Sets `length` bytes to `value`.
     fn fill(&self, address: u64, length: u64, value: u8) -> Result<()>;
 

@@ -117,6 +117,14 @@ impl<T: Pod> Buffer<T> {
         self.allocation.backend.read(self.address(), bytemuck::cast_slice_mut(data))
     }
 
+    /// Which of the elements of `bytes` bytes that the buffer holds have a byte that neither the
+    /// host nor a kernel has written; nothing if none has, or if the device does not know. The
+    /// simulator does, if all launches had the check `init`.
+    pub fn unwritten(&self, bytes: usize) -> Vec<bool> {
+        let count = (self.length * size_of::<T>()).checked_div(bytes).unwrap_or(0);
+        self.allocation.backend.unwritten(self.address(), bytes as u64, count)
+    }
+
     /// Sets every byte to `value`.
     pub fn fill_bytes(&mut self, value: u8) -> Result<()> {
         match self.bytes() {

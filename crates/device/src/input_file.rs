@@ -22,6 +22,9 @@ pub struct Kind {
     /// Why a stream that begins with these bytes is something else, if it is. Called after each
     /// chunk, whose bytes begin at the index. A file that is not text may never end.
     pub refuses: fn(&[u8], usize) -> Option<&'static str>,
+    /// What a file that begins with these bytes is, if it is something else that users confuse with
+    /// it, and what to do.
+    pub other: fn(&[u8]) -> Option<&'static str>,
 }
 
 impl Kind {
@@ -60,6 +63,9 @@ impl Kind {
             if bytes.len() == before {
                 return self.text(name, bytes);
             }
+            if let Some(other) = (self.other)(&bytes).filter(|_| before == 0) {
+                return Err(self.error(name, other));
+            }
             // Text may end with one, but does not go on after it.
             zero = zero.or_else(|| Some(before + bytes[before..].iter().position(|&byte| byte == 0)?));
             if zero.is_some_and(|zero| zero == 0 || !bytes[zero + 1..].trim_ascii().is_empty()) {
@@ -72,6 +78,9 @@ impl Kind {
     }
 
     fn text(self, name: &str, bytes: Vec<u8>) -> Result<String> {
+        if let Some(other) = (self.other)(&bytes) {
+            return Err(self.error(name, other));
+        }
         if bytes.starts_with(b"\xef\xbb\xbf") {
             return Err(self.error(name, "it begins with a byte order mark; save it as UTF-8 without one"));
         }

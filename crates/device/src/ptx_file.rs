@@ -26,7 +26,37 @@ const PTX: Kind = Kind {
         }
         (bytes.len() > u32::MAX as usize).then_some("it is longer than 4 GiB")
     },
+    other: other_output,
 };
+
+/// What else a compiler of CUDA reads or writes, by the first bytes, and how to come to PTX.
+fn other_output(bytes: &[u8]) -> Option<&'static str> {
+    // The machine of an ELF file is at byte 18; this one is a GPU.
+    const GPU: [u8; 2] = [190, 0];
+    let begins = |with: &[u8]| bytes.starts_with(with);
+    if begins(b"\x7fELF") && bytes.get(18..20) == Some(&GPU) {
+        return Some("it is a cubin, with the instructions of one GPU; `nvcc -ptx -lineinfo k.cu` makes PTX");
+    }
+    if begins(b"\x50\xed\x55\xba") {
+        return Some(
+            "it is a fatbin; `cuobjdump -ptx FILE` prints its PTX if it has any, and `nvcc -ptx -lineinfo k.cu` makes PTX",
+        );
+    }
+    if begins(b"\x7fELF") || begins(b"!<arch>\n") {
+        return Some(
+            "it is an object file, a library or a program; `cuobjdump -ptx FILE` prints its PTX if it has any, and \
+             `nvcc -ptx -lineinfo k.cu` makes PTX",
+        );
+    }
+    if begins(b"BC\xc0\xde") {
+        return Some("it is LLVM bitcode; `llc -march=nvptx64 -mcpu=sm_75` makes PTX");
+    }
+    let has = |word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
+    if has("__global__") && !has(".version") {
+        return Some("it is CUDA C++; `nvcc -ptx -lineinfo FILE` makes PTX");
+    }
+    None
+}
 
 /// A PTX text that a user names. Clones share the text.
 #[derive(Clone)]
@@ -101,6 +131,29 @@ impl PtxFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_else_compilers_write_is_named_with_the_way_to_ptx() {
+        let elf = |machine: u8| [&b"\x7fELF\x02\x01\x01"[..], &[0; 11], &[machine, 0], &[0; 44]].concat();
+        for (bytes, what, advice) in [
+            (elf(190), "a cubin", "`nvcc -ptx -lineinfo k.cu`"),
+            (elf(62), "an object file", "`cuobjdump -ptx FILE`"),
+            (b"!<arch>\nk.o/".to_vec(), "a library", "`cuobjdump -ptx FILE`"),
+            (b"\x50\xed\x55\xba\x01\0\x10\0".to_vec(), "a fatbin", "`cuobjdump -ptx FILE`"),
+            (b"BC\xc0\xde5\x14".to_vec(), "LLVM bitcode", "`llc -march=nvptx64"),
+            (b"__global__ void k() {}\n".to_vec(), "CUDA C++", "`nvcc -ptx -lineinfo FILE`"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("k");
+            std::fs::write(&file, &bytes).unwrap();
+            for error in [PTX.read(&file), PTX.read_stream("k", &*bytes)] {
+                let error = error.unwrap_err().to_string();
+                assert!(error.contains("k: is not PTX: it is ") && error.contains(what), "{error}");
+                assert!(error.contains(advice) && error.lines().count() == 1, "{error}");
+            }
+        }
+        assert_eq!(other_output(b".version 8.0\n// __global__ void k()\n"), None);
+    }
 
     #[test]
     fn a_stream_is_read_to_its_end_or_refused() {

@@ -233,6 +233,10 @@ impl Backend for Simulator {
         self.memory.borrow().read(address, bytes).map_err(|error| self.memory_error("a copy from the device", error))
     }
 
+    fn unwritten(&self, address: u64, element: u64, count: usize) -> Vec<bool> {
+        self.memory.borrow().unwritten(address, element, count)
+    }
+
     fn predict_only(&self) {
         self.predicts_only.set(true);
     }
@@ -322,7 +326,8 @@ impl Backend for Simulator {
         let program = self.program_of(kernel)?;
         program.launch(&self.memory.borrow(), &launch).map(Some).map_err(|error| match error {
             LaunchError::Trap(trap) => {
-                let mut fault = one_line(&with_shown_names(&trap).to_string());
+                let trap = with_shown_names(&trap);
+                let mut fault = one_line(&trap.to_string());
                 fault += waiting_advice(&trap.kind, config);
                 fault += self.limits.advice(&trap.kind);
                 if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
@@ -330,7 +335,7 @@ impl Backend for Simulator {
                     fault += "; with checks, blocks run one after another, and one that waits for a later one never ends: give --check \
                               none";
                 }
-                Error::Fault { kernel: kernel.to_owned(), fault, trap: Some(trap) }
+                Error::Fault { kernel: kernel.to_owned(), fault, trap: Some(Box::new(trap)) }
             }
             other => Error::Simulator { doing: "the launch".to_owned(), problem: one_line(&other.to_string()) },
         })

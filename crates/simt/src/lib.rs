@@ -87,6 +87,7 @@ mod metric;
 mod model;
 mod order;
 mod output;
+mod own_code;
 mod program;
 mod report;
 mod request;
@@ -118,7 +119,7 @@ pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime
 pub use report::{InstructionReport, Report};
 pub use request::{Ask, Piece, Request, RequestedMemory, Service, Unit, Watch};
 pub use sanitizer::{Checks, Conflict, Finding, FindingKind, MapFence, ProductPart, RaceScope};
-pub use site::{AccessAction, Site, SourcePosition};
+pub use site::{AccessAction, Site, SourcePosition, own_frame};
 pub use tensor_map::{
     Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
     Traversal,

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::own_code::is_library;
+
 /// A place in the source program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePosition {
@@ -41,6 +43,20 @@ pub struct Site {
     pub block: [u32; 3],
     /// The thread in its block: x, y, z.
     pub thread: [u32; 3],
+}
+
+/// Which frame of an inlined call, innermost first, is the reader's own code: the innermost that
+/// is not a library's, such as a header of the toolkit. `None` without frames.
+pub fn own_frame(frames: &[SourcePosition]) -> Option<usize> {
+    let kernels = &frames.last()?.file;
+    frames.iter().position(|frame| !is_library(&frame.file, kernels))
+}
+
+impl Site {
+    /// The position in the reader's own code: see [`own_frame`].
+    pub fn position(&self) -> Option<&SourcePosition> {
+        self.source.get(own_frame(&self.source)?)
+    }
 }
 
 impl fmt::Display for AccessAction {

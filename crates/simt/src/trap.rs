@@ -5,7 +5,7 @@ mod message;
 
 use ptx::Space;
 
-use crate::site::{AccessAction, SourcePosition};
+use crate::site::{AccessAction, SourcePosition, own_frame};
 use crate::{AccessFaultKind, Finding, FreeFault, MbarrierFault, TensorFault, TextureFault};
 
 /// A fault that stopped a launch.
@@ -40,6 +40,13 @@ pub struct Trap {
     pub lane: u32,
     /// What the checks of the launch had found until then.
     pub findings: Vec<Finding>,
+}
+
+impl Trap {
+    /// The position in the reader's own code: see [`own_frame`].
+    pub fn position(&self) -> Option<&SourcePosition> {
+        self.source.get(own_frame(&self.source)?)
+    }
 }
 
 /// Why some threads never reach a barrier.

@@ -12,8 +12,11 @@ use wording::{one_line, printable};
 /// The longest report that is read from a stream, which may never end. A lab's report has some kilobytes.
 const LONGEST: usize = 256 << 20;
 
-const JSON: Kind =
-    Kind { name: "JSON", refuses: |bytes, _| (bytes.len() > LONGEST).then_some("it is longer than 256 MiB") };
+const JSON: Kind = Kind {
+    name: "JSON",
+    refuses: |bytes, _| (bytes.len() > LONGEST).then_some("it is longer than 256 MiB"),
+    other: |_| None,
+};
 
 /// The part of a lab's report that a comparison needs. Its fields are those of [`crate::report::LabReport`] as JSON.
 #[derive(Debug, Deserialize)]

@@ -207,6 +207,15 @@ impl Memory {
         Ok(())
     }
 
+    /// Which of `count` elements of `element` bytes each, one after the other from `address` on,
+    /// have a byte that neither the host nor a kernel has written; nothing if none has. Launches
+    /// without the check of uninitialised memory count as writes of everything.
+    pub fn unwritten(&self, address: u64, element: u64, count: usize) -> Vec<bool> {
+        let allocation = self.find_index(address).map(|index| &self.allocations[index]);
+        let allocation = allocation.filter(|allocation| !allocation.read_only);
+        allocation.map_or_else(Vec::new, |it| it.written.missing(address - it.span.address, element, count))
+    }
+
     /// Sets `bytes` bytes to `value`.
     pub fn fill(&mut self, address: u64, bytes: u64, value: u8) -> Result<(), MemoryError> {
         let (words, offset) = self.host_range(address, bytes)?;

@@ -123,6 +123,15 @@ impl Written {
         true
     }
 
+    /// Which of the elements of this size, one after the other from `offset` on, have a byte that
+    /// was not written; nothing if none has.
+    pub fn missing(&self, offset: u64, element: u64, count: usize) -> Vec<bool> {
+        if self.has(offset, element * count as u64) {
+            return Vec::new();
+        }
+        (0..count as u64).map(|index| !self.has(offset + index * element, element)).collect()
+    }
+
     /// Whether any byte of a range was written.
     pub fn has_any(&self, offset: u64, length: u64) -> bool {
         (offset..offset + length).any(|at| self.has(at, 1))

@@ -7,17 +7,22 @@ use ptx::{Function, Handle, Location, Module};
 
 use super::facts::facts;
 use crate::error::span_text;
+use crate::own_code::is_library;
 use crate::{InstructionInfo, SourceLine, SourcePosition};
+
+/// The most frames of an inlined call that are looked at.
+const DEEPEST: usize = 1000;
 
 /// What reports show of the instructions at these positions.
 pub(super) fn places(module: &Module, positions: &[(Handle<Function>, u32)]) -> Arc<[InstructionInfo]> {
     let mut names: HashMap<Handle<Function>, Arc<str>> = HashMap::new();
     let mut files: HashMap<usize, Arc<str>> = HashMap::new();
+    let mut libraries = HashMap::new();
     let mut list = Vec::with_capacity(positions.len());
     for &(handle, index) in positions {
         let function = &module.functions[handle];
         let Some(instruction) = function.body.as_ref().and_then(|body| body.get(index as usize)) else { continue };
-        let source = instruction.location.and_then(|location| blamed(module, location));
+        let source = instruction.location.and_then(|location| blamed(module, location, &mut libraries));
         list.push(InstructionInfo {
             function: names.entry(handle).or_insert_with(|| function.name.as_str().into()).clone(),
             text: span_text(module, instruction.span).into(),
@@ -35,27 +40,28 @@ pub(super) fn places(module: &Module, positions: &[(Handle<Function>, u32)]) -> 
     list.into()
 }
 
-/// The innermost position with a line: code without a line in its function may still belong to the
-/// line of an inlined call.
-fn blamed(module: &Module, location: Handle<Location>) -> Option<Location> {
-    // A chain has at most as many links as there are locations, unless the text makes it a cycle.
-    module.inline_chain(location).take(module.locations.len()).find(|place| place.line > 0)
+/// The frame that is the reader's own code, of those with a line: code without a line in its
+/// function may still belong to the line of an inlined call.
+fn blamed(module: &Module, location: Handle<Location>, known: &mut HashMap<[usize; 2], bool>) -> Option<Location> {
+    let frames = || module.inline_chain(location).take(DEEPEST).filter(|place| place.line > 0);
+    let kernels = frames().last()?.file;
+    let path = |file: Handle<ptx::SourceFile>| module.files[file].path.as_str();
+    frames().find(|place| {
+        let is_library = || is_library(path(place.file), path(kernels));
+        !*known.entry([place.file.index(), kernels.index()]).or_insert_with(is_library)
+    })
 }
 
 /// The source position of an instruction, then those of the calls that it was inlined through,
 /// innermost first.
 pub(crate) fn source(module: &Module, handle: Handle<Function>, index: u32) -> Vec<SourcePosition> {
     let body = module.functions[handle].body.as_deref().unwrap_or_default();
-    let mut next = body.get(index as usize).and_then(|instruction| instruction.location);
-    let mut positions = Vec::new();
-    // A chain has at most as many links as there are locations, unless the text makes it a cycle.
-    for _ in 0..module.locations.len() {
-        let Some(location) = next else { break };
-        let Location { file, line, column, inlined_at } = module.locations[location];
-        if line > 0 {
-            positions.push(SourcePosition { file: module.files[file].path.clone(), line, column });
-        }
-        next = inlined_at;
-    }
-    positions
+    let location = body.get(index as usize).and_then(|instruction| instruction.location);
+    let frames = location.into_iter().flat_map(|location| module.inline_chain(location)).take(DEEPEST);
+    let position = |Location { file, line, column, .. }: Location| SourcePosition {
+        file: module.files[file].path.clone(),
+        line,
+        column,
+    };
+    frames.filter(|place| place.line > 0).map(position).collect()
 }

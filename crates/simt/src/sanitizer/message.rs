@@ -196,7 +196,7 @@ impl fmt::Display for FindingKind {
 impl fmt::Display for Site {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "thread {} of block {}", Triple(self.thread), Triple(self.block))?;
-        if let Some(source) = self.source.first() {
+        if let Some(source) = self.position() {
             write!(formatter, ", {source}")?;
         }
         write!(formatter, ", line {} of the PTX: `{}`", self.ptx_line, self.instruction)

@@ -81,7 +81,7 @@ impl fmt::Display for TrapKind {
             ),
             TrapKind::Texture(fault) => write!(formatter, "{fault}"),
             TrapKind::Tensor(fault) => write!(formatter, "{fault}"),
-            TrapKind::TrapInstruction => write!(formatter, "trap instruction (a panic, usually)"),
+            TrapKind::TrapInstruction => write!(formatter, "trap instruction"),
             TrapKind::NotCooperative => {
                 write!(formatter, "trap instruction: `grid.sync()` of cooperative groups needs a cooperative launch")
             }
@@ -127,11 +127,25 @@ impl fmt::Display for TrapKind {
             TrapKind::InvalidMbarrier { address, fault } => {
                 write!(formatter, "mbarrier at shared address {address:#x}: {fault}")
             }
-            TrapKind::PhaseNeverComplete { address, arrivals, bytes } => write!(
-                formatter,
-                "the phase of the mbarrier at shared address {address:#x} never completes: it waits for {arrivals} more \
-                 arrivals and {bytes} more bytes"
-            ),
+            TrapKind::PhaseNeverComplete { address, arrivals, bytes } => {
+                let several = |count: u32, what: &str| match count {
+                    1 => format!("1 {what}"),
+                    count => format!("{count} {what}s"),
+                };
+                write!(formatter, "the phase of the mbarrier at shared address {address:#x} never completes: it ")?;
+                if *arrivals > 0 || *bytes == 0 {
+                    write!(formatter, "waits for {}", several(*arrivals, "more arrival"))?;
+                }
+                let and = if *arrivals > 0 { " and " } else { "" };
+                match (bytes.unsigned_abs(), *bytes < 0) {
+                    (0, _) => Ok(()),
+                    (more, false) if *arrivals > 0 => write!(formatter, "{and}{}", several(more, "more byte")),
+                    (more, false) => write!(formatter, "waits for {}", several(more, "more byte")),
+                    (beyond, true) => {
+                        write!(formatter, "{and}has received {} beyond those expected", several(beyond, "byte"))
+                    }
+                }
+            }
             TrapKind::CallDepth { limit } => write!(formatter, "calls nested more than {limit} deep"),
             TrapKind::LocalMemory { needed, limit } => {
                 write!(formatter, "{needed} bytes of local memory per thread, but the limit is {limit}")
@@ -146,11 +160,26 @@ impl fmt::Display for TrapKind {
     }
 }
 
+impl Trap {
+    /// What happened, without where. What a trap instruction means depends on the language.
+    pub fn what(&self) -> String {
+        let file = self.position().map(|position| position.file.as_str()).unwrap_or_default();
+        let meaning = match (&self.kind, file.rsplit('.').next()) {
+            (TrapKind::TrapInstruction, Some("rs")) => " (a panic, usually)",
+            (TrapKind::TrapInstruction, Some("cu" | "cuh" | "h" | "hpp" | "cpp" | "cc" | "c")) => {
+                " (`__trap()`, usually)"
+            }
+            _ => "",
+        };
+        format!("{}{meaning}", self.kind)
+    }
+}
+
 impl fmt::Display for Trap {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "kernel `{}`: {}", self.kernel, self.kind)?;
+        write!(formatter, "kernel `{}`: {}", self.kernel, self.what())?;
         write!(formatter, "; thread {} of block {}", Triple(self.thread), Triple(self.block))?;
-        if let Some(source) = self.source.first() {
+        if let Some(source) = self.position() {
             write!(formatter, ", {source}")?;
         }
         if self.function != self.kernel {
