@@ -23,7 +23,7 @@ use crate::progress::Progress;
 use crate::report::{self, Exhibit, Format, LabReport};
 use crate::run::Results;
 use crate::until_closed::UntilClosed;
-use crate::{check, compare_times, course, labs, listing, manual, messages, run};
+use crate::{check, compare_times, course, faults, labs, listing, manual, messages, run};
 
 /// The flag of every subcommand.
 #[derive(Args, Clone, Debug)]
@@ -126,7 +126,10 @@ fn exit_code(result: Result<bool>) -> u8 {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(error) => {
-            print_error(&error.to_string());
+            match faults::trap_text(&error) {
+                Some(text) => messages::write(&text),
+                None => print_error(&error.to_string()),
+            }
             error.exit_code()
         }
     }

@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 /// Longer files are not read.
 const LONGEST_FILE: u64 = 16 << 20;
 
+/// What to do about PTX that names no source lines.
+pub(crate) const LINES_BY_COMPILERS: &str =
+    "The PTX names no lines of its source: nvcc writes them with -lineinfo, clang with -gline-tables-only.";
+
 /// The workspace that this program was built in.
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 

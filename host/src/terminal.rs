@@ -8,6 +8,15 @@ const NARROWEST: usize = 40;
 
 /// Columns of the standard output: `COLUMNS` if it is set, else the terminal's, else 100.
 pub(crate) fn width() -> usize {
+    width_of(output_columns)
+}
+
+/// The same of the standard error.
+pub(crate) fn width_of_messages() -> usize {
+    width_of(error_columns)
+}
+
+fn width_of(measured: impl FnOnce() -> Option<usize>) -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     asked.filter(|&columns| columns > 0).or_else(measured).unwrap_or(wording::WIDTH).max(NARROWEST)
 }
@@ -30,14 +39,26 @@ pub(crate) fn paint() -> Paint {
 
 /// Columns of the terminal that the standard output is.
 #[cfg(not(target_family = "wasm"))]
-fn measured() -> Option<usize> {
-    use std::io::{IsTerminal, stdout};
-    let terminal = stdout().is_terminal().then(|| terminal_size::terminal_size_of(stdout())).flatten();
-    terminal.map(|(terminal_size::Width(columns), _)| usize::from(columns))
+fn output_columns() -> Option<usize> {
+    let (terminal_size::Width(columns), _) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some(columns.into())
+}
+
+/// Columns of the terminal that the standard error is.
+#[cfg(not(target_family = "wasm"))]
+fn error_columns() -> Option<usize> {
+    let (terminal_size::Width(columns), _) = terminal_size::terminal_size_of(std::io::stderr())?;
+    Some(columns.into())
 }
 
 /// There is no terminal.
 #[cfg(target_family = "wasm")]
-fn measured() -> Option<usize> {
+fn output_columns() -> Option<usize> {
+    None
+}
+
+/// There is no terminal.
+#[cfg(target_family = "wasm")]
+fn error_columns() -> Option<usize> {
     None
 }

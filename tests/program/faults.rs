@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::{fails, host, output, variant};
+use crate::{fails, host, one_error, output, variant};
 
 /// The labs' kernels with a mistake in one of them: in the text of `kernel`, `what` is replaced by `by`.
 pub fn mistaken(kernel: &str, what: &str, by: &str) -> (tempfile::TempDir, PathBuf) {
@@ -109,7 +109,7 @@ fn a_trap_of_a_lab_s_kernel_is_in_the_json() {
             let (rows, error) = (&run.get_output().stdout, &run.get_output().stderr);
             let (rows, error) = (String::from_utf8_lossy(rows), String::from_utf8_lossy(error));
             assert!(rows.contains(completed) && rows.contains(stopped), "{rows}");
-            assert!(error.starts_with("error: kernel `transpose_padded`: ") && error.lines().count() == 1, "{error}");
+            assert!(one_error(&error).starts_with("error: kernel `transpose_padded`: "), "{error}");
         }
         let report = json_of(lab(checks), 1);
         assert_eq!(variant(&report, "tiled")["correct"], true);

@@ -5,7 +5,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use serde_json::{Value, json};
 
-use crate::{fails, files_in, host};
+use crate::{fails, files_in, host, one_error};
 
 /// A sum in two steps: sums of blocks of 64, and the sum of these by one thread, which a variable scales.
 const SUM: &str = "\
@@ -152,10 +152,7 @@ fn a_fault_ends_the_launches_and_is_reported_with_its_number() {
     let stopped = format!("{arguments} --check none");
     let command = run(folder.path(), &stopped).assert().code(1);
     let error = String::from_utf8_lossy(&command.get_output().stderr).into_owned();
-    assert!(
-        error.starts_with("error: launch 1: kernel `total`: out of bounds") && error.lines().count() == 1,
-        "{error}"
-    );
+    assert!(one_error(&error).starts_with("error: launch 1: kernel `total`: out of bounds"), "{error}");
     let text = String::from_utf8_lossy(&command.get_output().stdout).into_owned();
     assert!(text.starts_with("Launch 0:\nblock_sums") && text.ends_with("\n\nLaunch 1: total was stopped\n"), "{text}");
     let found = json_of(run(folder.path(), &stopped), 1);

@@ -19,11 +19,13 @@ mod formats;
 #[cfg(target_os = "linux")]
 mod gpu;
 mod hostile;
+mod inlined;
 mod launches;
 mod limits;
 mod manual;
 mod models;
 mod names;
+mod numbers;
 #[cfg(target_os = "linux")]
 mod peers;
 mod pictures;
@@ -43,6 +45,7 @@ mod tensors;
 mod textures;
 mod time_set;
 mod together;
+mod unwritten;
 mod variables;
 
 use std::path::{Path, PathBuf};
@@ -76,17 +79,27 @@ fn variant<'a>(report: &'a Value, name: &str) -> &'a Value {
     variants.iter().find(|variant| variant["name"] == name).unwrap_or_else(|| panic!("no variant {name}: {report}"))
 }
 
-/// Expects one line that begins with `error: ` and contains each of `parts`, no other output, and exit code `code`.
+/// Expects one error that contains each of `parts`, no other output, and exit code `code`.
 fn fails(mut command: Command, code: i32, parts: &[&str]) {
     let run = command.assert().code(code);
     let output = run.get_output();
-    let line = String::from_utf8_lossy(&output.stderr);
     assert!(output.stdout.is_empty(), "{command:?} printed {}", String::from_utf8_lossy(&output.stdout));
-    assert_eq!(line.lines().count(), 1, "{command:?}: {line}");
-    assert!(line.starts_with("error: "), "{command:?}: {line}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let line = one_error(&text);
     for part in parts {
-        assert!(line.contains(part), "{command:?} does not say '{part}': {line}");
+        assert!(line.contains(part) || text.contains(part), "{command:?} does not say '{part}': {text}");
     }
+}
+
+/// The only error in what the program wrote to the standard error, on one line. A trap on the
+/// simulator has further lines, which are indented, and none is longer than 100 columns.
+fn one_error(text: &str) -> String {
+    let mut lines = text.lines();
+    assert!(lines.next().is_some_and(|line| line.starts_with("error: ")), "{text}");
+    let is_indented = |line: &str| line.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(' ');
+    let of_trap = |line: &str| is_indented(line) && text.contains("\n  --> ") && line.chars().count() <= 100;
+    assert!(lines.all(of_trap), "{text}");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The names of the files in a folder.

@@ -255,7 +255,7 @@ fn what_does_not_fit_is_one_line() {
         ("endless --grid 1 --block 32 u32:1", &["takes no arguments", "1 was given"]),
         ("add --grid 1 --block 32 u32[4] i64:1 u32:4", &["parameter 1 (s32 value) has 4 bytes", "i64:1, has 8"]),
         ("add --grid 1 --block 32 u32:4 i32:1 u32:4", &["parameter 0", "8 bytes"]),
-        ("add --grid 1 --block 32 u32[4] -7 u32:4", &["-7", "u32:5"]),
+        ("add --grid 1 --block 32 u32[4] seven u32:4", &["seven", "u32:5"]),
         ("add --grid 1 --block 32 u32[4]=1,2 i32:1 u32:4", &["2 values do not fill 4 elements"]),
         ("add --grid 1 --block 32 @no-such.npy i32:1 u32:4", &["no-such.npy", "cannot be opened"]),
         ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --print 1", &["--print", "i32:1, is not a buffer"]),

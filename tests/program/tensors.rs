@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::{fails, host, output};
+use crate::{fails, host, one_error, output};
 
 /// The kernels of the simulator's own tests: a map, coordinates, bytes of the box, its target, words to read, results.
 const LOADS: &str = "run ../crates/simt/tests/filetests/tensors.ptx";
@@ -60,7 +60,7 @@ fn what_is_no_tensor_is_one_line() {
     fails(wrong, 1, &["a box that begins at element 2 of 4 bytes each"]);
     let wrong = load("tensor:f32[8x4x2],box:4x2x1").assert().code(1);
     let error = String::from_utf8_lossy(&wrong.get_output().stderr).into_owned();
-    assert!(error.contains("an instruction for 2 dimensions, but a tensor map of 3"), "{error}");
+    assert!(one_error(&error).contains("an instruction for 2 dimensions, but a tensor map of 3"), "{error}");
     let found = load("tensor:f32[8x4],box:4x2=uninit").assert().code(1);
     let error = String::from_utf8_lossy(&found.get_output().stderr).into_owned();
     assert!(error.contains("from global memory"), "{error}");

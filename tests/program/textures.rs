@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::{fails, host, output};
+use crate::{fails, host, one_error, output};
 
 /// The kernels of the simulator's own tests: a texture or surface, coordinates, results.
 const KERNELS: &str = "run ../crates/simt/tests/data/textures.ptx";
@@ -63,5 +63,5 @@ fn what_is_no_texture_is_one_line() {
     // The wrong shape is the kernel's fault.
     let wrong = host(&format!("{kernel} tex3d:f32[4x4x4] f32[4] f32[4]")).assert().code(1);
     let error = String::from_utf8_lossy(&wrong.get_output().stderr).into_owned();
-    assert!(error.contains("a .2d instruction on an object of 3 dimensions"), "{error}");
+    assert!(one_error(&error).contains("a .2d instruction on an object of 3 dimensions"), "{error}");
 }

@@ -2,7 +2,8 @@
 
 use device::Error;
 use serde::Serialize;
-use simt::{AllocationSpan, Finding, SourcePosition, Trap, TrapKind};
+use simt::{AllocationSpan, Finding, SourcePosition, Trap, TrapKind, own_frame};
+use wording::one_line;
 
 /// What the kernel did wrong, and where, as far as the device reports it. A GPU reports only the kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,6 +23,9 @@ pub struct Fault {
     pub file: Option<String>,
     /// The line in that file, from 1.
     pub line: Option<u32>,
+    /// If the instruction was inlined, the calls that it was inlined through, innermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<Frame>,
     /// The block: x, y, z.
     pub block: Option<[u32; 3]>,
     /// The thread in its block: x, y, z.
@@ -59,6 +63,9 @@ pub struct Other {
     /// As in [`Fault`].
     pub line: u32,
     /// As in [`Fault`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<Frame>,
+    /// As in [`Fault`].
     pub block: [u32; 3],
     /// As in [`Fault`].
     pub thread: [u32; 3],
@@ -68,9 +75,32 @@ pub struct Other {
     pub instruction: String,
 }
 
-/// File and line of an instruction: in the source, or in the PTX if that has no line information.
+/// A frame of an inlined call.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Frame {
+    /// The file.
+    pub file: String,
+    /// The line in it, from 1.
+    pub line: u32,
+    /// The column, from 1; 0 if the compiler did not say.
+    pub column: u32,
+}
+
+/// The frames of an instruction that was inlined, innermost first; none if it was not.
+fn frames(source: &[SourcePosition]) -> Vec<Frame> {
+    let frame = |SourcePosition { file, line, column }: &SourcePosition| Frame {
+        file: file.clone(),
+        line: *line,
+        column: *column,
+    };
+    if source.len() > 1 { source.iter().map(frame).collect() } else { Vec::new() }
+}
+
+/// File and line of an instruction: in the reader's own code, or in the PTX if that has no line
+/// information.
 fn place(source: &[SourcePosition], module: &str, ptx_line: u32) -> (String, u32) {
-    source.first().map_or((module.to_owned(), ptx_line), |source| (source.file.clone(), source.line))
+    let own = own_frame(source).map(|at| &source[at]);
+    own.map_or((module.to_owned(), ptx_line), |source| (source.file.clone(), source.line))
 }
 
 impl Fault {
@@ -89,11 +119,12 @@ impl Fault {
         Some(Self {
             kind: trap.map_or("gpu", |trap| kind_of(&trap.kind)),
             message: fault.clone(),
-            what: trap.map_or_else(|| fault.clone(), |trap| what(trap, fault)),
+            what: trap.map_or_else(|| fault.clone(), |trap| trap.what() + around(trap, fault).1),
             kernel: kernel.clone(),
             check: None,
             line: place.as_ref().map(|(_, line)| *line),
             file: place.map(|(file, _)| file),
+            frames: trap.map(|trap| frames(&trap.source)).unwrap_or_default(),
             block: trap.map(|trap| trap.block),
             thread: trap.map(|trap| trap.thread),
             address,
@@ -118,6 +149,7 @@ impl Fault {
             kernel: kernel.clone(),
             file: Some(file),
             line: Some(line),
+            frames: frames(&first.source),
             block: Some(first.block),
             thread: Some(first.thread),
             address: kind.address(),
@@ -131,6 +163,7 @@ impl Fault {
                 Other {
                     file,
                     line,
+                    frames: frames(&site.source),
                     block: site.block,
                     thread: site.thread,
                     ptx_line: site.ptx_line,
@@ -141,9 +174,10 @@ impl Fault {
     }
 }
 
-/// What stopped the kernel, with the advice that follows the trap's own text in a message.
-fn what(trap: &Trap, message: &str) -> String {
-    format!("{}{}", trap.kind, message.strip_prefix(&trap.to_string()).unwrap_or_default())
+/// What stands before and after the trap's own text in an error's message: which launch it was,
+/// and advice.
+pub(super) fn around<'m>(trap: &Trap, message: &'m str) -> (&'m str, &'m str) {
+    message.split_once(&one_line(&trap.to_string())).unwrap_or_default()
 }
 
 fn kind_of(kind: &TrapKind) -> &'static str {
@@ -219,7 +253,7 @@ mod tests {
         assert_eq!((fault.kind, fault.file.as_deref(), fault.line), ("trap", Some("k.rs"), Some(7)));
         assert_eq!((fault.ptx_line, fault.block, fault.thread), (Some(30), Some([1, 2, 3]), Some([4, 5, 6])));
         assert_eq!((fault.address, fault.width), (None, None));
-        assert_eq!(fault.what, trap.kind.to_string());
+        assert_eq!(fault.what, "trap instruction (a panic, usually)");
         let fault = of(&Trap { source: Vec::new(), ..trap });
         assert_eq!((fault.file.as_deref(), fault.line), (Some("k.ptx"), Some(30)));
     }

@@ -9,8 +9,9 @@ use device::{Error, Result};
 use simt::{Checks, Finding, Report, Trap};
 
 use crate::report::Format;
+use crate::terminal;
 
-pub use fault::{Allocation, Fault, Other};
+pub use fault::{Allocation, Fault, Frame, Other};
 
 /// The flag of every subcommand that launches kernels.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -89,7 +90,7 @@ impl Findings {
     /// Writes them to the standard error, because the standard output is for results. JSON has them already.
     pub fn print(&self, format: Format) {
         if format != Format::Json {
-            crate::messages::write(&text::of(self));
+            crate::messages::write(&text::of(self, terminal::width_of_messages()));
         }
     }
 
@@ -107,6 +108,14 @@ impl Findings {
             }
         }
         (!kernels.is_empty()).then_some(Error::Findings { kernels, count: self.list.len() })
+    }
+}
+
+/// The message of a trap on the simulator, in lines, with its source; `None` for other errors.
+pub(crate) fn trap_text(error: &Error) -> Option<String> {
+    match error {
+        Error::Fault { fault, trap: Some(trap), .. } => Some(text::of_trap(trap, fault, terminal::width_of_messages())),
+        _ => None,
     }
 }
 

@@ -1,88 +1,145 @@
-//! Findings as text: what happened, where, the source line, the other access, and how often. [`super`] calls it. Reads
-//! sources through [`crate::sources`] and returns text.
+//! Faults as text: what happened, where, the source line, the calls that inlined it, the other
+//! access, and how often. [`super`] calls it. Reads sources through [`crate::sources`] and returns
+//! text.
 
 use std::fmt::Write;
 
 use device::names;
-use simt::{Finding, Site};
-use wording::{WIDTH, printable};
+use simt::{AccessAction, Finding, Site, SourcePosition, Trap, own_frame};
+use wording::printable;
 
-use super::Findings;
-use crate::sources::Sources;
+use super::{Findings, fault};
+use crate::sources::{LINES_BY_COMPILERS, Sources};
 
-/// All findings, one below the other.
-pub(super) fn of(findings: &Findings) -> String {
-    let mut sources = Sources::default();
-    let mut text = String::new();
+/// The most frames of an inlined call that are shown on either side of the reader's own line.
+const MOST_FRAMES: usize = 4;
+
+/// All findings in this many columns, one below the other.
+pub(super) fn of(findings: &Findings, width: usize) -> String {
+    let mut page = Page::new(width);
     for finding in &findings.list {
-        push(&mut text, finding, &mut sources);
-        text.push('\n');
+        page.finding(finding);
+        page.text.push('\n');
+    }
+    let nowhere = |finding: &Finding| finding.first.source.is_empty();
+    if !findings.list.is_empty() && findings.list.iter().all(nowhere) {
+        page.text += &(wording::wrapped(LINES_BY_COMPILERS, width, "", "") + "\n\n");
     }
     if findings.beyond > 0 {
-        let _ = writeln!(text, "{} more occurrences of other faults are not shown.", findings.beyond);
+        let _ = writeln!(page.text, "{} more occurrences of other faults are not shown.", findings.beyond);
     }
-    text
+    page.text
 }
 
-fn push(text: &mut String, finding: &Finding, sources: &mut Sources) {
-    let Finding { kind, first, second, count, kernel, module } = finding;
-    push_paragraph(text, "", "    ", &format!("fault[{}]: {kind}", kind.check()));
-    let does = |site: &Site| {
-        site.action.map_or("executes", |action| match action {
-            simt::AccessAction::Read => "reads",
-            simt::AccessAction::Write => "writes",
-            simt::AccessAction::Atomic => "updates",
-        })
-    };
-    push_site(text, first, module, sources);
-    note(text, &format!("{} {}: `{}`", who(first), does(first), first.instruction));
-    if let Some(second) = second {
-        push_site(text, second, module, sources);
-        note(text, &format!("before, {} {}: `{}`", who(second), does(second), second.instruction));
+/// The trap that stopped a kernel, in this many columns, with the error's message, which is the
+/// trap's on one line, with advice.
+pub(super) fn of_trap(trap: &Trap, message: &str, width: usize) -> String {
+    let mut page = Page::new(width);
+    let (launch, advice) = fault::around(trap, message);
+    page.paragraph("", "    ", &format!("error: {launch}kernel `{}`: {}{advice}", trap.kernel, trap.what()));
+    page.place(&trap.source, &trap.module, trap.ptx_line);
+    page.note(&format!("{}: `{}`", who(trap.thread, trap.block), trap.instruction));
+    if trap.function != trap.kernel {
+        page.note(&format!("in function `{}`", trap.function));
     }
-    let allocation = kind.allocation().zip(kind.address());
-    if let Some((allocation, address)) = allocation.filter(|(allocation, _)| second.is_some() && allocation.bytes > 0) {
-        let at = address.saturating_sub(allocation.address);
-        note(text, &format!("byte {at} of {} bytes at {:#x}", allocation.bytes, allocation.address));
+    match trap.source.is_empty() {
+        true => page.note(LINES_BY_COMPILERS),
+        false => page.note(&format!("{}:{}", trap.module, trap.ptx_line)),
     }
-    let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
-    note(text, &format!("in kernel `{}`, {times}", names::shown(kernel)));
+    page.text
 }
 
-fn who(site: &Site) -> String {
+fn who(thread: [u32; 3], block: [u32; 3]) -> String {
     let triple = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
-    format!("thread {} of block {}", triple(site.thread), triple(site.block))
+    format!("thread {} of block {}", triple(thread), triple(block))
 }
 
-/// The file and line, and the line's text if the source was found.
-fn push_site(text: &mut String, site: &Site, module: &str, sources: &mut Sources) {
-    let place = match site.source.first() {
-        Some(source) => source.to_string(),
-        None => format!("{module}:{}", site.ptx_line),
-    };
-    let _ = writeln!(text, "  --> {}", printable(&place));
-    let Some(source) = site.source.first() else { return };
-    sources.find(&source.file, module);
-    if let Some(line) = sources.line(&source.file, source.line) {
-        let number = source.line.to_string();
-        let code: String = printable(&line.trim().replace('\t', " ")).chars().take(WIDTH - number.len() - 5).collect();
-        let _ = writeln!(text, "{number:>4} | {code}");
+/// A text of faults that is being written, and the sources that it quotes.
+struct Page {
+    text: String,
+    sources: Sources,
+    width: usize,
+}
+
+impl Page {
+    fn new(width: usize) -> Self {
+        Self { text: String::new(), sources: Sources::default(), width }
     }
-}
 
-fn note(text: &mut String, note: &str) {
-    push_paragraph(text, "   = ", "     ", note);
-}
+    fn finding(&mut self, finding: &Finding) {
+        let Finding { kind, first, second, count, kernel, module } = finding;
+        self.paragraph("", "    ", &format!("fault[{}]: {kind}", kind.check()));
+        let does = |site: &Site| {
+            let does = site.action.map_or("executes", |action| match action {
+                AccessAction::Read => "reads",
+                AccessAction::Write => "writes",
+                AccessAction::Atomic => "updates",
+            });
+            format!("{} {does}: `{}`", who(site.thread, site.block), site.instruction)
+        };
+        self.place(&first.source, module, first.ptx_line);
+        self.note(&does(first));
+        if let Some(second) = second {
+            self.place(&second.source, module, second.ptx_line);
+            self.note(&format!("before, {}", does(second)));
+        }
+        let allocation = kind.allocation().zip(kind.address());
+        let known = |(allocation, _): &(simt::AllocationSpan, u64)| second.is_some() && allocation.bytes > 0;
+        if let Some((allocation, address)) = allocation.filter(known) {
+            let at = address.saturating_sub(allocation.address);
+            self.note(&format!("byte {at} of {} bytes at {:#x}", allocation.bytes, allocation.address));
+        }
+        let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
+        self.note(&format!("in kernel `{}`, {times}", names::shown(kernel)));
+    }
 
-fn push_paragraph(text: &mut String, first: &str, others: &str, words: &str) {
-    *text += &wording::wrapped(&printable(words), WIDTH, first, others);
-    text.push('\n');
+    /// The file and line in the reader's own code, the line's text if the source was found, and
+    /// the calls that were inlined there.
+    fn place(&mut self, frames: &[SourcePosition], module: &str, ptx_line: u32) {
+        let Some(own) = own_frame(frames) else {
+            let _ = writeln!(self.text, "  --> {}", printable(&format!("{module}:{ptx_line}")));
+            return;
+        };
+        let source = &frames[own];
+        let _ = writeln!(self.text, "  --> {}", printable(&source.to_string()));
+        self.sources.find(&source.file, module);
+        if let Some(line) = self.sources.line(&source.file, source.line) {
+            let number = source.line.to_string();
+            let room = self.width.saturating_sub(number.len().max(4) + 3);
+            let code: String = printable(&line.trim().replace('\t', " ")).chars().take(room).collect();
+            let _ = writeln!(self.text, "{number:>4} | {code}");
+        }
+        self.frames("which inlines", frames[..own].iter().rev());
+        self.frames("inlined at", frames[own + 1..].iter());
+    }
+
+    /// The frames on one side of the reader's own, the nearest first.
+    fn frames<'f>(&mut self, what: &str, frames: impl ExactSizeIterator<Item = &'f SourcePosition>) {
+        let more = frames.len().saturating_sub(MOST_FRAMES);
+        let mut shown: Vec<String> = frames.take(MOST_FRAMES).map(ToString::to_string).collect();
+        if more > 0 {
+            shown.push(format!("{more} more"));
+        }
+        if !shown.is_empty() {
+            self.note(&format!("{what} {}", shown.join(", ")));
+        }
+    }
+
+    fn note(&mut self, note: &str) {
+        self.paragraph("   = ", "     ", note);
+    }
+
+    fn paragraph(&mut self, first: &str, others: &str, words: &str) {
+        self.text += &wording::wrapped(&printable(words), self.width, first, others);
+        self.text.push('\n');
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simt::{AccessAction, AllocationSpan, Conflict, FindingKind, RaceScope, SourcePosition};
+    use simt::{AllocationSpan, Conflict, FindingKind, RaceScope};
+    use wording::WIDTH;
 
     #[test]
     fn both_parties_are_shown_within_a_hundred_columns() {
@@ -112,7 +169,7 @@ mod tests {
             second: Some(site(7, [0, 1, 0], AccessAction::Write)),
             count: 992,
         };
-        let text = of(&Findings { list: vec![finding], beyond: 3 });
+        let text = of(&Findings { list: vec![finding], beyond: 3 }, WIDTH);
         let expected = "\
 fault[race]: race in a block: read of 4 bytes at shared address 0x84 after another thread's write,
     with no barrier between them

@@ -57,6 +57,8 @@ pub struct LineFlags {
 pub struct Lines {
     rows: Vec<Line>,
     sources: Sources,
+    /// Whether the lines are those of the PTX, which names no source.
+    of_ptx: bool,
     /// Whether the lines are sorted, the worst first.
     sorted: bool,
     /// Whether the lines are listed. Otherwise there are only pictures.
@@ -151,6 +153,7 @@ impl Lines {
 
     fn of(counts: LineCounts, ptx: &str, hot: Option<u64>) -> Self {
         let LineCounts { by_source, by_ptx, ptx: texts, elsewhere, .. } = counts;
+        let of_ptx = by_source.is_empty() && !by_ptx.is_empty();
         let mut sources = Sources::default();
         for place in by_source.keys() {
             sources.find(&place.file, ptx);
@@ -166,7 +169,7 @@ impl Lines {
             rows.sort_by_key(|row| Reverse(row.counted.cost()));
             rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         }
-        Self { rows, sources, sorted: hot.is_some(), listed: true, pictured: Pictured::None, waited }
+        Self { rows, sources, of_ptx, sorted: hot.is_some(), listed: true, pictured: Pictured::None, waited }
     }
 }
 

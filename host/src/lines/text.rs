@@ -8,6 +8,7 @@ use wording::printable;
 use super::Lines;
 use super::counts::{Access, Counted, Kind, Memory};
 use super::listing::{Listed, ListedLine};
+use crate::sources::LINES_BY_COMPILERS;
 use crate::{terminal, units};
 
 pub(super) const TITLES: &str = concat!(
@@ -67,6 +68,9 @@ impl Lines {
                 push_waiting(&mut text, counted.waited / self.waited.max(f64::MIN_POSITIVE));
                 text += &self.pictures_of(line, counted, width, terminal::paint());
             }
+        }
+        if self.of_ptx {
+            text += &(wording::wrapped(LINES_BY_COMPILERS, width, "", "") + "\n");
         }
         for file in self.missing() {
             let advice = match Path::new(file).is_relative() {

@@ -16,6 +16,7 @@ use std::path::Path;
 
 use bytemuck::Pod;
 use device::{Error, Result};
+use half::f16;
 
 use self::header::{Header, Problem};
 
@@ -45,6 +46,7 @@ elements!(
     i16 "int16" "i2",
     i32 "int32" "i4",
     i64 "int64" "i8",
+    f16 "float16" "f2",
     f32 "float32" "f4",
     f64 "float64" "f8"
 );

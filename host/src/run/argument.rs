@@ -3,7 +3,8 @@
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |
-//! | `u32:5`, `i64:-1`, `f32:0.5` | the number: u8 to u64, i8 to i64, f32, f64 |
+//! | `u32:5`, `i64:-1`, `f32:0.5` | the number: u8 to u64, i8 to i64, f16 to f64, or C's names |
+//! | `5`, `-1`, `0.5` | the number, in the type that the kernel's parameter has: see `fit` |
 //! | `bytes:00ff10`, `bytes:{arg:0}{u32:5}` | a parameter that is a struct: see [`super::structure`] |
 //! | `f32[1024]` | the address of a buffer of 1024 zeros |
 //! | `f32[1024]=1.5` | the address of a buffer in which each element is 1.5 |
@@ -48,6 +49,8 @@ pub struct Argument {
 enum Kind {
     /// Bytes by value, and their type if they are a number.
     Value(Vec<u8>, Option<Type>),
+    /// A number whose type follows from the kernel's parameter: see [`Argument::as_number`].
+    Number(String),
     /// A buffer by address.
     Buffer {
         /// Type and length; `None` for the file's.
@@ -150,6 +153,8 @@ impl Argument {
     pub fn bytes(&self) -> usize {
         match &self.kind {
             Kind::Value(bytes, _) => bytes.len(),
+            // It becomes a value before this matters, unless the kernel has no such parameter.
+            Kind::Number(_) => 0,
             // `Again`: the argument that it refers to may have another size.
             Kind::Buffer { .. } | Kind::Object(..) | Kind::Again(..) => size_of::<u64>(),
             Kind::Tensor(tensor, _) => tensor.parameter_bytes(),
@@ -196,8 +201,31 @@ impl Argument {
         match &self.kind {
             Kind::Buffer { .. } | Kind::Object(..) => true,
             Kind::Tensor(tensor, _) => tensor.by_address,
-            Kind::Value(..) | Kind::Again(..) | Kind::Struct(_) => false,
+            Kind::Value(..) | Kind::Number(_) | Kind::Again(..) | Kind::Struct(_) => false,
         }
+    }
+
+    /// The number, if it has no type yet.
+    pub fn number(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Number(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number as one of this type.
+    ///
+    /// # Errors
+    ///
+    /// A message that says which numbers the type has.
+    pub fn as_number(&self, ty: Type) -> std::result::Result<Self, String> {
+        let bytes = ty.parse(&[&self.text])?.bytes().to_vec();
+        Ok(Self { kind: Kind::Value(bytes, Some(ty)), ..self.clone() })
+    }
+
+    /// Whether it is a file whose type and length the file itself decides.
+    pub fn is_bare_file(&self) -> bool {
+        matches!(self.kind, Kind::Buffer { shape: None, .. })
     }
 
     /// The type of the number, if it is one.
@@ -220,7 +248,7 @@ impl Argument {
             Kind::Buffer { offset, freed, contents, .. } => {
                 self.is_parameter && *offset == 0 && !freed && !matches!(contents, Contents::Unwritten)
             }
-            Kind::Object(..) | Kind::Tensor(..) | Kind::Again(..) | Kind::Struct(_) => false,
+            Kind::Number(_) | Kind::Object(..) | Kind::Tensor(..) | Kind::Again(..) | Kind::Struct(_) => false,
         }
     }
 
@@ -247,6 +275,7 @@ impl Argument {
     pub fn prepare(&self) -> Result<Prepared> {
         let (shape, offset, contents, freed) = match &self.kind {
             Kind::Value(bytes, _) => return Ok(Prepared::Value(bytes.clone())),
+            Kind::Number(_) => return Ok(Prepared::Value(Vec::new())),
             Kind::Again(id, offset) => return Ok(Prepared::Again(*id, *offset)),
             Kind::Struct(parts) => return Ok(Prepared::Struct(parts.clone())),
             Kind::Buffer { shape, offset, contents, freed } => (*shape, *offset, contents, *freed),
@@ -306,7 +335,7 @@ impl Argument {
     fn contents_mut(&mut self) -> Option<&mut Contents> {
         match &mut self.kind {
             Kind::Buffer { contents, .. } | Kind::Object(_, contents) | Kind::Tensor(_, contents) => Some(contents),
-            Kind::Value(..) | Kind::Again(..) | Kind::Struct(_) => None,
+            Kind::Value(..) | Kind::Number(_) | Kind::Again(..) | Kind::Struct(_) => None,
         }
     }
 }

@@ -141,6 +141,15 @@ impl DeviceArgument {
         }
     }
 
+    /// Which elements nothing has written, when the kernels are done; nothing if all were, or if
+    /// it is not known.
+    pub fn unwritten(&self, data: &Data) -> Vec<bool> {
+        match self {
+            DeviceArgument::Buffer(buffer) | DeviceArgument::Tensor(buffer, _) => buffer.unwritten(data.ty.bytes()),
+            DeviceArgument::Array(_) | DeviceArgument::Nothing => Vec::new(),
+        }
+    }
+
     /// The elements, when the kernels are done.
     pub fn read(&self, data: &Data, name: &str) -> Result<Option<Values>> {
         if matches!(self, DeviceArgument::Nothing) {

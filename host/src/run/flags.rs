@@ -19,7 +19,10 @@ use crate::predicted::PredictFlags;
 
 const AFTER_HELP: &str = "\
 Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists those):
-  u32:5 i64:-1 f32:0.5     a number: u8 to u64, i8 to i64, f32, f64
+  5 -1 0.5                 a number of the parameter's type, which follows from its declaration and
+                           from what the kernel does with it
+  u32:5 i64:-1 f32:0.5     a number of this type: u8 to u64, i8 to i64, f16, f32, f64; or C's name,
+                           as in int:5 and float:0.5
   bytes:00ff10             bytes, for a parameter that is a struct
   bytes:{arg:0}{u32:5}0000 ... with the address of argument 0 (8 bytes; +8 and launches as below)
                            and a number, without padding between them
@@ -31,7 +34,9 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
   f32[1024]=rand:7         ... of random elements, with the seed 7
   f32[1024]=ramp           ... of 0, 1, 2, ...
   u32[65536]=@idx.npy      ... of the file's elements; @idx.npy alone takes type and length from it
-  f32[1024]=uninit         ... uninitialised
+  f32[1024]=uninit         ... uninitialised. On the simulator with the check init, elements that
+                           nothing wrote are printed as ?, saved as memory holds them, and named in
+                           a note; the exit code stays 0
   f32[1024]+8=ramp         the address 8 bytes into the buffer
   freed:f32[1024]          the address of a buffer that is freed before the launch
   arg:1                    the buffer, texture, surface or tensor of argument 1 again

@@ -11,6 +11,7 @@ use simt::{Predicted, Printed};
 use super::argument::{Argument, Data, Prepared};
 use super::argument_id::ArgumentId;
 use super::device_argument::{DeviceArgument, Parameter};
+use super::fit;
 use super::flags::Flags;
 use super::structure::Part;
 use super::times;
@@ -52,6 +53,7 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
     let mut prepared: Vec<Vec<Prepared>> = Vec::new();
     for launch in launches {
         prepared.push(launch.flags.arguments.iter().map(Argument::prepare).collect::<Result<_>>()?);
+        check_files(launch, prepared.last().map(Vec::as_slice).unwrap_or_default())?;
     }
     for launch in launches {
         for argument in &launch.flags.arguments {
@@ -72,6 +74,18 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
     let bytes = outputs.iter().map(bytes_of).fold(0, u64::saturating_add);
     device.limits().check_output("what is to be saved and printed", bytes)?;
     Ok(prepared)
+}
+
+/// Fails if a file's numbers have another size than those that the kernel accesses.
+fn check_files(launch: &Launch<'_>, prepared: &[Prepared]) -> Result<()> {
+    let arguments = launch.flags.arguments.iter().zip(prepared).filter(|(argument, _)| argument.is_parameter);
+    for (index, (argument, prepared)) in arguments.enumerate() {
+        if let (true, Some(data)) = (argument.is_bare_file(), prepared.data()) {
+            fit::check_file(launch.function, index, &argument.text, data.ty)
+                .map_err(|problem| Error::Launch { kernel: launch.function.name.clone(), problem })?;
+        }
+    }
+    Ok(())
 }
 
 /// The data of an argument, or of the earlier one that it refers to.
@@ -104,8 +118,15 @@ pub(super) struct RunResult {
     pub(super) launches: Vec<Launched>,
     /// The fault that stopped the last launch.
     pub(super) fault: Option<Error>,
-    /// The values of the outputs, if there was no fault.
-    pub(super) values: Vec<Values>,
+    /// The outputs, if there was no fault.
+    pub(super) outputs: Vec<Elements>,
+}
+
+/// The elements of an output.
+pub(super) struct Elements {
+    pub(super) values: Values,
+    /// Which of them nothing has written; nothing if all were, or if it is not known.
+    pub(super) unwritten: Vec<bool>,
 }
 
 /// Launches the kernels, one after the other, and reads the outputs. A fault ends the run.
@@ -129,6 +150,10 @@ pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Resu
         for (launched, counted) in ran.launches.iter_mut().zip(counted.launches) {
             *launched = Launched { printed: launched.printed.take(), times: launched.times, ..counted };
         }
+        // Only the simulator knows which elements were written.
+        for (output, counted) in ran.outputs.iter_mut().zip(counted.outputs) {
+            output.unwritten = counted.unwritten;
+        }
         ran.fault = counted.fault;
     }
     Ok(ran)
@@ -138,7 +163,7 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
     device.watch(progress.of_launch());
     let mut placed = place(device, plan)?;
     let mut ready = Ready::new(device, &mut placed, plan)?;
-    let mut ran = RunResult { launches: Vec::new(), fault: None, values: Vec::new() };
+    let mut ran = RunResult { launches: Vec::new(), fault: None, outputs: Vec::new() };
     for (index, launch) in plan.launches.iter().enumerate() {
         let kernel = &launch.function.name;
         progress.begin(|| names::shown(kernel).into_owned());
@@ -167,19 +192,22 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
     }
     // Nobody asks what was computed, or the GPU has read it.
     for output in plan.outputs.iter().filter(|_| !device.predicts_only()) {
-        ran.values.push(match &output.source {
+        ran.outputs.push(match &output.source {
             Source::Argument(id) => {
+                let placed = &placed[id.launch][id.argument];
                 let data = plan.prepared[id.launch][id.argument].data();
-                let read = data.map(|data| placed[id.launch][id.argument].read(data, &plan.name(*id))).transpose()?;
+                let read = data.map(|data| placed.read(data, &plan.name(*id))).transpose()?;
                 // Only buffers are requested: see `validate::outputs`.
-                read.flatten().unwrap_or(Values::U8(Vec::new()))
+                let values = read.flatten().unwrap_or(Values::U8(Vec::new()));
+                Elements { values, unwritten: data.map(|data| placed.unwritten(data)).unwrap_or_default() }
             }
             Source::Variable(variable, ty) => {
                 memory::check_host("reading a variable", variable.bytes)?;
                 let mut values = ty.zeros(variable.bytes as usize / ty.bytes());
                 // SAFETY: it is read only.
                 unsafe { device.variable_bytes(&variable.symbol, variable.bytes)? }.read_into(values.bytes_mut())?;
-                values
+                // The module gives it a value, if only zero.
+                Elements { values, unwritten: Vec::new() }
             }
         });
     }

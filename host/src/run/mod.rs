@@ -11,6 +11,7 @@
 //! | [`argument_id`], `variables` | what flags refer to: arguments of launches, variables of the module |
 //! | `validate`, `fit` | whether the request can be run; notes on arguments of an unlikely type |
 //! | `device_argument`, `launch`, `times` | arguments on a device, the launches, and their times on a GPU |
+//! | `unwritten` | elements that nothing has written |
 //! | `output`, `sequence`, `page` | the report of one launch, and of several, and as a web page |
 
 pub mod argument;
@@ -26,6 +27,7 @@ pub mod structure;
 pub mod tensor;
 pub mod texture;
 mod times;
+mod unwritten;
 mod validate;
 pub mod value;
 mod variables;
@@ -34,7 +36,7 @@ use cuda_std::launch::LaunchShape;
 use device::limits::Limits;
 use device::{Device, DeviceChoice, Error, LaunchConfig, PtxFile, Result, names};
 use std::io::Write;
-use wording::one_line;
+use wording::{one_line, printable};
 
 use clap::{ArgMatches, FromArgMatches};
 use simt::Checks;
@@ -46,6 +48,7 @@ use validate::{Launch, Source};
 pub(crate) use flags::command;
 
 use crate::faults::Fault;
+use crate::messages;
 use crate::progress::Progress;
 use crate::report::{Exhibit, Format, LaunchTimes, RowPrediction};
 
@@ -121,7 +124,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     let named = ran.launches.iter().zip(&launches);
     let predicted = named.filter_map(|(ran, launch)| Some((&*launch.function.name, ran.predicted.as_ref()?)));
     let together = RowPrediction::of(predicted, 0, 0).filter(|_| launches.len() > 1 && ran.fault.is_none());
-    let (mut reports, mut findings) = (Vec::new(), Vec::new());
+    let (mut reports, mut findings, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     let on_page: Vec<_> = ran.launches.iter_mut().map(|launched| launched.on_page.take()).collect();
     for ((launched, launch), config) in ran.launches.into_iter().zip(&launches).zip(&configs) {
         reports.push(Report {
@@ -150,7 +153,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
         last.faults.extend(ran.fault.as_ref().and_then(Fault::of));
         last.stopped = ran.fault.is_some();
         if ran.fault.is_none() {
-            for (output, values) in outputs.iter().zip(ran.values) {
+            for (output, launch::Elements { values, unwritten }) in outputs.iter().zip(ran.outputs) {
                 let (title, shape) = match &output.source {
                     Source::Argument(id) => {
                         let data = prepared[id.launch][id.argument].data();
@@ -160,9 +163,11 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
                         (format!("Variable {}", output.name), vec![variable.bytes as usize / ty.bytes()])
                     }
                 };
+                let what = format!("argument {}", output.name);
+                notes.extend(unwritten::note(&what, &unwritten, output.file.as_deref()));
                 match &output.file {
                     Some(file) => values.write(file, &shape)?,
-                    None => last.buffers.push(Shown { name: output.name.clone(), title, values }),
+                    None => last.buffers.push(Shown { name: output.name.clone(), title, values, unwritten }),
                 }
             }
         }
@@ -176,6 +181,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
             }
             sequence::write(&reports, together.as_ref(), launches.len(), format, out)?;
             sequence::print_findings(&findings, &launches, format);
+            notes.iter().for_each(|note| messages::write(&format!("note: {}\n", printable(note))));
         }
         Results::Shown(_, exhibit) => *exhibit = shown,
     }

@@ -6,12 +6,14 @@
 //! null on a GPU (without `--counters`) and after a fault; `"output"` is what the kernel printed,
 //! or null on a GPU, whose driver writes it to the standard output; `"buffers"` holds the elements
 //! that `--print` requests, by the argument's number or the variable's name. Numbers that JSON
-//! cannot hold (infinities and NaN) are null. With `--lines`, `"lines"` has the counts of each
+//! cannot hold (infinities and NaN) are null, and so are elements that nothing has written:
+//! `"unwritten"` has the first and last of each run of these. With `--lines`, `"lines"` has the counts of each
 //! line. A launch that was timed on a GPU also has `"useful_bytes"`, `"time_ms"`, `"warm_time_ms"`,
 //! `"gbps"`, `"percent_of_memory_limit"`, `"timing"` and `"warm_timing"`, as a lab's variant has
 //! them. A predicted time is `"predicted"`, as a lab's variant has it, and `--why` adds
 //! `"conclusions"`.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use device::{Counters, LaunchConfig, Properties, Result, names};
@@ -20,6 +22,7 @@ use serde_json::Value;
 use simt::{MetricValue, Printed};
 use wording::printable;
 
+use super::unwritten;
 use super::value::Values;
 use crate::faults::Fault;
 use crate::lines::Lines;
@@ -70,6 +73,19 @@ pub struct Shown {
     pub title: String,
     /// Its elements.
     pub values: Values,
+    /// Which of them nothing has written; nothing if all were, or if it is not known.
+    pub unwritten: Vec<bool>,
+}
+
+impl Shown {
+    /// The elements as text.
+    fn texts(&self) -> impl Iterator<Item = String> {
+        let marked = |(index, text)| match self.unwritten.get(index) {
+            Some(true) => unwritten::MARK.to_owned(),
+            _ => text,
+        };
+        self.values.texts().enumerate().map(marked)
+    }
 }
 
 /// Buffers in the JSON: by their names.
@@ -77,8 +93,21 @@ pub(super) struct Buffers<'a>(pub(super) &'a [Shown]);
 
 impl Serialize for Buffers<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|shown| (&shown.name, &shown.values)))
+        struct Known<'a>(&'a Shown);
+        impl Serialize for Known<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                self.0.values.serialize_known(&self.0.unwritten, serializer)
+            }
+        }
+        serializer.collect_map(self.0.iter().map(|shown| (&shown.name, Known(shown))))
     }
+}
+
+/// The first and last elements of each run of elements that nothing has written, by the buffers'
+/// names; only buffers that have such.
+pub(super) fn unwritten_runs(buffers: &[Shown]) -> BTreeMap<&str, Vec<[usize; 2]>> {
+    let runs = buffers.iter().map(|shown| (shown.name.as_str(), unwritten::runs(&shown.unwritten)));
+    runs.filter(|(_, runs)| !runs.is_empty()).collect()
 }
 
 /// A launch in the JSON of several.
@@ -116,6 +145,8 @@ struct Json<'a> {
     faults: &'a [Fault],
     output: Option<String>,
     buffers: Buffers<'a>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    unwritten: BTreeMap<&'a str, Vec<[usize; 2]>>,
 }
 
 impl Report<'_> {
@@ -135,6 +166,7 @@ impl Report<'_> {
                     faults: &self.faults,
                     output: self.printed.as_ref().map(text_of),
                     buffers: Buffers(&self.buffers),
+                    unwritten: unwritten_runs(&self.buffers),
                 };
                 serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
                 writeln!(out)?;
@@ -196,8 +228,9 @@ impl Report<'_> {
 
     /// Names and values of the elements of the buffers.
     pub(super) fn buffer_rows(&self) -> impl Iterator<Item = [String; 2]> {
-        self.buffers.iter().flat_map(|Shown { name, values, .. }| {
-            values.texts().enumerate().map(move |(index, text)| [format!("buffer {name}[{index}]"), text])
+        self.buffers.iter().flat_map(|shown| {
+            let name = &shown.name;
+            shown.texts().enumerate().map(move |(index, text)| [format!("buffer {name}[{index}]"), text])
         })
     }
 
@@ -296,11 +329,11 @@ impl Report<'_> {
             let (first, rest) = heading.split_at(1);
             write!(out, "\n{}{rest}:\n{}\n{}", first.to_uppercase(), lines.text(width), lines.legend(width))?;
         }
-        for Shown { title, values, .. } in &self.buffers {
+        for shown @ Shown { title, values, .. } in &self.buffers {
             let length = values.bytes().len() / values.ty().bytes();
             writeln!(out, "\n{}, {}[{length}]:", printable(title), values.ty().name())?;
             let digits = length.saturating_sub(1).to_string().len();
-            let mut texts = values.texts().enumerate().peekable();
+            let mut texts = shown.texts().enumerate().peekable();
             while let Some(&(first, _)) = texts.peek() {
                 let line: Vec<_> = texts.by_ref().take(ON_A_LINE).map(|(_, text)| text).collect();
                 writeln!(out, "{first:digits$}: {}", line.join(" "))?;

@@ -5,13 +5,14 @@
 //! `{"kernel", "counters", "lines", "faults", "output"}` as in the JSON of one launch; a launch
 //! that a fault stopped is the last. `"buffers"` are those after all launches.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use device::{Error, Properties, Result, names};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::output::{Buffers, Launched, Report};
+use super::output::{Buffers, Launched, Report, unwritten_runs};
 use super::validate::Launch;
 use crate::faults::Findings;
 use crate::report::{Format, RowPrediction, predicted_rows};
@@ -25,6 +26,8 @@ struct Json<'a> {
     predicted: Option<&'a RowPrediction>,
     launches: Vec<Launched<'a>>,
     buffers: Buffers<'a>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    unwritten: BTreeMap<&'a str, Vec<[usize; 2]>>,
 }
 
 /// Writes the reports of the launches, of which `asked` were requested. `predicted` is their time together.
@@ -42,8 +45,14 @@ pub(super) fn write(
     match format {
         Format::Json => {
             let launches = reports.iter().map(Report::launched).collect();
-            let json =
-                Json { device: last.device, correct: None, predicted, launches, buffers: Buffers(&last.buffers) };
+            let json = Json {
+                device: last.device,
+                correct: None,
+                predicted,
+                launches,
+                buffers: Buffers(&last.buffers),
+                unwritten: unwritten_runs(&last.buffers),
+            };
             serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
             writeln!(out)?;
             out.flush()?;

@@ -9,6 +9,7 @@ use ptx::{Function, Module};
 
 use super::argument::Argument;
 use super::argument_id::{ArgumentId, Named};
+use super::fit;
 use super::flags::{Flags, LaunchFlags, Save};
 use super::value::Type;
 use super::variables::{self, Setting, Variable};
@@ -47,8 +48,12 @@ pub(super) enum Source {
 /// # Errors
 ///
 /// [`Error::Launch`] and [`Error::Flag`]; those of the files of `--set`.
-pub(super) fn launches<'a>(module: &'a Module, file: &PtxFile, all: Vec<LaunchFlags>) -> Result<Vec<Launch<'a>>> {
+pub(super) fn launches<'a>(module: &'a Module, file: &PtxFile, mut all: Vec<LaunchFlags>) -> Result<Vec<Launch<'a>>> {
     let functions = all.iter().map(|flags| kernel(module, file, &flags.kernel)).collect::<Result<Vec<_>>>()?;
+    for (flags, function) in all.iter_mut().zip(&functions) {
+        let refuse = |problem| Error::Launch { kernel: function.name.clone(), problem };
+        flags.arguments = fit::fitted(module, function, &flags.arguments).map_err(refuse)?;
+    }
     for (launch, &function) in functions.iter().enumerate() {
         check_references(function, launch, &all)?;
         check_arguments(module, function, launch, &all)?;

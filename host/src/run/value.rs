@@ -7,7 +7,8 @@ use std::str::FromStr;
 
 use device::Result;
 use device::random::Random;
-use serde::Serialize;
+use half::f16;
+use serde::{Serialize, Serializer};
 
 use crate::npy::{self, Element};
 
@@ -22,8 +23,7 @@ macro_rules! types {
         }
 
         /// Numbers of one type.
-        #[derive(Clone, Debug, PartialEq, Serialize)]
-        #[serde(untagged)]
+        #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs)]
         pub enum Values {
             $($variant(Vec<$type>)),*
@@ -39,7 +39,7 @@ macro_rules! types {
 
         impl Type {
             /// All types.
-            pub const ALL: [Self; 10] = [$(Self::$variant),*];
+            pub const ALL: [Self; 11] = [$(Self::$variant),*];
 
             /// Its name, which is Rust's.
             pub fn name(self) -> &'static str {
@@ -99,6 +99,20 @@ macro_rules! types {
                 }
             }
 
+            /// Serializes them; those that are marked are null.
+            pub fn serialize_known<S: Serializer>(
+                &self,
+                unknown: &[bool],
+                serializer: S,
+            ) -> std::result::Result<S::Ok, S::Error> {
+                let is_known = |index: usize| unknown.get(index) != Some(&true);
+                match self {
+                    $(Self::$variant(values) => serializer.collect_seq(
+                        values.iter().enumerate().map(|(index, value)| is_known(index).then(|| value.in_json()))
+                    )),*
+                }
+            }
+
             /// Writes them to a `.npy` file, whole or not at all.
             pub fn write(&self, path: &Path, shape: &[usize]) -> Result<()> {
                 match self {
@@ -109,7 +123,39 @@ macro_rules! types {
     };
 }
 
-types!(U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32, F64 f64);
+types!(U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F16 f16, F32 f32, F64 f64);
+
+/// Other names of these types: C's and CUDA's, and PTX's.
+const OTHER_NAMES: [(&str, Type); 22] = [
+    ("char", Type::I8),
+    ("signed char", Type::I8),
+    ("unsigned char", Type::U8),
+    ("uchar", Type::U8),
+    ("bool", Type::U8),
+    ("short", Type::I16),
+    ("unsigned short", Type::U16),
+    ("ushort", Type::U16),
+    ("int", Type::I32),
+    ("unsigned int", Type::U32),
+    ("unsigned", Type::U32),
+    ("uint", Type::U32),
+    ("long long", Type::I64),
+    ("unsigned long long", Type::U64),
+    ("size_t", Type::U64),
+    ("half", Type::F16),
+    ("float", Type::F32),
+    ("double", Type::F64),
+    ("s8", Type::I8),
+    ("s16", Type::I16),
+    ("s32", Type::I32),
+    ("s64", Type::I64),
+];
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.serialize_known(&[], serializer)
+    }
+}
 
 /// A type of number, as Rust has it.
 trait Number: Element + FromStr + Display + Draw {
@@ -118,8 +164,11 @@ trait Number: Element + FromStr + Display + Draw {
     fn list(values: Vec<Self>) -> Values;
 }
 
-/// Random and consecutive numbers.
+/// Random and consecutive numbers, and what a number is in JSON.
 trait Draw: Sized {
+    /// The number in JSON.
+    type InJson: Serialize;
+    fn in_json(&self) -> Self::InJson;
     /// The range of this type, as text.
     fn range() -> String;
     /// The next random number.
@@ -131,6 +180,12 @@ trait Draw: Sized {
 macro_rules! draw_whole {
     ($($type:ident),*) => {
         $(impl Draw for $type {
+            type InJson = Self;
+
+            fn in_json(&self) -> Self {
+                *self
+            }
+
             fn range() -> String {
                 format!("a whole number from {} to {}", Self::MIN, Self::MAX)
             }
@@ -150,6 +205,12 @@ macro_rules! draw_whole {
 draw_whole!(u8, u16, u32, u64, i8, i16, i32, i64);
 
 impl Draw for f32 {
+    type InJson = Self;
+
+    fn in_json(&self) -> Self {
+        *self
+    }
+
     fn range() -> String {
         "a number".to_owned()
     }
@@ -163,7 +224,33 @@ impl Draw for f32 {
     }
 }
 
+impl Draw for f16 {
+    type InJson = f32;
+
+    fn in_json(&self) -> f32 {
+        self.to_f32()
+    }
+
+    fn range() -> String {
+        "a number".to_owned()
+    }
+
+    fn draw(random: &mut Random) -> Self {
+        Self::from_f32(random.next_f32())
+    }
+
+    fn step(index: usize) -> Self {
+        Self::from_f32(index as f32)
+    }
+}
+
 impl Draw for f64 {
+    type InJson = Self;
+
+    fn in_json(&self) -> Self {
+        *self
+    }
+
     fn range() -> String {
         "a number".to_owned()
     }
@@ -212,20 +299,27 @@ impl Constructors {
 }
 
 impl Type {
-    /// The type of that name.
+    /// The type of that name: Rust's, C's or PTX's.
     pub fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|ty| ty.name() == name)
+        let others = || OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|&(_, ty)| ty);
+        Self::ALL.into_iter().find(|ty| ty.name() == name).or_else(others)
     }
 
     /// Whether its numbers are floats.
     pub fn is_float(self) -> bool {
-        matches!(self, Self::F32 | Self::F64)
+        matches!(self, Self::F16 | Self::F32 | Self::F64)
     }
 
     /// The float or the unsigned integer of this many bytes.
     pub fn of_kind(is_float: bool, bytes: usize) -> Option<Self> {
         let unsigned = |ty: &Self| matches!(ty, Self::U8 | Self::U16 | Self::U32 | Self::U64);
         Self::ALL.into_iter().find(|ty| ty.bytes() == bytes && if is_float { ty.is_float() } else { unsigned(ty) })
+    }
+
+    /// The integer of this many bytes.
+    pub fn of_whole(is_signed: bool, bytes: usize) -> Option<Self> {
+        let signed = |ty: &Self| matches!(ty, Self::I8 | Self::I16 | Self::I32 | Self::I64);
+        Self::ALL.into_iter().find(|ty| ty.bytes() == bytes && !ty.is_float() && signed(ty) == is_signed)
     }
 
     /// The type of this NumPy code, byte order included.
@@ -306,7 +400,8 @@ mod tests {
         }
         assert_eq!(Type::of_code("|u1"), Some(Type::U8));
         assert_eq!(Type::of_code("<c8"), None);
-        assert_eq!(Type::of_name("s32"), None);
+        assert_eq!((Type::of_name("int"), Type::of_name("float")), (Some(Type::I32), Some(Type::F32)));
+        assert_eq!((Type::of_name("s32"), Type::of_name("b32")), (Some(Type::I32), None));
     }
 
     #[test]

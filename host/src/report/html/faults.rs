@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::faults::{Allocation, Fault, Other};
+use crate::faults::{Allocation, Fault, Frame, Other};
 
 /// The faults, one below the other. Several rows may have one fault.
 pub(super) fn list(faults: &[Fault]) -> Markup {
@@ -25,6 +25,7 @@ fn parts(fault: &Fault) -> Vec<(&'static str, Markup)> {
     let known = [
         ("kind", Some(html! { code { (fault.kind) } @if let Some(check) = fault.check { ", of --check " (check) } })),
         ("line", fault.file.as_ref().zip(fault.line).map(|(file, line)| html! { code { (file) ":" (line) } })),
+        ("inlined", (!fault.frames.is_empty()).then(|| inlined(fault))),
         ("thread", fault.thread.zip(fault.block).map(|(thread, block)| who(thread, block))),
         ("address", fault.address.map(|address| at(address, fault))),
         ("instruction", fault.instruction.as_ref().map(|text| instruction(text, fault.ptx_line))),
@@ -57,9 +58,15 @@ fn instruction(text: &str, line: Option<u32>) -> Markup {
     html! { code { (text) } @if let Some(line) = line { " in line " (line) " of the PTX" } }
 }
 
+/// The calls that it was inlined through, innermost first.
+fn inlined(fault: &Fault) -> Markup {
+    let frames = fault.frames.iter().map(|Frame { file, line, .. }| format!("{file}:{line}"));
+    html! { code { (frames.collect::<Vec<_>>().join(", in ")) } }
+}
+
 /// The earlier access.
 fn other(other: &Other) -> Markup {
-    let Other { file, line, block, thread, ptx_line, instruction: text } = other;
+    let Other { file, line, block, thread, ptx_line, instruction: text, .. } = other;
     html! { "thread " (who(*thread, *block)) ", " code { (file) ":" (line) } ": " (instruction(text, Some(*ptx_line))) }
 }
 
@@ -76,6 +83,7 @@ mod tests {
             kernel: "k".into(),
             file: Some("k.rs".into()),
             line: Some(7),
+            frames: Vec::new(),
             block: Some([1, 0, 0]),
             thread: Some([2, 0, 0]),
             address: Some(address),

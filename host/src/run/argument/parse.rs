@@ -35,12 +35,17 @@ impl std::str::FromStr for Argument {
             None => kind_of(data.unwrap_or(text))?,
             Some(buffer) => match kind_of(buffer)? {
                 Kind::Buffer { shape, offset, contents, .. } => Kind::Buffer { shape, offset, contents, freed: true },
-                Kind::Value(..) | Kind::Object(..) | Kind::Tensor(..) | Kind::Again(..) | Kind::Struct(_) => {
+                Kind::Value(..)
+                | Kind::Number(_)
+                | Kind::Object(..)
+                | Kind::Tensor(..)
+                | Kind::Again(..)
+                | Kind::Struct(_) => {
                     return Err("only a buffer can be freed, as in freed:f32[1024]".to_owned());
                 }
             },
         };
-        if data.is_some() && matches!(kind, Kind::Value(..) | Kind::Again(..) | Kind::Struct(_)) {
+        if data.is_some() && matches!(kind, Kind::Value(..) | Kind::Number(_) | Kind::Again(..) | Kind::Struct(_)) {
             return Err("only a buffer, texture, surface or tensor can be data alone, as in data:f32[1024]".to_owned());
         }
         Ok(Self { text: text.to_owned(), is_parameter: data.is_none(), kind })
@@ -73,17 +78,23 @@ fn kind_of(text: &str) -> std::result::Result<Kind, String> {
         }
         (None, Some(at)) if text[at..].starts_with('[') => buffer(&text[..at], &text[at + 1..]),
         (None, Some(at)) => value(&text[..at], &text[at + 1..]),
-        (None, None) => {
-            Err("give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture \
+        (None, None) if is_number(text) => Ok(Kind::Number(text.to_owned())),
+        (None, None) => Err(
+            "give a number (5 or u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture \
                  (tex2d:f32[64x48]=ramp)"
-                .to_owned())
-        }
+                .to_owned(),
+        ),
     }
+}
+
+/// Whether a text is a number of any type.
+fn is_number(text: &str) -> bool {
+    text.contains(|character: char| character.is_ascii_digit()) && text.parse::<f64>().is_ok()
 }
 
 fn type_of(name: &str) -> std::result::Result<Type, String> {
     let names = || Type::ALL.map(Type::name).join(", ");
-    Type::of_name(name).ok_or_else(|| format!("unknown type '{name}'; give one of {}", names()))
+    Type::of_name(name).ok_or_else(|| format!("unknown type '{name}'; give one of {}, or C's name", names()))
 }
 
 fn file_name(text: &str) -> std::result::Result<PathBuf, String> {
