@@ -48,7 +48,7 @@ pub(super) fn fitted(module: &Module, function: &Function, arguments: &[Argument
         }
         match argument.number() {
             Some(text) => match type_of_number(parameter, used, text) {
-                Ok(ty) => argument.as_number(ty).or_else(|problem| refuse(format!("{} is {problem}", name()))),
+                Ok(ty) => argument.as_number(ty).or_else(|problem| refuse(format!("{}: {problem}", name()))),
                 Err(problem) => refuse(format!("{} {problem}", name())),
             },
             None => Ok(argument.clone()),
@@ -87,7 +87,8 @@ fn type_of_number(parameter: &Variable, used: Uses, text: &str) -> Result<value:
 pub(super) fn check_file(function: &Function, index: usize, text: &str, ty: value::Type) -> Result<(), String> {
     let used = function.parameters.get(index).and_then(|handle| uses(function).get(handle).copied());
     let pointees = used.unwrap_or_default().pointees;
-    if ty.bytes() != 8 || pointees == 0 || pointees >= 8 {
+    // Bytes alone may be those of any number.
+    if ty.bytes() != 8 || pointees <= 1 || pointees >= 8 {
         return Ok(());
     }
     let bytes = 1 << pointees.ilog2();
