@@ -30,7 +30,10 @@ fn faults_in_headers_of_the_toolkit_have_the_line_of_the_call() {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(&expected), "{expected}\n{text}");
     }
-    assert!(text.ends_with("\nerror: kernel two_atomics(int const*, int*, int): the checks found 2 faults\n"), "{text}");
+    assert!(
+        text.ends_with("\nerror: kernel two_atomics(int const*, int*, int): the checks found 2 faults\n"),
+        "{text}"
+    );
     let json = host(&format!("{run} --device sim --format json")).assert().code(1);
     let report: Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
     let places = report["faults"].as_array().expect("a list").iter().map(|fault| {

@@ -270,7 +270,7 @@ fn pointees(
         if let AddressBase::Register(register) = address.base
             && let Some(parameter) = follows.get(&register)
         {
-            *sizes.entry(*parameter).or_default() |= ty.bytes() as u32;
+            *sizes.entry(*parameter).or_default() |= ty.bytes();
         }
     }
     sizes

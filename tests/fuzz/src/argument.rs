@@ -2,6 +2,7 @@
 //! targets calls it. It makes data in memory and runs nothing.
 
 use host::run::argument::{Argument, Fill, Prepared};
+use host::run::value::Type;
 
 /// The largest buffer that is made here.
 const MADE: u64 = 1 << 16;
@@ -25,6 +26,11 @@ pub fn check(text: &str) {
     assert_eq!(argument.text, text);
     if let references @ [_, ..] = argument.references().as_slice() {
         assert!(argument.bytes() >= 8 * references.len() && !argument.is_buffer());
+        return;
+    }
+    if argument.number().is_some() {
+        // Its type is the parameter's.
+        assert_eq!(argument.as_number(Type::F64).expect("any number is a float").bytes(), 8);
         return;
     }
     if !argument.is_buffer() {
