@@ -204,7 +204,7 @@ impl LaunchConfig {
         let [x, y, z] = self.grid.map(u64::from);
         let threads: u64 = self.block.iter().fold(1, |all, &extent| all.saturating_mul(extent.into()));
         for (blocks, name) in [(x, "x"), (y.saturating_mul(z), "y")] {
-            // A linear launch counts in 64 bits.
+            // A linear launch counts in 64 bits: `#[kernel]` refuses a safe one with positions.
             if !shape.linear && blocks.saturating_mul(threads) > 1 << 32 {
                 let [x, y, z] = self.grid;
                 let problem = format!("a grid of {x} x {y} x {z} blocks of {threads} threads is too long in {name}");
