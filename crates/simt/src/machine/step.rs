@@ -72,8 +72,10 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                 && let Some(point) = Point::of(&instruction.action)
                 && let Some(draws) = &mut worker.draws
             {
-                // Only what each lane does for itself: not matrices, nor asynchronous operations.
-                let separable = matches!(instruction.action, Action::Load(_) | Action::Store(_) | Action::Atomic(_));
+                // Only what each lane does for itself: not matrices, nor asynchronous operations. Of a
+                // warp that is together: parts that separate again would cost too much.
+                let separable = warp.ready.is_empty()
+                    && matches!(instruction.action, Action::Load(_) | Action::Store(_) | Action::Atomic(_));
                 match draws.at(point, mask, separable) {
                     AtPoint::Goes => {}
                     AtPoint::Ends => {
