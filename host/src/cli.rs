@@ -51,8 +51,8 @@ struct DeviceFlags {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Device")]
 struct PtxFlag {
-    /// Load the kernels from this PTX file (- for the standard input) instead of the built-in PTX;
-    /// may be repeated [default: $COALESCE_PTX, if set]
+    /// Load the kernels from this PTX file (- for the standard input) instead of the built-in PTX:
+    /// kernels of the same names and parameters; may be repeated [default: $COALESCE_PTX, if set]
     #[arg(long, value_name = "FILE")]
     ptx: Vec<PathBuf>,
 }
@@ -237,6 +237,9 @@ fn options_of(matches: &ArgMatches, limits: Limits) -> Result<device::Options> {
     if !ptx.is_empty() {
         options.ptx = ptx.into_iter().map(PtxFile::from).collect();
     }
+    // SAFETY: whoever names a file in place of the lab's kernels says that they take what the lab's
+    // do, as `--help` and docs/SAFETY.md tell. nvcc's twins have no signatures.
+    options.ptx = options.ptx.into_iter().map(|file| unsafe { file.trusted() }).collect();
     Ok(options)
 }
 

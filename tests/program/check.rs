@@ -163,3 +163,22 @@ fn what_is_no_file_of_text_is_one_line() {
     command.arg(&file);
     fails(command, 2, &["noise.ptx", "not a text file"]);
 }
+
+#[test]
+fn a_lab_runs_kernels_without_signatures() {
+    // nvcc's, and the course's as another compiler would print them.
+    output("transpose --padded --rows 64 --cols 64 --device sim --ptx ../crates/ptx/tests/data/nvcc.ptx");
+    let kernels = std::fs::read_to_string("../kernels/ptx/kernels.sm_75.ptx").expect("the file is read");
+    let (mark, mut plain) = ("\t// coalesce: ", String::new());
+    for line in kernels.lines() {
+        plain += line.split(mark).next().unwrap_or_default();
+        plain.push('\n');
+    }
+    assert!(kernels.contains(mark) && !plain.contains(mark));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("plain.ptx");
+    std::fs::write(&file, plain).expect("the file is written");
+    for lab in ["constant --size 64", "rows --rows 8 --cols 64"] {
+        host(&format!("{lab} --device sim --ptx")).arg(&file).assert().success();
+    }
+}

@@ -19,8 +19,8 @@
 //!    express, and puts launch bounds on kernels;
 //! 4. `uniform` proves that all threads of a block go through the same barriers;
 //! 5. `llvm` runs `opt` and `llc`;
-//! 6. `ptx` tidies the PTX (each instruction gets a line of the kernel crate) and checks it (shared
-//!    variables are only reached by `.shared` accesses);
+//! 6. `ptx` tidies the PTX (each instruction gets a line of the kernel crate), checks it (shared
+//!    variables are only reached by `.shared` accesses), and adds the kernels' signatures as comments;
 //! 7. [`SourceDigest`] adds the digest of the sources.
 //!
 //! [`Prepared`] splits the second step, for sources that are not trusted: cargo compiles the
@@ -58,7 +58,7 @@ mod write;
 pub use arch::NvvmArch;
 pub use builder::{CudaBuilder, DebugInfo, Runner};
 pub use error::CudaBuilderError;
-pub use ir::{RewriteError, Space, kernel_of_marker};
+pub use ir::{RewriteError, Space, with_kernels_name};
 pub use prepared::Prepared;
 pub use ptx::CheckError;
 pub use source_digest::SourceDigest;

@@ -112,6 +112,7 @@ pub(crate) fn output(
 /// Distinguishes kernels that do not compile from a build that failed before.
 fn failure(builder: &CudaBuilder, workspace: &Workspace, messages: String) -> CudaBuilderError {
     if messages.contains("could not compile") {
+        let messages = crate::ir::with_kernels_name(&messages).into_owned();
         return CudaBuilderError::BuildFailed { package: workspace.package.clone(), arch: builder.arch, messages };
     }
     CudaBuilderError::Tool {

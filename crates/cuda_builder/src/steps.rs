@@ -126,6 +126,7 @@ impl CudaBuilder {
             return Err(CudaBuilderError::UnsupportedArch { arch: self.arch, compiler: compiler.to_string() });
         }
         ptx::check(&ptx, &rewritten.variables)?;
+        let ptx = ptx::with_signatures(&ptx, &rewritten.signatures);
         let arch = self.arch;
         let made_by = format!("// coalesce: made by {compiler} for {arch}; remake with: cargo xtask build-ptx");
         Ok(format!("{made_by}\n\n{ptx}"))

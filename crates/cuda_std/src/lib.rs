@@ -80,7 +80,14 @@
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 #![cfg_attr(
     target_arch = "nvptx64",
-    feature(abi_unadjusted, asm_experimental_arch, link_llvm_intrinsics, portable_simd, stdarch_nvptx)
+    feature(
+        abi_unadjusted,
+        asm_experimental_arch,
+        const_type_name,
+        link_llvm_intrinsics,
+        portable_simd,
+        stdarch_nvptx
+    )
 )]
 
 #[cfg(not(target_arch = "nvptx64"))]
@@ -111,6 +118,7 @@ pub mod pipeline;
 pub mod shape;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod shared;
+pub mod signature;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod special;
 pub mod surface;

@@ -8,6 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Error, GenericArgument, Ident, ItemStatic, Meta, PathArguments, Result, Type};
 
 use crate::library::Library;
+use crate::signature;
 
 /// The attribute applied to `item`.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -55,8 +56,8 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     })
 }
 
-/// The typed handle with which the host sets and reads an exported cell, and the check that the
-/// static is the cell that the handle stands for.
+/// The typed handle with which the host sets and reads an exported cell; for the device the check
+/// that the static is the cell that the handle stands for, and the signature to compare it with.
 fn handle(item: &ItemStatic, library: &Library) -> Option<TokenStream> {
     let exported = item.attrs.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) if attribute.path().is_ident("unsafe") => list.tokens.to_string() == "no_mangle",
@@ -76,7 +77,10 @@ fn handle(item: &ItemStatic, library: &Library) -> Option<TokenStream> {
     let check = quote_spanned! {ty.span()=>
         fn is_own(_: #library::constant::ConstantCell<#value>) {}
         let _: fn(#ty) = is_own;
+        // The host sets it to any bits.
+        #library::value::assert_element::<#value>();
     };
+    let signature = signature::in_ptx(name, &signature::of_static(value, library), library);
     Some(quote! {
         #(#documentation)*
         #[cfg(not(target_arch = "nvptx64"))]
@@ -85,6 +89,9 @@ fn handle(item: &ItemStatic, library: &Library) -> Option<TokenStream> {
             unsafe { #library::launch::Symbol::new(#text) };
         #(#conditions)*
         #[cfg(target_arch = "nvptx64")]
-        const _: () = { #check };
+        const _: () = {
+            #check
+            #signature
+        };
     })
 }

@@ -3,11 +3,12 @@
 use crate::bounds::{KernelArguments, LaunchBounds};
 use crate::library::Library;
 use crate::parameter::Parameter;
+use crate::signature;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Error, ItemFn, Result, ReturnType, Safety, Signature, Visibility};
+use syn::{Attribute, Error, ItemFn, Result, ReturnType, Safety, Signature, Visibility};
 
 /// The attribute applied to `item`.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -29,12 +30,17 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     let device = device(&function, &parameters, &arguments, &library);
     let host = host(&function, &parameters, &arguments, &library);
     let checks = parameters.iter().filter_map(|parameter| parameter.type_check(&library, arguments.block));
-    let conditions: Vec<_> = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
+    let bits =
+        parameters.iter().filter(|_| !is_unsafe(&function)).filter_map(|parameter| parameter.bits_check(&library));
+    let checks = checks.chain(bits);
+    let conditions = conditions(&function);
+    let only_one = signature::only_one(&function.sig.ident, &conditions);
     Ok(quote! {
         #(#conditions)*
         #import
         #device
         #host
+        #only_one
         #(#conditions)*
         const _: () = { #(#checks)* };
     })
@@ -103,13 +109,18 @@ fn check_block(parameters: &[Parameter], arguments: &KernelArguments) -> Result<
     }
 }
 
+/// The attributes that say whether the kernel is there.
+fn conditions(function: &ItemFn) -> Vec<&Attribute> {
+    function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect()
+}
+
 /// Whether launching it takes promises that the types do not check.
 fn is_unsafe(function: &ItemFn) -> bool {
     matches!(function.sig.safety, Safety::Unsafe(_))
 }
 
-/// The entry point, and in it its markers: of its block or launch bounds, and of an `unsafe fn`. So
-/// they exist if the function does, whatever its attributes say.
+/// The entry point, and in it its signature and its markers: of its block or launch bounds, and of an
+/// `unsafe fn`. So they exist if the function does, whatever its attributes say.
 fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArguments, library: &Library) -> TokenStream {
     let attributes = &function.attrs;
     let visibility = &function.vis;
@@ -152,6 +163,8 @@ fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArgumen
         }
     });
     let safety = is_unsafe(function).then(|| quote!(unsafe));
+    let signature = signature::expression(is_unsafe(function), parameters, arguments, library);
+    let signature = signature::in_ptx(name, &signature, library);
     quote! {
         #(#attributes)*
         #[cfg(target_arch = "nvptx64")]
@@ -160,6 +173,7 @@ fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArgumen
         #[allow(improper_ctypes_definitions)]
         #visibility #safety extern "ptx-kernel" fn #name(#(#entry),*) {
             #(#markers)*
+            #signature
             // SAFETY: a launch passes what the parameters' types say, in the shape that the kernel
             // declares.
             #(#assumptions)*
@@ -184,10 +198,12 @@ fn host(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArguments
         }
     }));
     let linear = arguments.linear;
+    let signature = signature::expression(is_unsafe(function), parameters, arguments, library);
     let handle = quote! {
         #library::launch::Kernel::new(
             #text,
             #library::launch::LaunchShape { block: #block, linear: #linear, bounds: #bounds },
+            #signature,
         )
     };
     let (ty, handle) = if is_unsafe(function) {

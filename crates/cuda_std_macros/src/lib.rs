@@ -27,6 +27,7 @@ mod gpu_only;
 mod kernel;
 mod library;
 mod parameter;
+mod signature;
 #[cfg(test)]
 mod tests;
 
@@ -71,7 +72,12 @@ use proc_macro::TokenStream;
 /// | `*const T`, `*mut T` | pointer; only in an `unsafe fn` |
 /// | a number, `bool`, or a struct | its bytes |
 ///
-/// A struct needs `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]`.
+/// A struct needs `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]`. In a safe kernel
+/// elements are plain data (`bytemuck::Pod`), as in the host's buffers, and a struct has no field of
+/// which not all bits are a value, such as a `bool` or an enum.
+///
+/// Host and device compile the parameters' types each for themselves. A launch compares what both
+/// make of them (`cuda_std::signature`), and fails if they differ.
 ///
 /// In the type of the host's handle, the first five are the types of these names in
 /// `cuda_std::launch` (`Slice`, `Matrix`, `DisjointSlice`, `DisjointMatrix`, `Pointer` and

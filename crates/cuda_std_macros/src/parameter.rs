@@ -159,6 +159,41 @@ impl Parameter {
         })
     }
 
+    /// What a launch passes for this parameter: its name, what stands in the signature before and
+    /// behind the type, and the type: of a slice or a pointer, that of an element.
+    pub fn passed(&self) -> Option<(String, [&'static str; 2], &Type)> {
+        let (form, ty) = match &self.kind {
+            Kind::Slice(element) => (["&[", "]"], element),
+            Kind::DisjointSlice(element) => (["DisjointSlice<", ">"], element),
+            Kind::Matrix(element) => (["Matrix<", ">"], element),
+            Kind::DisjointMatrix(element) => (["DisjointMatrix<", ">"], element),
+            Kind::BlockSlice(element) => (["BlockSlice<", ">"], element),
+            Kind::TransposedMatrix(element) => (["TransposedMatrix<", ">"], element),
+            Kind::Shared(_) | Kind::Block => return None,
+            Kind::Pointer(pointee) => (["*const ", ""], pointee),
+            Kind::PointerMut(pointee) => (["*mut ", ""], pointee),
+            Kind::Value(value) => (["", ""], value),
+        };
+        Some((self.name.unraw().to_string(), form, ty))
+    }
+
+    /// The compile-time check that any bits are a value of the type: as the host's buffers have
+    /// elements of any bits, and as host and device may have two types of one name and size. An
+    /// `unsafe fn` promises it.
+    pub fn bits_check(&self, library: &Library) -> Option<TokenStream> {
+        let (_, _, ty) = self.passed()?;
+        Some(match &self.kind {
+            Kind::Value(value) => match scalar(value) {
+                Some(scalar) => quote_spanned!(value.span()=> {
+                    fn is_scalar(_: #library::value::scalar::#scalar) {}
+                    let _: fn(#value) = is_scalar;
+                }),
+                None => quote_spanned!(value.span()=> #library::value::assert_any_bits::<#value>();),
+            },
+            _ => quote_spanned!(ty.span()=> #library::value::assert_element::<#ty>();),
+        })
+    }
+
     /// The compile-time check of the parameter's type: that a value may be passed by its bytes,
     /// that threads may share an input's elements and have an output's, that a type with the name
     /// of one of `cuda_std`'s is that one, and that a `Block` has the shape that the kernel
@@ -326,6 +361,12 @@ impl Kind {
             )),
         }
     }
+}
+
+/// The scalar that a type is written as, if not all bits are one.
+fn scalar(ty: &Type) -> Option<&Ident> {
+    let Type::Path(path) = ty else { return None };
+    path.path.get_ident().filter(|name| *name == "bool" || *name == "char")
 }
 
 /// The element of `DisjointSlice<T>` and its like: the only type argument.

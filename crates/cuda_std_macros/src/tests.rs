@@ -179,8 +179,8 @@ fn a_safe_kernel_is_safe_on_both_sides_and_knows_its_block() {
             "pub extern \"ptx-kernel\" fn f(__a_pointer @ _: &[f32; 0], __a_rows @ _: u32, __a_cols @ _: u32, \
              __a_pitch @ _: u32, __b_pointer @ _: &mut [f64; 0], __b_length @ _: usize, \
              __c_pointer @ _: &mut [u8; 0], __c_length @ _: usize) { #[used] #[unsafe(no_mangle)]",
-            "static __coalesce_block__256_1_1_0__f: u8 = 0; \
-             unsafe { __cuda_std_of_f::shape::assume_block::<256u32, 1u32, 1u32>() };",
+            "static __coalesce_block__256_1_1_0__f: u8 = 0;",
+            "unsafe { __cuda_std_of_f::shape::assume_block::<256u32, 1u32, 1u32>() };",
             "unsafe { __cuda_std_of_f::shape::assume_linear() };",
             "__cuda_std_of_f::entry::disjoint_slice::<u8>(__c_pointer, __c_length) }; { g(); } }",
             "__cuda_std_of_f::launch::SafeKernel<(__cuda_std_of_f::launch::Matrix<f32>, \
@@ -248,4 +248,42 @@ fn gpu_only_keeps_the_item_for_the_device() {
     let expand = |arguments: &str| crate::gpu_only::expand(parse(arguments), parse("use a::b;"));
     assert_eq!(expand("").unwrap().to_string(), parse("#[cfg(target_arch = \"nvptx64\")] use a::b;").to_string());
     assert_eq!(error(expand("x")), "`#[gpu_only]` takes no arguments");
+}
+
+#[test]
+fn both_sides_get_the_signature() {
+    let item = "pub unsafe fn f(mut block: Block<32>, x: &[k::P], y: DisjointMatrix<f32>, p: *mut u8, n: usize) {}";
+    let text = squeeze(&kernel("block(32), linear", item).unwrap().to_string());
+    let parameter = |name: &str, before: &str, behind: &str, ty: &str| {
+        format!(
+            "__cuda_std_of_f::signature::Parameter::new({name:?}, [{before:?}, {behind:?}], \
+             __cuda_std_of_f::signature::Type::of::<{ty}>(),)"
+        )
+    };
+    let parameters = [
+        parameter("x", "&[", "]", "k::P"),
+        parameter("y", "DisjointMatrix<", ">", "f32"),
+        parameter("p", "*mut ", "", "u8"),
+        parameter("n", "", "", "usize"),
+    ];
+    let parameters = squeeze(&format!("&[{}];", parameters.join(",")));
+    assert_eq!(text.matches(&parameters).count(), 2, "{text}");
+    assert_eq!(text.matches("\"unsafeblock(32,1,1)linear\"").count(), 2, "{text}");
+    assert!(
+        text.contains(&squeeze(
+            "static __coalesce_signature__f: [u8; __cuda_std_of_f::signature::Signature::length(__COALESCE_TEXT)]"
+        )),
+        "{text}"
+    );
+    assert!(text.contains("macro_rules!__coalesce_kernel__f"), "{text}");
+}
+
+#[test]
+fn a_kernel_that_is_left_out_leaves_nothing() {
+    let text = squeeze(&kernel("block(32)", "#[cfg(no)] pub unsafe fn f() {}").unwrap().to_string());
+    // The import, the entry point with all that is in it, the handle, the name and the checks.
+    assert_eq!(text.matches("#[cfg(no)]").count(), 5, "{text}");
+    for item in ["externcrate", "fnf()", "staticf:", "macro_rules!"] {
+        assert_eq!(text.matches(item).count(), 1, "{text}");
+    }
 }

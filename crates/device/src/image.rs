@@ -2,17 +2,18 @@
 //! kernels' signatures. Both backends load from it. It only reads PTX.
 
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use cuda_std::launch::{Arguments, PtxImage};
+use cuda_std::signature::{Parameter, Signature};
 use ptx::Space;
 
 use super::{ComputeCapability, PtxFile};
 use crate::built_in::built_in;
 use crate::error::{Error, Result};
-use crate::names;
+use crate::{names, signature};
 use wording::one_line;
 use wording::units::counted;
 
@@ -29,6 +30,8 @@ pub(super) struct Image {
     pub version: String,
     /// The text.
     pub text: Cow<'static, str>,
+    /// Whether its kernels need no signatures: [`PtxFile::trusted`].
+    pub trusted: bool,
 }
 
 /// The PTX texts to choose from.
@@ -102,6 +105,10 @@ pub(super) struct Own {
     pub module: Rc<ptx::Module>,
     /// What the simulator has loaded of it.
     pub program: OnceCell<Rc<simt::Program>>,
+    /// What the PTX takes its parameters for, if it says so.
+    signature: Option<String>,
+    /// The signature of the handle with which that has been compared.
+    agrees_with: Cell<Option<&'static Signature>>,
     /// [`ptx::Function::may_begin_early`], which takes a look at all instructions.
     may_begin_early: OnceCell<bool>,
 }
@@ -151,7 +158,10 @@ impl Loaded {
             None => None,
             Some(part) => {
                 let module = self.parts[part].module_of(name)?;
-                Some(Rc::new(Own { part, module, program: OnceCell::new(), may_begin_early: OnceCell::new() }))
+                let signature = signature::of_kernel(&self.parts[part].image.text, name).map(str::to_owned);
+                let (program, may_begin_early) = (OnceCell::new(), OnceCell::new());
+                let agrees_with = Cell::new(None);
+                Some(Rc::new(Own { part, module, program, signature, agrees_with, may_begin_early }))
             }
         };
         self.launched.borrow_mut().insert(name.to_owned(), own.clone());
@@ -200,6 +210,57 @@ impl Loaded {
 
     fn is_built_in(&self) -> bool {
         self.parts.iter().all(|part| part.pieces.is_some())
+    }
+
+    /// Fails if the PTX does not say what it takes the kernel's parameters for, and nobody has
+    /// promised that it is what a handle says. A kernel that is missing is left to
+    /// [`Loaded::check`].
+    pub fn check_has_signature(&self, kernel: &str) -> Result<()> {
+        match self.kernel(kernel)? {
+            Some(own) if own.signature.is_none() && !self.parts[own.part].image.trusted => Err(Error::Launch {
+                kernel: kernel.to_owned(),
+                problem: format!(
+                    "has no signature in {}, so a safe launch cannot know what it takes: compile it by `cuda_builder`, launch \
+                     it by an `unsafe` function, or promise by `PtxFile::trusted` that it takes what the host passes",
+                    self.parts[own.part].image.name
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails if the PTX takes the kernel's parameters for something else than a handle. Each handle
+    /// is compared once.
+    pub fn check_signature(&self, kernel: &str, handle: &'static Signature) -> Result<()> {
+        let Some(own) = self.kernel(kernel)? else { return Ok(()) };
+        let (Some(signature), Image { name, trusted: false, .. }) = (&own.signature, &self.parts[own.part].image)
+        else {
+            return Ok(());
+        };
+        if !own.agrees_with.get().is_some_and(|known| std::ptr::eq(known, handle)) {
+            signature::compare(&handle.to_string(), signature, name)
+                .map_err(|problem| Error::Launch { kernel: kernel.to_owned(), problem })?;
+            own.agrees_with.set(Some(handle));
+        }
+        Ok(())
+    }
+
+    /// Fails if the PTX takes the variable's value for something else than a handle of the type `T`,
+    /// or does not say for what. A variable that is missing is left to the caller.
+    pub fn check_variable<T>(&self, name: &str) -> Result<()> {
+        let wrong = |problem| Err(Error::Symbol { symbol: name.to_owned(), problem });
+        let Some(Part { image, .. }) = self.parts.iter().find(|part| part.has_variable(name)) else { return Ok(()) };
+        if image.trusted {
+            return Ok(());
+        }
+        let Some(signature) = signature::of_variable(&image.text, name) else {
+            let shown = &image.name;
+            return wrong(format!(
+                "has no signature in {shown}: it is not exported, or `cuda_builder` did not make {shown}"
+            ));
+        };
+        let handle = format!("{} | {}", Signature::STATIC, Parameter::of_static::<T>());
+        signature::compare(&handle, signature, &image.name).or_else(wrong)
     }
 
     /// Fails unless there is this kernel and it takes these arguments. Called before each launch: a
@@ -318,7 +379,8 @@ impl Image {
 
     /// The PTX of a file that the user names.
     pub fn from_file(file: &PtxFile) -> Result<Self> {
-        Self::new(file.name(), Cow::Owned(file.text()?.to_owned()))
+        let image = Self::new(file.name(), Cow::Owned(file.text()?.to_owned()))?;
+        Ok(Self { trusted: file.is_trusted(), ..image })
     }
 
     fn new(name: String, text: Cow<'static, str>) -> Result<Self> {
@@ -332,7 +394,7 @@ impl Image {
             directive(&text, ".target").ok_or_else(|| wrong("is not PTX: it has no .target directive"))?.to_owned();
         let capability =
             ComputeCapability::of_target(&target).ok_or_else(|| wrong("its .target does not name an NVIDIA GPU"))?;
-        Ok(Self { name, target, capability, version, text })
+        Ok(Self { name, target, capability, version, text, trusted: false })
     }
 }
 

@@ -71,6 +71,7 @@ mod ptx_file;
 pub mod random;
 #[cfg(not(target_family = "wasm"))]
 pub mod signals;
+mod signature;
 mod simulator;
 mod symbol;
 mod tensor;
@@ -283,7 +284,9 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::Launch`] when the configuration is not one that the kernel declares, or beyond the
-    /// device's limits; [`Error::OtherDevice`]; [`Error::Fault`] when the kernel misbehaves.
+    /// device's limits, or when the PTX takes a parameter for another type than the host, or does
+    /// not say for which (see [`PtxFile::trusted`]); [`Error::OtherDevice`]; [`Error::Fault`] when
+    /// the kernel misbehaves.
     pub fn launch<P, A: ArgumentList<P>>(
         &self,
         kernel: &SafeKernel<P>,
@@ -291,8 +294,10 @@ impl Device {
         arguments: A,
     ) -> Result<Option<Report>> {
         config.check_positions(kernel.name(), kernel.shape())?;
+        self.loaded.check_has_signature(kernel.name())?;
         // SAFETY: the kernel is safe in every launch of the shape that it declares, which is
-        // checked, if its threads' positions differ, which was checked here.
+        // checked, if its threads' positions differ, which was checked here. The PTX has a
+        // signature, which is compared: it is the kernel of this handle.
         unsafe { self.launch_unchecked(kernel, config, arguments) }
     }
 
@@ -300,8 +305,9 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// The launch keeps what the kernel's `# Safety` asks for. Where it does not, the simulator
-    /// reports [`Error::Fault`]; on a GPU any memory of the device may be read or written.
+    /// The launch keeps what the kernel's `# Safety` asks for. If the PTX has no signature of the
+    /// kernel, its parameters are what the handle says. Where this is not so, the simulator reports
+    /// [`Error::Fault`]; on a GPU any memory of the device may be read or written.
     ///
     /// # Errors
     ///
@@ -315,6 +321,7 @@ impl Device {
         config.check(kernel.name(), kernel.shape(), self.properties())?;
         let mut bytes = Arguments::new();
         arguments.push_all(&mut bytes);
+        self.loaded.check_signature(kernel.name(), kernel.signature())?;
         self.start(kernel.name(), config, &bytes)
     }
 

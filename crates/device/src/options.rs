@@ -10,7 +10,8 @@ use crate::ptx_file::PtxFile;
 /// Options for opening a device.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Load the kernels from these PTX files instead of the built-in PTX.
+    /// Load the kernels from these PTX files instead of the built-in PTX. Typed handles launch those
+    /// that `cuda_builder` made, and those of files that are [trusted](PtxFile::trusted).
     pub ptx: Vec<PtxFile>,
     /// The limits of a run.
     pub limits: Limits,

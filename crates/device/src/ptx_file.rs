@@ -62,11 +62,12 @@ fn other_output(bytes: &[u8]) -> Option<&'static str> {
 pub struct PtxFile {
     path: PathBuf,
     text: Arc<OnceLock<String>>,
+    trusted: bool,
 }
 
 impl From<PathBuf> for PtxFile {
     fn from(path: PathBuf) -> Self {
-        Self { path, text: Arc::default() }
+        Self { path, text: Arc::default(), trusted: false }
     }
 }
 
@@ -77,6 +78,26 @@ impl fmt::Debug for PtxFile {
 }
 
 impl PtxFile {
+    /// This file, whose kernels may be launched by typed handles whether or not it says what it
+    /// takes their parameters for. `cuda_builder` writes it into the PTX; other compilers, such as
+    /// nvcc, do not. Of such a file's kernels only the number and sizes of the parameters are
+    /// compared with a handle.
+    ///
+    /// # Safety
+    ///
+    /// Each kernel that is launched by a handle takes what the handle's types say, element types
+    /// included, keeps to the launches that the handle allows, and, for a
+    /// [`SafeKernel`](cuda_std::launch::SafeKernel), has no undefined behaviour in any of them.
+    #[must_use]
+    pub unsafe fn trusted(self) -> Self {
+        Self { trusted: true, ..self }
+    }
+
+    /// Whether somebody has promised that its kernels are what handles say.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.trusted
+    }
+
     /// Its name in messages.
     pub fn name(&self) -> String {
         if self.is_stdin() { STDIN_NAME.to_owned() } else { self.path.display().to_string() }

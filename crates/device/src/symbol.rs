@@ -44,8 +44,9 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Symbol`] if the loaded PTX has none, or one of another size.
+    /// [`Error::Symbol`] if the loaded PTX has none, or takes its value for another type.
     pub fn variable<T: Pod>(&self, symbol: &Symbol<T>) -> Result<Variable<T>> {
+        self.loaded.check_variable::<T>(symbol.name())?;
         // SAFETY: the symbol promises that the host may set this static to any `T`.
         let VariableBytes { backend, address, .. } =
             unsafe { self.variable_bytes(symbol.name(), size_of::<T>() as u64)? };

@@ -5,7 +5,6 @@
 //! *Invariant:* no text of a file outside of the submission, `cuda_std` and `core` passes, and no
 //! word on whether one exists.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use exercise::SOURCE;
@@ -39,7 +38,7 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
     }
     let mut text = String::new();
     for message in all {
-        let rendered = with_kernels_name(message["rendered"].as_str().unwrap_or_default().trim_end());
+        let rendered = cuda_builder::with_kernels_name(message["rendered"].as_str().unwrap_or_default().trim_end());
         match colour {
             true => text.push_str(&rendered),
             false => text.push_str(&anstream::adapter::strip_str(&rendered).to_string()),
@@ -50,12 +49,6 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
         text.push_str("\n\n");
     }
     text.trim_end().to_owned()
-}
-
-/// A message about two kernels of one name, with that name in place of the marker's that `#[kernel]` made.
-fn with_kernels_name(rendered: &str) -> Cow<'_, str> {
-    let marker = rendered.split('`').find_map(|word| Some((word, cuda_builder::kernel_of_marker(word)?)));
-    marker.map_or(rendered.into(), |(marker, kernel)| rendered.replace(marker, kernel).into())
 }
 
 fn text_of(message: &Value) -> &str {
@@ -182,15 +175,5 @@ mod tests {
     fn a_macro_that_prints_gets_a_hint() {
         let unknown = message("cannot find macro `println` in this scope", json!([span(SOURCE)]), json!([]));
         assert!(shown(&unknown, &[], false).ends_with(NO_CONSOLE));
-    }
-
-    #[test]
-    fn two_kernels_of_one_name_are_named_as_the_student_named_them() {
-        for marker in
-            ["", "__coalesce_divergent__warn__", "__coalesce_block__32_8_1_1__", "__coalesce_launch_bounds__32_1_1_0__"]
-        {
-            let text = with_kernels_name(&format!("error: symbol `{marker}my__copy` is already defined")).into_owned();
-            assert_eq!(text, "error: symbol `my__copy` is already defined");
-        }
     }
 }

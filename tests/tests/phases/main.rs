@@ -11,7 +11,6 @@ mod interpreter;
 mod program;
 mod source;
 
-use std::fs;
 use std::path::Path;
 
 use cuda_builder::CudaBuilder;
@@ -65,16 +64,8 @@ fn random_kernels_in_phases_are_right_and_have_no_faults() {
 
 /// The path of the PTX of a crate with these kernels.
 fn compiled(source: &str) -> std::path::PathBuf {
-    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let folder = temporary.join("random_phases");
-    let cuda_std = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/cuda_std").canonicalize().unwrap();
-    let manifest = format!(
-        "[workspace]\n\n[package]\nname = \"random_phases\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
-         [dependencies]\ncuda_std = {{ path = {cuda_std:?} }}\n"
-    );
-    fs::create_dir_all(folder.join("src")).unwrap();
-    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    fs::write(folder.join("src/lib.rs"), source).unwrap();
-    let builder = CudaBuilder::new(&folder).target_dir(temporary.join("cuda-builder"));
+    let temporary = env!("CARGO_TARGET_TMPDIR");
+    let folder = coalesce_tests::crate_of_kernels(temporary, "random_phases", source);
+    let builder = CudaBuilder::new(&folder).target_dir(Path::new(temporary).join("cuda-builder"));
     builder.copy_to(folder.join("kernels.ptx")).build().unwrap()
 }

@@ -76,6 +76,14 @@ pub enum RewriteError {
         "the crate has `global_asm!`, which no check of barriers can see through: write `asm!` in an `unsafe` block of a function"
     )]
     GlobalAssembly,
+    /// A static in the section of signatures is none.
+    #[error(
+        "static `{variable}` is put in section `.signature`, where only `#[kernel]` puts statics: remove the section"
+    )]
+    Signature {
+        /// The variable's symbol.
+        variable: String,
+    },
     /// The IR has an unknown form.
     #[error(
         "line {line} of rustc's LLVM IR has an unexpected form: `{text}`; use a rustc of a version that is known to work \

@@ -20,6 +20,7 @@ mod names;
 mod phases;
 mod reachable;
 mod rewrite;
+mod signature;
 
 pub use error::RewriteError;
 pub(crate) use lexer::{Kind, Token, tokens};
@@ -27,4 +28,4 @@ pub(crate) use names::demangle;
 pub(crate) use phases::{PHASE, without_phases};
 pub(crate) use reachable::{Item, items, reachable, references};
 pub(crate) use rewrite::{Divergent, Rewritten, Variable, rewrite, with_attributes};
-pub use rewrite::{Space, kernel_of_marker};
+pub use rewrite::{Space, with_kernels_name};

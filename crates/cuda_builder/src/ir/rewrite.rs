@@ -8,6 +8,7 @@
 //! | `static __coalesce_block__X_Y_Z_M__kernel` | `constant ..., section ".launch_bounds"` | attributes of `kernel` |
 //! | `static __coalesce_launch_bounds__X_Y_Z_M__kernel` | the same | the same |
 //! | `static __coalesce_divergent__warn__kernel`, `..allow..` | the same | none; the result says so |
+//! | `static __coalesce_signature__kernel: [u8; N]` | `constant ..., section ".signature"` | none; in the result |
 //! | `fn` | `define ...` | `define ... convergent`, as clang does for CUDA |
 //!
 //! Every use of such a variable is the token `@name` where LLVM takes a constant of type `ptr`, in
@@ -15,6 +16,7 @@
 //! is allowed wherever `@name` is. LLVM's own address space inference then follows the pointer to
 //! the loads and stores.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -23,6 +25,7 @@ use super::error::{CONSTANT_LIMIT, RewriteError, SHARED_LIMIT, THREAD_LIMIT};
 use super::files::join_folder;
 use super::lexer::{Kind, Token, tokens};
 use super::names::{Names, demangle};
+use super::signature::{SIGNATURE, signature};
 
 /// The prefix of the symbol of dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__coalesce_dynamic_shared";
@@ -36,9 +39,21 @@ const BLOCK: &str = "__coalesce_block__";
 /// The prefix of the symbol of a marker for barriers in control flow that depends on the thread.
 const DIVERGENT: &str = "__coalesce_divergent__";
 
-/// The kernel to which a marker of `#[kernel]` belongs; `None` if the symbol is no marker. rustc
-/// names a marker where two kernels have one name.
-pub fn kernel_of_marker(symbol: &str) -> Option<&str> {
+/// The prefix of the macro that a crate has once for each kernel.
+const ONLY_ONE: &str = "__coalesce_kernel__";
+
+/// Messages of rustc about two kernels of one name, with that name in place of the marker's that
+/// `#[kernel]` made.
+pub fn with_kernels_name(messages: &str) -> Cow<'_, str> {
+    let marker = messages.split('`').find_map(|word| Some((word, kernel_of_marker(word)?)));
+    marker.map_or(messages.into(), |(marker, kernel)| messages.replace(marker, kernel).into())
+}
+
+/// The kernel to which a marker of `#[kernel]` belongs; `None` if the symbol is no marker.
+fn kernel_of_marker(symbol: &str) -> Option<&str> {
+    if let Some(kernel) = [SIGNATURE, ONLY_ONE].iter().find_map(|prefix| symbol.strip_prefix(prefix)) {
+        return Some(kernel);
+    }
     let rest = [LAUNCH_BOUNDS, BLOCK, DIVERGENT].iter().find_map(|prefix| symbol.strip_prefix(prefix))?;
     Some(rest.split_once("__")?.1)
 }
@@ -102,6 +117,8 @@ pub(crate) struct Rewritten {
     pub variables: Vec<Variable>,
     /// What to do about the kernels' divergent barriers.
     pub divergent: HashMap<String, Divergent>,
+    /// The signatures of kernels and exported statics, by their names.
+    pub signatures: HashMap<String, String>,
 }
 
 /// Rewrites the module `ir`.
@@ -117,7 +134,8 @@ pub(crate) fn rewrite(ir: &str) -> Result<Rewritten, RewriteError> {
             None => plan.line(line, &mut out),
         }
     }
-    Ok(Rewritten { ir: out, kernels: plan.kernels, variables: plan.variables, divergent: plan.divergent })
+    let Plan { kernels, variables, divergent, signatures, .. } = plan;
+    Ok(Rewritten { ir: out, kernels, variables, divergent, signatures })
 }
 
 /// The changes to make, gathered in a first pass over the module.
@@ -127,13 +145,14 @@ struct Plan<'a> {
     definitions: HashMap<&'a str, String>,
     /// The constant that replaces each use of it.
     uses: HashMap<&'a str, String>,
-    /// The symbols of the markers of launch bounds.
+    /// The symbols of the markers, which are removed.
     markers: Vec<&'a str>,
     /// The attributes that each kernel gets.
     attributes: HashMap<&'a str, String>,
     kernels: Vec<String>,
     variables: Vec<Variable>,
     divergent: HashMap<String, Divergent>,
+    signatures: HashMap<String, String>,
 }
 
 impl<'a> Plan<'a> {
@@ -196,6 +215,13 @@ impl<'a> Plan<'a> {
                 self.markers.push(definition.name);
                 Ok(None)
             }
+            Some(".signature") => {
+                let (of, text) = signature(definition)
+                    .ok_or_else(|| RewriteError::Signature { variable: definition.name.to_owned() })?;
+                self.signatures.insert(of.to_owned(), text);
+                self.markers.push(definition.name);
+                Ok(None)
+            }
             // rustc's and LLVM's own variables.
             Some("llvm.metadata" | ".debug_gdb_scripts") => Ok(None),
             Some(section) => Err(RewriteError::UnknownSection { variable: variable(), section: section.to_owned() }),
@@ -244,7 +270,7 @@ impl<'a> Plan<'a> {
 
     /// Turns markers into attributes of kernels (User Guide for NVPTX Back-end, "Kernel Function Attributes").
     fn bound_kernels(&mut self) -> Result<(), RewriteError> {
-        for &marker in &self.markers {
+        for &marker in self.markers.iter().filter(|marker| !marker.starts_with(SIGNATURE)) {
             let wrong = || RewriteError::LaunchBounds { marker: marker.to_owned() };
             if let Some(rest) = marker.strip_prefix(DIVERGENT) {
                 let (what, kernel) = rest.split_once("__").ok_or_else(wrong)?;

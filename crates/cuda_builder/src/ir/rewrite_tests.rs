@@ -220,3 +220,34 @@ fn assembly_outside_of_functions_is_refused() {
     let error = refusal("module asm \".visible .func f {}\"\ndefine ptx_kernel void @k() {");
     assert!(error.starts_with("the crate has `global_asm!`, which no check of barriers can see through"), "{error}");
 }
+
+#[test]
+fn two_kernels_of_one_name_are_named_as_in_the_source() {
+    for marker in [
+        "",
+        "__coalesce_divergent__warn__",
+        "__coalesce_block__32_8_1_1__",
+        "__coalesce_launch_bounds__32_1_1_0__",
+        "__coalesce_signature__",
+        "__coalesce_kernel__",
+    ] {
+        let text = with_kernels_name(&format!("error: symbol `{marker}my__copy` is already defined")).into_owned();
+        assert_eq!(text, "error: symbol `my__copy` is already defined");
+    }
+}
+
+#[test]
+fn signatures_leave_the_module() {
+    let module = "@__coalesce_signature__k = constant [6 x i8] c\"unsafe\", section \".signature\", align 1\n\
+                  @llvm.used = appending global [2 x ptr] [ptr @__coalesce_signature__k, ptr @c], section \"llvm.metadata\"\n\
+                  define ptx_kernel void @k() {\n";
+    let rewritten = rewrite(module).unwrap();
+    assert_eq!(rewritten.signatures, [("k".to_owned(), "unsafe".to_owned())].into());
+    assert!(
+        !rewritten.ir.contains("__coalesce_signature__") && rewritten.ir.contains("ptr @\"c\""),
+        "{}",
+        rewritten.ir
+    );
+    let forged = "@text = constant [6 x i8] c\"unsafe\", section \".signature\", align 1\n";
+    assert!(rewrite(forged).unwrap_err().to_string().contains("`text` is put in section `.signature`"));
+}

@@ -2,7 +2,9 @@
 
 mod check;
 mod locations;
+mod signatures;
 
 pub use check::CheckError;
 pub(crate) use check::check;
 pub(crate) use locations::tidy;
+pub(crate) use signatures::with_signatures;

@@ -1,13 +1,16 @@
-//! A parameter that threads may write although it is a `&[T]`.
+//! A parameter that threads may write although it is a `&[T]`. Safe kernels take no such elements.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use cuda_std::phases::Block;
 use cuda_std::prelude::*;
 
-#[kernel(linear)]
-pub fn interior_mutability(flags: &[AtomicU32], mut output: DisjointSlice<u32>) {
+/// # Safety
+/// `flags` has an element.
+#[kernel(block(64))]
+pub unsafe fn interior_mutability(mut block: Block<64>, flags: &[AtomicU32], mut output: DisjointSlice<u32>) {
     if flags[0].load(Ordering::Relaxed) > 1 {
-        thread::sync_threads(); //~ the branch in line 9 depends on
+        block.each(|_| ()); //~ the branch in line 12 depends on
     }
     flags[0].store(thread::thread_idx_x(), Ordering::Relaxed);
     if let Some(output) = output.get_mut(thread::linear_index()) {

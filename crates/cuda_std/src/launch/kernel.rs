@@ -4,6 +4,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
+use crate::signature::Signature;
+
 /// The host's handle of a kernel: its name in the PTX, the launches that it allows, and the types
 /// of its parameters.
 ///
@@ -16,6 +18,7 @@ use core::ops::Deref;
 pub struct Kernel<P> {
     name: &'static str,
     shape: LaunchShape,
+    signature: &'static Signature,
     // A function of `P`: the handle can be shared between threads whatever `P` is.
     parameters: PhantomData<fn(P)>,
 }
@@ -48,8 +51,8 @@ pub struct LaunchBounds {
 
 impl<P> Kernel<P> {
     /// The handle of the kernel called `name` in the PTX. `#[kernel]` calls this.
-    pub const fn new(name: &'static str, shape: LaunchShape) -> Self {
-        Self { name, shape, parameters: PhantomData }
+    pub const fn new(name: &'static str, shape: LaunchShape, signature: &'static Signature) -> Self {
+        Self { name, shape, signature, parameters: PhantomData }
     }
 
     /// The name of the entry point in the PTX.
@@ -60,6 +63,11 @@ impl<P> Kernel<P> {
     /// The launches that it allows.
     pub const fn shape(&self) -> LaunchShape {
         self.shape
+    }
+
+    /// What the host takes its parameters for. The PTX has what the device takes them for.
+    pub const fn signature(&self) -> &'static Signature {
+        self.signature
     }
 
     /// The extents of its block.
@@ -77,7 +85,8 @@ impl<P> SafeKernel<P> {
     ///
     /// # Safety
     ///
-    /// The PTX has a kernel of this name and these parameters, compiled from a safe function.
+    /// A kernel of this name, which PTX has with this signature, takes the parameters `P` and is
+    /// compiled from a safe function.
     pub const unsafe fn new(kernel: Kernel<P>) -> Self {
         Self(kernel)
     }

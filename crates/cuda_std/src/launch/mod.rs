@@ -6,10 +6,12 @@
 //! many, does not compile:
 //!
 //! ```
-//! use cuda_std::launch::{ArgumentList, Arguments, Kernel, LaunchShape};
+//! use cuda_std::kernel;
+//! use cuda_std::launch::{ArgumentList, Arguments, Kernel};
 //!
-//! // What `#[kernel] pub unsafe fn scale(factor: f32, count: u32)` becomes on the host.
-//! static scale: Kernel<(f32, u32)> = Kernel::new("scale", LaunchShape { block: None, linear: false, bounds: None });
+//! // On the host, `static scale: Kernel<(f32, u32)>`.
+//! #[kernel]
+//! pub unsafe fn scale(factor: f32, count: u32) {}
 //!
 //! fn launch<P, A: ArgumentList<P>>(kernel: &Kernel<P>, arguments: A) -> Vec<Vec<u8>> {
 //!     let mut bytes = Arguments::new();
@@ -21,8 +23,10 @@
 //! ```
 //!
 //! ```compile_fail,E0277
-//! # use cuda_std::launch::{ArgumentList, Arguments, Kernel, LaunchShape};
-//! # static scale: Kernel<(f32, u32)> = Kernel::new("scale", LaunchShape { block: None, linear: false, bounds: None });
+//! # use cuda_std::kernel;
+//! # use cuda_std::launch::{ArgumentList, Kernel};
+//! # #[kernel]
+//! # pub unsafe fn scale(factor: f32, count: u32) {}
 //! # fn launch<P, A: ArgumentList<P>>(kernel: &Kernel<P>, arguments: A) {}
 //! launch(&scale, (2.0_f64, 7)); // the kernel takes an f32
 //! ```
@@ -32,7 +36,8 @@
 //! [`Slice`] or a [`DisjointSlice`].
 //!
 //! A kernel that is a safe function has a [`SafeKernel`], which a launcher may start by a safe
-//! function if it checks the [`LaunchShape`]. Whoever launches any other kernel promises what its
+//! function if it checks the [`LaunchShape`], and that the PTX has the kernel's
+//! [signature](crate::signature). Whoever launches any other kernel promises what its
 //! `# Safety` asks for.
 
 mod arguments;

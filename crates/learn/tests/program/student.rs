@@ -249,7 +249,7 @@ fn compile_errors_are_at_the_students_lines() {
     course.write("copy/kernel.rs", &twice);
     // rustc's own note is wider than 100 columns.
     let outcome = course.learn(&["run"]);
-    let words = ["symbol `copy` is already defined", "copy/kernel.rs:"];
+    let words = ["the name `copy` is defined multiple times", "copy/kernel.rs:", "pub unsafe fn copy() {}"];
     assert!(outcome.code == Some(1) && words.iter().all(|words| outcome.stdout.contains(words)), "{}", outcome.text());
 
     let nested = format!("    let x = {}true;", "!".repeat(50_000));
