@@ -47,8 +47,9 @@ pub(crate) fn run(
     let mut residents = residents(launched, placement);
     let seats: u64 = residents.iter().map(|resident| resident.slots.len() as u64).sum();
     let mut sample = match placement.timed {
-        // Blocks that wait for each other have to run to the end.
-        Some(Timed { only: true, .. }) if !launched.cooperative => {
+        // Blocks that wait for each other have to run at once.
+        Some(Timed { only: true, .. }) if launched.cooperative => Sample::together(launched.clusters()),
+        Some(Timed { only: true, .. }) => {
             let columns = u64::from(launched.grid[0] / launched.cluster[0]);
             Sample::some(launched.clusters(), seats, columns, placement.model.l2.is_some())
         }
@@ -60,20 +61,20 @@ pub(crate) fn run(
     let turn = u64::from(launched.threads.div_ceil(32) * launched.blocks_per_cluster) * INSTRUCTIONS;
     let (mut next, mut done) = (0, 0);
     loop {
-        let (running, most) = match sample.phase() {
+        let running = match sample.phase() {
             Phase::All => {
                 next = take_clusters(&mut residents, next, &sample);
-                (&mut residents[..], usize::MAX)
+                &mut residents[..]
             }
-            Phase::Alone => (&mut residents[..1], usize::MAX),
-            Phase::One => (&mut residents[..1], 1),
+            Phase::Alone => &mut residents[..1],
+            Phase::Over => break,
         };
-        let slots = running.iter().flat_map(|resident| resident.slots.iter().take(most));
+        let slots = running.iter().flat_map(|resident| resident.slots.iter());
         let turns = slots.filter(|slot| slot.runs).count() as u64;
         if turns == 0 {
             break;
         }
-        let one = |resident: &mut Resident| resident.round(most);
+        let one = |resident: &mut Resident| resident.round();
         let outcome: Vec<Result<u64, Stop>> = match launched.code.ordered || workers == 1 {
             true => running.iter_mut().map(one).collect(),
             false => running.par_iter_mut().map(one).collect(),
@@ -116,7 +117,7 @@ pub(crate) fn run(
         let Some(mut modelled) = resident.shared.modelled.take() else { continue };
         if let (Some(recording), Some(tracer)) = (&mut recording, modelled.tracer.take()) {
             recording.blocks = tracer.blocks;
-            recording.unfinished = sample.phase() == Phase::One;
+            recording.unfinished = sample.phase() == Phase::Over;
         }
         modelled.multiprocessors.iter().for_each(|multiprocessor| total.add(&multiprocessor.counters));
         let parts = resident.shared.counters.iter_mut().zip(modelled.wavefront_deltas);
@@ -219,10 +220,10 @@ fn take_clusters(residents: &mut [Resident], mut next: u64, sample: &Sample) -> 
 }
 
 impl Resident<'_> {
-    /// Runs its clusters, `most` of them, for a round. Returns how many have ended.
-    fn round(&mut self, most: usize) -> Result<u64, Stop> {
+    /// Runs its clusters for a round. Returns how many have ended.
+    fn round(&mut self) -> Result<u64, Stop> {
         let mut ended = 0;
-        for slot in self.slots.iter_mut().take(most).filter(|slot| slot.runs) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.runs) {
             let done = slot.turn(&mut self.shared, INSTRUCTIONS)?;
             ended += u64::from(done);
             let tracer = self.shared.modelled.as_mut().and_then(|modelled| modelled.tracer.as_mut());

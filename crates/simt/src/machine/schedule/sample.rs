@@ -5,16 +5,17 @@
 //! as they do in the whole run. The last stretch runs second, and each further one in a wide gap
 //! between others, so that even a few stand for the grid. If that takes too long, only the recorded
 //! multiprocessor continues, because its traces should be complete. If that takes too long as well,
-//! only one cluster continues.
+//! nothing more runs: a time cannot be told from the beginnings of blocks.
 
 /// Rounds of resident clusters that run.
 const ROUNDS: u64 = 4;
 /// Stretches in each round.
 const STRETCHES: u64 = 4;
 /// Warp instructions, at most, that the whole chip executes, and then the first neighbourhood
-/// alone.
+/// alone; and those of a grid whose clusters wait for each other.
 const ALL: u64 = 3 << 20;
 const ALONE: u64 = 6 << 20;
+const TOGETHER: u64 = 32 << 20;
 
 /// The clusters of a launch that run.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,17 @@ pub(super) struct Sample {
     /// Warp instructions so far, at most.
     executed: u64,
     phase: Phase,
-    limited: bool,
+    limit: Limit,
+}
+
+/// How much may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    None,
+    /// [`ALL`], then [`ALONE`].
+    Some,
+    /// [`TOGETHER`].
+    Together,
 }
 
 /// Who runs.
@@ -39,15 +50,20 @@ pub(super) enum Phase {
     All,
     /// Those of the first neighbourhood that run already.
     Alone,
-    /// The first of them.
-    One,
+    /// Nobody: it takes too long.
+    Over,
 }
 
 impl Sample {
     /// All clusters of a grid.
     pub fn whole(total: u64) -> Self {
         let (columns, tile) = (total, None);
-        Self { total, stretches: 1, length: total, columns, tile, executed: 0, phase: Phase::All, limited: false }
+        Self { total, stretches: 1, length: total, columns, tile, executed: 0, phase: Phase::All, limit: Limit::None }
+    }
+
+    /// All of them, unless they take too long to be timed.
+    pub fn together(total: u64) -> Self {
+        Self { limit: Limit::Together, ..Self::whole(total) }
     }
 
     /// Some of them, if `seats` run at a time, the grid has so many in a row, and multiprocessors
@@ -57,7 +73,7 @@ impl Sample {
         let stretches = if shared { STRETCHES } else { 1 };
         let (length, stretches) = (seats.div_ceil(stretches).max(1), ROUNDS * stretches);
         if total <= length * stretches {
-            return Self { limited: true, ..Self::whole(total) };
+            return Self { limit: Limit::Some, ..Self::whole(total) };
         }
         let power = |most: u64| 1 << most.max(1).ilog2();
         let across: u64 = power(length.isqrt().min(columns));
@@ -66,9 +82,9 @@ impl Sample {
         match shared && total / columns >= down * stretches && down > 1 {
             true => {
                 let (length, tile) = (across * down, Some((across, down)));
-                Self { stretches, length, columns, tile, limited: true, ..Self::whole(total) }
+                Self { stretches, length, columns, tile, limit: Limit::Some, ..Self::whole(total) }
             }
-            false => Self { stretches, length, limited: true, ..Self::whole(total) },
+            false => Self { stretches, length, limit: Limit::Some, ..Self::whole(total) },
         }
     }
 
@@ -120,11 +136,11 @@ impl Sample {
     /// At most this many warp instructions were executed. Returns whether fewer run from now on.
     pub fn executed(&mut self, instructions: u64) -> bool {
         self.executed += instructions;
-        let phase = match self.phase {
-            _ if !self.limited => Phase::All,
-            Phase::All if self.executed > ALL => Phase::Alone,
-            Phase::Alone if self.executed > ALL + ALONE => Phase::One,
-            phase => phase,
+        let phase = match (self.limit, self.phase) {
+            (Limit::Some, Phase::All) if self.executed > ALL => Phase::Alone,
+            (Limit::Some, Phase::Alone) if self.executed > ALL + ALONE => Phase::Over,
+            (Limit::Together, _) if self.executed > TOGETHER => Phase::Over,
+            (_, phase) => phase,
         };
         std::mem::replace(&mut self.phase, phase) != phase
     }
@@ -172,11 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn a_long_launch_goes_on_alone() {
+    fn a_long_launch_goes_on_alone_and_ends() {
         let mut sample = Sample::some(1 << 20, 1056, 1 << 20, true);
         assert!(!sample.executed(ALL) && sample.executed(1) && sample.phase() == Phase::Alone);
-        assert!(!sample.executed(1) && sample.executed(ALONE) && sample.phase() == Phase::One);
+        assert!(!sample.executed(1) && sample.executed(ALONE) && sample.phase() == Phase::Over);
         let mut whole = Sample::whole(1 << 20);
         assert!(!whole.executed(u64::MAX / 2) && whole.phase() == Phase::All);
+        let mut together = Sample::together(264);
+        assert!(!together.executed(TOGETHER) && together.executed(1) && together.phase() == Phase::Over);
     }
 }
