@@ -17,5 +17,6 @@ mod tensor_maps;
 mod textures;
 mod textures_h200;
 mod timing;
+mod timing_atomics;
 mod timing_compiler;
 mod timing_laws;

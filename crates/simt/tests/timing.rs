@@ -320,3 +320,25 @@ fn an_endless_kernel_is_stopped_by_its_limit() {
         assert!(bench.program.launch(&bench.memory, &launch).is_err() || time_only);
     }
 }
+
+/// The work of a sample has a bound of its own, also where all blocks have to run at once.
+#[test]
+fn a_prediction_of_blocks_that_are_too_long_ends() {
+    let bench = Bench::new();
+    let model = Model::named("hopper");
+    for (blocks, cooperative) in [(1, false), (1000, false), (200, true)] {
+        let launch = Launch {
+            kernel: "endless",
+            grid: [blocks, 1, 1],
+            block: [256, 1, 1],
+            model,
+            predicts: model,
+            time_only: true,
+            cooperative,
+            step_limit: u64::MAX,
+            ..Launch::default()
+        };
+        let report = bench.launch(&launch);
+        assert!(matches!(report.predicted(), Some(Predicted::Not("blocks that are too long to sample"))));
+    }
+}

@@ -1,5 +1,5 @@
-//! Predicted times of what `ptxas` makes of PTX: the order of accesses to different memories, and halves
-//! of 64 bits that stay as they are.
+//! Predicted times of what `ptxas` makes of PTX: the order of accesses to different memories, and of many
+//! loads; halves of 64 bits that stay as they are; and logic on predicates.
 
 use simt::{Launch, Memory, Model, Predicted, Program};
 
@@ -24,6 +24,35 @@ PAIRS
 	ret;
 }
 
+// So many loads, all of whose values are added up behind them.
+.visible .entry loads(.param .u64 data)
+{
+	.reg .b32 %r<3>;
+	.reg .b64 %rd<2>;
+	.reg .f32 %f<101>;
+	ld.param.u64 %rd1, [data];
+	mov.u32 %r1, %laneid;
+	mad.wide.u32 %rd1, %r1, 4, %rd1;
+	mov.f32 %f100, 0f00000000;
+LOADS
+	st.global.f32 [%rd1], %f100;
+	ret;
+}
+
+// Comparisons, and what becomes of them.
+.visible .entry predicates(.param .u64 data)
+{
+	.reg .pred %p<4>;
+	.reg .b32 %r<3>;
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [data];
+	mov.u32 %r1, %laneid;
+PREDICATES
+	@%p1 mov.u32 %r1, 1;
+	st.global.u32 [%rd1], %r1;
+	ret;
+}
+
 // A value of 64 bits and itself, shifted.
 .visible .entry shifts(.param .u64 data)
 {
@@ -38,9 +67,12 @@ SHIFTS
 
 /// Microseconds of a launch of one block on an H200.
 fn time(kernel: &str, block: u32, pairs: &str, count: usize, shift: &str) -> f64 {
-    let pairs: String =
-        (0..count).map(|at| pairs.replace("AT", &(at * 4096).to_string()).replace("%f", &format!("%f{at}"))).collect();
-    let text = MODULE.replace("PAIRS", &pairs).replace("SHIFTS", &shift.repeat(count));
+    let one = |at: usize| pairs.replace("AT", &(at * 1024).to_string()).replace("VALUE", &format!("%f{at}"));
+    let lines = (0..count).map(one).collect::<String>() + &shift.repeat(count);
+    let names = ["pairs", "loads", "predicates", "shifts"];
+    let text = names.iter().fold(MODULE.to_owned(), |text, &name| {
+        text.replace(&name.to_uppercase(), if name == kernel { &lines } else { "" })
+    });
     let mut memory = Memory::new(1 << 20);
     let program = Program::load(&ptx::parse("compiler.ptx", &text).unwrap(), &mut memory).unwrap();
     let data = memory.allocate(1 << 16).unwrap().to_le_bytes();
@@ -57,10 +89,29 @@ fn time(kernel: &str, block: u32, pairs: &str, count: usize, shift: &str) -> f64
 #[test]
 fn loads_from_global_memory_go_ahead_of_stores_to_shared_memory() {
     // DRAM takes 0.37 us.
-    let of = |store: &str, count| time("pairs", 32, &format!("ld.global.f32 %f, [%rd1+AT];\n{store}\n"), count, "");
+    let of = |store: &str, count| time("pairs", 32, &format!("ld.global.f32 VALUE, [%rd1+AT];\n{store}\n"), count, "");
     let more = |store| of(store, 4) - of(store, 1);
-    let (shared, global) = (more("st.shared.f32 [%r2], %f;"), more("st.global.f32 [%rd1+AT], %f;"));
+    let (shared, global) = (more("st.shared.f32 [%r2], VALUE;"), more("st.global.f32 [%rd1+AT], VALUE;"));
     assert!(shared < 0.3 && global > 0.9, "{shared} {global}");
+}
+
+/// A thread has 32 registers, so that all warps fit: of 40 loads, some wait for the first ones' uses.
+/// Those take a second latency of DRAM, 0.37 us.
+#[test]
+fn loads_beyond_a_threads_registers_wait() {
+    let of = |count| time("loads", 32, "ld.global.f32 VALUE, [%rd1+AT];\nadd.f32 %f100, %f100, VALUE;\n", count, "");
+    let (few, more, many) = (of(4), of(16), of(40));
+    assert!(more - few < 0.2 && many - more > 0.3 && many - more < 0.9, "{few} {more} {many}");
+}
+
+#[test]
+fn logic_on_predicates_is_part_of_a_comparison() {
+    let of = |logic: &str| {
+        let one = format!("setp.ne.u32 %p2, %r1, 3;\n{logic}");
+        time("predicates", 1024, "", 2000, &one) - time("predicates", 1024, "", 1000, &one)
+    };
+    let (with, without) = (of("and.pred %p1, %p1, %p2;\n"), of(""));
+    assert!((with / without - 1.0).abs() < 0.05, "{with} {without}");
 }
 
 #[test]

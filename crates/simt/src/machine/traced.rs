@@ -59,13 +59,13 @@ pub(super) fn memory(modelled: &mut Modelled, before: Before, kind: AccessKind, 
     record(modelled, place, Target::Memory, needed);
 }
 
-/// It has accessed shared memory, in this many passes.
+/// It has accessed shared memory, in this many passes if no lane has to wait for another.
 pub(super) fn shared(modelled: &mut Modelled, kind: AccessKind, access: &Access, wavefronts: u32, place: u32) {
     let turns = match kind {
         AccessKind::Atomic | AccessKind::Reduction => lanes_of_a_bank(access),
         _ => 1,
     };
-    let needed = Event { wavefronts: wavefronts.max(turns) as u16, turns: turns as u8, ..Event::default() };
+    let needed = Event { wavefronts: wavefronts as u16, turns: turns as u8, ..Event::default() };
     record(modelled, place, Target::Shared, needed);
 }
 

@@ -13,12 +13,13 @@
 //! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it;
 //!   `read_only`: Kepler's read-only cache; `chip`: L2 and DRAM;
 //! - `counters`: what is counted; `timing`: how fast each model is, in the terms of `rates`;
-//!   `traffic` and `partitions`: what more a launch counts if it asks for its time.
+//!   `traffic`, `atomics` and `partitions`: what more a launch counts if it asks for its time.
 //!
 //! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls
 //! into this folder, and `machine/modelled.rs` passes the accesses. Nothing here reads the memory
 //! of a program: a model only counts.
 
+mod atomics;
 mod banks;
 mod cache;
 mod chip;
@@ -42,6 +43,7 @@ pub use gpu::{
 pub use occupancy::{BlockNeeds, Limiter, Occupancy};
 pub use rates::Timing;
 
+pub(crate) use atomics::Busiest;
 pub(crate) use banks::list as list_wavefronts;
 pub(crate) use chip::Chip;
 pub(crate) use gpu::LINE_BYTES;

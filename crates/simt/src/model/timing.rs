@@ -20,7 +20,8 @@ impl Model {
 /// Measured on an H200 at 1980 MHz (driver 580.159.04, CUDA 13.0, 2026-11-24), mostly by dependent
 /// chains and by streams; `barrier` is 13 + 2 a warp, `block` the rate of empty blocks (1650 in a
 /// microsecond), `empty_us` a cold empty launch between two events. `turnaround`, `dram` latency and
-/// `dram_write` are fitted to the labs. `guard` is the distance that ptxas 13.5 keeps.
+/// `dram_write` are fitted to the labs. `guard` is the distance that ptxas 13.5 keeps. `third_register` is
+/// an H100's: registers are in two banks, so that of three, two are in the same one.
 const HOPPER: Timing = Timing {
     source: "measured on an H200",
     measured: true,
@@ -30,6 +31,7 @@ const HOPPER: Timing = Timing {
         schedulers: 4,
         any: 1,
         fp32: 1,
+        third_register: 1,
         add: 1,
         integer: 2,
         multiply: 2,
@@ -75,7 +77,7 @@ const VOLTA: Timing = Timing {
     measured: true,
     clock_mhz: 1380.0,
     launch: LaunchCost { empty_us: 2.6, turnaround: 362.0, ..HOPPER.launch },
-    issue: Issue { fp32: 2, add: 2, convert: 8, double: 4, ..HOPPER.issue },
+    issue: Issue { fp32: 2, third_register: 0, add: 2, convert: 8, double: 4, ..HOPPER.issue },
     // L1 28, L2 212, DRAM 425 to 434 cycles, less the address arithmetic; shared 23 (mt4g).
     latency: Latency { shared: 20.0, l1: 27.0, l2: 205.0, dram: 430.0, atomic: 270.0, ..HOPPER.latency },
     // Reads 867, init 897, scale 809 GB/s, so that writes cost no more; L2 2300.
@@ -123,7 +125,7 @@ static TIMINGS: [(&[&str], Timing); 12] = [
             measured: true,
             clock_mhz: 1410.0,
             launch: LaunchCost { empty_us: 2.56, turnaround: 368.0, ..HOPPER.launch },
-            issue: Issue { fp32: 2, add: 2, convert: 8, double: 4, ..HOPPER.issue },
+            issue: Issue { fp32: 2, third_register: 0, add: 2, convert: 8, double: 4, ..HOPPER.issue },
             // L1 33, L2 206 (400 in the far partition), DRAM 552 cycles; shared 29.
             latency: Latency { l1: 32.0, l2: 230.0, dram: 552.0, atomic: 290.0, ..HOPPER.latency },
             // Writes 1894 of 2039 GB/s; reads 1776 at full occupancy, but still more with each
@@ -138,7 +140,7 @@ static TIMINGS: [(&[&str], Timing); 12] = [
             measured: false,
             clock_mhz: 1590.0,
             launch: LaunchCost { turnaround: 362.0, ..HOPPER.launch },
-            issue: Issue { fp32: 2, add: 2, convert: 8, double: 64, ..HOPPER.issue },
+            issue: Issue { fp32: 2, third_register: 0, add: 2, convert: 8, double: 64, ..HOPPER.issue },
             latency: Latency { shared: 20.0, l1: 27.0, l2: 230.0, dram: 424.0, double: 40, ..HOPPER.latency },
             memory: Throughput {
                 l2_read: 1270.0,
@@ -159,7 +161,16 @@ static TIMINGS: [(&[&str], Timing); 12] = [
             clock_mhz: 1480.0,
             launch: LaunchCost { empty_us: 4.0, next_us: 1.5, ..HOPPER.launch },
             // Two schedulers, each with 32 lanes of f32, 16 of f64 and 8 of special functions.
-            issue: Issue { schedulers: 2, integer: 1, multiply: 3, wide: 6, special: 4, convert: 4, ..HOPPER.issue },
+            issue: Issue {
+                schedulers: 2,
+                third_register: 0,
+                integer: 1,
+                multiply: 3,
+                wide: 6,
+                special: 4,
+                convert: 4,
+                ..HOPPER.issue
+            },
             latency: Latency {
                 arithmetic: 6,
                 shared: 24.0,
@@ -186,7 +197,16 @@ static TIMINGS: [(&[&str], Timing); 12] = [
             measured: false,
             clock_mhz: 1075.0,
             launch: LaunchCost { empty_us: 4.5, next_us: 1.5, ..HOPPER.launch },
-            issue: Issue { integer: 1, multiply: 3, wide: 6, special: 4, convert: 4, double: 32, ..HOPPER.issue },
+            issue: Issue {
+                third_register: 0,
+                integer: 1,
+                multiply: 3,
+                wide: 6,
+                special: 4,
+                convert: 4,
+                double: 32,
+                ..HOPPER.issue
+            },
             latency: Latency {
                 arithmetic: 6,
                 double: 48,
@@ -216,7 +236,15 @@ static TIMINGS: [(&[&str], Timing); 12] = [
             launch: LaunchCost { empty_us: 5.0, next_us: 2.0, ..HOPPER.launch },
             // 192 lanes of f32 for four schedulers, each of which can use 48 of them only by issuing
             // two instructions at once, which is not modelled.
-            issue: Issue { integer: 1, multiply: 4, wide: 8, special: 4, convert: 4, ..HOPPER.issue },
+            issue: Issue {
+                third_register: 0,
+                integer: 1,
+                multiply: 4,
+                wide: 8,
+                special: 4,
+                convert: 4,
+                ..HOPPER.issue
+            },
             latency: Latency {
                 arithmetic: 9,
                 double: 10,
@@ -249,6 +277,7 @@ static TIMINGS: [(&[&str], Timing); 12] = [
                 schedulers: 2,
                 any: 2,
                 fp32: 2,
+                third_register: 0,
                 add: 2,
                 integer: 2,
                 multiply: 4,
@@ -324,6 +353,7 @@ const TESLA_ISSUE: Issue = Issue {
     schedulers: 1,
     any: 4,
     fp32: 4,
+    third_register: 0,
     add: 4,
     integer: 4,
     multiply: 16,

@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::atomics::{Busiest, Meetings};
 use super::counters::SectorCounters;
 use super::partitions::Camping;
 
@@ -37,7 +38,7 @@ pub(crate) struct Traffic {
     /// How the partitions of DRAM are used, on models without L2.
     pub camping: Camping,
     /// The atomic operations of each instruction.
-    atomics: HashMap<u32, Hottest>,
+    atomics: HashMap<u32, Meetings>,
 }
 
 /// Blocks of DRAM that are open at once. A bank keeps a row open, 1 KiB of a pseudo channel; the six
@@ -97,30 +98,6 @@ impl Source {
         self.pairs += more.pairs;
         self.first += more.first;
         self.lines = (self.lines.0.min(more.lines.0), self.lines.1.max(more.lines.1));
-    }
-}
-
-/// Which sectors atomic operations go to, if few get many (Misra and Gries 1982).
-#[derive(Default)]
-struct Hottest {
-    all: u64,
-    counts: Vec<(u64, u64)>,
-}
-
-/// Sectors that are counted; one that gets a larger part than its inverse is among them.
-const COUNTED: usize = 16;
-
-impl Hottest {
-    fn add(&mut self, sector: u64) {
-        self.all += 1;
-        if let Some((_, count)) = self.counts.iter_mut().find(|(known, _)| *known == sector) {
-            *count += 1;
-        } else if self.counts.len() < COUNTED {
-            self.counts.push((sector, 1));
-        } else {
-            self.counts.iter_mut().for_each(|(_, count)| *count -= 1);
-            self.counts.retain(|&(_, count)| count > 0);
-        }
     }
 }
 
@@ -196,17 +173,13 @@ impl Traffic {
     /// L2 did an atomic operation on sectors of a line.
     pub fn atomic(&mut self, note: Note, line: u64, sectors: u8) {
         self.since = Source::default();
-        let hottest = self.atomics.entry(note.place).or_default();
-        (0..4).filter(|sector| sectors >> sector & 1 == 1).for_each(|sector| hottest.add(line * 4 + sector));
+        let meetings = self.atomics.entry(note.place).or_default();
+        (0..4).filter(|sector| sectors >> sector & 1 == 1).for_each(|sector| meetings.add(line * 4 + sector));
     }
 
-    /// Of an instruction's atomic operations, the part that goes to one sector, the one with most.
-    pub fn hottest(&self, place: u32) -> f64 {
-        let of = |hottest: &Hottest| {
-            let most = hottest.counts.iter().map(|&(_, count)| count).max().unwrap_or(0);
-            most as f64 / hottest.all.max(1) as f64
-        };
-        self.atomics.get(&place).map_or(0.0, of)
+    /// Of an instruction's atomic operations, the parts that meet in L2.
+    pub fn busiest(&self, place: u32) -> Busiest {
+        self.atomics.get(&place).map(Meetings::busiest).unwrap_or_default()
     }
 
     /// DRAM was read.

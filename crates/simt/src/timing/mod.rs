@@ -7,8 +7,10 @@
 //! halves      which halves of 64 bits stay as they are
 //! plan        what each instruction costs; order: where the compiler puts it; predicates: which
 //!             branches it leaves out; unroll: which loops it unrolls
+//! kinds       how an instruction accesses memory
 //! replay      one multiprocessor, cycle by cycle: machine has its warps and blocks, servers its
 //!             path to memory, delay the random part of that
+//! pressure    which values are in registers while a run is put in order
 //! registers   how many registers ptxas would give a thread
 //! prediction  the time of the whole launch, and what the numbers say; queue: of several launches
 //! ```
@@ -25,11 +27,13 @@
 
 mod delay;
 mod halves;
+mod kinds;
 mod machine;
 mod order;
 mod plan;
 mod predicates;
 mod prediction;
+mod pressure;
 mod queue;
 mod record;
 mod registers;
@@ -46,11 +50,11 @@ pub(crate) use record::{Recording, Timed};
 pub(crate) use registers::estimate as estimate_registers;
 pub(crate) use trace::{Event, Target, Tracer};
 
-use ptx::{Module, Op};
+use ptx::Module;
 
 use crate::program::{Code, facts};
+use kinds::Kind;
 use plan::Plan;
-use servers::Kind;
 
 /// The time of a launch that left this recording.
 pub(crate) fn predict(recording: &Recording, code: &Code, module: &Module) -> Predicted {
@@ -69,15 +73,6 @@ pub(crate) fn predict(recording: &Recording, code: &Code, module: &Module) -> Pr
         // Level 2 was seen at their beginning only, where it holds nothing yet: the time would be far too long.
         return Predicted::Not("blocks that are too long to sample");
     }
-    let kind = |place| match op(place) {
-        Some(Op::Store { .. }) => Kind::Store,
-        Some(Op::Atomic { ty, .. } | Op::AtomicVector { ty, .. }) => match ty.kind() {
-            ptx::Kind::Float => Kind::FloatAtomic,
-            _ => Kind::Atomic,
-        },
-        _ => Kind::Load,
-    };
-    let kinds: Vec<Kind> = (0..code.positions.len()).map(kind).collect();
     let plan = Plan::new(code, module, recording.timing);
-    Predicted::Time(Box::new(prediction::of(recording, &plan, &kinds)))
+    Predicted::Time(Box::new(prediction::of(recording, &plan, &Kind::of_all(code, module))))
 }

@@ -1,17 +1,30 @@
 //! The order in which a compiler puts the instructions of a straight run: a list schedule by the
-//! longest path to the end of the run, which moves loads up and their uses down. Results and
-//! counters do not depend on it; only the replay follows it.
+//! longest path to the end of the run, which moves loads up and their uses down, as far as there are
+//! registers for what is loaded. Results and counters do not depend on it; only the replay follows it.
 
 use std::collections::HashMap;
 
+use super::pressure::{Pressure, Register};
 use super::step::{MEMORIES, Step};
 use crate::program::Motion;
 
-/// For how long it looks for other instructions to put behind a load.
-const COVER: u32 = 60;
+/// For how many cycles it looks for other instructions to put behind a load: of a row of 16 loads whose
+/// addresses are a chain, `ptxas` puts 14 ahead of the first use; of four chains, all.
+const COVER: u32 = 80;
 
-/// For each position of a straight run of instructions, the position of the one that goes there.
-pub(super) fn of_run(steps: &[&Step]) -> Vec<u32> {
+/// An instruction of a straight run, in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Its position in the run.
+    pub from: usize,
+    /// Cycles more for its operands.
+    pub more: u8,
+}
+
+/// The instructions of a straight run in the compiler's order. Values take `room` words of registers at
+/// most, where that can be.
+pub(super) fn of_run(steps: &[&Step], registers: &[Register], room: u32) -> Vec<Place> {
+    let mut pressure = Pressure::new(steps, registers, room);
     let after = dependents(steps);
     let mut before = vec![0u32; steps.len()];
     after.iter().flatten().for_each(|&next| before[next] += 1);
@@ -22,17 +35,24 @@ pub(super) fn of_run(steps: &[&Step]) -> Vec<u32> {
     }
     let mut ready: Vec<usize> = (0..steps.len()).filter(|&index| before[index] == 0).collect();
     let mut from = vec![0u32; steps.len()];
-    let mut order = Vec::with_capacity(steps.len());
+    let mut order: Vec<Place> = Vec::with_capacity(steps.len());
     let mut now = 0;
     while !ready.is_empty() {
-        let soonest = ready.iter().map(|&index| from[index]).min().unwrap_or(now);
+        let none_fits = !ready.iter().any(|&index| pressure.fits(index));
+        let fitting = ready.iter().enumerate().filter(|&(_, &index)| none_fits || pressure.fits(index));
+        let soonest = fitting.clone().map(|(_, &index)| from[index]).min().unwrap_or(now);
         now = now.max(soonest);
-        let possible = ready.iter().enumerate().filter(|&(_, &index)| from[index] <= now);
+        let possible = fitting.filter(|&(_, &index)| from[index] <= now);
         let Some((at, &index)) = possible.max_by_key(|&(_, &index)| (path[index], std::cmp::Reverse(index))) else {
             break;
         };
         ready.swap_remove(at);
-        order.push(index as u32);
+        let more = match order.last() {
+            Some(before) if keeps(steps[before.from], steps[index]) => 0,
+            _ => steps[index].third_register as u8,
+        };
+        order.push(Place { from: index, more });
+        pressure.issue(index);
         now += steps[index].cost.slots;
         for &next in &after[index] {
             before[next] -= 1;
@@ -43,6 +63,13 @@ pub(super) fn of_run(steps: &[&Step]) -> Vec<u32> {
         }
     }
     order
+}
+
+/// Whether an operand of one instruction is kept for the next (`.reuse` in machine code), which must not
+/// have to wait for a result: meanwhile other warps issue.
+fn keeps(before: &Step, after: &Step) -> bool {
+    let waits = after.reads.iter().any(|register| before.writes.contains(register));
+    !waits && after.reads.iter().any(|register| before.reads.contains(register))
 }
 
 /// For each instruction, those that must stay behind it.

@@ -6,12 +6,14 @@
 //! And `ptxas` replaces short branches by predicates (`predicates.rs`) and moves loads ahead of what
 //! does not need them, so each straight run is put in the order of its longest paths (`order.rs`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::RangeInclusive;
 
-use ptx::{BinaryOp, Kind, Module, Op, Operand, Precision, Space, Special, TernaryOp, Type, UnaryOp};
+use ptx::{BinaryOp, Instruction, Kind, Module, Op, Operand, Precision, Space, Special, TernaryOp, Type, UnaryOp};
 
 use super::halves;
 use super::predicates;
+use super::pressure::{self, Register};
 use super::step::{Cost, Scheduled, Step, Unit};
 use super::unroll::{Body, Unrolled};
 use crate::model::Timing;
@@ -25,21 +27,22 @@ pub(crate) struct Plan {
     pub(super) loops: HashMap<u32, Unrolled>,
     /// The number of places.
     pub(super) places: usize,
-    /// Registers in the scoreboard.
-    pub(super) registers: usize,
+    /// The registers in the scoreboard.
+    pub(super) registers: Vec<Register>,
 }
 
 impl Plan {
     pub fn new(code: &Code, module: &Module, timing: &Timing) -> Self {
         let mut steps: Vec<Step> = Vec::with_capacity(code.places.len());
         let (mut loops, mut copies) = (HashMap::new(), Vec::new());
-        let mut registers = 0;
+        let mut registers: Vec<Register> = Vec::new();
         while steps.len() < code.positions.len() {
             let first = steps.len();
             let (handle, _) = code.positions[first];
             let function = &module.functions[handle];
             let body = function.body.as_deref().unwrap_or_default();
-            let numbered = |all: &[u32]| all.iter().map(|register| register + registers).collect();
+            let base = registers.len() as u32;
+            let numbered = |all: &[u32]| all.iter().map(|register| register + base).collect();
             let short = halves::short(body, |index| code.registers.writes(first + index));
             for (index, instruction) in body.iter().enumerate() {
                 let place = first + index;
@@ -58,6 +61,7 @@ impl Plan {
                     reads: numbered(code.registers.reads(place)),
                     writes: numbered(code.registers.writes(place)),
                     block: (place as u32, place as u32 + 1),
+                    third_register: 0,
                     goes_on: false,
                     vanishes: false,
                     is_barrier: matches!(instruction.op, Op::Barrier { .. }),
@@ -73,7 +77,7 @@ impl Plan {
             }
             // A guard takes its predicate earlier in the pipeline than an operand.
             let guards: HashSet<u32> =
-                body.iter().filter_map(|one| Some(one.guard?.register.index() as u32 + registers)).collect();
+                body.iter().filter_map(|one| Some(one.guard?.register.index() as u32 + base)).collect();
             for step in steps[first..].iter_mut().filter(|step| step.writes.iter().any(|to| guards.contains(to))) {
                 step.cost.latency = step.cost.latency.max(timing.latency.guard);
             }
@@ -81,9 +85,18 @@ impl Plan {
                 let step = &mut steps[first + end];
                 (step.goes_on, step.vanishes) = (true, step.cost.unit == Unit::Branch);
             }
-            let base = registers;
-            registers += function.registers.len() as u32;
+            registers.extend(pressure::registers(code, function, &blocks, first, timing.issue.short_pointers));
             let (blocks, ways) = (&blocks, &ways[..]);
+            let divergent = divergent_loops(body, &registers[base as usize..]);
+            for (step, instruction) in steps[first..].iter_mut().zip(body) {
+                if let Op::Ternary { op: TernaryOp::FusedMultiplyAdd, ty: Type::F32, .. } = instruction.op {
+                    // Elsewhere, what the grid has in common is in the constant bank or in uniform registers.
+                    let in_loop = divergent.iter().any(|range| range.contains(&(step.origin as usize - first)));
+                    let in_register = |register: &&u32| in_loop || !registers[**register as usize].uniform;
+                    let operands: BTreeSet<&u32> = step.reads.iter().filter(in_register).collect();
+                    step.third_register = if operands.len() > 2 { timing.issue.third_register } else { 0 };
+                }
+            }
             let body_of = Body { code, function, blocks, ways, first, steps: &steps[first..] };
             let found = body_of.unrolled(base, &mut registers, code.positions.len(), &mut copies);
             loops.extend(found.into_iter().map(|found| (found.branch, found)));
@@ -93,8 +106,20 @@ impl Plan {
         }
         let places = steps.len();
         steps.append(&mut copies);
-        Self { steps, loops, places, registers: registers as usize }
+        Self { steps, loops, places, registers }
     }
+}
+
+/// The loops whose branch back not all threads of a block may take alike, as the positions from there to
+/// the branch.
+fn divergent_loops(body: &[Instruction], registers: &[Register]) -> Vec<RangeInclusive<usize>> {
+    let back = |(position, instruction): (usize, &Instruction)| match (&instruction.op, instruction.guard) {
+        (Op::Branch { target, .. }, Some(guard)) if *target as usize <= position => {
+            (!registers[guard.register.index()].uniform).then_some(*target as usize..=position)
+        }
+        _ => None,
+    };
+    body.iter().enumerate().filter_map(back).collect()
 }
 
 /// What an instruction costs on a GPU.
@@ -116,6 +141,9 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
     let nothing = new(Unit::Other, 0, 0, 0);
     let sequence = |slots, result| new(Unit::Fp32, slots, slots * issue.fp32, result);
     match op {
+        // A comparison takes another predicate to combine its own with, and a branch two: of the 41 in
+        // docs/time, none is an instruction of its own on sm_90 (ptxas 13.0).
+        Op::Binary { op: BinaryOp::And | BinaryOp::Or | BinaryOp::Xor, ty: Type::Pred, .. } => nothing,
         Op::Load { space: Space::Parameter, .. } if issue.short_pointers => nothing,
         Op::Load { space: Space::Parameter, .. } => new(Unit::Other, 1, 1, 10),
         Op::Load { .. }
@@ -180,6 +208,12 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
             ) => special,
             (UnaryOp::Absolute | UnaryOp::Negate | UnaryOp::Not | UnaryOp::LogicalNot, _) => integer,
         },
+        // `ptxas` makes products of shifts, which leaves the integer units to others (IMAD.SHL).
+        Op::Binary { op: BinaryOp::ShiftLeft, ty, b: Operand::Integer(_), .. }
+            if ty.bits() <= 32 && issue.multiply <= issue.integer =>
+        {
+            new(Unit::Multiply, 1, issue.multiply, arithmetic)
+        }
         Op::Binary { op: BinaryOp::MultiplyWide, b: Operand::Integer(by), .. }
             if issue.short_pointers && by.is_power_of_two() =>
         {

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::kinds::Kind;
 use super::machine::Why;
 use super::order;
 use super::plan::Plan;
+use super::pressure;
 use super::record::{FITS, Recording};
 use super::replay::{Executed, Replay, Replayed, Share};
-use super::servers::{Kind, Servers};
+use super::servers::Servers;
 use super::step::Unit;
 use super::trace::{BlockTrace, Event};
 use super::unroll;
@@ -127,8 +129,9 @@ pub struct Prediction {
 pub(super) fn of(recording: &Recording, plan: &Plan, kinds: &[Kind]) -> Prediction {
     let (timing, model) = (recording.timing, recording.model);
     let mut orders = Orders::default();
+    let room = pressure::room(recording.registers);
     let traces: Vec<Vec<Vec<Event>>> =
-        recording.blocks.iter().map(|block| in_order(block, plan, &mut orders)).collect();
+        recording.blocks.iter().map(|block| in_order(block, plan, &mut orders, room)).collect();
     let executed = Executed { traces: &traces, kinds };
     let cold = replay(recording, plan, executed, false);
     let l2 = model.l2.map_or(0, |l2| l2.bytes) as f64;
@@ -168,13 +171,13 @@ fn replay(recording: &Recording, plan: &Plan, executed: Executed<'_>, warm: bool
 }
 
 /// The order of each straight run, by its places.
-type Orders = HashMap<Vec<u32>, Vec<u32>>;
+type Orders = HashMap<Vec<u32>, Vec<order::Place>>;
 
 /// The longest run that is put in order: the time for that grows with its square.
 const LONGEST_RUN: usize = 400;
 
 /// What a block's warps executed, each straight run in the compiler's order, with loops unrolled.
-fn in_order(block: &BlockTrace, plan: &Plan, orders: &mut Orders) -> Vec<Vec<Event>> {
+fn in_order(block: &BlockTrace, plan: &Plan, orders: &mut Orders, room: u32) -> Vec<Vec<Event>> {
     let mut of_warp = |events: &[Event]| {
         let mut ordered = Vec::with_capacity(events.len());
         let mut rest = events;
@@ -196,7 +199,7 @@ fn in_order(block: &BlockTrace, plan: &Plan, orders: &mut Orders) -> Vec<Vec<Eve
                 }
                 run = unrolled.join(iterations);
             }
-            ordered.append(&mut put_in_order(run, plan, orders));
+            ordered.append(&mut put_in_order(run, plan, orders, room));
         }
         ordered
     };
@@ -226,15 +229,16 @@ fn straight_run<'e>(events: &'e [Event], plan: &Plan) -> (Vec<Event>, &'e [Event
     (run, rest)
 }
 
-fn put_in_order(run: Vec<Event>, plan: &Plan, orders: &mut Orders) -> Vec<Event> {
+fn put_in_order(run: Vec<Event>, plan: &Plan, orders: &mut Orders, room: u32) -> Vec<Event> {
     if run.len() < 2 {
         return run;
     }
     let places: Vec<u32> = run.iter().map(|event| event.place).collect();
     let order = orders.entry(places).or_insert_with_key(|places| {
-        order::of_run(&places.iter().map(|&place| &plan.steps[place as usize]).collect::<Vec<_>>())
+        let steps: Vec<_> = places.iter().map(|&place| &plan.steps[place as usize]).collect();
+        order::of_run(&steps, &plan.registers, room)
     });
-    order.iter().map(|&from| run[from as usize]).collect()
+    order.iter().map(|place| Event { turns: place.more.max(run[place.from].turns), ..run[place.from] }).collect()
 }
 
 /// The cycles of the whole launch.

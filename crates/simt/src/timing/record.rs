@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::servers::DramWork;
 use super::trace::BlockTrace;
 use crate::counters::InstructionCounters;
-use crate::model::{CacheCounters, Chip, Density, Model, SectorCounters, Timing, WrittenBack};
+use crate::model::{Busiest, CacheCounters, Chip, Density, Model, SectorCounters, Timing, WrittenBack};
 
 /// A launch whose time is asked for.
 #[derive(Clone, Copy)]
@@ -34,8 +34,8 @@ pub(crate) struct Recording {
     pub warps_per_block: u32,
     /// The reads of each instruction from L2.
     pub reads: Vec<SectorCounters>,
-    /// Of the atomic operations of each instruction, the part that goes to one sector.
-    pub hottest: Vec<f64>,
+    /// Of the atomic operations of each instruction, the parts that meet in L2.
+    pub busiest: Vec<Busiest>,
     /// What each instruction did in the blocks that ran.
     pub counted: Vec<InstructionCounters>,
     pub caches: CacheCounters,
@@ -64,8 +64,8 @@ pub(super) struct PlaceTraffic {
     carried: f64,
     /// Whether its stores write whole sectors, mostly.
     pub writes_whole_sectors: bool,
-    /// Of its atomic operations, the part that goes to one sector.
-    pub hottest: f64,
+    /// Of its atomic operations, the parts that meet.
+    pub busiest: Busiest,
 }
 
 impl PlaceTraffic {
@@ -84,8 +84,11 @@ pub(super) const FITS: f64 = 0.8;
 const EXCEEDS: u64 = 4;
 /// Stores that write more than this part of their sectors write them as a whole.
 const WHOLE: f64 = 0.7;
-/// What gaps in the use of DRAM cost, as fitted on an H200: `1 + SPARSE * (1 / density - 1)^power`.
+/// What gaps in the use of DRAM cost, as fitted on an H200: `1 + SPARSE * (1 / density - 1)^power`. Where
+/// the gaps are longer than what is read, the power is less: an H100 reads 31 pairs of sectors all over
+/// memory in a nanosecond.
 const SPARSE_READS: f64 = 0.30;
+const SPARSE_READS_POWER: [f64; 2] = [0.6, 0.46];
 const SPARSE_WRITES: f64 = 0.45;
 /// The most that gaps between written sectors cost.
 const MOST_FOR_GAPS: f64 = 4.0;
@@ -104,7 +107,7 @@ impl Recording {
             resident,
             warps_per_block,
             reads: Vec::new(),
-            hottest: Vec::new(),
+            busiest: Vec::new(),
             counted: Vec::new(),
             caches: CacheCounters::default(),
             density: Density { read: 1.0, written: 1.0 },
@@ -126,7 +129,7 @@ impl Recording {
         self.writes = chip.writes();
         if let Some(traffic) = &chip.traffic {
             self.reads.clone_from(&traffic.reads);
-            self.hottest = (0..counted.len()).map(|place| traffic.hottest(place as u32)).collect();
+            self.busiest = (0..counted.len()).map(|place| traffic.busiest(place as u32)).collect();
             self.density = chip.density();
             let stays = self.model.l2.map_or(0.0, |l2| FITS * l2.bytes as f64);
             self.remaining_misses = traffic.remaining_misses(self.grown(), reach, stays);
@@ -151,7 +154,7 @@ impl Recording {
                 carried: 0.0,
                 writes_whole_sectors: self.model.l2.is_none()
                     || global.bytes as f64 >= WHOLE * 32.0 * global.sectors as f64,
-                hottest: self.hottest.get(place).copied().unwrap_or(0.0),
+                busiest: self.busiest.get(place).copied().unwrap_or_default(),
             }
         };
         self.counted.iter().zip(all).enumerate().map(of).collect()
@@ -168,7 +171,8 @@ impl Recording {
             0..32_000 => 1.0,
             missed => (self.caches.dram_read_bytes as f64 / missed as f64).clamp(1.0, 2.0),
         };
-        let read = fetched * (1.0 + SPARSE_READS * power(1.0 / self.density.read - 1.0, 0.6));
+        let gaps = 1.0 / self.density.read - 1.0;
+        let read = fetched * (1.0 + SPARSE_READS * power(gaps, SPARSE_READS_POWER[usize::from(gaps > 1.0)]));
         let [back, left] = self.writes;
         let all = back.sectors + left.sectors;
         let asked = self.caches.l2_write + self.caches.l2_reduction.sectors + self.caches.l2_atomic.sectors;

@@ -58,8 +58,9 @@ pub(super) fn live_at_starts(code: &Code, function: &Function, first: usize) -> 
     live(code, function, first, false).0
 }
 
-/// That, and the most words that are live at once.
-fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u64>>, u32) {
+/// The words of each register of a function whose first place is `first`: none for what `ptxas` keeps
+/// elsewhere.
+pub(super) fn sizes(code: &Code, function: &Function, first: usize, old: bool) -> Vec<u32> {
     let body = function.body.as_deref().unwrap_or_default();
     let mut sizes: Vec<u32> = function.registers.iter().map(|(_, register)| words(register.ty, old)).collect();
     // On 1.x instructions take operands from shared memory, where parameters are, too; a pointer
@@ -77,6 +78,13 @@ fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u
         let uniform = uniform(code, function, first);
         sizes.iter_mut().zip(uniform).filter(|(_, uniform)| *uniform).for_each(|(size, _)| *size = 0);
     }
+    sizes
+}
+
+/// The registers that are live where each basic block begins, and the most words that are live at once.
+fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u64>>, u32) {
+    let body = function.body.as_deref().unwrap_or_default();
+    let sizes = sizes(code, function, first, old);
     let ways = successors(body);
     let blocks = BasicBlocks::new(body.len(), &ways);
     let words = sizes.len().div_ceil(64);
@@ -127,7 +135,7 @@ fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u
 /// Registers that have the same value in all threads of a block: what is computed from parameters,
 /// constants and the block's indices. `ptxas` keeps them in uniform registers, or reads them where
 /// they are needed.
-fn uniform(code: &Code, function: &Function, first: usize) -> Vec<bool> {
+pub(super) fn uniform(code: &Code, function: &Function, first: usize) -> Vec<bool> {
     let body = function.body.as_deref().unwrap_or_default();
     let mut all = vec![true; function.registers.len()];
     let mut changed = true;

@@ -8,10 +8,11 @@
 //!
 //! Time is in cycles. Nothing depends on the host: all queues are in order of number.
 
+use super::kinds::Kind;
 use super::machine::{Block, Warp, Why};
 use super::plan::Plan;
 use super::record::{PlaceTraffic, Recording};
-use super::servers::{Busy, Kind, Servers};
+use super::servers::{Busy, Servers};
 use super::step::{UNITS, Unit};
 use super::trace::{Event, Target};
 use crate::model::Timing;
@@ -205,7 +206,7 @@ impl<'r> Replay<'r> {
                 };
                 let start = now + (index as f64 * self.timing.launch.warp) as u64;
                 let id = self.warps.len();
-                self.warps.push(Warp::new(block, trace, index, start, self.plan.registers));
+                self.warps.push(Warp::new(block, trace, index, start, self.plan.registers.len()));
                 self.schedulers[scheduler].warps.push(id);
                 self.schedulers[scheduler].next = self.schedulers[scheduler].next.min(start);
                 self.look_ahead(id);
@@ -271,18 +272,19 @@ impl<'r> Replay<'r> {
         let step = &self.plan.steps[event.place as usize];
         let place = step.origin as usize;
         let cost = step.cost;
-        let slots = u64::from(cost.slots * self.timing.issue.any);
+        let more = if event.target == Target::Nothing { event.turns.into() } else { 0 };
+        let slots = u64::from((cost.slots + more) * self.timing.issue.any);
         let (waited, why) = self.warps[id].waited(now, matches!(cost.unit, Unit::Memory | Unit::Texture));
         for (reason, cycles) in why.into_iter().zip(waited) {
             self.done.waits[reason as usize] += cycles;
             self.done.by_place[place] += cycles;
         }
-        self.done.issued += u64::from(cost.slots);
+        self.done.issued += u64::from(cost.slots + more);
         self.done.units[cost.unit as usize] += u64::from(cost.cycles);
         let scheduler = &mut self.schedulers[index];
         scheduler.last = at;
         scheduler.next = now + slots;
-        scheduler.units[cost.unit as usize] = now + u64::from(cost.cycles.max(1));
+        scheduler.units[cost.unit as usize] = now + u64::from(cost.cycles.max(1) + more);
         let ready = match (event.target, cost.unit) {
             (Target::Nothing, Unit::Shuffle) => self.servers.shuffle(now as f64) + f64::from(cost.latency),
             (Target::Nothing, _) => now as f64 + f64::from(cost.latency),
@@ -298,8 +300,11 @@ impl<'r> Replay<'r> {
         let warp = &mut self.warps[id];
         let why = Why::of(event.target, cost.unit);
         step.writes.iter().for_each(|&register| warp.set(register, ready as u64, why));
-        let branch = cost.unit == Unit::Branch;
-        warp.go_on(now + if branch { u64::from(cost.latency).max(slots) } else { slots });
+        warp.go_on(match cost.unit {
+            Unit::Branch => now + u64::from(cost.latency).max(slots),
+            _ if self.kinds[place].loops(event.target) => ready as u64,
+            _ => now + slots,
+        });
         let block = warp.block;
         if warp.at == self.traces[warp.trace][warp.index].len() {
             self.end_warp(index, at, now);

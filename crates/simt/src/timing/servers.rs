@@ -6,6 +6,7 @@
 //! launch uses them unevenly.
 
 use super::delay::Delays;
+use super::kinds::{Arithmetic, Kind};
 use super::record::PlaceTraffic;
 use super::trace::{Event, Target};
 use crate::model::Timing;
@@ -29,6 +30,13 @@ const ATOMIC: f64 = 0.65;
 /// Cycles between two atomic operations of the chip on one sector, of integers and of floats: one lane a
 /// warp on one address takes 1.60 and 3.63 on an H100, 32 lanes 46.7 and 111.5.
 const ONE_SECTOR: [f64; 2] = [1.5, 3.5];
+/// Between two in one slice of L2, on an H100: random words of 256 bytes up to 4 KiB.
+const ONE_SLICE: f64 = 1.45;
+/// Shared memory has no unit for sums of floats, nor for most operations on 64 bits: a warp compares and
+/// swaps in a loop, and one lane of a bank gets through each time. Cycles of such a turn, and between
+/// two of a warp's, on an H100: f32 14 and 95, u64 15 to 21 and 111.
+const SWAP: f64 = 14.5;
+const SWAP_LATENCY: f64 = 95.0;
 /// What a sector that is written in part costs in L2, in whole ones.
 const PARTIAL: f64 = 2.0;
 /// The random part of the latencies of L2 and DRAM, and how much longer they are on average than the
@@ -60,7 +68,7 @@ pub(super) struct Busy {
     pub l2: f64,
     pub dram: f64,
     pub constant: f64,
-    /// L2, on the sector that most atomic operations go to.
+    /// L2, on the sector or slice that most atomic operations go to.
     pub hottest: f64,
 }
 
@@ -105,16 +113,6 @@ pub(super) struct Servers<'t> {
     recent: (f64, f64, f64),
     pub busy: Busy,
     delays: Delays,
-}
-
-/// How an instruction that accesses memory is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Load,
-    Store,
-    Atomic,
-    /// Of floats.
-    FloatAtomic,
 }
 
 /// DRAM's work for the launch, relative to what its instructions ask for.
@@ -188,13 +186,13 @@ impl<'t> Servers<'t> {
         self.look(now);
         match event.target {
             Target::Nothing => now,
-            Target::Shared => self.shared(now, event),
+            Target::Shared => self.shared(now, event, kind),
             Target::Constant => self.constant(now, event),
             Target::Texture => self.texture(now, event),
             Target::Memory => match kind {
                 Kind::Load => self.load(now, event, place),
                 Kind::Store => self.store(now, event, place),
-                Kind::Atomic | Kind::FloatAtomic => self.atomic(now, event, kind, place),
+                Kind::Atomic(what) => self.atomic(now, event, what, place),
             },
         }
     }
@@ -223,11 +221,20 @@ impl<'t> Servers<'t> {
         begin
     }
 
-    fn shared(&mut self, now: f64, event: &Event) -> f64 {
-        let cycles = f64::from(event.wavefronts.max(1)) * self.timing.memory.lsu;
+    fn shared(&mut self, now: f64, event: &Event, kind: Kind) -> f64 {
+        let passes = match kind {
+            Kind::Atomic(Arithmetic::Increment) | Kind::Load | Kind::Store => event.wavefronts,
+            Kind::Atomic(_) => event.wavefronts.max(event.turns.into()),
+        };
+        let passes = f64::from(passes.max(1));
+        let swaps = kind.loops(Target::Shared);
+        let cycles = passes * if swaps { SWAP } else { self.timing.memory.lsu };
         let begin = self.enter(now, cycles);
         self.busy.shared += cycles;
-        begin + cycles + self.timing.latency.shared - 1.0
+        match swaps {
+            true => (begin + cycles).max(begin + passes * SWAP_LATENCY),
+            false => begin + cycles + self.timing.latency.shared - 1.0,
+        }
     }
 
     fn constant(&mut self, now: f64, event: &Event) -> f64 {
@@ -307,7 +314,7 @@ impl<'t> Servers<'t> {
         begin + cycles
     }
 
-    fn atomic(&mut self, now: f64, event: &Event, kind: Kind, place: &PlaceTraffic) -> f64 {
+    fn atomic(&mut self, now: f64, event: &Event, what: Arithmetic, place: &PlaceTraffic) -> f64 {
         let cycles = f64::from(event.wavefronts).max(1.0) * self.timing.memory.lsu;
         let begin = self.enter(now, cycles);
         let turns = f64::from(event.missed);
@@ -316,8 +323,9 @@ impl<'t> Servers<'t> {
         let work = turns / self.rates.l2_atomics;
         self.l2_write = self.l2_write.max(at_port) + work;
         self.busy.l2 += work;
-        // Each of the multiprocessors has as many for the same sector.
-        let work = turns * place.hottest * ONE_SECTOR[usize::from(kind == Kind::FloatAtomic)] * self.active;
+        // Each of the multiprocessors has as many for the same sector and slice.
+        let of_sector = place.busiest.sector * ONE_SECTOR[usize::from(what == Arithmetic::Float)];
+        let work = turns * of_sector.max(place.busiest.slice * ONE_SLICE) * self.active;
         self.hottest = self.hottest.max(at_port) + work;
         self.busy.hottest += work;
         let done = self.l2_write.max(self.hottest);
@@ -346,7 +354,7 @@ fn missed_lines(event: &Event) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Model;
+    use crate::model::{Busiest, Model};
 
     /// A server works for no longer than until it is free again.
     #[test]
@@ -355,7 +363,7 @@ mod tests {
         let work = DramWork { read: 1.7, written: 2.5, entering: 1.0, dirty_before: (1e6, 0.4) };
         let mut servers = Servers::new(model.timing().unwrap(), 132.0, work, false);
         let mut place = PlaceTraffic::default();
-        place.hottest = 0.01;
+        place.busiest = Busiest { sector: 0.01, slice: 0.02 };
         let mut random = 1u64;
         for step in 0..4000u32 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -370,7 +378,9 @@ mod tests {
                 wavefronts: part(41, 32) as u16,
                 ..Event::default()
             };
-            let kind = [Kind::Load, Kind::Store, Kind::Atomic, Kind::FloatAtomic][part(50, 3) as usize];
+            let atomic = [Arithmetic::Increment, Arithmetic::Integer, Arithmetic::Wide, Arithmetic::Float];
+            let atomic = Kind::Atomic(atomic[part(47, 3) as usize]);
+            let kind = [Kind::Load, Kind::Store, atomic, atomic][part(50, 3) as usize];
             let now = f64::from(step) * 7.0;
             let ready = servers.access(now, &event, kind, &mut place);
             assert!(ready.is_finite() && ready >= now, "{event:?} {ready}");

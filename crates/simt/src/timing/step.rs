@@ -48,6 +48,8 @@ pub(super) struct Step {
     /// Its basic block: the places from the first to one past the last.
     pub block: (u32, u32),
     pub scheduled: Scheduled,
+    /// Cycles more if the instruction before it reads none of its registers.
+    pub third_register: u32,
     /// Whether it ends a basic block but not the compiler's straight run.
     pub goes_on: bool,
     /// A branch that the compiler replaces by predicates.

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ptx::{BinaryOp, Instruction, Op, Operand};
 
+use super::pressure::Register;
 use super::registers::{has, live_at_starts};
 use super::step::{Step, Unit};
 use super::trace::Event;
@@ -82,8 +83,14 @@ impl Body<'_> {
     }
 
     /// The loops that are unrolled. Adds the steps of their copies to `more`, which will follow `before`
-    /// steps, and takes further registers from `registers`, whose first of this function is `base`.
-    pub fn unrolled(&self, base: u32, registers: &mut u32, before: usize, more: &mut Vec<Step>) -> Vec<Unrolled> {
+    /// steps, and appends further registers to `registers`, whose first of this function is `base`.
+    pub fn unrolled(
+        &self,
+        base: u32,
+        registers: &mut Vec<Register>,
+        before: usize,
+        more: &mut Vec<Step>,
+    ) -> Vec<Unrolled> {
         let mut live = None;
         let mut all = Vec::new();
         for block in 0..self.blocks.count() {
@@ -99,9 +106,11 @@ impl Body<'_> {
                 let names: BTreeMap<u32, u32> = own
                     .iter()
                     .enumerate()
-                    .map(|(index, &register)| (register + base, *registers + index as u32))
+                    .map(|(index, &register)| (register + base, (registers.len() + index) as u32))
                     .collect();
-                *registers += own.len() as u32;
+                let copied = |&register: &u32| Register { local: true, ..registers[(register + base) as usize] };
+                let copies: Vec<Register> = own.iter().map(copied).collect();
+                registers.extend(copies);
                 let renamed = |all: &[u32]| all.iter().map(|name| *names.get(name).unwrap_or(name)).collect();
                 more.extend(positions.iter().map(|&at| {
                     let step = &self.steps[at];
