@@ -1,5 +1,6 @@
-//! Predicted times of atomic operations: L2 does those on its sectors and slices in turns, shared memory
-//! counts increments, adds lane after lane, and has a loop for sums of floats. The cycles are an H100's.
+//! Predicted times of atomic operations: L2 does those on its sectors and slices in turns, shared
+//! memory counts increments, adds lane after lane, and has a loop for sums of floats. The cycles
+//! are an H100's.
 
 use simt::{Launch, Memory, Model, Predicted, Program};
 
@@ -67,7 +68,8 @@ fn l2_adds_to_neighbouring_lines_in_few_slices() {
         [128, 1024, 4096, 1 << 18].map(|bytes| time("global", [2048, 128], bytes, add, 1));
     assert!((line - all - 23.5).abs() < 2.5, "{line} {all}");
     assert!((kibibyte - all - 11.5).abs() < 2.0 && (page - all - 2.5).abs() < 1.0, "{kibibyte} {page} {all}");
-    // 4 sectors take L2 longer than one word of each lane's own does: floats in one sector, 3.5 cycles.
+    // 4 sectors take L2 longer than one word of each lane's own does: floats in one sector, 3.5
+    // cycles.
     let float = "mov.f32 %f1, 0f3F800000;\nred.global.add.f32 [%rd1], %f1;\n";
     let floats = time("global", [2048, 128], 4, float, 1);
     assert!((floats - 8192.0 * 32.0 * 3.5 / 1980.0).abs() < 20.0, "{floats}");

@@ -1,5 +1,5 @@
-//! Predicted times of what `ptxas` makes of PTX: the order of accesses to different memories, and of many
-//! loads; halves of 64 bits that stay as they are; and logic on predicates.
+//! Predicted times of what `ptxas` makes of PTX: the order of accesses to different memories, and
+//! of many loads; halves of 64 bits that stay as they are; and logic on predicates.
 
 use simt::{Launch, Memory, Model, Predicted, Program};
 
@@ -95,8 +95,8 @@ fn loads_from_global_memory_go_ahead_of_stores_to_shared_memory() {
     assert!(shared < 0.3 && global > 0.9, "{shared} {global}");
 }
 
-/// A thread has 32 registers, so that all warps fit: of 40 loads, some wait for the first ones' uses.
-/// Those take a second latency of DRAM, 0.37 us.
+/// A thread has 32 registers, so that all warps fit: of 40 loads, some wait for the first ones'
+/// uses. Those take a second latency of DRAM, 0.37 us.
 #[test]
 fn loads_beyond_a_threads_registers_wait() {
     let of = |count| time("loads", 32, "ld.global.f32 VALUE, [%rd1+AT];\nadd.f32 %f100, %f100, VALUE;\n", count, "");
@@ -110,8 +110,10 @@ fn logic_on_predicates_is_part_of_a_comparison() {
         let one = format!("setp.ne.u32 %p2, %r1, 3;\n{logic}");
         time("predicates", 1024, "", 2000, &one) - time("predicates", 1024, "", 1000, &one)
     };
-    let (with, without) = (of("and.pred %p1, %p1, %p2;\n"), of(""));
-    assert!((with / without - 1.0).abs() < 0.05, "{with} {without}");
+    let (with, without) = (of("and.pred %p1, %p2, %p3;\n"), of(""));
+    // The integer units would take twice as long for both; to look at an instruction takes the
+    // replay a cycle.
+    assert!(with < 1.5 * without, "{with} {without}");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 const CAUSES: [(&str, &str); 16] = [
     ("bitonic_step 2^20, distance 1", "stores of every second word are dear in the model's L2"),
     ("gather 2^23 of 32 MiB", "L2 holds less of the table than in the sample: DRAM reads 160 MB, not 100"),
-    ("gemv_columns 2048 x 4096", "20 bytes a cycle from L2 with few warps; see below"),
+    ("gemv_columns 2048 x 4096", "two waits for memory in an iteration: 32 registers hold no more loads"),
     ("histogram_global 2^22, 2^16 bins", "not known: the H100 takes longer than the H200"),
     ("histogram_global 2^22, 2^22 bins", "not known: the H100 takes longer than the H200"),
     ("mandelbrot 1920 x 1080, 500", "the recorded multiprocessor has more to do than the average one"),

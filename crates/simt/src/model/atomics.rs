@@ -3,8 +3,8 @@
 //!
 //! The slice of an address was found on an H100 (2026-11-27) by atomic operations on several words:
 //! their time says how many slices share the work. Neighbouring pairs of lines belong to different
-//! slices, 4 KiB to eight of them in turns of 1 KiB for two, and pages 4 KiB apart to different ones.
-//! As many slices are busy at once as do atomic operations on words all over L2: about 64.
+//! slices, 4 KiB to eight of them in turns of 1 KiB for two, and pages 4 KiB apart to different
+//! ones. As many slices are busy at once as do atomic operations on words all over L2: about 64.
 
 /// Slices, and those of a page.
 const SLICES: usize = 64;
@@ -12,8 +12,8 @@ const OF_PAGE: u64 = 8;
 /// Lines of a page of 4 KiB.
 const PAGE_LINES: u64 = 32;
 
-/// The atomic operations of an instruction: which sectors they go to, if few get many (Misra and Gries
-/// 1982), and which slices.
+/// The atomic operations of an instruction: which sectors they go to, if few get many (Misra and
+/// Gries 1982), and which slices.
 pub(super) struct Meetings {
     all: u64,
     sectors: Vec<(u64, u64)>,

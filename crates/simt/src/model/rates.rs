@@ -45,7 +45,8 @@ pub(crate) struct Issue {
     pub any: u32,
     /// f32 arithmetic.
     pub fp32: u32,
-    /// More for a product and sum of three registers, if the instruction before it reads none of them.
+    /// More for a product and sum of three registers, if the instruction before it reads none of
+    /// them.
     pub third_register: u32,
     /// Integer addition.
     pub add: u32,

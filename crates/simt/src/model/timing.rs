@@ -19,9 +19,10 @@ impl Model {
 
 /// Measured on an H200 at 1980 MHz (driver 580.159.04, CUDA 13.0, 2026-11-24), mostly by dependent
 /// chains and by streams; `barrier` is 13 + 2 a warp, `block` the rate of empty blocks (1650 in a
-/// microsecond), `empty_us` a cold empty launch between two events. `turnaround`, `dram` latency and
-/// `dram_write` are fitted to the labs. `guard` is the distance that ptxas 13.5 keeps. `third_register` is
-/// an H100's: registers are in two banks, so that of three, two are in the same one.
+/// microsecond), `empty_us` a cold empty launch between two events. `turnaround`, `dram` latency
+/// and `dram_write` are fitted to the labs. `guard` is the distance that ptxas 13.5 keeps.
+/// `third_register` is an H100's: registers are in two banks, so that of three, two are in the same
+/// one.
 const HOPPER: Timing = Timing {
     source: "measured on an H200",
     measured: true,

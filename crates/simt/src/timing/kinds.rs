@@ -18,13 +18,13 @@ pub(super) enum Kind {
 /// What an atomic operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
-    /// Adds 1 to 32 bits, and nobody reads what was there. Shared memory counts the lanes of a word and
-    /// adds their number (`ATOMS.POPC.INC` in machine code for sm_90).
+    /// Adds 1 to 32 bits, and nobody reads what was there. Shared memory counts the lanes of a word
+    /// and adds their number (`ATOMS.POPC.INC` in machine code for sm_90).
     Increment,
     /// Anything else that shared memory has a unit for, lane after lane.
     Integer,
-    /// What `ptxas` makes a loop of in shared memory, for want of a unit: other operations on 64 bits, and
-    /// sums of floats. L2 takes longer for the latter.
+    /// What `ptxas` makes a loop of in shared memory, for want of a unit: other operations on 64
+    /// bits, and sums of floats. L2 takes longer for the latter.
     Wide,
     Float,
 }
@@ -66,7 +66,8 @@ impl Kind {
         places.map(kind).collect()
     }
 
-    /// Whether a warp does an access by a loop, so that it does nothing else until the access is done.
+    /// Whether a warp does an access by a loop, so that it does nothing else until the access is
+    /// done.
     pub fn loops(self, target: Target) -> bool {
         target == Target::Shared && matches!(self, Self::Atomic(Arithmetic::Wide | Arithmetic::Float))
     }

@@ -1,6 +1,7 @@
 //! The order in which a compiler puts the instructions of a straight run: a list schedule by the
-//! longest path to the end of the run, which moves loads up and their uses down, as far as there are
-//! registers for what is loaded. Results and counters do not depend on it; only the replay follows it.
+//! longest path to the end of the run, which moves loads up and their uses down, as far as there
+//! are registers for what is loaded. Results and counters do not depend on it; only the replay
+//! follows it.
 
 use std::collections::HashMap;
 
@@ -8,8 +9,8 @@ use super::pressure::{Pressure, Register};
 use super::step::{MEMORIES, Step};
 use crate::program::Motion;
 
-/// For how many cycles it looks for other instructions to put behind a load: of a row of 16 loads whose
-/// addresses are a chain, `ptxas` puts 14 ahead of the first use; of four chains, all.
+/// For how many cycles it looks for other instructions to put behind a load: of a row of 16 loads
+/// whose addresses are a chain, `ptxas` puts 14 ahead of the first use; of four chains, all.
 const COVER: u32 = 80;
 
 /// An instruction of a straight run, in its place.
@@ -21,8 +22,8 @@ pub(super) struct Place {
     pub more: u8,
 }
 
-/// The instructions of a straight run in the compiler's order. Values take `room` words of registers at
-/// most, where that can be.
+/// The instructions of a straight run in the compiler's order. Values take `room` words of
+/// registers at most, where that can be.
 pub(super) fn of_run(steps: &[&Step], registers: &[Register], room: u32) -> Vec<Place> {
     let mut pressure = Pressure::new(steps, registers, room);
     let after = dependents(steps);
@@ -65,8 +66,8 @@ pub(super) fn of_run(steps: &[&Step], registers: &[Register], room: u32) -> Vec<
     order
 }
 
-/// Whether an operand of one instruction is kept for the next (`.reuse` in machine code), which must not
-/// have to wait for a result: meanwhile other warps issue.
+/// Whether an operand of one instruction is kept for the next (`.reuse` in machine code), which
+/// must not have to wait for a result: meanwhile other warps issue.
 fn keeps(before: &Step, after: &Step) -> bool {
     let waits = after.reads.iter().any(|register| before.writes.contains(register));
     !waits && after.reads.iter().any(|register| before.reads.contains(register))

@@ -90,7 +90,8 @@ impl Plan {
             let divergent = divergent_loops(body, &registers[base as usize..]);
             for (step, instruction) in steps[first..].iter_mut().zip(body) {
                 if let Op::Ternary { op: TernaryOp::FusedMultiplyAdd, ty: Type::F32, .. } = instruction.op {
-                    // Elsewhere, what the grid has in common is in the constant bank or in uniform registers.
+                    // Elsewhere, what the grid has in common is in the constant bank or in uniform
+                    // registers.
                     let in_loop = divergent.iter().any(|range| range.contains(&(step.origin as usize - first)));
                     let in_register = |register: &&u32| in_loop || !registers[**register as usize].uniform;
                     let operands: BTreeSet<&u32> = step.reads.iter().filter(in_register).collect();
@@ -110,8 +111,8 @@ impl Plan {
     }
 }
 
-/// The loops whose branch back not all threads of a block may take alike, as the positions from there to
-/// the branch.
+/// The loops whose branch back not all threads of a block may take alike, as the positions from
+/// there to the branch.
 fn divergent_loops(body: &[Instruction], registers: &[Register]) -> Vec<RangeInclusive<usize>> {
     let back = |(position, instruction): (usize, &Instruction)| match (&instruction.op, instruction.guard) {
         (Op::Branch { target, .. }, Some(guard)) if *target as usize <= position => {
@@ -141,8 +142,8 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
     let nothing = new(Unit::Other, 0, 0, 0);
     let sequence = |slots, result| new(Unit::Fp32, slots, slots * issue.fp32, result);
     match op {
-        // A comparison takes another predicate to combine its own with, and a branch two: of the 41 in
-        // docs/time, none is an instruction of its own on sm_90 (ptxas 13.0).
+        // A comparison takes another predicate to combine its own with, and a branch two: of the 41
+        // in docs/time, none is an instruction of its own on sm_90 (ptxas 13.0).
         Op::Binary { op: BinaryOp::And | BinaryOp::Or | BinaryOp::Xor, ty: Type::Pred, .. } => nothing,
         Op::Load { space: Space::Parameter, .. } if issue.short_pointers => nothing,
         Op::Load { space: Space::Parameter, .. } => new(Unit::Other, 1, 1, 10),

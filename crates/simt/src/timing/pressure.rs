@@ -1,7 +1,7 @@
-//! Which values of a straight run are in registers at a time. `ptxas` keeps a thread within the registers
-//! that let all warps be resident, so of many loads in a row it puts the first one's use ahead of the
-//! last: on sm_90, of the 32 loads of `gemv_columns` in docs/time, unrolled, twelve come before a use,
-//! and the thread has 32 registers.
+//! Which values of a straight run are in registers at a time. `ptxas` keeps a thread within the
+//! registers that let all warps be resident, so of many loads in a row it puts the first one's use
+//! ahead of the last: on sm_90, of the 32 loads of `gemv_columns` in docs/time, unrolled, twelve
+//! come before a use, and the thread has 32 registers.
 
 use std::collections::HashMap;
 
@@ -49,7 +49,8 @@ pub(super) fn registers(
 /// Registers with which all warps can be resident, and what a thread has besides its values.
 const FULL: u32 = 32;
 const OTHER: u32 = 4;
-/// Registers beyond those of the values that are live at once, which `ptxas` takes for what it moves up.
+/// Registers beyond those of the values that are live at once, which `ptxas` takes for what it
+/// moves up.
 const MOVED: u32 = 8;
 
 /// Words for the values of a run, in a kernel with so many registers a thread.

@@ -84,9 +84,9 @@ pub(super) const FITS: f64 = 0.8;
 const EXCEEDS: u64 = 4;
 /// Stores that write more than this part of their sectors write them as a whole.
 const WHOLE: f64 = 0.7;
-/// What gaps in the use of DRAM cost, as fitted on an H200: `1 + SPARSE * (1 / density - 1)^power`. Where
-/// the gaps are longer than what is read, the power is less: an H100 reads 31 pairs of sectors all over
-/// memory in a nanosecond.
+/// What gaps in the use of DRAM cost, as fitted on an H200: `1 + SPARSE * (1 / density - 1)^power`.
+/// Where the gaps are longer than what is read, the power is less: an H100 reads 31 pairs of
+/// sectors all over memory in a nanosecond.
 const SPARSE_READS: f64 = 0.30;
 const SPARSE_READS_POWER: [f64; 2] = [0.6, 0.46];
 const SPARSE_WRITES: f64 = 0.45;

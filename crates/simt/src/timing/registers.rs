@@ -58,8 +58,8 @@ pub(super) fn live_at_starts(code: &Code, function: &Function, first: usize) -> 
     live(code, function, first, false).0
 }
 
-/// The words of each register of a function whose first place is `first`: none for what `ptxas` keeps
-/// elsewhere.
+/// The words of each register of a function whose first place is `first`: none for what `ptxas`
+/// keeps elsewhere.
 pub(super) fn sizes(code: &Code, function: &Function, first: usize, old: bool) -> Vec<u32> {
     let body = function.body.as_deref().unwrap_or_default();
     let mut sizes: Vec<u32> = function.registers.iter().map(|(_, register)| words(register.ty, old)).collect();
@@ -81,7 +81,8 @@ pub(super) fn sizes(code: &Code, function: &Function, first: usize, old: bool) -
     sizes
 }
 
-/// The registers that are live where each basic block begins, and the most words that are live at once.
+/// The registers that are live where each basic block begins, and the most words that are live at
+/// once.
 fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u64>>, u32) {
     let body = function.body.as_deref().unwrap_or_default();
     let sizes = sizes(code, function, first, old);

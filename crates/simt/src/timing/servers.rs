@@ -32,9 +32,9 @@ const ATOMIC: f64 = 0.65;
 const ONE_SECTOR: [f64; 2] = [1.5, 3.5];
 /// Between two in one slice of L2, on an H100: random words of 256 bytes up to 4 KiB.
 const ONE_SLICE: f64 = 1.45;
-/// Shared memory has no unit for sums of floats, nor for most operations on 64 bits: a warp compares and
-/// swaps in a loop, and one lane of a bank gets through each time. Cycles of such a turn, and between
-/// two of a warp's, on an H100: f32 14 and 95, u64 15 to 21 and 111.
+/// Shared memory has no unit for sums of floats, nor for most operations on 64 bits: a warp
+/// compares and swaps in a loop, and one lane of a bank gets through each time. Cycles of such a
+/// turn, and between two of a warp's, on an H100: f32 14 and 95, u64 15 to 21 and 111.
 const SWAP: f64 = 14.5;
 const SWAP_LATENCY: f64 = 95.0;
 /// What a sector that is written in part costs in L2, in whole ones.

@@ -38,8 +38,9 @@ pub(crate) struct Event {
     pub missed: u8,
     /// Passes of the load-store unit.
     pub wavefronts: u16,
-    /// The most lanes that an atomic operation serves one after the other: of a word, in shared memory of
-    /// a bank. Of arithmetic: cycles more for its operands. Of a texture fetch: sectors that the multiprocessor never fetched before.
+    /// The most lanes that an atomic operation serves one after the other: of a word, in shared
+    /// memory of a bank. Of arithmetic: cycles more for its operands. Of a texture fetch: sectors
+    /// that the multiprocessor never fetched before.
     pub turns: u8,
 }
 
