@@ -61,7 +61,7 @@ fn buffer<T: bytemuck::Pod>(device: &Device, values: &[T]) -> Buffer<T> {
 /// The message of a launch that is refused, without the name of the PTX and the advice.
 #[track_caller]
 fn refusal(result: Result<Option<Report>>, ptx: &Path) -> String {
-    let error = result.err().expect("the launch is refused");
+    let Err(error) = result else { panic!("the launch is not refused") };
     assert_eq!(error.exit_code(), 2);
     let line = error.to_string().replace(&ptx.display().to_string(), "PTX");
     assert!(!line.contains('\n'), "{line}");
