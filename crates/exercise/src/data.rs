@@ -49,6 +49,46 @@ pub fn tried(goals: &Goals, random: &mut Random) -> Vec<Sizes> {
     all
 }
 
+/// More elements than an index of 16 bits can tell apart.
+const LARGE: usize = (1 << 16) + 1;
+
+/// The sizes of the largest run, whose indices need more than 16 bits. `None` if the exercise has
+/// no such run, or none beyond those that are measured or predicted.
+pub fn large(goals: &Goals, random: &mut Random) -> Option<Sizes> {
+    let others = |name: &String, size: &Size| (name.clone(), size.from.next_multiple_of(size.multiple_of));
+    match &goals.large {
+        Some(large) if large.is_empty() => None,
+        Some(large) => {
+            let of = |(name, size): (&String, &Size)| (name.clone(), draw(large.get(name).unwrap_or(size), random));
+            Some(goals.sizes.iter().map(of).collect())
+        }
+        None => {
+            let of = |(name, size): (&String, &Size)| others(name, goals.measured.get(name).unwrap_or(size));
+            let measured: Sizes = goals.sizes.iter().map(of).collect();
+            let mut all = goals.sizes.iter();
+            let ((name, size), None) = (all.next()?, all.next()) else { return None };
+            if is_large(goals, &measured) || !goals.predicted.is_empty() {
+                return None;
+            }
+            // The first power of two that is enough, and then the smallest.
+            let sizes_of = |count: u64| -> Sizes { [(name.clone(), count * size.multiple_of)].into_iter().collect() };
+            let is_enough = |count: u64| is_large(goals, &sizes_of(count));
+            let mut high = (0..=17).map(|bits| 1 << bits).find(|&count| is_enough(count))?;
+            let mut low = high / 2;
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                *if is_enough(middle) { &mut high } else { &mut low } = middle;
+            }
+            Some(sizes_of(high + random.next_u64() % (high / 16 + 1)))
+        }
+    }
+}
+
+/// Whether data of these sizes has more elements than an index of 16 bits can tell apart.
+pub fn is_large(goals: &Goals, sizes: &Sizes) -> bool {
+    goals.data.values().any(|data| shape(data, sizes).is_ok_and(|[rows, columns]| rows * columns >= LARGE))
+}
+
 /// The sizes at which goals are counted.
 pub fn measured(goals: &Goals, random: &mut Random) -> Sizes {
     let of = |(name, size): (&String, &Size)| (name.clone(), draw(goals.measured.get(name).unwrap_or(size), random));

@@ -81,14 +81,16 @@ impl Exercise {
 
     /// Checks the parts of the file against each other.
     fn check(&self) -> std::result::Result<(), String> {
-        let Goals { sizes, measured, timed, predicted, data, launch, reference, goal, question, task, .. } =
+        let Goals { sizes, measured, timed, predicted, large, data, launch, reference, goal, question, task, .. } =
             &self.goals;
-        for (name, size) in sizes.iter().chain(measured).chain(timed).chain(predicted) {
+        let large = large.clone().unwrap_or_default();
+        for (name, size) in sizes.iter().chain(measured).chain(timed).chain(predicted).chain(&large) {
             if size.multiple_of == 0 || size.from == 0 || size.to < size.from.next_multiple_of(size.multiple_of) {
                 return Err(format!("size '{name}': there is no value from {} to {}", size.from, size.to));
             }
         }
-        for (table, sizes_there) in [("measured", measured), ("timed", timed), ("predicted", predicted)] {
+        for (table, sizes_there) in [("measured", measured), ("timed", timed), ("predicted", predicted), ("large", &large)]
+        {
             if let Some(name) = sizes_there.keys().find(|name| !sizes.contains_key(*name)) {
                 return Err(format!("[{table}] has a size '{name}' that [sizes] lacks"));
             }

@@ -38,6 +38,10 @@ pub struct Goals {
     /// The sizes at which times are predicted, if there are any; those left out are as in `measured`.
     #[serde(default)]
     pub predicted: IndexMap<String, Size>,
+    /// The sizes of the largest run, at which an index of 16 bits is too short; those left out are
+    /// drawn from `sizes`. Without them, an exercise of one size has one that is chosen for it; an
+    /// empty table says that none is to be tried.
+    pub large: Option<IndexMap<String, Size>>,
     /// Buffers and textures, in the order in which they are allocated.
     #[serde(default)]
     pub data: IndexMap<String, Data>,
@@ -52,6 +56,14 @@ pub struct Goals {
     /// What the student predicts.
     #[serde(default)]
     pub question: Vec<Question>,
+}
+
+impl Goals {
+    /// The kernels that are launched, each once.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        let is_first = move |&(at, launch): &(usize, &Launch)| self.launch[..at].iter().all(|it| it.kernel != launch.kernel);
+        self.launch.iter().enumerate().filter(is_first).map(|(_, launch)| launch.kernel.as_str())
+    }
 }
 
 /// The kind of task.

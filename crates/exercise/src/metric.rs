@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 
 use simt::{
-    AccessKind, Counters, InstructionClass, InstructionCounters, MemoryCounters, Queue, Report, SharedCounters,
+    AccessKind, Counters, Evenness, InstructionClass, InstructionCounters, MemoryCounters, Queue, Report,
+    SharedCounters, Shares,
 };
 use wording::several;
 
@@ -26,8 +27,12 @@ enum Source {
     Instructions(fn(InstructionClass, &InstructionCounters) -> Share),
     /// From a launch's model.
     Model(fn(&Counters) -> Option<f64>),
+    /// From how evenly blocks or warps share something.
+    Evenness(fn(Evenness) -> Shares),
     /// The number of launches.
     Launches,
+    /// From the text of the kernels.
+    Text,
     /// From the predicted times of two runs.
     Speedup,
 }
@@ -102,7 +107,12 @@ impl Metric {
     pub fn value(&self, launches: &[&Launched]) -> Option<f64> {
         match self.source {
             Source::Launches => Some(launches.len() as f64),
-            Source::Speedup => None,
+            Source::Speedup | Source::Text => None,
+            Source::Evenness(of) => {
+                let mut all = Shares::default();
+                launches.iter().for_each(|launched| all += of(launched.report.evenness()));
+                all.effective()
+            }
             Source::Model(of) => {
                 let mut all = launches.iter().map(|launched| launched.counters);
                 let first = all.next()?;
@@ -124,6 +134,38 @@ impl Metric {
     /// Whether it is how many times as fast as the starter's launches these are predicted to be.
     pub fn is_speedup(&self) -> bool {
         matches!(self.source, Source::Speedup)
+    }
+
+    /// Whether it is a count of words in the kernels' text.
+    pub fn is_of_text(&self) -> bool {
+        matches!(self.source, Source::Text)
+    }
+
+    /// The metric of which some must have been counted before this one says anything: the requests,
+    /// for what they cost.
+    pub fn base(&self) -> Option<Self> {
+        let (of, what) = self.name.rsplit_once('.')?;
+        let costs = what.starts_with("sectors") || what.starts_with("bytes") || what.starts_with("addresses");
+        let conflicts = what.starts_with("bank_conflicts") || what.starts_with("wavefronts");
+        let requests = what == "requests" && matches!(of, "loads" | "stores");
+        match (costs && of != "local") || conflicts || requests {
+            true => Self::named(&format!("{of}.requests")),
+            false => None,
+        }
+    }
+
+    /// The total that needless accesses, which improve a ratio, make worse. `None` if it is no ratio
+    /// of counts.
+    pub fn total(&self) -> Option<Self> {
+        let of = |suffix: &str, total: &str| Some(format!("{}{total}", self.name.strip_suffix(suffix)?));
+        let name = match self.name {
+            "transactions_per_request" => Some("transactions".to_owned()),
+            "l1_hit_percent" => Some("l2_to_l1_sectors".to_owned()),
+            "accesses.active_lanes" => Some("accesses".to_owned()),
+            "active_lanes" => Some("instructions".to_owned()),
+            _ => of("_per_request", "").or_else(|| of("bytes_used_percent", "sectors")),
+        };
+        Self::named(&name?)
     }
 
     /// Its value over these launches, where the starter's are those.
@@ -161,7 +203,7 @@ impl Metric {
         let of = match self.source {
             Source::Instructions(of) => of,
             Source::Speedup => return waits_longest(launches, file),
-            Source::Model(_) | Source::Launches => return None,
+            Source::Model(_) | Source::Launches | Source::Evenness(_) | Source::Text => return None,
         };
         let mut lines: BTreeMap<u32, Share> = BTreeMap::new();
         for row in launches.iter().flat_map(|launched| launched.report.instructions()) {
@@ -275,6 +317,11 @@ pub const METRICS: &[Metric] = &[
         Share::sum(if class == InstructionClass::Barrier { counters.executed } else { 0 })
     }),
     Metric { name: "launches", source: Source::Launches },
+    Metric { name: "working_blocks", source: Source::Evenness(|evenness| evenness.block_instructions) },
+    Metric { name: "working_warps", source: Source::Evenness(|evenness| evenness.warp_instructions) },
+    Metric { name: "accesses.working_blocks", source: Source::Evenness(|evenness| evenness.block_accesses) },
+    Metric { name: "accesses.working_warps", source: Source::Evenness(|evenness| evenness.warp_accesses) },
+    counted("global.bytes", |_, counters| Share::sum(counters.global.bytes + counters.texture.bytes)),
     counted("loads.requests", |class, counters| Share::sum(loads(class, counters).requests)),
     counted("loads.sectors", |class, counters| Share::sum(loads(class, counters).sectors)),
     counted("loads.sectors_per_request", |class, counters| {
@@ -322,13 +369,16 @@ pub const METRICS: &[Metric] = &[
         Share::sum(if is_atomic(class) { counters.shared.requests } else { 0 })
     }),
     counted("constants.requests", |_, counters| Share::sum(counters.constant.requests)),
+    counted("constants.addresses", |_, counters| Share::sum(counters.constant.addresses)),
     counted("constants.addresses_per_request", |_, counters| {
         Share::ratio(counters.constant.addresses, counters.constant.requests)
     }),
     counted("textures.requests", |_, counters| Share::sum(counters.texture.requests)),
+    counted("textures.sectors", |_, counters| Share::sum(counters.texture.sectors)),
     counted("textures.sectors_per_request", |_, counters| {
         Share::ratio(counters.texture.sectors, counters.texture.requests)
     }),
+    counted("local.requests", |_, counters| Share::sum(counters.local.requests)),
     counted("local.sectors", |_, counters| Share::sum(counters.local.sectors)),
     modelled(OCCUPANCY, |counters| counters.occupancy.as_ref().map(simt::Occupancy::percent)),
     modelled("transactions", |counters| Some(counters.model.as_ref()?.global_load.transactions as f64)),
@@ -347,4 +397,43 @@ pub const METRICS: &[Metric] = &[
     }),
     modelled("l2_to_l1_sectors", |counters| Some(counters.model.as_ref()?.caches.l2_to_l1_sectors as f64)),
     Metric { name: "predicted_speedup", source: Source::Speedup },
+    Metric { name: "unsafe", source: Source::Text },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_requests_cost_says_nothing_without_requests() {
+        let base = |name: &str| Metric::named(name).unwrap().base().map(|metric| metric.name);
+        for (name, requests) in [
+            ("loads.sectors", "loads.requests"),
+            ("loads.requests", "loads.requests"),
+            ("stores.bytes_used_percent", "stores.requests"),
+            ("shared.bank_conflicts", "shared.requests"),
+            ("shared.loads.wavefronts_per_request", "shared.loads.requests"),
+            ("constants.addresses_per_request", "constants.requests"),
+            ("textures.sectors", "textures.requests"),
+        ] {
+            assert_eq!(base(name), Some(requests), "{name}");
+        }
+        // What is best if there is none of it.
+        for name in ["local.sectors", "atomics", "shared.requests", "barriers", "instructions", "divergent_branches"] {
+            assert_eq!(base(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn each_ratio_of_counts_has_a_total() {
+        for metric in METRICS {
+            let is_ratio = metric.name.ends_with("_per_request") || metric.name.ends_with("active_lanes");
+            let is_ratio = is_ratio || metric.name.ends_with("used_percent") || metric.name == "l1_hit_percent";
+            assert_eq!(metric.total().is_some(), is_ratio, "{}", metric.name);
+        }
+        let total = |name: &str| Metric::named(name).unwrap().total().unwrap().name;
+        assert_eq!(total("loads.sectors_per_request"), "loads.sectors");
+        assert_eq!(total("constants.addresses_per_request"), "constants.addresses");
+        assert_eq!(total("shared.loads.wavefronts_per_request"), "shared.loads.wavefronts");
+    }
+}

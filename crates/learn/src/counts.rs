@@ -9,14 +9,15 @@ use device::random::Random;
 use exercise::SOURCE;
 use exercise::data::{self, Buffers, Sizes};
 use exercise::goals_file::GoalPlan;
-use exercise::metric::{self, Launched};
+use exercise::metric::{self, Blamed, Launched};
 use exercise::questions::of_kernel;
 use exercise::run::{Kernels, Outcome};
 use exercise::seen::Seen;
 use simt::{Checks, Model};
 
 use crate::error::Result;
-use crate::goals::{implied_goals, of_solution};
+use crate::goals::{Implied, implied_goals, of_solution};
+use crate::guard;
 use crate::runs::{Judge, Judged};
 use crate::verdict::{Gain, GoalResult, Verdict};
 
@@ -37,6 +38,13 @@ pub struct Measured<'a> {
     pub solution: Option<Counts>,
     /// If times are predicted.
     pub starter: Option<Counts>,
+}
+
+/// Where goals are counted.
+pub struct Settings<'a> {
+    pub measured: Measured<'a>,
+    /// Where times are predicted, if they are.
+    pub timed: Option<Measured<'a>>,
 }
 
 /// Someone's PTX, and its counts on each model.
@@ -104,73 +112,110 @@ impl Judge<'_> {
         Ok(Measured { setting, student, solution: None, starter: Some(starter) })
     }
 
-    /// Counts what the goals are about in the student's kernels and, if a goal compares with it, in
-    /// the solution's and the starter's.
-    pub fn goals<'m>(
-        &self,
-        mut measured: Measured<'m>,
-        mut timed: Option<Measured<'m>>,
-        verdict: &mut Verdict,
-    ) -> Judged {
-        let own = &self.exercise.goals.goal;
-        let implied = implied_goals(self.exercise.goals.task);
-        for (plan, is_implied) in own.iter().map(|goal| (goal, false)).chain(implied.iter().map(|goal| (goal, true))) {
-            let GoalPlan { that, why, also } = plan;
-            let metric = that.counted.metric;
-            let compared = that.bound.uses(&|name| of_solution(name, metric).is_some());
-            let at = if metric.is_speedup() { timed.as_mut() } else { Some(&mut measured) };
-            let Measured { setting, student, solution, starter } = at.expect("checked when it was read");
-            if compared && solution.is_none() {
-                *solution = Some(Counts::of(self.own(&self.exercise.solution_file())?));
-            }
-            let launches = self.launches(setting, student, that.model)?;
-            let relevant = of_kernel(&that.counted, launches);
-            let starters = match starter {
-                Some(starter) => {
-                    let launches = self.launches(setting, starter, that.model);
-                    of_kernel(&that.counted, self.of_exercise("the starter", launches)?)
-                }
-                None => Vec::new(),
-            };
-            let value = metric.value_beside(&relevant, &starters);
-            let limiter = metric.limiter(&relevant);
-            let blamed = metric.blame(&relevant, SOURCE, that.operator.wants_more());
-            let solutions = match solution.as_mut().filter(|_| compared) {
-                Some(solution) => {
-                    let launches = self.launches(setting, solution, that.model);
-                    of_kernel(&that.counted, self.of_exercise("the solution", launches)?)
-                }
-                None => Vec::new(),
-            };
-            let sizes = data::lookup(&setting.sizes);
-            let bound = that.bound.evaluate(&|name| match of_solution(name, metric) {
-                Some(of_solution) => of_solution.value_beside(&solutions, &starters),
-                None => sizes(name),
-            });
-            let bound = bound.map_err(|problem| self.wrong_exercise(problem))?;
-            // Something that never happened counts as 0.
-            let met = that.operator.holds(value.unwrap_or(0.0), bound);
-            if met && is_implied {
+    /// Counts what the goals are about in the student's kernels, whose text this is, and, if a goal
+    /// compares with it, in the solution's and the starter's.
+    pub fn goals(&self, mut at: Settings<'_>, text: &str, verdict: &mut Verdict) -> Judged {
+        for plan in &self.exercise.goals.goal {
+            verdict.goals.extend(self.goal(plan, &mut at, text)?);
+        }
+        let own = verdict.goals.len();
+        for Implied { plan, or } in implied_goals(&self.exercise.goals) {
+            // What is to be said was said.
+            if verdict.goals[own..].iter().any(|result| result.why == plan.why) {
                 continue;
             }
-            let blamed = blamed.filter(|_| !met);
-            let worst = |launches: &[&Launched], line| Seen::worst(metric, launches, SOURCE, line).filter(|_| !met);
-            let seen = worst(&relevant, blamed.as_ref().map(|blamed| blamed.line));
-            let solution_seen = worst(&solutions, None).filter(|_| seen.is_some());
-            verdict.goals.push(GoalResult {
-                goal: that.clone(),
-                value,
-                bound,
-                met,
-                blamed,
-                seen,
-                solution_seen,
-                limiter,
-                why: why.clone(),
-                also: *also,
-            });
+            let missed = self.goal(&plan, &mut at, text)?.filter(|result| !result.met);
+            let as_good = match (&missed, or) {
+                (Some(_), Some(that)) => self.goal(&GoalPlan { that, ..plan }, &mut at, text)?.is_none_or(|it| it.met),
+                _ => false,
+            };
+            verdict.goals.extend(missed.filter(|_| !as_good));
         }
         Ok(())
+    }
+
+    /// The result of a goal; `None` if it is about a kernel that is not there, or that the solution
+    /// does without.
+    fn goal(&self, plan: &GoalPlan, at: &mut Settings<'_>, text: &str) -> Judged<Option<GoalResult>> {
+        let GoalPlan { that, why, also } = plan;
+        let metric = that.counted.metric;
+        if metric.is_of_text() {
+            return Ok(Some(self.of_text(plan, text)?));
+        }
+        let compared = that.bound.uses(&|name| of_solution(name, metric).is_some());
+        let at = if metric.is_speedup() { at.timed.as_mut() } else { Some(&mut at.measured) };
+        let Measured { setting, student, solution, starter } = at.expect("checked when it was read");
+        let launches = self.launches(setting, student, that.model)?;
+        let relevant = of_kernel(&that.counted, launches);
+        let is_empty = |value: Option<f64>, launches: &[&Launched]| {
+            value.is_none() || metric.base().is_some_and(|base| base.value(launches) == Some(0.0))
+        };
+        let starters = match starter {
+            Some(starter) => {
+                let launches = self.launches(setting, starter, that.model);
+                of_kernel(&that.counted, self.of_exercise("the starter", launches)?)
+            }
+            None => Vec::new(),
+        };
+        let value = metric.value_beside(&relevant, &starters);
+        let nothing = !metric.is_speedup() && is_empty(value, &relevant);
+        if (compared || nothing) && solution.is_none() {
+            *solution = Some(Counts::of(self.own(&self.exercise.solution_file())?));
+        }
+        let solutions = match solution.as_mut().filter(|_| compared || nothing) {
+            Some(solution) => {
+                let launches = self.launches(setting, solution, that.model);
+                of_kernel(&that.counted, self.of_exercise("the solution", launches)?)
+            }
+            None => Vec::new(),
+        };
+        let absent = |launches: &[&Launched]| that.counted.kernel.is_some() && launches.is_empty();
+        if absent(&relevant) || compared && absent(&solutions) {
+            return Ok(None);
+        }
+        let sizes = data::lookup(&setting.sizes);
+        let bound = that.bound.evaluate(&|name| match of_solution(name, metric) {
+            // Something that never happened counts as 0.
+            Some(of_solution) => Some(of_solution.value_beside(&solutions, &starters).unwrap_or(0.0)),
+            None => sizes(name),
+        });
+        let bound = bound.map_err(|problem| self.wrong_exercise(problem))?;
+        // A goal is not met by doing nothing, unless the solution does nothing, too.
+        let of_solution = nothing.then(|| metric.value(&solutions)).flatten();
+        let avoided = of_solution.filter(|_| !is_empty(of_solution, &solutions));
+        let met = avoided.is_none() && that.operator.holds(value.unwrap_or(0.0), bound);
+        let blamed = metric.blame(&relevant, SOURCE, that.operator.wants_more()).filter(|_| !met);
+        let worst = |launches: &[&Launched], line| Seen::worst(metric, launches, SOURCE, line).filter(|_| !met);
+        let seen = worst(&relevant, blamed.as_ref().map(|blamed| blamed.line));
+        let solution_seen = worst(&solutions, None).filter(|_| seen.is_some());
+        Ok(Some(GoalResult {
+            goal: that.clone(),
+            value: value.filter(|_| !nothing),
+            avoided,
+            bound,
+            met,
+            blamed,
+            seen,
+            solution_seen,
+            limiter: metric.limiter(&relevant),
+            why: why.clone(),
+            also: *also,
+        }))
+    }
+
+    /// The result of a goal about the text.
+    fn of_text(&self, plan: &GoalPlan, text: &str) -> Result<GoalResult> {
+        let GoalPlan { that, why, also } = plan;
+        let lines = guard::unsafe_lines(text, that.counted.kernel.as_deref());
+        let sizes = |_: &str| None;
+        let bound = that.bound.evaluate(&sizes).map_err(|problem| self.wrong_exercise(problem))?;
+        let value = lines.len() as f64;
+        let met = that.operator.holds(value, bound);
+        let blamed = lines.first().filter(|_| !met).map(|&line| Blamed { line, value });
+        let (goal, why, also) = (that.clone(), why.clone(), *also);
+        let value = Some(value);
+        let (avoided, limiter, seen, solution_seen) = (None, None, None, None);
+        Ok(GoalResult { goal, value, avoided, bound, met, blamed, seen, solution_seen, limiter, why, also })
     }
 
     /// The kernels' counts on this model. They run once for each model, and a student's must be

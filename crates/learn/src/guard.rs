@@ -77,6 +77,45 @@ pub fn check(text: &str) -> Result<(), Objection> {
     names(&tokens)
 }
 
+/// The lines with `unsafe`, of a text that was checked. With a kernel, those in other kernels do not
+/// count, as long as they keep what is unsafe to themselves.
+pub fn unsafe_lines(text: &str, kernel: Option<&str>) -> Vec<u32> {
+    // What an item within a kernel has, the rest of the file can use.
+    const ITEMS: [&str; 7] = ["impl", "macro_rules", "macro", "fn", "trait", "mod", "extern"];
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    let Ok(tokens) = tokens(&text) else { return Vec::new() };
+    let mut others: Vec<std::ops::Range<usize>> = Vec::new();
+    let opens = |token: &Token<'_>| {
+        matches!(token.kind, TokenKind::OpenBrace | TokenKind::OpenBracket | TokenKind::OpenParen)
+    };
+    let closes = |token: &Token<'_>| {
+        matches!(token.kind, TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen)
+    };
+    let (mut depth, mut begin) = (0, None);
+    for (index, token) in tokens.iter().enumerate() {
+        let is = |ahead: usize, text: &str| tokens.get(index + ahead).is_some_and(|token| token.text == text);
+        if depth == 0 && is(0, "#") && is(1, "[") && is(2, "kernel") {
+            begin = Some((index, None));
+        }
+        if let (0, true, Some((_, name @ None))) = (depth, is(0, "fn"), &mut begin) {
+            *name = tokens.get(index + 1).map(|token| (index, token.name()));
+        }
+        depth = depth + usize::from(opens(token)) - usize::from(closes(token));
+        // The end of a function's body, which its parameters are not.
+        if let (0, TokenKind::CloseBrace, Some((first, Some((function, name))))) = (depth, token.kind, begin) {
+            begin = None;
+            let has_items = tokens[function + 1..index].iter().any(|token| ITEMS.contains(&token.text));
+            if kernel.is_some_and(|kernel| kernel != name) && !has_items {
+                others.push(first..index);
+            }
+        }
+    }
+    let counts = |(index, token): &(usize, &Token<'_>)| {
+        token.text == "unsafe" && !others.iter().any(|other| other.contains(index))
+    };
+    tokens.iter().enumerate().filter(counts).map(|(_, token)| token.line as u32).collect()
+}
+
 /// The tokens but for whitespace and comments.
 fn tokens(text: &str) -> Result<Vec<Token<'_>>, Objection> {
     let mut tokens = Vec::new();

@@ -19,7 +19,7 @@ use simt::Checks;
 
 use crate::comparison::compare;
 use crate::compile::{Compiled, Compiler};
-use crate::counts::{Counts, Measured, Setting};
+use crate::counts::{Counts, Measured, Setting, Settings};
 use crate::error::{Error, Result};
 use crate::given;
 use crate::guard::{self, Objection};
@@ -89,6 +89,14 @@ impl Judge<'_> {
             verdict.right_at.push(sizes.clone());
             right_runs.push(RightRun::new(sizes, values, right, &launches));
         }
+        // From numbers of its own, so that a seed means what it did without this run.
+        let mut others = Random::new(self.judging.seed.wrapping_add(1));
+        if let Some(sizes) = data::large(&self.exercise.goals, &mut others) {
+            let values = self.values(&sizes, &mut others)?;
+            let right = self.right(&reference, &sizes, &values)?;
+            self.checked_run(&module, &right, &sizes, &values)?;
+            verdict.right_at.push(sizes);
+        }
         let sizes = data::measured(&self.exercise.goals, &mut random);
         let values = self.values(&sizes, &mut random)?;
         let right = self.right(&reference, &sizes, &values)?;
@@ -104,7 +112,7 @@ impl Judge<'_> {
             None => None,
         };
         let timed_sizes = timed.as_ref().map(|timed| timed.setting.sizes.clone());
-        self.goals(measured, timed, verdict)?;
+        self.goals(Settings { measured, timed }, text, verdict)?;
         if let Some(gpu) = self.judging.gpu {
             let Setting { sizes, values, right, .. } = &setting;
             verdict.times = self.on_gpu(gpu, &ptx, right, sizes, values)?;

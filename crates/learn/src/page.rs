@@ -17,7 +17,7 @@ use wording::number;
 
 use crate::error::{Error, Result};
 use crate::lines::Lines;
-use crate::report::{Report, gained, heading, shown_path};
+use crate::report::{AVOIDED, Report, counted, gained, heading, shown_path};
 use crate::verdict::{Failure, GoalResult, Verdict};
 
 /// Pictures of all accesses have at most this many bytes.
@@ -96,14 +96,14 @@ fn failed(report: &Report<'_>, verdict: &Verdict) -> Option<String> {
 }
 
 fn of_goal(result: &GoalResult) -> Markup {
-    let GoalResult { goal, value, bound, met, seen, solution_seen, why, .. } = result;
+    let GoalResult { goal, avoided, bound, met, seen, solution_seen, why, .. } = result;
     html! {
         p {
             (mark(*met)) " " (goal.to_string()) ": "
-            b { (value.map_or("nothing to count".to_owned(), number)) } " (limit " (number(*bound)) ")"
+            b { (counted(result)) } " (limit " (number(*bound)) ")"
         }
         @if !met {
-            p.quiet { (why) }
+            p.quiet { @if avoided.is_some() { (AVOIDED) } @else { (why) } }
             div.pictures {
                 @for (whose, seen) in [("Yours", seen), ("The solution's", solution_seen)] {
                     @if let Some(seen) = seen { (figure(whose, seen)) }

@@ -234,8 +234,8 @@ impl Report<'_> {
     }
 
     fn goal(&self, text: &mut String, result: &GoalResult) {
-        let GoalResult { goal, value, bound, met, blamed, seen, solution_seen, limiter, why, .. } = result;
-        let counted = value.map_or("nothing to count".to_owned(), number);
+        let GoalResult { goal, avoided, bound, met, blamed, seen, solution_seen, limiter, why, .. } = result;
+        let counted = counted(result);
         let limiter = limiter.as_ref().map(|limiter| format!(" ({limiter})")).unwrap_or_default();
         // Show the value of a bound that is not a literal.
         let bound = match goal.bound.to_string().parse::<f64>() {
@@ -246,13 +246,14 @@ impl Report<'_> {
         if *met {
             return;
         }
-        paragraph(text, "       ", why);
+        paragraph(text, "       ", if avoided.is_some() { AVOIDED } else { why });
         if let Some(blamed) = blamed {
-            let share = match goal.counted.metric.is_speedup() {
-                true => {
+            let share = match goal.counted.metric {
+                metric if metric.is_of_text() => "it is in this line".to_owned(),
+                metric if metric.is_speedup() => {
                     format!("warps wait longest on this line, by the prediction: {:.0} % of all waiting", blamed.value)
                 }
-                false => format!("{} on this line: {}", goal.counted.metric.name, number(blamed.value)),
+                _ => format!("{} on this line: {}", goal.counted.metric.name, number(blamed.value)),
             };
             self.excerpt(text, Some(blamed.line), &share);
         }
@@ -282,6 +283,19 @@ impl Report<'_> {
                 }
             }
         }
+    }
+}
+
+/// What is said of a goal that is missed by doing nothing.
+pub const AVOIDED: &str = "This goal is about accesses that your kernels do not make, and the solution's do: it is to be met by \
+                       how they are made, not by going without.";
+
+/// What was counted for a goal.
+pub fn counted(GoalResult { value, avoided, .. }: &GoalResult) -> String {
+    match (value, avoided) {
+        (Some(value), _) => number(*value),
+        (None, Some(solution)) => format!("nothing to count (the solution: {})", number(*solution)),
+        (None, None) => "nothing to count".to_owned(),
     }
 }
 

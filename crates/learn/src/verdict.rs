@@ -133,6 +133,8 @@ pub struct GoalResult {
     pub goal: Goal,
     /// The counted value; `None` if there was nothing to count.
     pub value: Option<f64>,
+    /// The solution's value, if there was nothing to count and the solution has something.
+    pub avoided: Option<f64>,
     /// The bound's value.
     pub bound: f64,
     /// Whether it is met.

@@ -116,7 +116,7 @@ pub use model::{
 pub use order::{Drawn, DrawnOrder, Start, Strategy};
 pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
 pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime};
-pub use report::{InstructionReport, Report};
+pub use report::{Evenness, InstructionReport, Report, Shares};
 pub use request::{Ask, Piece, Request, RequestedMemory, Service, Unit, Watch};
 pub use sanitizer::{Checks, Conflict, Finding, FindingKind, MapFence, ProductPart, RaceScope};
 pub use site::{AccessAction, Site, SourcePosition, own_frame};

@@ -21,12 +21,58 @@ pub struct InstructionReport<'a> {
     pub counters: &'a InstructionCounters,
 }
 
+/// How evenly many share something: its sum, and the sum of the squares of their parts. If all of
+/// `n` have as much as each other, the square of the sum is `n` times the sum of the squares; if
+/// one has all, the two are equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shares {
+    /// The sum.
+    pub sum: u64,
+    /// The sum of the squares.
+    pub squares: u128,
+}
+
+impl Shares {
+    /// Adds a part.
+    pub fn add(&mut self, part: u64) {
+        self.sum += part;
+        self.squares += u128::from(part) * u128::from(part);
+    }
+
+    /// The number of equal parts that are as even: `n` for `n` equal parts, 1 if one is all.
+    /// `None` if there is nothing to share.
+    pub fn effective(&self) -> Option<f64> {
+        (self.squares > 0).then(|| self.sum as f64 * self.sum as f64 / self.squares as f64)
+    }
+}
+
+impl std::ops::AddAssign for Shares {
+    fn add_assign(&mut self, other: Self) {
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+}
+
+/// How evenly blocks and warps share a launch's work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evenness {
+    /// The warp instructions of each block.
+    pub block_instructions: Shares,
+    /// The instructions of each warp.
+    pub warp_instructions: Shares,
+    /// The accesses to memory, parameters excepted, of each block.
+    pub block_accesses: Shares,
+    /// The accesses of each warp.
+    pub warp_accesses: Shares,
+}
+
 /// What a launch did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub(crate) instructions: Arc<[InstructionInfo]>,
     /// One for each of `instructions`.
     pub(crate) counted: Vec<InstructionCounters>,
+    pub(crate) evenness: Evenness,
     pub(crate) findings: Vec<Finding>,
     pub(crate) findings_beyond: u64,
     /// The model's occupancy and counters.
@@ -69,6 +115,11 @@ impl Report {
             }
         }
         total
+    }
+
+    /// How evenly blocks and warps share the work.
+    pub fn evenness(&self) -> Evenness {
+        self.evenness
     }
 
     /// What the checks of the launch found, in the order of first occurrence.

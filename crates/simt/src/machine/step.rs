@@ -194,10 +194,20 @@ fn control<'l>(
         }
         _ if mask == 0 => {}
         Action::Lanes(handler, operands) => handler(&mut warp.registers, operands, mask),
-        Action::Load(load) => load::load(worker, warp, load, at).map_err(|fault| fault.at(pc))?,
-        Action::Store(store) => store::store(worker, warp, store, at).map_err(|fault| fault.at(pc))?,
-        Action::Atomic(atomic) => atomic::atomic(worker, warp, atomic, at).map_err(|fault| fault.at(pc))?,
+        Action::Load(load) => {
+            warp.accesses += 1;
+            load::load(worker, warp, load, at).map_err(|fault| fault.at(pc))?;
+        }
+        Action::Store(store) => {
+            warp.accesses += 1;
+            store::store(worker, warp, store, at).map_err(|fault| fault.at(pc))?;
+        }
+        Action::Atomic(atomic) => {
+            warp.accesses += 1;
+            atomic::atomic(worker, warp, atomic, at).map_err(|fault| fault.at(pc))?;
+        }
         Action::Fetch(fetch) => {
+            warp.accesses += 1;
             texture::fetch(worker, warp, fetch, at).map_err(|fault| fault.at(pc))?;
         }
         Action::Query(query) => texture::query(worker, warp, query, mask).map_err(|fault| fault.at(pc))?,

@@ -61,6 +61,7 @@ pub(crate) fn run(
     });
     let found = std::mem::take(&mut *launched.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     let (findings, findings_beyond) = launched.described(found);
+    let evenness = launched.evenness();
     if let Some(output) = launched.output {
         let blocks = u64::from(launched.blocks_per_cluster);
         launched
@@ -76,6 +77,7 @@ pub(crate) fn run(
     Ok(Report {
         instructions,
         counted,
+        evenness,
         findings,
         findings_beyond,
         modelled,

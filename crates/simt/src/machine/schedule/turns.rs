@@ -68,6 +68,9 @@ pub fn begin<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) 
 /// cluster has ended.
 pub fn turn<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
     let result = turn_of_blocks(worker, warps, quantum);
+    if let Ok(true) = result {
+        worker.by_block(warps).for_each(|(_, warps)| worker.launched.add_evenness(warps));
+    }
     if !matches!(result, Ok(false)) {
         for block in worker.block.all_mut() {
             worker.launched.keep_output(block.number, &mut block.output);

@@ -14,6 +14,7 @@ use crate::lanes::{Constants, Row};
 use crate::launch::most_blocks;
 use crate::output::{BlockOutput, LaunchOutput, Output};
 use crate::program::{Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
+use crate::report::Evenness;
 use crate::request::Recorder;
 use crate::sanitizer::{Checker, Checks, Finding, Findings, Found, Party};
 use crate::site::Site;
@@ -51,6 +52,7 @@ pub(crate) struct RunningLaunch<'l> {
     pub cancel: Option<&'l AtomicBool>,
     pub progress: Option<&'l (dyn Fn(u64, u64) + Sync)>,
     steps: AtomicU64,
+    evenness: Mutex<Evenness>,
     /// The next cluster to run.
     pub next: AtomicU64,
     pub done: AtomicU64,
@@ -107,6 +109,7 @@ impl<'l> RunningLaunch<'l> {
             cancel: launch.cancel,
             progress: launch.progress,
             steps: AtomicU64::new(0),
+            evenness: Mutex::default(),
             next: AtomicU64::new(0),
             done: AtomicU64::new(0),
             faulted: AtomicU64::new(u64::MAX),
@@ -195,6 +198,22 @@ impl<'l> RunningLaunch<'l> {
 
     pub fn report_steps(&self, steps: u64) {
         self.steps.fetch_add(steps, Relaxed);
+    }
+
+    /// Adds a block that has ended, with its warps.
+    pub fn add_evenness(&self, warps: &[Warp]) {
+        let mut all = self.evenness.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        all.block_instructions.add(warps.iter().map(|warp| warp.executed).sum());
+        all.block_accesses.add(warps.iter().map(|warp| warp.accesses).sum());
+        for warp in warps {
+            all.warp_instructions.add(warp.executed);
+            all.warp_accesses.add(warp.accesses);
+        }
+    }
+
+    /// How evenly the blocks that have ended shared the work.
+    pub fn evenness(&self) -> Evenness {
+        *self.evenness.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// A sanitizer for this many blocks at a time.

@@ -64,6 +64,8 @@ pub(crate) struct Warp<'c> {
     top: (Base, u64),
     /// Instructions executed: the warp's clock.
     pub executed: u64,
+    /// Those of them that load, store, fetch or update memory, for at least one lane.
+    pub accesses: u64,
     /// The value of `executed` at which to look for lanes that have waited too long.
     pub look_at: u64,
     /// Whether lanes have proceeded without reconverging.
@@ -106,6 +108,7 @@ impl<'c> Warp<'c> {
             stacks: HashMap::new(),
             top: (Base::default(), 0),
             executed: 0,
+            accesses: 0,
             look_at: JOIN_PATIENCE,
             separated: false,
         }
@@ -142,6 +145,7 @@ impl<'c> Warp<'c> {
         self.ready.clear();
         self.ready.push(Split { pc: kernel.entry, mask: self.exists, join_at: NEVER_JOINS, join: ALONE, frame: 0 });
         self.executed = 0;
+        self.accesses = 0;
         self.look_at = JOIN_PATIENCE;
         self.separated = false;
     }
