@@ -223,7 +223,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
         report::write(&report, format, &mut out)?;
     }
     let findings = report.findings();
-    findings.print(format);
+    findings.print(format, &[]);
     match report.stopped {
         None => findings.error().map_or(Ok(report.correct()), Err),
         Some(error) => Err(error),

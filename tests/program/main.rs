@@ -40,6 +40,8 @@ mod run;
 mod run_times;
 #[cfg(target_os = "linux")]
 mod shapes;
+#[cfg(unix)]
+mod strange_sources;
 mod structs;
 mod tensors;
 mod textures;

@@ -353,7 +353,7 @@ fn sources_are_found_from_anywhere_or_missed_aloud() {
     fs::write(&file, located).expect("the file is written");
     let run = self::run(&file, "add --grid 1 --block 32 u32[32] i32:1 u32:32 --lines").assert().success();
     let text = String::from_utf8_lossy(&run.get_output().stdout);
-    let note = "src/no_such_kernel.rs was not found, so its text is missing: run this in the folder";
+    let note = "src/no_such_kernel.rs was not found, so its text is missing: it is looked for below";
     assert_eq!(text.matches(note).count(), 1, "{text}");
     let unplaced = text.lines().find(|line| line.contains("(no line of its own")).expect("what has no line");
     assert_eq!(unplaced.split_whitespace().take(3).collect::<Vec<_>>(), ["-", "1", "32.0"], "{text}");

@@ -37,9 +37,9 @@ pub fn demangled(symbol: &str) -> Option<String> {
     rust(symbol).or_else(|| cpp(symbol, &DemangleOptions::new()))
 }
 
-/// The name to show: the demangled one if there is one.
+/// The name to show: the demangled one if there is one. A mangled name can hold any character.
 pub fn shown(symbol: &str) -> Cow<'_, str> {
-    demangled(symbol).map_or(Cow::Borrowed(symbol), Cow::Owned)
+    demangled(symbol).map_or(Cow::Borrowed(symbol), |name| Cow::Owned(wording::printable(&name)))
 }
 
 fn rust(symbol: &str) -> Option<String> {
@@ -191,6 +191,11 @@ mod tests {
             assert_eq!(demangled(symbol), None, "{symbol}");
             assert_eq!(shown(symbol), symbol);
         }
+    }
+
+    #[test]
+    fn a_name_does_not_turn_what_follows() {
+        assert_eq!(shown("_ZN9a$u202e$b17h0123456789abcdefE"), "a\\u{202e}b");
     }
 
     #[test]

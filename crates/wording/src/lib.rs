@@ -67,13 +67,35 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Text that contains users' names as one line: control characters, such as a line break in a file name, are escaped.
+/// Text that contains users' names as one line: control characters, such as a line break in a file name, and marks that
+/// change the direction of what follows are escaped.
 pub fn printable(text: &str) -> String {
-    let escape = |c: char| match c.is_control() {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
-    text.chars().map(escape).collect()
+    text.chars().map(|c| escaped(c, |_| false)).collect()
+}
+
+/// Another program's output as text of several lines: only line breaks and tabs stay as they are, as in [`printable`].
+pub fn printable_lines(text: &str) -> String {
+    text.chars().map(|c| escaped(c, |c| matches!(c, '\n' | '\t'))).collect()
+}
+
+fn escaped(c: char, stays: impl Fn(char) -> bool) -> String {
+    if is_shown(c) || stays(c) { c.to_string() } else { c.escape_default().to_string() }
+}
+
+/// Whether a terminal or a page shows a character, rather than doing something else: control characters and marks that
+/// change the direction of what follows are not shown.
+pub fn is_shown(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !c.is_control() && !turns
+}
+
+/// A word of a command that is shown to be copied: quoted for the shell if it has more than plain characters.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +135,24 @@ mod tests {
     #[test]
     fn foreign_text_becomes_one_line() {
         assert_eq!(one_line("ptxas:\n   line 3;\r\n fatal\n"), "ptxas: line 3; fatal");
+    }
+
+    #[test]
+    fn words_of_commands_are_quoted_for_the_shell() {
+        for plain in ["--grid", "2,2", "f32:0.5", "a/b.ptx"] {
+            assert_eq!(shell_word(plain), plain);
+        }
+        assert_eq!(shell_word("u32[4]=1,2"), "'u32[4]=1,2'");
+        assert_eq!(shell_word("$(rm -rf ~)"), "'$(rm -rf ~)'");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+        assert_eq!([shell_word(""), shell_word("a b"), shell_word("~")], ["''", "'a b'", "'~'"]);
+    }
+
+    #[test]
+    fn what_turns_or_clears_a_terminal_is_escaped() {
+        assert_eq!(printable_lines("a\tb\r\n\u{1b}[2J\u{9b}1m"), "a\tb\\r\n\\u{1b}[2J\\u{9b}1m");
+        assert_eq!(printable("x\u{202e}y\u{2066}z\n"), "x\\u{202e}y\\u{2066}z\\n");
+        assert_eq!(printable("\u{200d}\u{1f980} \u{e9}"), "\u{200d}\u{1f980} \u{e9}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A PTX error with its line, and a mark under the wrong text. `check` prints each error with it. Pure.
 
 use ptx::Error;
-use wording::{WIDTH, printable};
+use wording::{WIDTH, is_shown, printable};
 
 /// Characters of a line to show before the error's position, at most.
 const BEFORE: usize = 60;
@@ -36,8 +36,8 @@ fn line_and_mark(text: &str, error: &Error, width: usize) -> (String, String) {
     let start = if column - indentation > BEFORE { column - BEFORE } else { indentation };
     let end = characters.len().min(start + width);
 
-    // A control character may be of any width.
-    let plain = |part: &[char]| -> String { part.iter().map(|&c| if c.is_control() { ' ' } else { c }).collect() };
+    // What is not shown may be of any width.
+    let plain = |part: &[char]| -> String { part.iter().map(|&c| if is_shown(c) { c } else { ' ' }).collect() };
     let wrong = text.get(error.span.start as usize..error.span.end as usize).unwrap_or_default();
     let length = wrong.lines().next().unwrap_or_default().chars().count().clamp(1, (end - column.min(end)).max(1));
     (plain(&characters[start..end]), " ".repeat(column - start) + &"^".repeat(length))

@@ -4,6 +4,8 @@
 mod fault;
 mod text;
 
+use std::path::PathBuf;
+
 use clap::{Arg, Args};
 use device::{Error, Result};
 use simt::{Checks, Finding, Report, Trap};
@@ -87,10 +89,11 @@ impl Findings {
         }
     }
 
-    /// Writes them to the standard error, because the standard output is for results. JSON has them already.
-    pub fn print(&self, format: Format) {
+    /// Writes them to the standard error, because the standard output is for results. JSON has them
+    /// already. `sources` are further folders of sources.
+    pub fn print(&self, format: Format, sources: &[PathBuf]) {
         if format != Format::Json {
-            crate::messages::write(&text::of(self, terminal::width_of_messages()));
+            crate::messages::write(&text::of(self, terminal::width_of_messages(), sources));
         }
     }
 

@@ -3,6 +3,7 @@
 //! text.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use device::names;
 use simt::{AccessAction, Finding, Site, SourcePosition, Trap, own_frame};
@@ -14,9 +15,9 @@ use crate::sources::{LINES_BY_COMPILERS, Sources};
 /// The most frames of an inlined call that are shown on either side of the reader's own line.
 const MOST_FRAMES: usize = 4;
 
-/// All findings in this many columns, one below the other.
-pub(super) fn of(findings: &Findings, width: usize) -> String {
-    let mut page = Page::new(width);
+/// All findings in this many columns, one below the other, with sources that may also be in these folders.
+pub(super) fn of(findings: &Findings, width: usize, folders: &[PathBuf]) -> String {
+    let mut page = Page::new(width, folders);
     for finding in &findings.list {
         page.finding(finding);
         page.text.push('\n');
@@ -34,7 +35,7 @@ pub(super) fn of(findings: &Findings, width: usize) -> String {
 /// The trap that stopped a kernel, in this many columns, with the error's message, which is the
 /// trap's on one line, with advice.
 pub(super) fn of_trap(trap: &Trap, message: &str, width: usize) -> String {
-    let mut page = Page::new(width);
+    let mut page = Page::new(width, &[]);
     let (launch, advice) = fault::around(trap, message);
     page.paragraph("", "    ", &format!("error: {launch}kernel `{}`: {}{advice}", trap.kernel, trap.what()));
     page.place(&trap.source, &trap.module, trap.ptx_line);
@@ -62,8 +63,8 @@ struct Page {
 }
 
 impl Page {
-    fn new(width: usize) -> Self {
-        Self { text: String::new(), sources: Sources::default(), width }
+    fn new(width: usize, folders: &[PathBuf]) -> Self {
+        Self { text: String::new(), sources: Sources::also_in(folders), width }
     }
 
     fn finding(&mut self, finding: &Finding) {
@@ -169,7 +170,7 @@ mod tests {
             second: Some(site(7, [0, 1, 0], AccessAction::Write)),
             count: 992,
         };
-        let text = of(&Findings { list: vec![finding], beyond: 3 }, WIDTH);
+        let text = of(&Findings { list: vec![finding], beyond: 3 }, WIDTH, &[]);
         let expected = "\
 fault[race]: race in a block: read of 4 bytes at shared address 0x84 after another thread's write,
     with no barrier between them

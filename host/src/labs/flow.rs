@@ -293,9 +293,9 @@ pub(super) fn once<D>(
     if !device.properties().is_gpu() && !device.predicts_only() {
         result.counters = record.counters();
         if settings.has_page() {
-            result.on_page = Some(Lines::all(record.lines.clone(), &ptx_name(device)));
+            result.on_page = Some(Lines::all(record.lines.clone(), &ptx_name(device), &[]));
         }
-        result.lines = settings.lines.of(record.lines, &ptx_name(device));
+        result.lines = settings.lines.of(record.lines, &ptx_name(device), &[]);
         result.launches = record.launches;
     }
     if checked {

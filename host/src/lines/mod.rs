@@ -19,6 +19,7 @@ mod seen;
 mod text;
 
 use std::cmp::Reverse;
+use std::path::PathBuf;
 
 use clap::Args;
 use device::flag_values::whole_number;
@@ -129,32 +130,34 @@ impl LineFlags {
         }
     }
 
-    /// The lines of this launch, if requested. `ptx` names the PTX file.
-    pub fn of_launch(self, report: &Report, ptx: &str) -> Option<Lines> {
+    /// The lines of this launch, if requested. `ptx` names the PTX file, `sources` further folders of
+    /// sources.
+    pub fn of_launch(self, report: &Report, ptx: &str, sources: &[PathBuf]) -> Option<Lines> {
         let mut counts = LineCounts::default();
         if self.wanted() {
             counts.add(report);
         }
-        self.of(counts, ptx)
+        self.of(counts, ptx, sources)
     }
 
     /// The lines of these launches, if requested.
-    pub fn of(self, counts: LineCounts, ptx: &str) -> Option<Lines> {
+    pub fn of(self, counts: LineCounts, ptx: &str, sources: &[PathBuf]) -> Option<Lines> {
         let pictured = Pictured::from(self.picture);
-        self.wanted().then(|| Lines { listed: self.lines, pictured, ..Lines::of(counts, ptx, self.hot) })
+        self.wanted().then(|| Lines { listed: self.lines, pictured, ..Lines::of(counts, ptx, sources, self.hot) })
     }
 }
 
 impl Lines {
-    /// All lines, with their accesses if the launches kept requests. `ptx` names the PTX file.
-    pub(crate) fn all(counts: LineCounts, ptx: &str) -> Self {
-        Self::of(counts, ptx, None)
+    /// All lines, with their accesses if the launches kept requests. `ptx` names the PTX file,
+    /// `sources` further folders of sources.
+    pub(crate) fn all(counts: LineCounts, ptx: &str, sources: &[PathBuf]) -> Self {
+        Self::of(counts, ptx, sources, None)
     }
 
-    fn of(counts: LineCounts, ptx: &str, hot: Option<u64>) -> Self {
+    fn of(counts: LineCounts, ptx: &str, sources: &[PathBuf], hot: Option<u64>) -> Self {
         let LineCounts { by_source, by_ptx, ptx: texts, elsewhere, .. } = counts;
         let of_ptx = by_source.is_empty() && !by_ptx.is_empty();
-        let mut sources = Sources::default();
+        let mut sources = Sources::also_in(sources);
         for place in by_source.keys() {
             sources.find(&place.file, ptx);
         }

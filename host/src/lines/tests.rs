@@ -58,7 +58,7 @@ ret;
 fn lines(locations: bool, hot: Option<u64>) -> Lines {
     let mut counts = LineCounts::default();
     counts.add(&report(locations));
-    Lines::of(counts, "k.ptx", hot)
+    Lines::of(counts, "k.ptx", &[], hot)
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn several_launches_are_added_up() {
         let mut counts = LineCounts::default();
         counts.add(&report(locations));
         counts.add(&report(locations));
-        let twice = Lines::of(counts, "k.ptx", None);
+        let twice = Lines::of(counts, "k.ptx", &[], None);
         let once = lines(locations, None);
         let executed = |lines: &Lines| lines.rows.iter().map(|row| row.counted.all.executed).collect::<Vec<_>>();
         assert_eq!(executed(&twice), executed(&once).iter().map(|count| 2 * count).collect::<Vec<_>>());
@@ -90,8 +90,8 @@ no/such/kernel.rs
     11            2   32.0
                   2         = shared stores: 1.00 wavefronts per request, no bank conflicts
      -            2   32.0  (no line of its own: the compiler moved it or shares it between lines)
-no/such/kernel.rs was not found, so its text is missing: run this in the folder where that path
-starts, or below it.
+no/such/kernel.rs was not found, so its text is missing: it is looked for below the PTX's folder,
+the current one and their projects; --sources of `host run` names others.
 ";
     assert_eq!(text, format!("{TITLES}{expected}"));
 }
@@ -158,7 +158,7 @@ fn no_width_cuts_a_line() {
 fn with_a_predicted_time_lines_say_where_warps_wait() {
     let mut counts = LineCounts::default();
     counts.add(&report_on(true, simt::Model::named("hopper")));
-    let lines = Lines::of(counts, "k.ptx", None);
+    let lines = Lines::of(counts, "k.ptx", &[], None);
     let json = serde_json::to_value(&lines).unwrap();
     let parts = json.as_array().unwrap().iter().map(|line| line["predicted_waiting"].as_f64().unwrap());
     assert!((parts.sum::<f64>() - 1.0).abs() < 1e-9, "{json}");

@@ -1,8 +1,6 @@
 //! The listing as text: source lines wrapped to the available width, each with its accesses below
 //! it. The table of labs and `host run`'s report call it; it returns text.
 
-use std::path::Path;
-
 use wording::printable;
 
 use super::Lines;
@@ -73,16 +71,16 @@ impl Lines {
             text += &(wording::wrapped(LINES_BY_COMPILERS, width, "", "") + "\n");
         }
         for file in self.missing() {
-            let advice = match Path::new(file).is_relative() {
-                true => ": run this in the folder where that path starts, or below it",
-                false => "",
-            };
-            let note = format!("{} was not found, so its text is missing{advice}.", printable(file));
+            let note = format!("{} was not found, so its text is missing: {WHERE}.", printable(file));
             text += &(wording::wrapped(&note, width, "", "") + "\n");
         }
         text
     }
 }
+
+/// What to do if a source is not found.
+const WHERE: &str = "it is looked for below the PTX's folder, the current one and their projects; --sources of `host run` \
+                     names others";
 
 /// A line's instructions and lanes.
 fn number_cells(counted: &Counted) -> [String; 2] {

@@ -151,6 +151,10 @@ pub(super) struct Flags {
     /// Also write this web page: the counters, pictures of the accesses, and the source with its counts
     #[arg(long, value_name = "FILE.html")]
     pub(super) report: Option<PathBuf>,
+    /// Also show sources below this folder, which the PTX names by whatever path. Without it those
+    /// below the PTX's folder, the current one and their projects (with Cargo.toml or .git) are shown
+    #[arg(long, value_name = "DIR")]
+    pub(super) sources: Vec<PathBuf>,
     /// On a GPU: also run on the simulator, for its counters
     #[arg(long)]
     pub(super) counters: bool,
@@ -185,6 +189,18 @@ impl Flags {
     /// What is checked: everything by default, and nothing if only times are predicted.
     pub(super) fn checks(&self) -> Checks {
         self.checks.or(if self.predicted.predict { Checks::NONE } else { Checks::ALL })
+    }
+
+    /// Fails if a folder of sources is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Flag`].
+    pub(super) fn check_sources(&self) -> Result<()> {
+        match self.sources.iter().find(|folder| !folder.is_dir()) {
+            Some(other) => Err(Error::flag("--sources", format!("{}: there is no such folder", other.display()))),
+            None => Ok(()),
+        }
     }
 
     /// Whether there will be a page, which shows each line and access.

@@ -228,7 +228,7 @@ fn launched_of(report: Option<Report>, printed: Option<Printed>, device: &Device
         counters: Some(report.counters()),
         findings: Findings::of(&report),
         on_page: plan.flags.has_page().then(|| on_page(&report, plan)),
-        lines: plan.flags.lines.of_launch(&report, plan.file),
+        lines: plan.flags.lines.of_launch(&report, plan.file, &plan.flags.sources),
         printed,
         ..predicted
     }
@@ -238,7 +238,7 @@ fn launched_of(report: Option<Report>, printed: Option<Printed>, device: &Device
 fn on_page(report: &Report, plan: &Plan<'_>) -> Lines {
     let mut counts = LineCounts::stepping(plan.flags.steps);
     counts.add(report);
-    Lines::all(counts, plan.file)
+    Lines::all(counts, plan.file, &plan.flags.sources)
 }
 
 /// Makes and fills the arguments' memory.

@@ -79,6 +79,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     let outputs = validate::outputs(&module, &flags, &launches)?;
 
     page::check(&flags)?;
+    flags.check_sources()?;
 
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
@@ -180,7 +181,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
                 page::write(&reports, shown, path)?;
             }
             sequence::write(&reports, together.as_ref(), launches.len(), format, out)?;
-            sequence::print_findings(&findings, &launches, format);
+            sequence::print_findings(&findings, &launches, format, &flags.sources);
             notes.iter().for_each(|note| messages::write(&format!("note: {}\n", printable(note))));
         }
         Results::Shown(_, exhibit) => *exhibit = shown,

@@ -20,7 +20,7 @@ use device::{Counters, LaunchConfig, Properties, Result, names};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use simt::{MetricValue, Printed};
-use wording::printable;
+use wording::{printable, printable_lines};
 
 use super::unwritten;
 use super::value::Values;
@@ -234,9 +234,10 @@ impl Report<'_> {
         })
     }
 
-    /// What the kernel printed, unchanged, with an empty line after it.
+    /// What the kernel printed, with an empty line after it. What would do more to a terminal than
+    /// fill it is escaped; JSON and CSV have it unchanged.
     fn write_printed(&self, out: &mut dyn Write) -> Result<()> {
-        let text = self.printed.as_ref().map(text_of).unwrap_or_default();
+        let text = self.printed_text();
         if !text.is_empty() {
             let end = if text.ends_with('\n') { "\n" } else { "\n\n" };
             write!(out, "{text}{end}")?;
@@ -295,9 +296,9 @@ impl Report<'_> {
         self.metrics(|value| !matches!(value, MetricValue::Count(0) | MetricValue::Ratio(None)))
     }
 
-    /// What the kernel printed.
+    /// What the kernel printed, for people.
     pub(super) fn printed_text(&self) -> String {
-        self.printed.as_ref().map(text_of).unwrap_or_default()
+        self.printed.as_ref().map(|printed| printable_lines(&text_of(printed))).unwrap_or_default()
     }
 
     fn write_table(&self, out: &mut dyn Write) -> Result<()> {

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 
 use device::{Error, Properties, Result, names};
 use serde::Serialize;
@@ -92,12 +93,12 @@ pub(super) fn write(
 }
 
 /// Writes the sanitizer's findings to the standard error, with each launch's number if there are several.
-pub(super) fn print_findings(findings: &[Findings], launches: &[Launch<'_>], format: Format) {
+pub(super) fn print_findings(findings: &[Findings], launches: &[Launch<'_>], format: Format, sources: &[PathBuf]) {
     for (index, (findings, launch)) in findings.iter().zip(launches).enumerate() {
         if launches.len() > 1 && format != Format::Json && !findings.list.is_empty() {
             messages::write(&format!("In launch {index}, {}:\n\n", names::shown(&launch.function.name)));
         }
-        findings.print(format);
+        findings.print(format, sources);
     }
 }
 
