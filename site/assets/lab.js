@@ -1,4 +1,5 @@
 // A lab's page: each change of a control runs the lab, and shows what the program says.
+import { command } from "./command.js";
 import { Form } from "./form.js";
 import { link } from "./lines.js";
 import { Pane } from "./pane.js";
@@ -65,7 +66,7 @@ async function start() {
   const flags = form.flags();
   form.slid();
   form.write();
-  part("command").textContent = ["cargo run -p host --", lab, ...flags, "--device", device].join(" ");
+  part("command").textContent = command([lab, ...flags, "--device", device]);
   if (simulator.busy && performance.now() - began > LONG) simulator.cancel();
   began = performance.now();
   part("results").setAttribute("aria-busy", "true");

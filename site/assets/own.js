@@ -1,5 +1,6 @@
 // The page of one's own PTX: a file or a pasted text, a kernel, its launch and its arguments, as `host run` takes them. The text
 // goes to the program in this browser, and nowhere else.
+import { command } from "./command.js";
 import { Form } from "./form.js";
 import { link } from "./lines.js";
 import { Pane } from "./pane.js";
@@ -49,7 +50,7 @@ async function run() {
   const flags = form.flags("device");
   const line = ["run", name, kernel.value, ...words(), ...flags];
   const device = setting.elements.device.value;
-  part("command").textContent = ["cargo run -p host --", ...line, "--device", device].join(" ");
+  part("command").textContent = command([...line, "--device", device]);
   part("results").setAttribute("aria-busy", "true");
   part("cancel").hidden = false;
   say("Running ...", false);

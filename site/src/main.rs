@@ -35,6 +35,7 @@ const SCRIPTS: [(&str, &str); 10] = [
     ("predict.js", include_str!("../assets/predict.js")),
     ("own.js", include_str!("../assets/own.js")),
     ("lab.js", include_str!("../assets/lab.js")),
+    ("command.js", include_str!("../assets/command.js")),
     ("form.js", include_str!("../assets/form.js")),
     ("pane.js", include_str!("../assets/pane.js")),
     ("lines.js", include_str!("../assets/lines.js")),

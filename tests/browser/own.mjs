@@ -45,6 +45,19 @@ export async function example(page, wrong) {
   }
 }
 
+/// A link can fill the form with anything; the command that is there to be copied has it as words, which no shell takes apart.
+export async function copied() {
+  const wrong = [];
+  const values = "u32[64];id $(touch${IFS}x) `ls` 'a'";
+  const page = await open(`own.html?values=${encodeURIComponent(values)}&grid=${encodeURIComponent("2;id")}`, wrong);
+  await settled(page);
+  const command = await page.locator("#command").textContent();
+  const expected = "'u32[64];id' '$(touch${IFS}x)' '`ls`' ''\\''a'\\''' --grid '2;id'";
+  if (!command.includes(expected)) wrong.push(`the command is ${command}, without ${expected}`);
+  await page.context().close();
+  return wrong;
+}
+
 /// PTX of nvcc and of Triton.
 export async function others() {
   const wrong = [];

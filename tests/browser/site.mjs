@@ -5,7 +5,7 @@
 
 import { complete, controls, goals, responsive, speed, story } from "./labs.mjs";
 import { address, browser, looks, open, settled } from "./pages.mjs";
-import { endless, example, faults, others } from "./own.mjs";
+import { copied, endless, example, faults, others } from "./own.mjs";
 import { phone } from "./phone.mjs";
 import { predicted } from "./predict.mjs";
 
@@ -47,6 +47,7 @@ for (const exercise of exercises) {
 for (const page of ["book.html", "script.html", chapters[0]]) report(page, () => looks(page, async () => {}));
 report("own.html", () => looks("own.html", example));
 report("own.html, PTX of other compilers", others);
+report("own.html, a command to copy", copied);
 report("own.html, faults", faults);
 report("own.html, an endless kernel", endless);
 report("transpose on a phone", phone);
