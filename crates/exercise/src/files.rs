@@ -89,7 +89,8 @@ impl Exercise {
                 return Err(format!("size '{name}': there is no value from {} to {}", size.from, size.to));
             }
         }
-        for (table, sizes_there) in [("measured", measured), ("timed", timed), ("predicted", predicted), ("large", &large)]
+        for (table, sizes_there) in
+            [("measured", measured), ("timed", timed), ("predicted", predicted), ("large", &large)]
         {
             if let Some(name) = sizes_there.keys().find(|name| !sizes.contains_key(*name)) {
                 return Err(format!("[{table}] has a size '{name}' that [sizes] lacks"));

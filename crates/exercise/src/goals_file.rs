@@ -61,7 +61,8 @@ pub struct Goals {
 impl Goals {
     /// The kernels that are launched, each once.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
-        let is_first = move |&(at, launch): &(usize, &Launch)| self.launch[..at].iter().all(|it| it.kernel != launch.kernel);
+        let is_first =
+            move |&(at, launch): &(usize, &Launch)| self.launch[..at].iter().all(|it| it.kernel != launch.kernel);
         self.launch.iter().enumerate().filter(is_first).map(|(_, launch)| launch.kernel.as_str())
     }
 }

@@ -106,8 +106,16 @@ pub struct Judges<'a> {
 }
 
 impl Judges<'_> {
-    /// Judges a file in a process, whose compiler has been handed over in the job's folder. `None` if it was stopped.
-    pub fn mark(&self, exercise: &Exercise, text: &[u8], compiler: &Compiler, job: usize) -> Option<Mark> {
+    /// Judges a file in a process, for so many seconds. Its compiler has been handed over in the
+    /// job's folder. `None` if it was stopped.
+    pub fn mark(
+        &self,
+        exercise: &Exercise,
+        text: &[u8],
+        (compiler, job): (&Compiler, usize),
+        time_limit: u64,
+    ) -> Option<Mark> {
+        let limits = Limits { time_limit, ..self.limits };
         let start = Instant::now();
         let mark = |status, report: String| {
             Some(Mark { seconds: start.elapsed().as_secs_f64(), ..Mark::of(exercise, status, report) })
@@ -120,7 +128,7 @@ impl Judges<'_> {
         if let Err(error) = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, text)) {
             return failed(format!("the file cannot be copied: {error}"));
         }
-        let mut command = self.command(exercise, &file, job);
+        let mut command = self.command(exercise, &file, job, limits);
         let mut child = match in_group(command.env("TMPDIR", &folder)).spawn() {
             Ok(child) => child,
             Err(error) => return failed(format!("the judge cannot be started: {error}")),
@@ -131,7 +139,7 @@ impl Judges<'_> {
             let read = output.map(|output| output.take(LONGEST_VERDICT).read_to_string(&mut text));
             if read.is_some_and(|read| read.is_ok()) { text } else { String::new() }
         });
-        let limit = Duration::from_secs(self.limits.time_limit).saturating_add(GRACE);
+        let limit = Duration::from_secs(time_limit).saturating_add(GRACE);
         let stopped = || self.stop.load(Ordering::Relaxed);
         let ended = process::wait(&mut child, || stopped() || start.elapsed() >= limit);
         process::end(&mut child);
@@ -140,7 +148,7 @@ impl Judges<'_> {
         match ended {
             Err(error) => failed(format!("the judge is lost: {error}")),
             Ok(None) if stopped() => None,
-            Ok(None) => mark(Status::TimedOut, self.limits.out_of_time()),
+            Ok(None) => mark(Status::TimedOut, limits.out_of_time()),
             Ok(Some(status)) => match serde_json::from_str::<Mark>(&text) {
                 Ok(judged) if status.success() => mark(judged.status, judged.report),
                 _ => failed(format!(
@@ -152,8 +160,8 @@ impl Judges<'_> {
     }
 
     /// The process that judges one file, with little of the environment.
-    fn command(&self, exercise: &Exercise, file: &Path, job: usize) -> Command {
-        let Limits { time_limit, memory_limit, step_limit, fault_limit, no_sandbox } = self.limits;
+    fn command(&self, exercise: &Exercise, file: &Path, job: usize, limits: Limits) -> Command {
+        let Limits { time_limit, memory_limit, step_limit, fault_limit, no_sandbox } = limits;
         let mut command = Command::new(process::own_program());
         command.arg("--course").arg(&self.course.folder).arg("grade-one").arg(&exercise.name).arg(file);
         for (name, value) in [

@@ -38,7 +38,8 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
     }
     let mut text = String::new();
     for message in all {
-        let rendered = cuda_builder::with_kernels_name(message["rendered"].as_str().unwrap_or_default().trim_end());
+        let rendered = without_paths(message["rendered"].as_str().unwrap_or_default().trim_end(), macros);
+        let rendered = cuda_builder::with_kernels_name(&rendered);
         match colour {
             true => text.push_str(&rendered),
             false => text.push_str(&anstream::adapter::strip_str(&rendered).to_string()),
@@ -49,6 +50,15 @@ pub fn shown(messages: &str, macros: &[PathBuf], colour: bool) -> String {
         text.push_str("\n\n");
     }
     text.trim_end().to_owned()
+}
+
+/// A message without paths of this machine: notes on a type whose name is so long that rustc has
+/// written it to a file, and the folders of the macros.
+fn without_paths(rendered: &str, macros: &[PathBuf]) -> String {
+    let of_file = |line: &&str| line.contains("has been written to '") || line.contains("consider using `--verbose`");
+    let kept: Vec<&str> = rendered.lines().filter(|line| !of_file(line)).collect();
+    let folders = macros.iter().filter_map(|folder| folder.to_str());
+    folders.fold(kept.join("\n"), |text, folder| text.replace(folder, "cuda_std_macros/src"))
 }
 
 fn text_of(message: &Value) -> &str {
@@ -169,6 +179,15 @@ mod tests {
             let other = text.replace("/clone/macros/src", other);
             assert_eq!(shown(&other, &[PathBuf::from("/clone/macros/src")], false), DROPPED);
         }
+    }
+
+    #[test]
+    fn no_path_of_the_machine_is_shown() {
+        let text = "error: expected `S<S<...>>`\n  |\n  = note: the full name for the type has been written to '/home/x/a.long-type-1.txt'\n\
+                    \x20 = note: consider using `--verbose` to print the full type name to the console\n\
+                    \x20::: /clone/macros/src/lib.rs:7:1\n";
+        let shown = without_paths(text, &[PathBuf::from("/clone/macros/src")]);
+        assert_eq!(shown, "error: expected `S<S<...>>`\n  |\n ::: cuda_std_macros/src/lib.rs:7:1");
     }
 
     #[test]

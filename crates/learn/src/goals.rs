@@ -77,7 +77,8 @@ pub fn implied_goals(goals: &Goals) -> Vec<Implied> {
             continue;
         }
         let model = goal.model.map(|model| format!("{}: ", model.name)).unwrap_or_default();
-        let counted = |metric: &str| Counted { kernel: goal.counted.kernel.clone(), ..metric.parse().expect("it is there") };
+        let counted =
+            |metric: &str| Counted { kernel: goal.counted.kernel.clone(), ..metric.parse().expect("it is there") };
         let most = format!("{model}{} <= {MOST_TOTAL} * solution", counted(total.name));
         let why = format!(
             "The goal in {} is about an average: what is needless improves it, and adds to this total.",

@@ -11,13 +11,13 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use clap::Args;
 use device::{output_file, signals};
 use exercise::Exercise;
 use exercise::data::some_seed;
-use wording::several;
+use wording::{several, shell_word};
 
 use crate::apart::{Judges, Limits};
 use crate::compile::Compiler;
@@ -59,6 +59,9 @@ pub struct Options {
     seed: Option<u64>,
     #[command(flatten)]
     limits: Limits,
+    /// Time limit for all files of one student together, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u64).range(1..))]
+    student_time_limit: u64,
     /// How many files to judge at the same time [default: as many as there are cores]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     jobs: Option<u32>,
@@ -110,16 +113,20 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
     let student = |folder| Student { name: name(folder), marks: exercises.iter().map(unjudged).collect() };
     let marks = Mutex::new(Marks { seed, students: folders.iter().map(student).collect() });
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let accounts: Vec<Account> = folders.iter().map(|_| Account::of(options.student_time_limit)).collect();
+    let names: Vec<&str> = course.names().collect();
     std::thread::scope(|scope| {
         for (job, (compiler, _lock)) in compilers.iter().enumerate() {
             let (judges, marks, next, done, before) = (&judges, &marks, &next, &done, before.as_ref());
             let (folders, exercises, bases) = (&folders, &exercises, &bases);
+            let (accounts, names) = (&accounts, &names);
             scope.spawn(move || {
                 while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&at| at < files && !stopped()) {
                     let [row, column] = [at / exercises.len(), at % exercises.len()];
                     let (folder, exercise) = (&folders[row], (&exercises[column], bases[column].as_str()));
                     let kept = before.and_then(|marks| marks.mark(&name(folder), &exercise.0.name));
-                    if let Some(mark) = marked(judges, folder, exercise, (compiler, job), kept) {
+                    let student = (folder.as_path(), &accounts[row], names.as_slice());
+                    if let Some(mark) = marked(judges, student, exercise, (compiler, job), kept) {
                         marks.lock().expect("no job panics").students[row].marks[column] = mark;
                     }
                     progress(1 + done.fetch_add(1, Ordering::Relaxed), files);
@@ -150,23 +157,63 @@ fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Resul
 /// Marks one submission, or keeps the mark that it would get again. `None` if it was stopped.
 fn marked(
     judges: &Judges<'_>,
-    student: &Path,
+    (student, account, names): (&Path, &Account, &[&str]),
     (exercise, basis): (&Exercise, &str),
     (compiler, job): (&Compiler, usize),
     kept: Option<&Mark>,
 ) -> Option<Mark> {
     let of = |status, why| Some(Mark::of(exercise, status, why));
-    match submission::read(student, exercise) {
+    match submission::read(student, exercise, names) {
         Submission::File(text) => {
             let digest = Some(digest::of(&[basis.as_bytes(), &text]));
-            match kept.filter(|mark| mark.status != Status::Failed && mark.digest == digest) {
-                Some(mark) => Some(mark.clone()),
-                None => Some(Mark { digest, ..judges.mark(exercise, &text, compiler, job)? }),
+            if let Some(mark) = kept.filter(|mark| mark.status != Status::Failed && mark.digest == digest) {
+                return Some(mark.clone());
             }
+            let Some(left) = account.left() else { return of(Status::TimedOut, account.empty()) };
+            let limit = judges.limits.time_limit.min(left);
+            let mut mark = judges.mark(exercise, &text, (compiler, job), limit)?;
+            account.pay(mark.seconds);
+            let cut_short = mark.status == Status::TimedOut && limit < judges.limits.time_limit;
+            if cut_short {
+                mark.report = format!("{}\n{}", account.empty(), mark.report);
+            }
+            // What other files have cost is not in the digest.
+            Some(Mark { digest: digest.filter(|_| !cut_short), ..mark })
         }
         Submission::Missing(why) => of(Status::Missing, why),
         Submission::Refused(why) => of(Status::Refused, why),
         Submission::Unreadable(why) => of(Status::Failed, why),
+    }
+}
+
+/// The time that a student's files may take together, so that one student's do not keep the others
+/// waiting: files that take long each cost no more than a class's files do.
+struct Account {
+    limit: u64,
+    spent_ms: AtomicU64,
+}
+
+impl Account {
+    fn of(limit: u64) -> Self {
+        Self { limit, spent_ms: AtomicU64::new(0) }
+    }
+
+    /// The seconds that are left, if there are any.
+    fn left(&self) -> Option<u64> {
+        let left = self.limit.saturating_sub(self.spent_ms.load(Ordering::Relaxed).div_ceil(1000));
+        (left > 0).then_some(left)
+    }
+
+    fn pay(&self, seconds: f64) {
+        self.spent_ms.fetch_add((1e3 * seconds) as u64, Ordering::Relaxed);
+    }
+
+    /// What is said when nothing is left.
+    fn empty(&self) -> String {
+        format!(
+            "the student's files together took the {} of --student-time-limit: this one was not judged to its end",
+            several(self.limit as usize, "second")
+        )
     }
 }
 
@@ -186,7 +233,7 @@ fn finish(marks: &Marks, options: &Options) -> Result<bool> {
         (count, true, Some(json)) => Err(Error::Usage(format!(
             "interrupted: {} not judged; go on with --resume --json {}",
             several(count, "file"),
-            json.display()
+            shell_word(&json.display().to_string())
         ))),
         (count, true, None) => Err(Error::Usage(format!("interrupted: {} not judged", several(count, "file")))),
         (count, ..) => {

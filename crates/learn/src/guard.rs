@@ -85,9 +85,8 @@ pub fn unsafe_lines(text: &str, kernel: Option<&str>) -> Vec<u32> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let Ok(tokens) = tokens(&text) else { return Vec::new() };
     let mut others: Vec<std::ops::Range<usize>> = Vec::new();
-    let opens = |token: &Token<'_>| {
-        matches!(token.kind, TokenKind::OpenBrace | TokenKind::OpenBracket | TokenKind::OpenParen)
-    };
+    let opens =
+        |token: &Token<'_>| matches!(token.kind, TokenKind::OpenBrace | TokenKind::OpenBracket | TokenKind::OpenParen);
     let closes = |token: &Token<'_>| {
         matches!(token.kind, TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen)
     };

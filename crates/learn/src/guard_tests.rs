@@ -146,3 +146,30 @@ fn any_text_gets_an_answer() {
     refused(&"(".repeat(100_000), "brackets are nested");
     refused(&" ".repeat(LONGEST + 1), "the file has");
 }
+
+#[test]
+fn what_is_unsafe_outside_of_other_kernels_is_found() {
+    let text = "use cuda_std::prelude::*; // unsafe\n#[kernel(block(32))]\npub unsafe fn plain(a: &[f32]) {\n    unsafe { f() }\n}\n\
+                #[kernel(block(32))]\npub fn phased(a: &[f32]) {\n    let x = \"unsafe\";\n}\n";
+    assert_eq!(unsafe_lines(text, None), [3, 4]);
+    assert_eq!(unsafe_lines(text, Some("phased")), [0; 0]);
+    assert_eq!(unsafe_lines(text, Some("plain")), [3, 4]);
+    let used = text.replace("let x = \"unsafe\";", "unsafe { g() }");
+    assert_eq!(unsafe_lines(&used, Some("phased")), [8]);
+    // What a kernel could use from outside.
+    for outside in [
+        "unsafe fn helper() {}",
+        "macro_rules! m { ($e:expr) => { unsafe { $e } } }",
+        "impl T for S { fn f() { unsafe { g() } } }",
+        "#[inline] unsafe fn kernel() {}",
+    ] {
+        assert_eq!(unsafe_lines(&format!("{outside}\n{text}"), Some("phased")), [1], "{outside}");
+    }
+    // A kernel that has such items keeps nothing to itself.
+    for item in
+        ["impl T for S { fn f() { unsafe { g() } } }", "#[macro_export] macro_rules! m { () => { unsafe { g() } } }"]
+    {
+        let text = text.replace("unsafe { f() }", item);
+        assert_eq!(unsafe_lines(&text, Some("phased")), [3, 4], "{item}");
+    }
+}

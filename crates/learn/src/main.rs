@@ -22,7 +22,7 @@
 //! | [`cli`], [`arguments`] | the command line |
 //! | [`student`], [`watch`], [`progress`] | commands for students |
 //! | [`check`], [`new`] | commands for authors |
-//! | [`grade`], [`submission`], [`apart`], [`marks`], [`junit`] | commands for teachers |
+//! | [`grade`], [`submission`], [`misplaced`], [`apart`], [`marks`], [`junit`] | commands for teachers |
 //!
 //! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this program: see [`error`].
 
@@ -45,6 +45,7 @@ mod judge;
 mod junit;
 mod lines;
 mod marks;
+mod misplaced;
 mod new;
 mod orders;
 mod page;

@@ -13,7 +13,7 @@ use exercise::seen::Seen;
 use maud::{Markup, PreEscaped, html};
 use picture::Scene;
 use webpage::{Entry, Line, Listing, Page, Place};
-use wording::number;
+use wording::{number, printable};
 
 use crate::error::{Error, Result};
 use crate::lines::Lines;
@@ -166,7 +166,7 @@ fn listed(file: &Path, verdict: &Verdict, lines: Option<&Lines>) -> Markup {
         let number = index as u32 + 1;
         Entry::Line(Line {
             number: Some(number),
-            source: text.replace('\t', "    "),
+            source: printable(&text.replace('\t', "    ")),
             counts: lines.and_then(|lines| lines.counts.get(&number).cloned()),
             findings: faults.iter().flat_map(|fault| found(fault, number)).collect(),
         })

@@ -15,7 +15,7 @@ use exercise::seen::Seen;
 use picture::{Paint, access_text};
 use simt::Queue;
 use wording::units::{as_fast, milliseconds};
-use wording::{WIDTH, number, several};
+use wording::{WIDTH, number, printable, several};
 
 use crate::orders::OtherOrders;
 use crate::runs::shown;
@@ -225,7 +225,7 @@ impl Report<'_> {
         let _ = writeln!(text, "     {PLACE}--> {}:{line}{PLACE:#}", shown_path(self.file));
         let source = fs::read_to_string(self.file).unwrap_or_default();
         if let Some(code) = source.lines().nth(line as usize - 1) {
-            let code = cut(&code.trim_end().replace('\t', "    "), WIDTH - 9);
+            let code = cut(&printable(&code.trim_end().replace('\t', "    ")), WIDTH - 9);
             let _ = writeln!(text, "{line:>5} | {code}");
         }
         if !note.is_empty() {

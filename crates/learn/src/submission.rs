@@ -3,7 +3,9 @@
 //!
 //! A submission is its author's, who may change it while it is graded. So a file is opened once,
 //! without following links or waiting for a pipe's writer, and what is checked and read is what was
-//! opened.
+//! opened. A file in none of its places is looked for in the same way, from one opened folder to the
+//! next: a folder that becomes a link in the meantime leads nowhere. [`crate::misplaced`] says what
+//! was meant by what is found.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
@@ -13,6 +15,7 @@ use exercise::Exercise;
 
 use crate::error::{Error, Result};
 use crate::guard;
+use crate::misplaced;
 
 /// What a student handed in for an exercise.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,6 +32,10 @@ pub enum Submission {
 
 /// How many entries of a student's folder are looked at for a file that is in none of the right places.
 const LOOKED_AT: usize = 5000;
+
+/// How deep folders in it are looked into.
+#[cfg(unix)]
+const DEEPEST: usize = 32;
 
 /// The students' folders, sorted by name, and the entries that are not folders. Hidden entries are skipped.
 ///
@@ -48,8 +55,8 @@ pub fn students(submissions: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     }
 }
 
-/// Reads a student's submission for an exercise.
-pub fn read(student: &Path, exercise: &Exercise) -> Submission {
+/// Reads a student's submission for an exercise, of these.
+pub fn read(student: &Path, exercise: &Exercise, exercises: &[&str]) -> Submission {
     if student.is_symlink() {
         return Submission::Refused("the student's folder is a link: put the folder there".to_owned());
     }
@@ -68,6 +75,11 @@ pub fn read(student: &Path, exercise: &Exercise) -> Submission {
             }
             Ok(Some(None)) => return Submission::Refused(format!("{shown} is not a file")),
             Ok(None) => {}
+            Err(error) if is_hard_link(&error) => {
+                return Submission::Refused(format!(
+                    "{shown} has several names (hard links): hand in a copy of the file"
+                ));
+            }
             Err(error) if is_link(&error) => {
                 return Submission::Refused(format!("{shown} is a link: hand in the file"));
             }
@@ -77,12 +89,13 @@ pub fn read(student: &Path, exercise: &Exercise) -> Submission {
             Err(error) => return Submission::Unreadable(format!("{shown} cannot be read: {error}")),
         }
     }
-    match elsewhere(student, &exercise.name, name) {
-        Ok(Some(found)) => {
-            Submission::Missing(format!("there is {}, which belongs in {}", found.display(), places[0].display()))
+    let found = files(student);
+    match (misplaced::found(&found.files, &exercise.name, name, exercises), found.unreadable) {
+        (Some(what), _) => Submission::Missing(what),
+        (None, Some((folder, error))) => {
+            Submission::Unreadable(format!("{} cannot be read: {error}", folder.display()))
         }
-        Ok(None) => Submission::Missing("no file was handed in".to_owned()),
-        Err((folder, error)) => Submission::Unreadable(format!("{} cannot be read: {error}", folder.display())),
+        (None, None) => Submission::Missing("no file was handed in".to_owned()),
     }
 }
 
@@ -108,7 +121,8 @@ fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
         let is_folder = index + 1 < parts.len();
         let flags = if is_folder { flags | OFlags::DIRECTORY } else { flags };
         at = match openat(&at, part.as_os_str(), flags, Mode::empty()) {
-            Ok(opened) if !is_folder && is_borrowed(&fstat(&opened)?, &fstat(&at)?) => {
+            // Its other name may be in a folder of somebody who does not know of this one.
+            Ok(opened) if !is_folder && fstat(&opened)?.st_nlink > 1 && is_file(&fstat(&opened)?) => {
                 return Err(rustix::io::Errno::MLINK.into());
             }
             Ok(opened) => opened,
@@ -124,10 +138,9 @@ fn open(folder: &Path, path: &Path) -> io::Result<Option<File>> {
     Ok(Some(at.into()))
 }
 
-/// Whether a file has been put in somebody's folder by a hard link to a file of somebody else, who need not know of it.
 #[cfg(unix)]
-fn is_borrowed(file: &rustix::fs::Stat, folder: &rustix::fs::Stat) -> bool {
-    file.st_nlink > 1 && file.st_uid != folder.st_uid
+fn is_file(status: &rustix::fs::Stat) -> bool {
+    rustix::fs::FileType::from_raw_mode(status.st_mode) == rustix::fs::FileType::RegularFile
 }
 
 #[cfg(unix)]
@@ -139,8 +152,12 @@ fn is_link_at(folder: &std::os::fd::OwnedFd, part: &std::path::Component<'_>) ->
 
 #[cfg(unix)]
 fn is_link(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    matches!(Errno::from_io_error(error), Some(Errno::LOOP | Errno::MLINK))
+    rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::LOOP)
+}
+
+#[cfg(unix)]
+fn is_hard_link(error: &io::Error) -> bool {
+    rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::MLINK)
 }
 
 /// Opens a file below a folder, if nothing on the way is a link; `None` if there is no such file.
@@ -164,38 +181,112 @@ fn is_link(error: &io::Error) -> bool {
     error.kind() == ErrorKind::TooManyLinks
 }
 
-/// A file for the exercise elsewhere in the student's folder, such as in `Guard/` or in a whole
-/// clone. If no file is found, a folder that cannot be read is an error, since the file may be in
-/// it.
-fn elsewhere(student: &Path, exercise: &str, file: &str) -> std::result::Result<Option<PathBuf>, (PathBuf, io::Error)> {
-    let within = |path: &Path| path.strip_prefix(student).unwrap_or(path).to_owned();
-    let lower = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+#[cfg(not(unix))]
+fn is_hard_link(_error: &io::Error) -> bool {
+    false
+}
+
+/// The files in a student's folder, as far as they are looked at.
+#[derive(Default)]
+struct Found {
+    /// Their paths in it.
+    files: Vec<PathBuf>,
+    /// The first folder that cannot be read. The file may be in it.
+    unreadable: Option<(PathBuf, io::Error)>,
+    looked_at: usize,
+}
+
+/// The files in a student's folder.
+#[cfg(unix)]
+fn files(student: &Path) -> Found {
+    let mut found = Found::default();
+    match rustix::fs::openat(rustix::fs::CWD, student, FOLDER, rustix::fs::Mode::empty()) {
+        Ok(folder) => found.look_in(&folder, Path::new(""), 0),
+        Err(error) => found.unreadable = Some((PathBuf::from("."), error.into())),
+    }
+    found
+}
+
+/// How a folder is opened: not through a link.
+#[cfg(unix)]
+const FOLDER: rustix::fs::OFlags = {
+    use rustix::fs::OFlags;
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC)
+};
+
+#[cfg(unix)]
+impl Found {
+    /// Adds the files of an opened folder, and of those in it.
+    fn look_in(&mut self, folder: &std::os::fd::OwnedFd, path: &Path, depth: usize) {
+        use std::os::unix::ffi::OsStrExt as _;
+
+        use rustix::fs::{Dir, FileType, Mode, openat};
+        use rustix::io::Errno;
+        let entries = match Dir::read_from(folder) {
+            Ok(entries) => entries,
+            Err(error) => return self.cannot_read(path, error),
+        };
+        for entry in entries.flatten() {
+            let name = std::ffi::OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            self.looked_at += 1;
+            if self.looked_at > LOOKED_AT {
+                return;
+            }
+            let within = path.join(name);
+            match entry.file_type() {
+                FileType::RegularFile => self.files.push(within),
+                FileType::Directory | FileType::Unknown if depth < DEEPEST => {
+                    match openat(folder, name, FOLDER, Mode::empty()) {
+                        Ok(folder) => self.look_in(&folder, &within, depth + 1),
+                        // It is a link, or none, by now, or was no folder.
+                        Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::NXIO) => {}
+                        Err(error) => self.cannot_read(&within, error),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn cannot_read(&mut self, path: &Path, error: rustix::io::Errno) {
+        if self.unreadable.is_none() {
+            self.unreadable = Some((path.to_owned(), error.into()));
+        }
+    }
+}
+
+/// The files in a student's folder.
+#[cfg(not(unix))]
+fn files(student: &Path) -> Found {
+    let mut found = Found::default();
     let mut open = vec![student.to_owned()];
-    let (mut looked_at, mut unreadable) = (0, None);
+    let within = |path: &Path| path.strip_prefix(student).unwrap_or(path).to_owned();
     while let Some(folder) = open.pop() {
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             // Deeper than a path can say, or gone by now.
             Err(error) if matches!(error.kind(), ErrorKind::InvalidFilename | ErrorKind::NotFound) => continue,
             Err(error) => {
-                unreadable = unreadable.or(Some((within(&folder), error)));
+                found.unreadable.get_or_insert((within(&folder), error));
                 continue;
             }
         };
         for entry in entries.flatten() {
-            looked_at += 1;
-            if looked_at > LOOKED_AT {
-                return Ok(None);
+            found.looked_at += 1;
+            if found.looked_at > LOOKED_AT {
+                return found;
             }
-            let path = entry.path();
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                open.push(path);
-            } else if lower(&path) == file && lower(&folder) == exercise.to_lowercase() {
-                return Ok(Some(within(&path)));
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => open.push(entry.path()),
+                Ok(kind) if kind.is_file() => found.files.push(within(&entry.path())),
+                _ => {}
             }
         }
     }
-    unreadable.map_or(Ok(None), Err)
+    found
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -225,19 +316,14 @@ mod tests {
         for link in ["a/link", "b/file"] {
             assert!(is_link(&read(link).unwrap_err()), "{link}");
         }
-        // One's own file may have several names, and another's may not have one here. Only root can make it another's.
+        // A file of several names may be somebody else's.
         fs::hard_link(path("a/file"), path("a/second")).unwrap();
-        assert_eq!(read("a/second").unwrap(), Some(Some(b"x".to_vec())));
-        if std::os::unix::fs::chown(path("a/file"), Some(12345), None).is_ok() {
-            assert!(is_link(&read("a/second").unwrap_err()));
-            fs::remove_file(path("a/file")).unwrap();
-            assert_eq!(read("a/second").unwrap(), Some(Some(b"x".to_vec())));
+        for name in ["a/file", "a/second"] {
+            let error = read(name).unwrap_err();
+            assert!(is_hard_link(&error) && !is_link(&error), "{error}");
         }
-        let mut stats = [&path("a/folder"), &path("a")].map(|path| rustix::fs::stat(path).unwrap());
-        for (links, owner, borrowed) in [(1, 1, false), (2, 0, false), (2, 1, true)] {
-            (stats[0].st_nlink, stats[0].st_uid, stats[1].st_uid) = (links, owner, 0);
-            assert_eq!(is_borrowed(&stats[0], &stats[1]), borrowed);
-        }
+        fs::remove_file(path("a/second")).unwrap();
+        assert_eq!(read("a/file").unwrap(), Some(Some(b"x".to_vec())));
         // A pipe that nobody writes, and what cannot be opened at all.
         rustix::fs::mknodat(rustix::fs::CWD, path("a/pipe"), rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0)
             .unwrap();
@@ -247,5 +333,66 @@ mod tests {
         // No more is read than what is allowed, and a byte.
         fs::write(path("a/long"), vec![b' '; 2 * guard::LONGEST]).unwrap();
         assert_eq!(read("a/long").unwrap().unwrap().unwrap().len(), guard::LONGEST + 1);
+    }
+
+    #[test]
+    fn files_are_looked_for_without_following_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["anna/a/deep/file", "anna/b/file", "other/secret"] {
+            fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+            fs::write(path(name), "x").unwrap();
+        }
+        symlink(path("other"), path("anna/link")).unwrap();
+        symlink(path("other/secret"), path("anna/link_to_file")).unwrap();
+        symlink("..", path("anna/up")).unwrap();
+        let found = |name: &str| {
+            let mut found = files(&path(name));
+            found.files.sort();
+            found
+        };
+        let Found { files, unreadable, .. } = found("anna");
+        assert_eq!(files, [PathBuf::from("a/deep/file"), "b/file".into()]);
+        assert!(unreadable.is_none());
+        // The student's folder itself.
+        symlink(path("other"), path("link")).unwrap();
+        assert!(found("link").files.is_empty() && found("link").unreadable.is_some());
+        // No deeper, and no more, than somebody looks.
+        let deep = path("anna").join(["d"; 60].join("/"));
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(deep.join("file"), "x").unwrap();
+        assert_eq!(found("anna").files.len(), 2);
+        for number in 0..LOOKED_AT + 10 {
+            fs::write(path(&format!("other/{number}")), "").unwrap();
+        }
+        assert_eq!(found("other").files.len(), LOOKED_AT);
+    }
+
+    #[test]
+    fn a_folder_that_becomes_a_link_while_it_is_looked_at_leads_nowhere() {
+        use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["anna/n/guard/file", "other/kernel.rs"] {
+            fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+            fs::write(path(name), "x").unwrap();
+        }
+        symlink(path("other"), path("anna/n/link")).unwrap();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let (guard, link) = (path("anna/n/guard"), path("anna/n/link"));
+            let done = &done;
+            scope.spawn(move || {
+                use rustix::fs::{CWD, RenameFlags, renameat_with};
+                while !done.load(Relaxed) {
+                    let _ = renameat_with(CWD, &guard, CWD, &link, RenameFlags::EXCHANGE);
+                }
+            });
+            for _ in 0..2000 {
+                let all = files(&path("anna")).files;
+                assert!(all.iter().all(|file| !file.ends_with("kernel.rs")), "{all:?}");
+            }
+            done.store(true, Relaxed);
+        });
     }
 }

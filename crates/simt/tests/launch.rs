@@ -43,6 +43,27 @@ const MODULE: &str = r"
 	ret;
 }
 
+// The first `working` warps of the launch load three times, the others have nothing to do.
+.visible .entry worked_by(.param .u64 cells, .param .u32 working)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<2>;
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %ntid.x;
+	mov.u32 %r3, %tid.x;
+	mad.lo.u32 %r4, %r1, %r2, %r3;
+	shr.u32 %r5, %r4, 5;
+	ld.param.u32 %r6, [working];
+	setp.ge.u32 %p1, %r5, %r6;
+	@%p1 exit;
+	ld.param.u64 %rd1, [cells];
+	ld.global.u32 %r7, [%rd1];
+	ld.global.u32 %r7, [%rd1];
+	ld.global.u32 %r7, [%rd1];
+	ret;
+}
+
 // Blocks from the given one on fault.
 .visible .entry fault_from(.param .u32 first)
 {
@@ -152,6 +173,27 @@ fn results_do_not_depend_on_the_number_of_threads() {
         assert_eq!(results[0], results[1], "{kernel}");
         assert_eq!(results[0], results[2], "{kernel}");
         assert_ne!(results[0].0, vec![0; 61 * 4]);
+    }
+}
+
+#[test]
+fn how_evenly_warps_and_blocks_share_the_work_is_counted() {
+    let mut bench = Bench::new();
+    let cells = bench.memory.allocate(4).unwrap();
+    for threads in [1, 3] {
+        // 12 warps in 4 blocks.
+        for (working, blocks) in [(12u32, 4.0), (5, 15.0 * 15.0 / (9.0 * 9.0 + 6.0 * 6.0)), (1, 1.0)] {
+            let report = bench.run("worked_by", 4, threads, &[&cells.to_le_bytes(), &working.to_le_bytes()]).unwrap();
+            let evenness = report.evenness();
+            assert_eq!(evenness.warp_accesses.sum, 3 * u64::from(working));
+            assert_eq!(evenness.warp_accesses.effective(), Some(f64::from(working)));
+            assert_eq!(evenness.block_accesses.effective(), Some(blocks));
+            assert_eq!(evenness.warp_instructions.sum, report.counters().instructions_executed);
+            let warps = evenness.warp_instructions.effective().unwrap();
+            assert!(warps <= 12.0 && (warps == 12.0) == (working == 12), "{working}: {warps}");
+        }
+        let report = bench.run("worked_by", 4, threads, &[&cells.to_le_bytes(), &0u32.to_le_bytes()]).unwrap();
+        assert_eq!(report.evenness().warp_accesses.effective(), None);
     }
 }
 

@@ -149,7 +149,8 @@ fn atomic_operations_are_no_way_around_goals_about_loads() {
     }";
     course.write("copy/kernel.rs", &kernel(body));
     course.learn(&["run"]).reports(&[
-        "ok  loads.sectors_per_request <= 4.1: nothing to count",
+        "wrong  loads.sectors_per_request <= 4.1: nothing to count (the solution: 4)",
+        "it is to be met by how they are made",
         "wrong  accesses.atomics <= solution + solution.accesses / 8: ",
         "copy/kernel.rs:9",
     ]);
@@ -186,4 +187,79 @@ fn one_thread_may_not_do_the_work_of_all() {
     let body = "if thread::index_1d() == 0 { for i in 0..n as usize { *output.add(i) = *input.add(i); } }";
     course.write("copy/kernel.rs", &kernel(body));
     course.learn(&["run"]).reports(&["right at", "active_lanes >= solution / 4", "Few lanes of a warp"]);
+}
+
+/// Copies by one thread of each warp, by one warp of each block, or by one block, of as many.
+fn share(begin: &str, step: &str) -> String {
+    kernel(&format!(
+        "    let (t, block) = (thread::thread_idx_x(), thread::block_idx_x());
+    let threads = thread::grid_dim_x() * thread::block_dim_x();
+    let _ = (t, block, threads);
+    let mut i = {begin};
+    while i < n {{ *output.add(i as usize) = *input.add(i as usize); i += {step}; }}"
+    ))
+}
+
+#[test]
+fn one_warp_or_block_may_not_do_the_work_of_all() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    let blocks = ["right at", "wrong  working_blocks of copy >= solution / 2", "Few blocks or warps do the work"];
+    course.write("copy/kernel.rs", &share("if block == 0 { t } else { n }", "thread::block_dim_x()"));
+    // What is said of blocks is not said of warps again.
+    let report = course.learn(&["run"]).reports(&blocks);
+    assert_eq!(report.matches("Few blocks or warps").count(), 1, "{report}");
+    let warp = "if t < 32 { 256 * block + t } else { n }";
+    let most = "if i % 256 < 224 { 32 } else { n }";
+    course.write("copy/kernel.rs", &share(warp, most));
+    course.learn(&["run"]).reports(&["right at", "working_warps of copy >= solution / 2"]);
+    // Others that spin in the meantime make no accesses.
+    let spins = share(warp, most).replace(
+        "    let mut i =",
+        "    if t >= 32 { let mut x = t; for _ in 0..150 { x = x.wrapping_mul(3).rotate_left(x & 7) ^ 1; } if x == 7 && n == 0 { *output = 1.0; } }\n    let mut i =",
+    );
+    course.write("copy/kernel.rs", &spins);
+    course.learn(&["run"]).reports(&["right at", "wrong  accesses.working_warps of copy >= solution / 2"]);
+}
+
+#[test]
+fn needless_accesses_do_not_improve_a_ratio() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    // Scattered, and 40 loads of one word for each.
+    let body = format!(
+        "{SCATTERED}\n    if (thread::index_1d()) < n {{ for _ in 0..40 {{ let _ = input.read_volatile(); }} }}"
+    );
+    course.write("copy/kernel.rs", &kernel(&body));
+    course.learn(&["run"]).reports(&[
+        "ok  loads.sectors_per_request <= 4.1",
+        "wrong  loads.sectors <= 1.5 * solution",
+        "is about an average",
+    ]);
+}
+
+#[test]
+fn sizes_of_which_16_bits_tell_no_more_are_tried() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    // Measured sizes are below 65,536, too.
+    course.change("copy/goals.toml", "from = 60_000, to = 66_000", "from = 6_000, to = 6_600");
+    let short =
+        "    let i = thread::index_1d() as u16 as usize;\n    if i < n as usize { *output.add(i) = *input.add(i); }";
+    course.write("copy/kernel.rs", &kernel(short));
+    let report = course.learn(&["run"]).reports(&["right at 6 sizes", " at n = "]);
+    let size = report.split(" at n = ").nth(1).unwrap().split(':').next().unwrap();
+    assert!(size.parse::<u32>().unwrap() > 65_536, "{report}");
+    // The author may do without.
+    course.change("copy/goals.toml", "[sizes]", "large = {}\n\n[sizes]");
+    course.learn(&["run"]).succeeds();
+    course.change("copy/goals.toml", "large = {}", "");
+    course.change("copy/goals.toml", "[measured]", "[large]\nn = { from = 500, to = 500 }\n\n[measured]");
+    course.learn(&["run"]).succeeds();
 }

@@ -29,7 +29,7 @@ fn honest() -> Vec<Submission> {
     *output = *input;";
     let polls = "    while input.read_volatile() < 2.0 {}\n    *output = *input;";
     vec![
-        ("right", with(""), "solved", "right at 7 sizes"),
+        ("right", with(""), "solved", "right at 8 sizes"),
         ("scattered", kernel(SCATTERED), "goals_missed", "wrong  loads.sectors_per_request <= 4.1"),
         ("one_short", kernel(&one_short), "wrong", "never written"),
         ("beyond", kernel(&beyond), "wrong", "memory: out of bounds"),

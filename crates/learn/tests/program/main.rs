@@ -17,6 +17,8 @@ mod hostile;
 mod interrupted;
 mod orders;
 mod predicting;
+#[cfg(unix)]
+mod red;
 mod student;
 mod teaching;
 #[cfg(target_os = "linux")]

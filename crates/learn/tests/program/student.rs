@@ -36,7 +36,7 @@ fn an_exercise_is_solved_and_the_next_comes() {
 
     course.write("copy/kernel.rs", &course.read("copy/solution.rs"));
     let report = course.learn(&["run", "copy"]).succeeds();
-    for words in ["ok  right at 7 sizes", "ok  loads.sectors_per_request <= 4.1: 4", "Solved.", "Next: other"] {
+    for words in ["ok  right at 8 sizes", "ok  loads.sectors_per_request <= 4.1: 4", "Solved.", "Next: other"] {
         assert!(report.contains(words), "{report}");
     }
     let list = course.learn(&["list"]).succeeds();
@@ -59,7 +59,7 @@ fn goals_that_are_missed_name_the_line() {
     let course = Course::new(&["copy"]);
     course.write("copy/kernel.rs", &kernel(SCATTERED));
     course.learn(&["run", "--seed", "1"]).reports(&[
-        "ok  right at 7 sizes",
+        "ok  right at 8 sizes",
         "wrong  loads.sectors_per_request <= 4.1: 8.00",
         "Neighbouring threads should read neighbouring floats.",
         "copy/kernel.rs:11",
