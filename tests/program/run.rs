@@ -445,3 +445,25 @@ fn clusters_are_launched_as_asked_for_or_refused_with_the_reason() {
         fails(run(arguments), 2, &parts);
     }
 }
+
+/// The hardware sums floats in shared memory by loops, whose counts depend on timing.
+#[test]
+fn a_note_says_which_atomic_operation_a_gpu_counts_otherwise() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("sum.ptx");
+    let sum = |ty: &str, register: &str| {
+        let text = format!(
+            ".version 7.8\n.target sm_75\n.address_size 64\n.shared .align 4 .b8 sums[4];\n.visible .entry sum()\n{{\n\
+             .reg .b32 %r<2>;\n.reg .f32 %f<2>;\nmov.b32 %f1, 0f3F800000;\nmov.b32 %r1, 1;\n\
+             atom.shared.add.{ty} %{register}1, [sums], %{register}1;\nret;\n}}\n"
+        );
+        fs::write(&file, text).expect("the folder is writable");
+        let run = host(&format!("run {} sum --grid 1 --block 32 --device sim --check none", file.display()))
+            .assert()
+            .success();
+        String::from_utf8_lossy(&run.get_output().stderr).replace("\n    ", " ")
+    };
+    let note = sum("f32", "f");
+    assert!(note.contains("note: PTX line 11: a GPU makes this atomic operation in shared memory as a loop"), "{note}");
+    assert_eq!(sum("u32", "r"), "");
+}

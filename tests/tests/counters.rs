@@ -100,6 +100,14 @@ fn simulated_name(metric: &str) -> String {
 
 /// Compares a launch with what was counted. Returns the number of metrics compared.
 fn compare(launch: &str, kernel: &str, counted: &BTreeMap<&str, f64>, simulated: &Counters) -> usize {
+    let differences = differences(kernel, counted, simulated);
+    assert!(differences.is_empty(), "{launch}: {}", differences.join("; "));
+    counted.len()
+}
+
+/// What an H200 counted, or an H100, and the simulator does not.
+fn differences(kernel: &str, counted: &BTreeMap<&str, f64>, simulated: &Counters) -> Vec<String> {
+    let mut differences = Vec::new();
     let polled = polled(kernel, counted);
     let metrics = simulated.metrics();
     let found = |name: &str| {
@@ -112,13 +120,17 @@ fn compare(launch: &str, kernel: &str, counted: &BTreeMap<&str, f64>, simulated:
     };
     for names in WITH_ARBITRATION {
         let [wavefronts, conflicts] = names.map(|name| counted[name] - found(name));
-        assert_eq!(wavefronts, conflicts, "{launch}: {names:?}: what the H200 counts beyond the simulator");
-        assert!(wavefronts >= 0.0, "{launch}: {names:?}: {wavefronts}");
+        if wavefronts != conflicts || wavefronts < 0.0 {
+            differences.push(format!("{names:?}: the GPU counts {wavefronts} and {conflicts} beyond the simulator"));
+        }
     }
     let of_constants = CONSTANT_IN_PTX.map(found);
     if of_constants[0] > 0.0 {
         let beyond = |[requests, instructions]: [f64; 2]| requests - instructions;
-        assert_eq!(beyond(of_constants), beyond(CONSTANT.map(|name| counted[name])), "{launch}: {CONSTANT:?}");
+        let (found, expected) = (beyond(of_constants), beyond(CONSTANT.map(|name| counted[name])));
+        if found != expected {
+            differences.push(format!("{CONSTANT:?}: {found}, and {expected} on the GPU"));
+        }
     }
     for (name, &expected) in counted {
         let is_compared_above = WITH_ARBITRATION.as_flattened().contains(name) || CONSTANT.contains(name);
@@ -129,9 +141,11 @@ fn compare(launch: &str, kernel: &str, counted: &BTreeMap<&str, f64>, simulated:
         let found = found(&simulated_name(name));
         // The profiler rounds ratios to two digits.
         let tolerance = if name.ends_with(".sum") { 0.0 } else { 0.005 + 1e-9 };
-        assert!((found - expected).abs() <= tolerance, "{launch}: {name}: {found}, and {expected} on the H200");
+        if (found - expected).abs() > tolerance {
+            differences.push(format!("{name}: {found}, and {expected} on the GPU"));
+        }
     }
-    counted.len()
+    differences
 }
 
 /// What the H200 counted.
@@ -172,6 +186,42 @@ fn the_labs_kernels_count_what_an_h200_counts() {
             "{kernel} is not counted: add a run to the file, and `cargo xtask count --new`"
         );
     }
+}
+
+/// Launches of nvcc's twins that count otherwise on a GPU, and why.
+const TWINS_THAT_DIFFER: [(&str, &str); 1] =
+    [("transpose_best_unaligned", "ptxas moves four loads behind the branch around their uses")];
+
+/// The kernels' twins in CUDA C++ (`docs/compare`), as nvcc compiles them, count on the simulator what
+/// an H100 counts for the machine code that its driver makes of this PTX. `data/nvcc` has the PTX
+/// of the kernels that were counted, by `host LAB --once --ptx LAB.ptx`.
+#[test]
+fn the_twins_by_nvcc_count_what_an_h100_counts() {
+    let counted: Counted = serde_json::from_str(include_str!("data/h100_nvcc_labs.json")).unwrap();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/nvcc");
+    let (mut launches, mut differ) = (0, BTreeSet::new());
+    for run in &counted.runs {
+        let name = run.run.split(' ').next().unwrap_or_default();
+        let ptx = folder.join(name).with_extension("ptx").into();
+        let options = device::Options { ptx: vec![ptx], ..device::Options::from_environment() };
+        let device = device::open("sim:hopper".parse().unwrap(), &options).unwrap();
+        let report = self::run(&device, &run.run);
+        let simulated = self::launches(&report);
+        let names: Vec<&str> = simulated.iter().map(|(kernel, _)| *kernel).collect();
+        let expected: Vec<&str> = run.launches.iter().map(|launch| launch.kernel.as_str()).collect();
+        assert_eq!(names, expected, "{}: the launches", run.run);
+        for (launch, (kernel, counters)) in run.launches.iter().zip(simulated) {
+            let counts = counted.metrics.iter().map(String::as_str).zip(launch.counts.iter().copied()).collect();
+            let found = differences(kernel, &counts, counters);
+            match TWINS_THAT_DIFFER.iter().find(|(other, _)| *other == kernel) {
+                Some((kernel, _)) if !found.is_empty() => _ = differ.insert(*kernel),
+                _ => assert!(found.is_empty(), "{}: {kernel}: {}", run.run, found.join("; ")),
+            }
+            launches += 1;
+        }
+    }
+    assert!(launches > 350, "{launches} launches");
+    assert_eq!(differ.len(), TWINS_THAT_DIFFER.len(), "equal now: delete it here");
 }
 
 /// The best reductions are launched in as many blocks as suit the multiprocessors, so their counts

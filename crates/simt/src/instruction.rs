@@ -15,6 +15,10 @@ pub struct InstructionInfo {
     pub source: Option<SourceLine>,
     /// What it does.
     pub class: InstructionClass,
+    /// Whether it is an atomic operation that the hardware makes in shared memory as a loop: it
+    /// loads the word, and swaps it unless another thread has changed it meanwhile. How often
+    /// depends on timing.
+    pub is_retried: bool,
 }
 
 /// A line of the source program.

@@ -176,6 +176,13 @@ impl Report {
         self.instructions.iter().zip(&self.counted).map(|(info, counters)| InstructionReport { info, counters })
     }
 
+    /// The executed atomic operations in shared memory that the hardware makes as loops, whose
+    /// counts depend on timing there: each is counted as one access here.
+    pub fn retried(&self) -> impl Iterator<Item = &InstructionInfo> {
+        let is_retried = |row: &InstructionReport<'_>| row.info.is_retried && row.counters.shared.requests > 0;
+        self.instructions().filter(is_retried).map(|row| row.info)
+    }
+
     /// The counters of each line of the PTX, in rising order, without lines that were never
     /// executed.
     pub fn by_ptx_line(&self) -> BTreeMap<u32, InstructionCounters> {

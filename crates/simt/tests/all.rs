@@ -8,6 +8,7 @@ mod filetest;
 mod hardware;
 mod launch;
 mod mutations;
+mod nvcc;
 mod orders;
 mod product;
 mod rehearsal;

@@ -369,7 +369,7 @@ again:
 	mul.wide.u32 %rd2, %r4, 4;
 	add.u64 %rd2, %rd1, %rd2;
 	ld.global.u32 %r5, [%rd2];
-	red.global.add.u32 [%rd2], 0;
+	red.global.add.u32 [%rd2], %r5;
 	add.u32 %r3, %r3, 1;
 	setp.lt.u32 %p1, %r3, 5;
 	@%p1 bra again;

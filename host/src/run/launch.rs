@@ -170,7 +170,12 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
         ready.prepare(index)?;
         let launched = ready.launch(index).and_then(|report| device.synchronize().map(|()| report));
         match launched {
-            Ok(report) => ran.launches.push(launched_of(report, device.take_printed(), device, plan)),
+            Ok(report) => {
+                if let Some(note) = report.as_ref().and_then(note_on_counts) {
+                    progress.note(&note);
+                }
+                ran.launches.push(launched_of(report, device.take_printed(), device, plan));
+            }
             Err(Error::Fault { kernel, fault, trap }) => {
                 let findings = Findings::before(trap.as_deref());
                 let printed = device.take_printed();
@@ -232,6 +237,19 @@ fn launched_of(report: Option<Report>, printed: Option<Printed>, device: &Device
         printed,
         ..predicted
     }
+}
+
+/// What a GPU counts otherwise, and why.
+fn note_on_counts(report: &Report) -> Option<String> {
+    let one = report.retried().next()?;
+    let line = one
+        .source
+        .as_ref()
+        .map_or(format!("PTX line {}", one.ptx_line), |at| format!("{}:{}", names::shown(&at.file), at.line));
+    Some(format!(
+        "{line}: a GPU makes this atomic operation in shared memory as a loop of a load and a compare-and-swap, as often as \
+         threads contend, so it counts more loads and atomic operations there"
+    ))
 }
 
 /// The lines of a launch with all accesses.

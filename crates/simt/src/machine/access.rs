@@ -138,7 +138,11 @@ pub(super) fn count(
             counters.distributed.requests += 1;
             counters.distributed.bytes += u64::from(access.mask.count_ones() * access.width);
         }
-        (Space::Local, _) => count_sectors(&mut counters.local, warp.local.sectors(access)),
+        (Space::Local, _) => {
+            count_sectors(&mut counters.local, warp.local.sectors(access));
+            // Each word of a lane is elsewhere, and a request.
+            counters.local.requests += u64::from(access.width.div_ceil(4).saturating_sub(1));
+        }
         (Space::Constant, _) => count_constant(counters, coalesce::addresses(access)),
         (Space::Global, AccessAction::Atomic) => {
             count_sectors(&mut counters.global, coalesce::atomic_sectors(access));

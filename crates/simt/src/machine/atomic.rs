@@ -8,7 +8,7 @@ use crate::address::{Access, AccessFault, AccessFaultKind};
 use crate::lanes::{Row, WideRow, exchange, lanes};
 use crate::machine::access::{addresses, by_space, count};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{modelled, observe, watch};
+use crate::machine::{counted, modelled, observe, watch};
 use crate::program::Atomic;
 use crate::site::AccessAction;
 
@@ -20,11 +20,11 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
         return Ok(());
     }
     modelled::atomic(&mut worker.modelled, &worker.block, warp, operation, at);
-    watch::atomic(worker, warp, &operation.reach, operation.width(), at);
+    watch::atomic(worker, warp, operation, at);
     if !operation.rest.is_empty() {
         return vector(worker, warp, operation, at);
     }
-    let &Atomic { reach, update, d, a, b, .. } = operation;
+    let &Atomic { reach, update, d, a, b, combined, .. } = operation;
     let ty = update.ty;
     let width = ty.bytes();
     let addresses = addresses(warp, &reach, split);
@@ -43,7 +43,6 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
     let mut old: WideRow = [0; 32];
     let mut old_high: WideRow = [0; 32];
     let mut each = |space: Space, mask: u32, addresses: &WideRow| {
-        let access = Access::new(mask, addresses, width);
         for lane in lanes(mask) {
             let (x, y) = (operand(a, lane), operand(b, lane));
             let address = addresses[lane];
@@ -85,6 +84,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
             };
             old[lane] = result.map_err(refused)?;
         }
+        let access = Access::new(counted::lanes_of(combined.one_lane, mask), addresses, width);
         count(&mut worker.counters[counter as usize], warp, space, AccessAction::Atomic, &access);
         Ok(())
     };

@@ -8,7 +8,7 @@ use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow, lanes};
 use crate::machine::access::{Shaped, Work, addresses, by_space, count, count_shape, follow_shape, of_other};
 use crate::machine::state::{At, Attempt, Refused, ReportsTo, RunningBlock, Warp, Worker};
-use crate::machine::{access, inspect, modelled, observe, watch};
+use crate::machine::{access, counted, inspect, modelled, observe, watch};
 use crate::memory::Memory;
 use crate::program::Load;
 use crate::sanitizer::{Intent, Path, Stored};
@@ -21,8 +21,9 @@ pub(super) fn load<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, load: &Load
         ReportsTo::Nobody => arch.dispatch(Work::<_, false> { worker, warp, what: load, at }),
         ReportsTo::Sanitizer => arch.dispatch(Work::<_, true> { worker, warp, what: load, at }),
         ReportsTo::Recorder => {
-            let what = (load.element * load.count, load.hint);
-            watch::around(worker, warp, &load.reach, what, at, |worker, warp| {
+            let own = counted::own(&load.reach, load.element * load.count);
+            let what = (counted::requests(load.counted.as_deref(), &own), load.hint);
+            watch::around(worker, warp, what, at, |worker, warp| {
                 arch.dispatch(Work::<_, true> { worker, warp, what: load, at })
             })
         }
@@ -60,6 +61,11 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
             }
         }
         modelled::load(&mut worker.modelled, &worker.block, warp, load, at.with_mask(mask));
+        let is_own = load.counted.is_none();
+        if let Some(requests @ [_, ..]) = load.counted.as_deref() {
+            counted::count_as(worker, warp, requests, AccessAction::Read, at.with_mask(mask));
+            found = follow_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
+        }
         // No closure here: it would be compiled separately, without the host's instruction set.
         let done = match found {
             None => false,
@@ -69,7 +75,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
                     false => &mut worker.rows,
                 };
                 let counters = &mut worker.counters[counter as usize];
-                load_fast(worker.launched.memory, &worker.block, counters, found, rows)
+                load_fast(worker.launched.memory, &worker.block, counters, found, rows, is_own)
             }
         };
         if done && is_word {
@@ -77,6 +83,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
         }
         if !done {
             let addresses = addresses(warp, &load.reach, split);
+            let counter = is_own.then_some(counter);
             load_per_lane(worker, warp, load.reach.space, mask, &addresses, width, counter)?;
         }
         let registers = &mut warp.registers;
@@ -147,18 +154,19 @@ fn load_fast(
     counters: &mut InstructionCounters,
     found: Shaped,
     rows: &mut [Row],
+    is_own: bool,
 ) -> bool {
     let done = match found.space {
         Space::Shared => block.shared.load(found.shape, found.lowest, rows),
         _ => memory.load(found.shape, found.lowest, rows),
     };
-    if done {
+    if done && is_own {
         count_shape(counters, AccessAction::Read, found);
     }
     done
 }
 
-/// Any other load.
+/// Any other load. `counter` counts it, unless others do.
 #[cold]
 pub(super) fn load_per_lane(
     worker: &mut Worker,
@@ -167,7 +175,7 @@ pub(super) fn load_per_lane(
     mask: u32,
     addresses: &WideRow,
     width: u32,
-    counter: u32,
+    counter: Option<u32>,
 ) -> Attempt {
     by_space(space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
         let access = Access::new(mask, addresses, width);
@@ -181,7 +189,9 @@ pub(super) fn load_per_lane(
         };
         worker.rows = rows;
         result.map_err(|fault| Refused::new(AccessAction::Read, space, width, fault))?;
-        count(&mut worker.counters[counter as usize], warp, space, AccessAction::Read, &access);
+        if let Some(counter) = counter {
+            count(&mut worker.counters[counter as usize], warp, space, AccessAction::Read, &access);
+        }
         Ok(())
     })
 }

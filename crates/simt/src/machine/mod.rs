@@ -29,6 +29,7 @@ mod atomic;
 mod barriers;
 mod calls;
 mod copy;
+mod counted;
 mod heap;
 mod held;
 mod inspect;

@@ -9,9 +9,9 @@ use crate::coalesce::{self, Wavefronts};
 use crate::instruction::AccessKind;
 use crate::lanes::WideRow;
 use crate::machine::state::{At, Modelled, Residence, RunningBlock, Warp, Worker};
-use crate::machine::{access, traced};
+use crate::machine::{access, counted, traced};
 use crate::model::{AccessOrigin, CacheHint, Multiprocessor};
-use crate::program::{AddressOperand, Atomic, Load, Store};
+use crate::program::{AddressOperand, Atomic, CountedAs, Load, Store};
 use crate::tensor_map::Piece;
 use crate::texture::Touched;
 
@@ -30,9 +30,11 @@ pub(super) struct Request<'a> {
 #[inline(always)]
 pub(super) fn load(modelled: &mut Option<Box<Modelled>>, block: &RunningBlock, warp: &Warp, load: &Load, at: At) {
     if let Some(modelled) = modelled {
-        let width = load.element * load.count;
-        let kind = AccessKind::Load;
-        pass(modelled, block, warp, at, &Request { reach: &load.reach, kind, width, hint: load.hint });
+        let own = counted::own(&load.reach, load.element * load.count);
+        for CountedAs { reach, width } in counted::requests(load.counted.as_deref(), &own) {
+            let (kind, width) = (AccessKind::Load, *width);
+            pass(modelled, block, warp, at, &Request { reach, kind, width, hint: load.hint });
+        }
     }
 }
 
@@ -40,9 +42,11 @@ pub(super) fn load(modelled: &mut Option<Box<Modelled>>, block: &RunningBlock, w
 #[inline(always)]
 pub(super) fn store(modelled: &mut Option<Box<Modelled>>, block: &RunningBlock, warp: &Warp, store: &Store, at: At) {
     if let Some(modelled) = modelled {
-        let width = store.element * store.count;
-        let kind = AccessKind::Store;
-        pass(modelled, block, warp, at, &Request { reach: &store.reach, kind, width, hint: CacheHint::None });
+        let own = counted::own(&store.reach, store.element * store.count);
+        for CountedAs { reach, width } in counted::requests(store.counted.as_deref(), &own) {
+            let (kind, width) = (AccessKind::Store, *width);
+            pass(modelled, block, warp, at, &Request { reach, kind, width, hint: CacheHint::None });
+        }
     }
 }
 
@@ -50,9 +54,9 @@ pub(super) fn store(modelled: &mut Option<Box<Modelled>>, block: &RunningBlock, 
 #[inline(always)]
 pub(super) fn atomic(modelled: &mut Option<Box<Modelled>>, block: &RunningBlock, warp: &Warp, atomic: &Atomic, at: At) {
     if let Some(modelled) = modelled {
-        let returns = atomic.elements().any(|(d, _)| d.is_some());
-        let kind = if returns { AccessKind::Atomic } else { AccessKind::Reduction };
+        let kind = if atomic.combined.is_reduction { AccessKind::Reduction } else { AccessKind::Atomic };
         let width = atomic.width();
+        let at = at.with_mask(counted::lanes_of(atomic.combined.one_lane, at.mask));
         pass(modelled, block, warp, at, &Request { reach: &atomic.reach, kind, width, hint: CacheHint::Bypass });
     }
 }

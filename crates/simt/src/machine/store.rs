@@ -8,7 +8,7 @@ use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::access::{Shaped, Work, addresses, by_space, count, count_shape, follow_shape, of_other};
 use crate::machine::state::{At, Attempt, Refused, ReportsTo, RunningBlock, Warp, Worker};
-use crate::machine::{modelled, observe, watch};
+use crate::machine::{counted, modelled, observe, watch};
 use crate::memory::Memory;
 use crate::model::CacheHint;
 use crate::program::{Copied, Store};
@@ -22,8 +22,9 @@ pub(super) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &St
         ReportsTo::Nobody => arch.dispatch(Work::<_, false> { worker, warp, what: store, at }),
         ReportsTo::Sanitizer => arch.dispatch(Work::<_, true> { worker, warp, what: store, at }),
         ReportsTo::Recorder => {
-            let what = (store.element * store.count, CacheHint::None);
-            watch::around(worker, warp, &store.reach, what, at, |worker, warp| {
+            let own = counted::own(&store.reach, store.element * store.count);
+            let what = (counted::requests(store.counted.as_deref(), &own), CacheHint::None);
+            watch::around(worker, warp, what, at, |worker, warp| {
                 arch.dispatch(Work::<_, true> { worker, warp, what: store, at })
             })
         }
@@ -57,6 +58,11 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
             }
         }
         modelled::store(&mut worker.modelled, &worker.block, warp, store, at.with_mask(mask));
+        let is_own = store.counted.is_none();
+        if let Some(requests @ [_, ..]) = store.counted.as_deref() {
+            counted::count_as(worker, warp, requests, AccessAction::Write, at.with_mask(mask));
+            found = follow_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
+        }
         let done = match found {
             None => false,
             Some(found) => {
@@ -65,7 +71,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
                     false => &worker.rows,
                 };
                 let counters = &mut worker.counters[counter as usize];
-                store_fast(worker.launched.memory, &worker.block, counters, found, rows)
+                store_fast(worker.launched.memory, &worker.block, counters, found, rows, is_own)
             }
         };
         if done {
@@ -75,6 +81,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
             collect(&warp.registers, store, &mut worker.rows);
         }
         let addresses = addresses(warp, &store.reach, split);
+        let counter = is_own.then_some(counter);
         store_per_lane(worker, warp, store.reach.space, mask, &addresses, width, counter)
     }
 }
@@ -128,18 +135,19 @@ fn store_fast(
     counters: &mut InstructionCounters,
     found: Shaped,
     rows: &[Row],
+    is_own: bool,
 ) -> bool {
     let done = match found.space {
         Space::Shared => block.shared.store(found.shape, found.lowest, rows),
         _ => memory.store(found.shape, found.lowest, rows),
     };
-    if done {
+    if done && is_own {
         count_shape(counters, AccessAction::Write, found);
     }
     done
 }
 
-/// Any other store.
+/// Any other store. `counter` counts it, unless others do.
 #[cold]
 pub(super) fn store_per_lane(
     worker: &mut Worker,
@@ -148,7 +156,7 @@ pub(super) fn store_per_lane(
     mask: u32,
     addresses: &WideRow,
     width: u32,
-    counter: u32,
+    counter: Option<u32>,
 ) -> Attempt {
     by_space(space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
         let access = Access::new(mask, addresses, width);
@@ -161,7 +169,9 @@ pub(super) fn store_per_lane(
             _ => worker.launched.memory.store_each(&access, rows),
         };
         result.map_err(|fault| Refused::new(AccessAction::Write, space, width, fault))?;
-        count(&mut worker.counters[counter as usize], warp, space, AccessAction::Write, &access);
+        if let Some(counter) = counter {
+            count(&mut worker.counters[counter as usize], warp, space, AccessAction::Write, &access);
+        }
         Ok(())
     })
 }

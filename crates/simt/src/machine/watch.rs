@@ -9,42 +9,44 @@ use crate::address::Access;
 use crate::coalesce::CopyAccesses;
 use crate::instruction::AccessKind;
 use crate::lanes::WideRow;
-use crate::machine::access;
 use crate::machine::state::{At, AtLane, Attempt, Block, ReportsTo, RunningLaunch, Warp, Worker};
+use crate::machine::{access, counted};
 use crate::model::CacheHint;
-use crate::program::AddressOperand;
+use crate::program::{Atomic, CountedAs};
 use crate::request::{Path, Request, RequestedMemory, Run};
 use crate::tensor_map::Piece;
 use crate::texture::Touched;
 
-/// Makes a load or a store of this many bytes a lane, and keeps it.
+/// Makes a load or a store, and keeps its requests.
 #[cold]
 #[inline(never)]
 pub(super) fn around<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
-    reach: &AddressOperand,
-    (width, hint): (u32, CacheHint),
+    (requests, hint): (&[CountedAs], CacheHint),
     at: At,
     make: impl FnOnce(&mut Worker<'l>, &mut Warp<'l>) -> Attempt,
 ) -> Attempt {
     // It may load its own addresses.
-    let addresses = access::addresses(warp, reach, at.split);
+    let addresses = counted::all_addresses(warp, requests, at);
     worker.possible = at.mask;
     make(worker, warp)?;
     let Worker { launched, block, possible, .. } = &*worker;
-    let watched = Watched { space: reach.space, width, hint, mask: *possible, addresses: &addresses };
-    access_at(launched, block, warp, watched, at.counter);
+    for (&CountedAs { reach, width }, addresses) in requests.iter().zip(&addresses) {
+        let watched = Watched { space: reach.space, width, hint, mask: *possible, addresses };
+        access_at(launched, block, warp, watched, at.counter);
+    }
     Ok(())
 }
 
-/// An atomic operation of this many bytes a lane.
+/// An atomic operation.
 #[inline(always)]
-pub(super) fn atomic(worker: &Worker, warp: &Warp, reach: &AddressOperand, width: u32, at: At) {
+pub(super) fn atomic(worker: &Worker, warp: &Warp, operation: &Atomic, at: At) {
     if worker.reports_to == ReportsTo::Recorder {
+        let (reach, width) = (&operation.reach, operation.width());
         let addresses = access::addresses(warp, reach, at.split);
         let Worker { launched, block, .. } = worker;
-        let (hint, mask) = (CacheHint::Bypass, at.mask);
+        let (hint, mask) = (CacheHint::Bypass, counted::lanes_of(operation.combined.one_lane, at.mask));
         let watched = Watched { space: reach.space, width, hint, mask, addresses: &addresses };
         access_at(launched, block, warp, watched, at.counter);
     }

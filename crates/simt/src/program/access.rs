@@ -3,8 +3,8 @@
 
 use ptx::{Ordering, Scope, Space};
 
+use super::requests::Combined;
 use crate::lanes::Update;
-
 use crate::model::CacheHint;
 
 /// An address operand.
@@ -96,8 +96,16 @@ impl Order {
     }
 }
 
-/// A load: `count` elements of `element` bytes each.
+/// A request that is counted for an access, in place of its own.
 #[derive(Clone, Copy, Debug)]
+pub(crate) struct CountedAs {
+    pub reach: AddressOperand,
+    /// Bytes of a lane.
+    pub width: u32,
+}
+
+/// A load: `count` elements of `element` bytes each.
+#[derive(Clone, Debug)]
 pub(crate) struct Load {
     pub reach: AddressOperand,
     pub element: u32,
@@ -111,6 +119,8 @@ pub(crate) struct Load {
     pub hint: CacheHint,
     pub order: Order,
     pub copied: Copied,
+    /// The requests that are counted for it, if not its own (`requests`).
+    pub counted: Option<Box<[CountedAs]>>,
 }
 
 /// What happens to a loaded value, packed into one word because every checked access carries it.
@@ -164,13 +174,15 @@ impl Copied {
 }
 
 /// A store.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Store {
     pub reach: AddressOperand,
     pub element: u32,
     pub count: u32,
     pub rows: [u32; 4],
     pub order: Order,
+    /// As [`Load::counted`].
+    pub counted: Option<Box<[CountedAs]>>,
 }
 
 /// `atom` and `red`.
@@ -184,6 +196,8 @@ pub(crate) struct Atomic {
     pub order: Order,
     /// Whether it replaces a value that is never used.
     pub overwrites: bool,
+    /// How the hardware makes it.
+    pub combined: Combined,
     /// For a vector, `d` and `a` of the elements after the first.
     pub rest: Box<[(Option<u32>, u32)]>,
 }

@@ -57,8 +57,11 @@ pub(crate) struct Code {
     pub constant_doubles: Vec<Constant>,
     /// Static shared memory of a block, in bytes: where the dynamic part starts.
     pub static_shared: u64,
-    /// Number of instructions that access memory.
+    /// Number of accesses whose shape is followed.
     pub accesses: u32,
+    /// For the places of loads and stores whose values the hardware moves with another one's
+    /// request: the place of that one.
+    pub served: HashMap<u32, u32>,
     /// What the sanitizer inspects before some of `instructions`.
     pub inspections: Inspections,
     /// Whether the result depends on the order in which blocks run.

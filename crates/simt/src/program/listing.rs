@@ -3,18 +3,23 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ptx::{Function, Handle, Location, Module};
+use ptx::{AtomicOp, Function, Handle, Kind, Location, Module, Op, Space};
 
 use super::facts::facts;
 use crate::error::span_text;
 use crate::own_code::is_library;
-use crate::{InstructionInfo, SourceLine, SourcePosition};
+use crate::{AccessKind, InstructionClass, InstructionInfo, SourceLine, SourcePosition};
 
 /// The most frames of an inlined call that are looked at.
 const DEEPEST: usize = 1000;
 
 /// What reports show of the instructions at these positions.
-pub(super) fn places(module: &Module, positions: &[(Handle<Function>, u32)]) -> Arc<[InstructionInfo]> {
+/// `kinds` has those of atomic operations that the hardware makes otherwise, by place.
+pub(super) fn places(
+    module: &Module,
+    positions: &[(Handle<Function>, u32)],
+    kinds: &HashMap<u32, AccessKind>,
+) -> Arc<[InstructionInfo]> {
     let mut names: HashMap<Handle<Function>, Arc<str>> = HashMap::new();
     let mut files: HashMap<usize, Arc<str>> = HashMap::new();
     let mut libraries = HashMap::new();
@@ -34,10 +39,24 @@ pub(super) fn places(module: &Module, positions: &[(Handle<Function>, u32)]) -> 
                     .clone(),
                 line: place.line,
             }),
-            class: facts(&instruction.op).class(instruction.guard.is_some()),
+            is_retried: is_retried(&instruction.op),
+            class: match kinds.get(&(list.len() as u32)) {
+                Some(&kind) => InstructionClass::Access(kind),
+                None => facts(&instruction.op).class(instruction.guard.is_some()),
+            },
         });
     }
     list.into()
+}
+
+/// Whether the hardware makes an instruction as a loop, if it accesses shared memory: it has sums of
+/// floats, and operations on 64 bits, in other memory alone.
+fn is_retried(op: &Op) -> bool {
+    let Op::Atomic { space: Space::Shared | Space::ClusterShared | Space::Generic, op, ty, .. } = op else {
+        return false;
+    };
+    let is_swap = matches!(op, AtomicOp::Exchange | AtomicOp::CompareAndSwap);
+    !is_swap && (ty.kind() == Kind::Float || ty.bits() != 32)
 }
 
 /// The frame that is the reader's own code, of those with a line: code without a line in its

@@ -24,6 +24,7 @@ mod listing;
 mod matrix;
 mod order;
 mod registers;
+mod requests;
 mod system;
 mod text;
 mod texture;

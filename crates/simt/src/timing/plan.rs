@@ -68,6 +68,14 @@ impl Plan {
                     origin: place as u32,
                 });
             }
+            // What another access moves is ready with it.
+            for place in first..steps.len() {
+                let Some(&by) = code.served.get(&(place as u32)) else { continue };
+                let writes = std::mem::take(&mut steps[place].writes);
+                let by = &mut steps[by as usize];
+                by.writes = by.writes.iter().chain(&writes).copied().collect();
+                steps[place].cost = Cost { unit: Unit::Other, slots: 0, cycles: 0, latency: 0 };
+            }
             let ways = successors(body);
             let blocks = BasicBlocks::new(body.len(), &ways);
             for block in 0..blocks.count() {

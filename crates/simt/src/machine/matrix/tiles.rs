@@ -241,7 +241,7 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
         let watched = Watched { space: tile.reach.space, width, hint: CacheHint::None, mask, addresses: &addresses };
         watch::access_at(worker.launched, &worker.block, warp, watched, at.counter);
         worker.rows = [[0; 32]; 4];
-        crate::machine::load::load_per_lane(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
+        crate::machine::load::load_per_lane(worker, warp, tile.reach.space, mask, &addresses, width, Some(at.counter))?;
         let [low, high] = &mut values[register];
         for lane in lanes(mask) {
             low[lane] |= worker.rows[0][lane] << (within as u32 * bits);
@@ -286,7 +286,15 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
         modelled::touch(worker, warp, &request, mask, &addresses, at.counter);
         let watched = Watched { space: tile.reach.space, width, hint: CacheHint::None, mask, addresses: &addresses };
         watch::access_at(worker.launched, &worker.block, warp, watched, at.counter);
-        crate::machine::store::store_per_lane(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
+        crate::machine::store::store_per_lane(
+            worker,
+            warp,
+            tile.reach.space,
+            mask,
+            &addresses,
+            width,
+            Some(at.counter),
+        )?;
     }
     Ok(())
 }

@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use ptx::{Function, Handle, Module, Type, Variable};
 
 use super::uses::Uses;
-use crate::LoadErrorReason;
 use crate::address::LOCAL_LIMIT;
 use crate::lanes::{ALWAYS, Handler, Operands};
 use crate::program::code::{Action, Constant, FunctionCode, Instruction, NEVER_JOINS, Rows};
@@ -14,6 +13,7 @@ use crate::program::inspection::{Inspections, Rule};
 use crate::program::layout;
 use crate::program::order::RegisterOf;
 use crate::program::registers::PlaceRegisters;
+use crate::{AccessKind, LoadErrorReason};
 
 /// A result of decoding, or why the machine cannot run the instruction.
 pub(super) type Decoded<T> = Result<T, LoadErrorReason>;
@@ -70,6 +70,10 @@ pub(super) struct Builder<'m> {
     pub accesses: u32,
     pub inspections: Inspections,
     pub read: HashSet<RegisterOf>,
+    /// [`Code::served`](crate::program::code::Code::served).
+    pub served: HashMap<u32, u32>,
+    /// How the hardware makes atomic operations, by place.
+    pub kinds: HashMap<u32, AccessKind>,
 }
 
 /// Where a variable of the function is stored.

@@ -13,6 +13,7 @@ use crate::model::CacheHint;
 use crate::program::access::{AddressOperand, Atomic, Copied, Fence, Load, Order, Store};
 use crate::program::code::{Action, Constant, Rows};
 use crate::program::inspection::Rule;
+use crate::program::requests::Combined;
 
 /// What an address refers to.
 enum Target {
@@ -43,7 +44,8 @@ impl FunctionDecoder<'_, '_> {
         }
         let rest = elements.split_off(1.min(elements.len())).into();
         let Some(&(d, a)) = elements.first() else { return Ok(()) };
-        let atomic = Atomic { reach, update, d, a, b: a, order, overwrites: false, rest };
+        let atomic =
+            Atomic { reach, update, d, a, b: a, order, overwrites: false, combined: Combined::default(), rest };
         self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
         Ok(())
     }
@@ -171,6 +173,7 @@ impl FunctionDecoder<'_, '_> {
                         signed,
                         order,
                         copied: Copied::default(),
+                        counted: None,
                         hint,
                     })),
                 );
@@ -259,7 +262,10 @@ impl FunctionDecoder<'_, '_> {
         match target {
             Target::Memory(reach) => {
                 let rows = std::array::from_fn(|index| sources.get(index).copied().unwrap_or(0));
-                self.emit(COUNTED, Action::Store(Box::new(Store { reach, element, count, rows, order })));
+                self.emit(
+                    COUNTED,
+                    Action::Store(Box::new(Store { reach, element, count, rows, order, counted: None })),
+                );
             }
             Target::Kernel(_) => {
                 return Err(LoadErrorReason::Misplaced { what: "a store to a kernel's parameter".into() });
@@ -337,7 +343,8 @@ impl FunctionDecoder<'_, '_> {
             None => None,
         };
         let overwrites = op == AtomicOp::Exchange && d.is_none();
-        let atomic = Atomic { reach, update, d, a, b, order, overwrites, rest: Box::default() };
+        let atomic =
+            Atomic { reach, update, d, a, b, order, overwrites, combined: Combined::default(), rest: Box::default() };
         self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
         Ok(())
     }

@@ -1,13 +1,15 @@
 //! Decodes a kernel's PTX into [`Code`]. `instruction` sends each PTX instruction to its family,
 //! which turns it into steps (`moves`, `addresses`, `arithmetic`, `memory`, `texture`, `matrix`,
 //! `asynchronous`, `control`), with operands as rows (`operands`). `copied`, `expected`, `flows`,
-//! `unwritten`, `tracked`, `uses` and `held` find what the sanitizer needs to know.
+//! `unwritten`, `tracked`, `uses` and `held` find what the sanitizer needs to know, `counted` which
+//! requests the hardware makes.
 
 mod addresses;
 mod arithmetic;
 mod asynchronous;
 mod control;
 mod copied;
+mod counted;
 mod expected;
 mod flows;
 mod function;
@@ -22,7 +24,7 @@ mod tracked;
 mod unwritten;
 mod uses;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ptx::{Callee, Function, Handle, Module, Op, Span};
 
@@ -75,6 +77,8 @@ pub(super) fn kernel(
         accesses: 0,
         inspections: Inspections::default(),
         read: HashSet::new(),
+        served: HashMap::new(),
+        kinds: HashMap::new(),
     };
     let mut searched = Vec::new();
     for &handle in &functions {
@@ -93,6 +97,8 @@ pub(super) fn kernel(
         accesses,
         by_handle,
         inspections,
+        served,
+        kinds,
         ..
     } = builder;
     let count = positions.len() as u32;
@@ -102,7 +108,7 @@ pub(super) fn kernel(
     Ok(Code {
         instructions,
         origins,
-        places: listing::places(module, &positions),
+        places: listing::places(module, &positions, &kinds),
         positions,
         registers,
         functions: decoded,
@@ -111,6 +117,7 @@ pub(super) fn kernel(
         constant_doubles: doubles.list,
         static_shared,
         accesses,
+        served,
         inspections,
         ordered: order::matters(module, &functions, &builder.read),
     })
@@ -160,6 +167,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         held::track(&mut self, body, &starts);
         self.uses.mark_loads(&mut self.builder.instructions);
         copied::mark(&mut self, body, &ways, &starts);
+        counted::mark(&mut self, body, &ways, &starts);
         let searched = Searched::new(&mut self, body, &ways, &starts);
         // The end of the body is a `ret`.
         starts.push(self.builder.instructions.len() as u32);
