@@ -2,7 +2,7 @@
 
 use ptx::{CacheOperator, Handle, Op, Ordering, Register};
 
-use super::Body;
+use super::body::Body;
 use crate::program::facts::{Motion, Next, facts};
 
 /// The registers that matter.

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use ptx::{CacheOperator, Op};
 
+use super::body::{Body, Candidate, Class, Found, Part};
 use super::flow::Flow;
 use super::live::Live;
 use super::values::Values;
 use super::versions::Versions;
-use super::{Body, Candidate, Class, Found, Part};
 
 /// What loads have in common that may serve each other.
 #[derive(PartialEq, Eq, Hash)]
@@ -60,7 +60,7 @@ pub(super) fn find(body: &Body<'_>, flow: &Flow, live: &Live, values: &Values, v
         for unit in 0..candidate.units {
             let offset = address.constant + i64::from(unit * candidate.unit);
             let key = (offset, candidate.unit);
-            if candidate.needs(unit, live) && !cluster.stored.contains(&key) {
+            if candidate.needs(unit, |register| live.is_needed(register)) && !cluster.stored.contains(&key) {
                 cluster.units.entry(key).or_insert(position);
             }
         }
@@ -131,7 +131,8 @@ pub(super) fn alignments(
             continue;
         }
         let is_load = matches!(instruction.op, Op::Load { .. });
-        let needed = (0..candidate.units).filter(|&unit| !is_load || candidate.needs(unit, live));
+        let needed =
+            (0..candidate.units).filter(|&unit| !is_load || candidate.needs(unit, |register| live.is_needed(register)));
         let unit = |unit: u32| ((address.constant + i64::from(unit * candidate.unit), candidate.unit), position);
         let made = requests(&needed.map(unit).collect(), (i64::from(candidate.width()), address.constant));
         for (residue, width, _) in made.into_iter().filter(|&(_, width, _)| matches!(width, 8 | 16)) {

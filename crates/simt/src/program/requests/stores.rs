@@ -2,12 +2,12 @@
 
 use ptx::Op;
 
+use super::body::{Body, Candidate, Class, Found, Part};
 use super::flow::Flow;
 use super::live::Live;
 use super::loads::{alignments, window};
 use super::values::Values;
 use super::versions::reaches;
-use super::{Body, Candidate, Class, Found, Part};
 
 /// A store of a run.
 struct Stored {

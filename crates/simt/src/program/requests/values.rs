@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use ptx::{Address, AddressBase, BinaryOp, Handle, Kind, Op, Operand, Register, Space, Special, Symbol, TernaryOp};
 use ptx::{Type, Variable};
 
+use super::body::{Body, Place, is_integer};
 use super::flow::Flow;
-use super::{Body, Place, is_integer};
 use crate::program::blocks::BasicBlocks;
 
 /// A value: `constant` and each of these roots, times a factor.

@@ -3,8 +3,8 @@
 
 use ptx::{Op, Space};
 
+use super::body::{Body, Class};
 use super::flow::Flow;
-use super::{Body, Class};
 use crate::program::blocks::BasicBlocks;
 use crate::program::facts::{Motion, facts};
 
@@ -76,8 +76,8 @@ fn versions(changes: &[bool], at_heads: bool, blocks: &BasicBlocks, flow: &Flow)
         }
     }
     let mut all = vec![BEGINNING; changes.len()];
-    for block in 0..blocks.count() {
-        let mut now = entry[block].unwrap_or(BEGINNING);
+    for (block, begins_with) in entry.into_iter().enumerate() {
+        let mut now = begins_with.unwrap_or(BEGINNING);
         for position in blocks.positions(block) {
             all[position] = now;
             if changes[position] {
