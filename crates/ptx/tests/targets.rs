@@ -17,7 +17,7 @@ pub(super) fn module(version: &str, target: &str, instruction: &str) -> String {
     let wide = if instruction.contains("%q") { ".reg .b128 %q<3>;" } else { "" };
     format!(
         ".version {version}\n.target sm_{target}\n.address_size 64\n.shared .align 16 .b8 sh[1024];\n.visible .entry k(.param .u64 p)\n{{\n\
-         .reg .pred %p<5>;\n.reg .b16 %h<9>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<9>;\n.reg .f32 %f<20>;\n.reg .f64 %d<9>;\n\
+         .reg .pred %p<5>;\n.reg .b8 %b<3>;\n.reg .b16 %h<9>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<9>;\n.reg .f32 %f<20>;\n.reg .f64 %d<9>;\n\
          {wide}\n{instruction}\nret;\n}}\n"
     )
 }

@@ -22,18 +22,19 @@ pub(super) fn cvt(c: &mut Context<'_, '_>) -> Parsed<Op> {
         return c.wrong_type(to);
     }
     let from = c.ty_of(&CONVERTED)?;
-    if to == Bf16 && from.bits() == 8 || from == Bf16 && to.bits() == 8 {
-        return c.wrong_type(from);
-    }
     let saturates = to.kind() == Kind::Float || from.kind() == Kind::Float || !holds_all(to, from);
     let fits = if saturates { allowed(to, from, given) } else { Modes::NONE };
     let mode = c.allow(given, fits, to)?;
     check_rounding(c, given, to, from)?;
     c.operands(2)?;
     let (d, a) = (c.raw(0), c.raw(1));
-    let width = |ty| if ty == Bf16 { Width::Exact } else { Width::AtLeast };
-    let dst = c.destination(d, to, width(to))?;
-    Ok(Op::Convert { to, from, mode, dst, src: c.source(a, from, width(from))? })
+    // As `ptxas` has it: beside a `.bf16`, an integer's register is not wider than its type either.
+    let width = |ty: Type, other| match ty == Bf16 || other == Bf16 && ty.kind() != Kind::Float {
+        true => Width::Exact,
+        false => Width::AtLeast,
+    };
+    let dst = c.destination(d, to, width(to, from))?;
+    Ok(Op::Convert { to, from, mode, dst, src: c.source(a, from, width(from, to))? })
 }
 
 /// Conversions to a pair of values in one word, and to `.tf32`.
