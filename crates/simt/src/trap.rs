@@ -151,6 +151,9 @@ pub enum TrapKind {
         /// Warp instructions executed since device memory last changed.
         steps: u64,
     },
+    /// A loop that changes nothing, and so never ends: it accesses no memory, and an iteration
+    /// leaves all registers as they were.
+    EndlessLoop,
     /// An `assert` failed.
     Assertion {
         /// The asserted condition.

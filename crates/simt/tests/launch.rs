@@ -78,7 +78,10 @@ const MODULE: &str = r"
 
 .visible .entry endless()
 {
+	.reg .b32 %r;
+	mov.u32 %r, 0;
 $again:
+	add.u32 %r, %r, 1;
 	bra $again;
 }
 

@@ -195,6 +195,7 @@ fn kind_of(kind: &TrapKind) -> &'static str {
         TrapKind::TrapInstruction => "trap",
         TrapKind::NotCooperative => "not_cooperative",
         TrapKind::NoProgress { .. } => "no_progress",
+        TrapKind::EndlessLoop => "endless_loop",
         TrapKind::Assertion { .. } => "assertion",
         TrapKind::Breakpoint => "breakpoint",
         TrapKind::Cancelled => "cancelled",

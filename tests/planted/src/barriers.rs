@@ -196,3 +196,34 @@ pub unsafe fn sync_different_barriers_fixed(output: *mut u32) {
     named_barrier::sync(1, 64);
     *output.add(t) = t as u32;
 }
+
+/// The warps of a block meet at the barrier from two places in the program: an H200 goes on, but the programming guide
+/// forbids it.
+// run: --grid 1 --block 64 u32[64]=ramp u32[64]
+#[kernel]
+pub unsafe fn sync_barrier_of_two_places(input: *const u32, output: *mut u32) {
+    #[address_space(shared)]
+    static TILE: SharedCell<[u32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<u32>());
+    if t < 32 {
+        *tile.add(t) = *input.add(t);
+        thread::sync_threads(); //~ sync: different instructions
+        *output.add(t) = *tile.add(t + 32) + 1;
+    } else {
+        *tile.add(t) = 2 * *input.add(t);
+        thread::sync_threads(); //~ sync: different instructions
+        *output.add(t) = *tile.add(t - 32) + 2;
+    }
+}
+
+/// From one place, behind the branches.
+// run: --grid 1 --block 64 u32[64]=ramp u32[64]
+#[kernel]
+pub unsafe fn sync_barrier_of_two_places_fixed(input: *const u32, output: *mut u32) {
+    #[address_space(shared)]
+    static TILE: SharedCell<[u32; 64]> = SharedCell::uninit();
+    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<u32>());
+    *tile.add(t) = if t < 32 { *input.add(t) } else { 2 * *input.add(t) };
+    thread::sync_threads();
+    *output.add(t) = *tile.add(t ^ 32) + if t < 32 { 1 } else { 2 };
+}

@@ -252,24 +252,6 @@ pub unsafe fn clean_barrier_in_both_branches(input: *const u32, output: *mut u32
     }
 }
 
-/// The warps of a block meet at the barrier from two places in the program.
-// run: --grid 1 --block 64 u32[64]=ramp u32[64]
-#[kernel]
-pub unsafe fn clean_barrier_of_two_places(input: *const u32, output: *mut u32) {
-    #[address_space(shared)]
-    static TILE: SharedCell<[u32; 64]> = SharedCell::uninit();
-    let (t, tile) = (in_block(), TILE.as_mut_ptr().cast::<u32>());
-    if t < 32 {
-        *tile.add(t) = *input.add(t);
-        thread::sync_threads();
-        *output.add(t) = *tile.add(t + 32) + 1;
-    } else {
-        *tile.add(t) = 2 * *input.add(t);
-        thread::sync_threads();
-        *output.add(t) = *tile.add(t - 32) + 2;
-    }
-}
-
 /// A value goes from lane to lane by a shuffle, and memory has no part in it.
 // run: --grid 1 --block 64 u32[64]=ramp u32[64]
 #[kernel]
@@ -281,4 +263,38 @@ pub unsafe fn clean_own_slots(input: *const u32, output: *mut u32) {
     let own = shared::load(slots.add(t));
     shared::store(slots.add(t), warp::warp_shuffle_xor(warp::FULL, own, 1, 32).0);
     *output.add(t) = shared::load(slots.add(t));
+}
+
+/// A vote of all 32 lanes after some have returned: it is one of those that are left.
+// run: --grid 1 --block 32 f32[20]=ramp u32[1] u32:20
+#[kernel]
+pub unsafe fn clean_vote_after_return(input: *const f32, output: *mut u32, count: u32) {
+    let t = in_block();
+    if t >= count as usize {
+        return;
+    }
+    let positive = warp::warp_vote_ballot(warp::FULL, *input.add(t) > 10.0);
+    if t == 0 {
+        *output = positive;
+    }
+}
+
+/// A sum of the lanes that are left after some have returned: a lane drops what it gets from those.
+// run: --grid 1 --block 32 f32[20]=ramp f32[1] u32:20
+#[kernel]
+pub unsafe fn clean_shuffle_dropped(input: *const f32, output: *mut f32, count: u32) {
+    let (t, count) = (in_block(), count as usize);
+    if t >= count {
+        return;
+    }
+    let mut sum = *input.add(t);
+    for distance in [16, 8, 4, 2, 1] {
+        let other = warp::warp_shuffle_down(warp::FULL, sum, distance, 32).0;
+        if t + (distance as usize) < count {
+            sum += other;
+        }
+    }
+    if t == 0 {
+        *output = sum;
+    }
 }

@@ -1,4 +1,5 @@
-//! Planted bugs: operations of the warp whose mask differs from the lanes that execute them.
+//! Planted bugs: operations of the warp whose mask differs from the lanes that execute them, and shuffles from lanes
+//! that do not take part.
 
 #[gpu_only]
 use cuda_std::warp;
@@ -34,11 +35,11 @@ pub unsafe fn sync_shuffle_in_branch_fixed(input: *const f32, output: *mut f32) 
 /// Lanes of the mask read from lanes that are not in it: what they get is undefined.
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
-pub unsafe fn sync_shuffle_from_outside(input: *const f32, output: *mut f32) {
+pub unsafe fn init_shuffle_from_outside(input: *const f32, output: *mut f32) {
     let t = in_block();
     let mut value = *input.add(t);
     if t < 16 {
-        value += warp::warp_shuffle_down(0xffff, value, 8, 32).0; //~ sync: lane
+        value += warp::warp_shuffle_down(0xffff, value, 8, 32).0; //~ init: lane
     }
     *output.add(t) = value;
 }
@@ -46,7 +47,7 @@ pub unsafe fn sync_shuffle_from_outside(input: *const f32, output: *mut f32) {
 /// The width keeps them within the 16.
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
-pub unsafe fn sync_shuffle_from_outside_fixed(input: *const f32, output: *mut f32) {
+pub unsafe fn init_shuffle_from_outside_fixed(input: *const f32, output: *mut f32) {
     let t = in_block();
     let mut value = *input.add(t);
     if t < 16 {
@@ -55,37 +56,12 @@ pub unsafe fn sync_shuffle_from_outside_fixed(input: *const f32, output: *mut f3
     *output.add(t) = value;
 }
 
-/// A vote of all 32 lanes after some have returned.
-// run: --grid 1 --block 32 f32[20]=ramp u32[1] u32:20
-#[kernel]
-pub unsafe fn sync_vote_after_return(input: *const f32, output: *mut u32, count: u32) {
-    let t = in_block();
-    if t >= count as usize {
-        return;
-    }
-    let positive = warp::warp_vote_ballot(warp::FULL, *input.add(t) > 10.0); //~ sync: lanes
-    if t == 0 {
-        *output = positive;
-    }
-}
-
-/// The others vote, too, with no.
-// run: --grid 1 --block 32 f32[20]=ramp u32[1] u32:20
-#[kernel]
-pub unsafe fn sync_vote_after_return_fixed(input: *const f32, output: *mut u32, count: u32) {
-    let t = in_block();
-    let positive = warp::warp_vote_ballot(warp::FULL, t < count as usize && *input.add(t) > 10.0);
-    if t == 0 {
-        *output = positive;
-    }
-}
-
 /// The last warp of the block has 16 threads, and the reduction is one of 32.
 // run: --grid 1 --block 48 f32[48]=ramp f32[2]
 #[kernel]
-pub unsafe fn sync_partial_warp(input: *const f32, output: *mut f32) {
+pub unsafe fn init_partial_warp(input: *const f32, output: *mut f32) {
     let t = in_block();
-    let sum = warp::warp_reduce_all(*input.add(t), |a, b| a + b); //~ sync: lanes
+    let sum = warp::warp_reduce_all(*input.add(t), |a, b| a + b); //~ init: lane
     if t % 32 == 0 {
         *output.add(t / 32) = sum;
     }
@@ -94,7 +70,7 @@ pub unsafe fn sync_partial_warp(input: *const f32, output: *mut f32) {
 /// The block has whole warps.
 // run: --grid 1 --block 64 f32[64]=ramp f32[2]
 #[kernel]
-pub unsafe fn sync_partial_warp_fixed(input: *const f32, output: *mut f32) {
+pub unsafe fn init_partial_warp_fixed(input: *const f32, output: *mut f32) {
     let t = in_block();
     let sum = warp::warp_reduce_all(*input.add(t), |a, b| a + b);
     if t % 32 == 0 {

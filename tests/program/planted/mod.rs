@@ -59,9 +59,13 @@ fn said(fault: &Value) -> Said {
     let place = |party: &Value| (text(&party["file"]), party["line"].as_u64().expect("a line") as u32);
     // A fault that stopped the kernel comes from no check. All of these are threads that wait forever.
     let kind = fault["check"].as_str().unwrap_or_else(|| match fault["kind"].as_str() {
-        Some("barrier_divergence" | "barrier_never_reached" | "warp_never_converges" | "phase_never_complete") => {
-            "sync"
-        }
+        Some(
+            "barrier_divergence"
+            | "barrier_never_reached"
+            | "warp_never_converges"
+            | "phase_never_complete"
+            | "endless_loop",
+        ) => "sync",
         _ => "other",
     });
     let parties = std::iter::once(fault).chain(Some(&fault["other"]).filter(|other| !other.is_null()));

@@ -15,11 +15,11 @@ names! {
 }
 
 /// Declares the registers with parts `.x`, `.y` and `.z`, and those without parts, each with its
-/// name after the `%`; other names of a register follow a `|`.
+/// name after the `%`.
 macro_rules! registers {
     (
         vectors { $($(#[$about:meta])* $vector:ident = $vector_name:literal,)+ }
-        scalars { $($(#[$what:meta])* $scalar:ident = $name:literal $(| $other:literal)*,)+ }
+        scalars { $($(#[$what:meta])* $scalar:ident = $name:literal,)+ }
     ) => {
         /// Special registers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ macro_rules! registers {
             /// The register without parts that has this name.
             pub(crate) fn scalar(name: &str) -> Option<Special> {
                 Some(match name {
-                    $($name $(| $other)* => Special::$scalar,)+
+                    $($name => Special::$scalar,)+
                     _ => return Special::numbered(name),
                 })
             }
@@ -109,9 +109,13 @@ registers! {
         /// A predicate.
         IsExplicitCluster = "is_explicit_cluster",
         AggregateSharedSize = "aggr_smem_size",
-        /// Shared memory that the system reserves.
-        ReservedShared = "reserved_smem_offset_begin" | "reserved_smem_offset_end" | "reserved_smem_offset_cap"
-            | "reserved_smem_offset_0" | "reserved_smem_offset_1",
+        /// Where the shared memory begins that the system reserves.
+        ReservedSharedBegin = "reserved_smem_offset_begin",
+        ReservedSharedEnd = "reserved_smem_offset_end",
+        ReservedSharedSize = "reserved_smem_offset_cap",
+        /// Two addresses in that memory.
+        ReservedShared0 = "reserved_smem_offset_0",
+        ReservedShared1 = "reserved_smem_offset_1",
         CurrentGraph = "current_graph_exec",
     }
 }

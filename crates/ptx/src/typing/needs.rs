@@ -83,7 +83,9 @@ fn needs_of_register(special: Special) -> (Option<u32>, Option<Version>) {
         PerformanceCounter { wide: true, .. } => (None, Some((4, 0))),
         TotalSharedSize => (None, Some((4, 1))),
         ClockHigh => (None, Some((5, 0))),
-        ReservedShared => (Some(80), Some((7, 6))),
+        ReservedSharedBegin | ReservedSharedEnd | ReservedSharedSize | ReservedShared0 | ReservedShared1 => {
+            (Some(80), Some((7, 6)))
+        }
         CurrentGraph => (None, Some((8, 0))),
         ClusterIndex(_) | ClusterCount(_) | BlockIndexInCluster(_) | ClusterSize(_) => (Some(90), None),
         BlockRankInCluster | ClusterBlocks | IsExplicitCluster => (Some(90), None),

@@ -22,6 +22,7 @@ pub(crate) struct Base {
 }
 
 /// The registers of a warp.
+#[derive(Clone)]
 pub(crate) struct Registers<'c> {
     arch: Arch,
     constants: &'c Constants,
@@ -37,6 +38,11 @@ impl<'c> Registers<'c> {
     pub fn new(constants: &'c Constants) -> Self {
         let (words, doubles, predicates) = Default::default();
         Self { arch: Arch::new(), constants, words, doubles, predicates, base: Base::default() }
+    }
+
+    /// Whether all values are the same as in a copy.
+    pub fn has_values_of(&self, copy: &Self) -> bool {
+        self.predicates == copy.predicates && self.words == copy.words && self.doubles == copy.doubles
     }
 
     /// The instruction set to compute with.

@@ -23,6 +23,7 @@ pub(crate) fn follow(worker: &mut Worker, warp: &mut Warp, split: &Split, held: 
             }
             Wrong::Unfenced { .. } => FindingKind::MissingProductFence { register },
         };
-        checker.report_both(kind, place, before, warp.index, mask.trailing_zeros() & 31);
+        let thread = warp.index * 32 + (mask.trailing_zeros() & 31);
+        checker.report_both(kind, (place, thread), (before, thread));
     }
 }

@@ -178,19 +178,23 @@ fn call_before<'c>(code: &'c Code, behind: &Split) -> Option<&'c CallFlow> {
     code.inspections.of(behind.pc.checked_sub(1)?)?.call.as_deref()
 }
 
-/// Lanes have met at a shuffle; each is about to get the value of another lane, or keep its own.
+/// Lanes have met at a shuffle; each is about to get the value of another lane, or keep its own. A
+/// value from a lane that does not take part is undefined.
 #[cold]
 pub(super) fn exchange(code: &Code, warp: &mut Warp, split: &Split, sources: &[Option<u32>; 32], mask: u32) {
     let flow = code.inspections.of(split.pc).and_then(|inspection| inspection.registers.as_ref());
     let Some((to, from)) = flow.and_then(|flow| flow.exchanges) else { return };
     let first = warp.frame(split).tracked;
-    let TrackedRegister { written, origin } = warp.tracked[first + from as usize];
-    // Another check reports values from lanes that do not participate.
-    let is_written = |lane: usize| {
-        let source = sources[lane].unwrap_or(lane as u32) & 31;
-        mask >> source & 1 == 0 || written >> source & 1 == 1
-    };
-    let got = lanes(mask).filter(|&lane| is_written(lane)).fold(0, |got, lane| got | 1u32 << lane);
+    let value = from.map_or(WRITTEN, |from| warp.tracked[first + from as usize]);
+    let source = |lane: usize| sources[lane].unwrap_or(lane as u32) & 31;
+    let outside = mask_where(mask, |lane| mask >> source(lane) & 1 == 0);
+    let got = mask_where(mask & !outside, |lane| value.written >> source(lane) & 1 == 1);
+    let mut origin = value.origin;
+    if outside != 0
+        && let Some(&place) = code.origins.get(split.pc as usize)
+    {
+        origin = Origin::Load(warp.unwritten.shuffled(place, outside, source));
+    }
     let to = &mut warp.tracked[first + to as usize];
     to.written = to.written & !mask | got;
     if mask & !got != 0 {
@@ -198,10 +202,12 @@ pub(super) fn exchange(code: &Code, warp: &mut Warp, split: &Split, sources: &[O
     }
 }
 
+/// A value that is always written.
+const WRITTEN: TrackedRegister = TrackedRegister { written: u32::MAX, origin: Origin::Register(0) };
+
 /// The lanes in which a computed value counts as written, and the register to blame for the rest of
 /// `mask`.
 fn merge(warp: &Warp, first: usize, merge: &Merge, mask: u32) -> (u32, Origin) {
-    const WRITTEN: TrackedRegister = TrackedRegister { written: u32::MAX, origin: Origin::Register(0) };
     let of = |register: &u32| warp.tracked[first + *register as usize];
     let maybe = |register: &Option<u32>| register.as_ref().map_or(WRITTEN, of);
     let holds = |operand: u32| warp.registers.predicate(operand);

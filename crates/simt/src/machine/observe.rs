@@ -12,8 +12,8 @@ mod meetings;
 
 pub(super) use accesses::{SideAccess, atomic, report_fast, report_per_lane, touch, touch_at};
 pub(super) use asynchronous::{
-    acquire_maps, arrive_with_products, begins, copies_end, copies_settle, copy_begins, ends, has_read, product_begins,
-    products_awaited, products_committed,
+    acquire_maps, arrive_with_products, awaited, begins, copies_end, copies_settle, copy_begins, ends, has_read, left,
+    product_begins, products_awaited, products_committed,
 };
 pub(super) use meetings::{
     arrive, arrive_in_cluster, complete_in_cluster, fence, lanes_absent, lanes_met, lanes_named, left_in_warp,

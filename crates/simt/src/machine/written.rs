@@ -19,18 +19,25 @@ use crate::machine::state::{Incomplete, LoadedBy, Storing, UnwrittenLoad, Warp, 
 use crate::sanitizer::{Checker, Intent};
 use crate::site::AccessAction;
 
-/// Lanes use an unwritten value that they have loaded, with this load or, for some lanes, another
-/// one. Reports each lane's load once.
+/// Lanes use an undefined value that they have got by this load or shuffle or, for some lanes,
+/// another one. Reports each lane's once.
 pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u32) {
     let list = &mut warp.unwritten.list;
     for lane in lanes(mask) {
         let has = |load: &UnwrittenLoad| load.lanes >> lane & 1 == 1;
         let others = || list.iter().position(|load| has(load) && load.reported >> lane & 1 == 0);
         let index = list.get(load as usize).filter(|load| has(load)).map(|_| load as usize).or_else(others);
-        let Some(load) = index.and_then(|index| list.get_mut(index)) else { continue };
+        // A lane that has got the value by a shuffle since: the lane that it came from is blamed.
+        let Some(load) = list.get_mut(index.unwrap_or(load as usize)) else { continue };
+        let lane = if index.is_some() { lane } else { load.lanes.trailing_zeros() as usize & 31 };
         if load.reported >> lane & 1 == 0 {
             load.reported |= 1 << lane;
-            let (address, width) = (load.addresses[lane], load.width);
+            let address = load.addresses[lane];
+            let Some(width) = load.width else {
+                let kind = FindingKind::InactiveSource { lane: lane as u32, source: address as u32 };
+                checker.report(kind, load.place, warp.index, lane as u32, None);
+                continue;
+            };
             let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
             checker.report(kind, load.place, warp.index, lane as u32, Some(AccessAction::Read));
             warp.local.mark(1 << lane, address, width);

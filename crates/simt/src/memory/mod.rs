@@ -29,7 +29,7 @@ pub(crate) use heap::Caller;
 pub use heap::{DEFAULT_HEAP_LIMIT, HeapAllocation};
 pub use mbarrier::MbarrierFault;
 pub(crate) use mbarrier::{Mbarrier, parity_of, pending_count};
-pub(crate) use shared::SharedMemory;
+pub(crate) use shared::{RESERVED_SHARED, SharedMemory, SharedParts};
 pub(crate) use snapshot::Snapshot;
 pub(crate) use written::Written;
 
@@ -143,7 +143,7 @@ mod tests {
     fn narrow_and_wide_values_round_trip() {
         let mut memory = Memory::new(1 << 20);
         let address = memory.allocate(1024).unwrap();
-        let shared = SharedMemory::new(1024, 0);
+        let shared = SharedMemory::new(SharedParts::new(1024, false), 0);
         for width in [1u32, 2, 4, 8, 16] {
             let addresses: [u64; 32] = std::array::from_fn(|lane| u64::from(width) * (lane as u64 ^ 3));
             let global = addresses.map(|offset| address + offset);

@@ -160,6 +160,16 @@ impl Code {
         };
         self.constant_words.iter().any(is_half)
     }
+
+    /// Whether any reachable instruction reads where the system's shared memory is.
+    pub fn reads_reserved_shared(&self) -> bool {
+        use Special::{ReservedShared0, ReservedShared1, ReservedSharedBegin, ReservedSharedEnd};
+        let is_place = |constant: &Constant| {
+            let Constant::Special(special) = constant else { return false };
+            matches!(special, ReservedSharedBegin | ReservedSharedEnd | ReservedShared0 | ReservedShared1)
+        };
+        self.constant_words.iter().any(is_place)
+    }
 }
 
 /// Consecutive rows of words.

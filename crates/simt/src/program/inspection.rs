@@ -64,7 +64,8 @@ pub(crate) struct Inspection {
 }
 
 impl Inspection {
-    /// Whether this matters only after the warp has loaded unwritten memory.
+    /// Whether this matters only after the warp has loaded unwritten memory, or shuffled a value
+    /// from a lane that does not take part.
     #[inline(always)]
     pub fn is_of_loaded(&self) -> bool {
         let Self { registers, loaded: _, call: _, held, rule } = self;
@@ -92,11 +93,13 @@ pub(crate) struct RegisterFlow {
     pub moves: Vec<Move>,
     /// Registers that are written.
     pub writes: Vec<Tracked>,
-    /// A register that takes another one's value from other lanes, once these have arrived.
-    pub exchanges: Option<(Tracked, Tracked)>,
+    /// A register that takes another one's value from other lanes, once these have arrived. `None`:
+    /// a value that is always written.
+    pub exchanges: Option<(Tracked, Option<Tracked>)>,
     /// A register whose value is lost: the carry flag, at a call.
     pub forgets: Option<Tracked>,
-    /// Whether all of these registers are written, apart from values loaded from memory.
+    /// Whether all of these registers are written, apart from values loaded from memory or
+    /// shuffled.
     pub of_loaded: bool,
 }
 

@@ -37,7 +37,9 @@ pub(super) fn report_race(
             && before.time() == races.clocks.interval(warp);
         let by_lane = same_instruction && (touch.new)(before.thread() as usize % 32) == new;
         let old = || match touch.space {
-            Space::Shared if copies.any() => copies.value_then(address, width, (touch.old)(address)),
+            Space::Shared if copies.any() => {
+                copies.value_then(races.first_shared + address, width, (touch.old)(address))
+            }
             _ => (touch.old)(address),
         };
         if by_lane || old() == new {

@@ -8,7 +8,7 @@ use ptx::Space;
 
 use super::asynchronous::copies::TrackedCopy;
 use super::asynchronous::proxies::Proxies;
-use super::asynchronous::underway::Underway;
+use super::asynchronous::underway::{Operation, Underway};
 use super::blame::{report_map, report_race, report_unseen};
 use super::checks::Checks;
 use super::finding::FindingKind;
@@ -19,7 +19,7 @@ use super::read_only::ReadOnly;
 use super::touch::{Accessed, Intent, Path, Reached, Stored, Target, Touch, is_tolerable};
 use crate::address::{AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, rank_of};
 use crate::coalesce::Shape;
-use crate::memory::{Memory, Written};
+use crate::memory::{Memory, SharedParts, Written};
 use crate::program::{Code, Copied, Order};
 use crate::site::AccessAction;
 
@@ -34,10 +34,8 @@ pub(crate) struct Checker<'l> {
     /// cluster.
     seat: u32,
     blocks_per_cluster: u32,
-    /// Operations under way in the other clusters.
-    elsewhere: Vec<Operations>,
-    /// Bytes of shared memory of a block.
-    shared_bytes: u64,
+    /// The parts of a block's shared memory.
+    shared: SharedParts,
     /// Which bytes of each existing block's shared memory were written.
     shared_written: Vec<Written>,
     /// The mbarriers that are initialised: the block, and the address in it.
@@ -46,7 +44,7 @@ pub(crate) struct Checker<'l> {
     /// Writes that some readers may not see.
     read_only: ReadOnly,
     proxies: Proxies,
-    /// Operations under way in the running cluster.
+    /// Operations under way in all clusters that exist at once.
     pending: Operations,
 }
 
@@ -57,7 +55,7 @@ impl<'l> Checker<'l> {
         memory: &'l Memory,
         code: &Code,
         ((clusters, blocks_per_cluster), threads): ((u32, u32), u32),
-        shared_bytes: u32,
+        shared: SharedParts,
     ) -> Self {
         let blocks = clusters * blocks_per_cluster;
         let proxies = if checks.race { Proxies::new(code) } else { Proxies::default() };
@@ -68,9 +66,8 @@ impl<'l> Checker<'l> {
             block: 0,
             seat: 0,
             blocks_per_cluster,
-            elsewhere: (0..clusters).map(|_| Default::default()).collect(),
-            shared_bytes: shared_bytes.into(),
-            shared_written: (0..blocks).map(|_| Written::new(shared_bytes.into())).collect(),
+            shared,
+            shared_written: (0..blocks).map(|_| Written::new(shared.bytes.into())).collect(),
             mbarriers: HashSet::new(),
             races: checks.race.then(|| {
                 let mut races = Races::new((blocks, threads), narrowest(code), proxies.are_one());
@@ -103,16 +100,9 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// A cluster's turn starts. Copies of the others continue meanwhile.
+    /// A cluster's turn starts.
     pub fn take_seat(&mut self, seat: u32) {
-        if seat == self.seat {
-            return;
-        }
-        for seat in [std::mem::replace(&mut self.seat, seat), seat] {
-            if let Some(pending) = self.elsewhere.get_mut(seat as usize) {
-                std::mem::swap(&mut self.pending, pending);
-            }
-        }
+        self.seat = seat;
     }
 
     /// The enabled checks.
@@ -143,11 +133,11 @@ impl<'l> Checker<'l> {
         self.findings.add(kind, party, None);
     }
 
-    /// Adds a finding about two places in the program, the second executed earlier by the same
-    /// thread.
-    pub fn report_both(&mut self, kind: FindingKind, place: u32, before: u32, warp: u32, lane: u32) {
-        let party = |place| Party { place, block: self.block, thread: warp * 32 + lane, action: None };
-        self.findings.add(kind, party(place), Some(party(before)));
+    /// Adds a finding about two places in the program, each with the thread of the block that
+    /// executed it; the second did so earlier.
+    pub fn report_both(&mut self, kind: FindingKind, now: (u32, u32), before: (u32, u32)) {
+        let party = |(place, thread)| Party { place, block: self.block, thread, action: None };
+        self.findings.add(kind, party(now), Some(party(before)));
     }
 
     /// An access that is about to be made, with this shape and lowest address. Returns whether it
@@ -178,7 +168,8 @@ impl<'l> Checker<'l> {
     #[inline(always)]
     fn shared_of(&self, address: u64) -> Target {
         let base = rank_of(address) * BLOCK_WINDOW_BYTES;
-        Target { allocation: None, span: AllocationSpan { address: base, bytes: self.shared_bytes }, base }
+        let (start, bytes) = self.shared.at(address - base);
+        Target { allocation: None, span: AllocationSpan { address: base + start, bytes }, base }
     }
 
     /// The target that contains an address of shared or device memory.
@@ -262,11 +253,11 @@ impl<'l> Checker<'l> {
             let reported = raced;
             races.access(&reached, &mut |races, conflict| {
                 raced |= 1 << conflict.lane;
-                if reported >> conflict.lane & 1 == 0 {
+                if reported >> conflict.lane & 1 == 0 && !target.is_reserved() {
                     report_race(findings, races, copies, &access(), &conflict);
                 }
             });
-            self.pending.report(findings, access, lanes.mask & !raced);
+            self.pending.report(findings, access, lanes.mask & !raced, races.first_shared);
         }
     }
 
@@ -318,6 +309,8 @@ impl<'l> Checker<'l> {
     fn written(&self, target: &Target) -> Option<&Written> {
         match target.allocation {
             Some(index) => self.memory.written(index),
+            // The system's part begins as zeros.
+            None if target.is_reserved() => None,
             None => {
                 let first = u64::from(self.seat * self.blocks_per_cluster);
                 self.shared_written.get((first + rank_of(target.base)) as usize)
@@ -397,10 +390,39 @@ impl<'l> Checker<'l> {
         self.races.is_some().then_some(&mut self.pending.underway)
     }
 
-    /// Starts tracking a copy whose accesses have been reported. Returns its number, or 0 if it is
-    /// not tracked.
-    pub fn begin_copy(&mut self, copy: TrackedCopy) -> u32 {
-        if self.races.is_some() { self.pending.copies.begin(copy) } else { 0 }
+    /// Starts tracking a bulk copy whose accesses have been reported, at addresses of the cluster.
+    /// Returns its number, or 0 if it is not tracked.
+    pub fn begin_operation(&mut self, operation: impl FnOnce() -> Operation) -> u32 {
+        let Some(races) = &self.races else { return 0 };
+        let mut operation = operation();
+        for run in operation.reads.iter_mut().chain(&mut operation.writes).filter(|run| run.shared) {
+            run.start += races.first_shared;
+        }
+        self.pending.underway.begin(operation)
+    }
+
+    /// A warp of the running block begins its part of a product, which reads these pieces of shared
+    /// memory, of 16 bytes each, at addresses of the cluster.
+    pub fn begin_product(&mut self, place: u32, warp: u32, mut pieces: Vec<u64>) {
+        let Some(races) = &self.races else { return };
+        pieces.iter_mut().for_each(|piece| *piece += races.first_shared);
+        self.pending.underway.begin_product(place, self.block, warp, pieces);
+    }
+
+    /// A thread of the running block has waited for its copy to global memory.
+    pub fn end_awaited(&mut self, number: u32) {
+        if let Some(races) = &mut self.races {
+            self.pending.underway.end_awaited(number, races, self.memory);
+        }
+    }
+
+    /// Starts tracking a copy whose accesses have been reported, to addresses of the cluster.
+    /// Returns its number, or 0 if it is not tracked.
+    pub fn begin_copy(&mut self, mut copy: TrackedCopy) -> u32 {
+        let Some(races) = &self.races else { return 0 };
+        copy.block = self.block;
+        copy.to.iter_mut().for_each(|to| *to = to.wrapping_add(races.first_shared));
+        self.pending.copies.begin(copy)
     }
 
     /// From now on, threads other than those that began a copy wait for it.

@@ -9,7 +9,8 @@ pub struct Checks {
     /// Accesses out of bounds, misaligned or to freed memory, and writes to read-only memory.
     /// Without this check, they are traps.
     pub memory: bool,
-    /// Reads of uninitialised memory, and uses of uninitialised registers.
+    /// Reads of uninitialised memory, and uses of uninitialised registers, or of values from lanes
+    /// that do not take part in a shuffle.
     pub init: bool,
     /// Accesses of several threads, at least one of them a write, that nothing orders.
     pub race: bool,
@@ -19,8 +20,9 @@ pub struct Checks {
     /// Operands for which the PTX manual leaves an instruction's result undefined.
     pub undefined: bool,
     /// What runs on a GPU but is often a mistake: barriers that proceed without threads that have
-    /// exited, volatile accesses instead of a barrier, several volatile writes to one location, and
-    /// accumulators of `wgmma` unpacked before the wait. `all` does not include it.
+    /// exited, or that different instructions complete; volatile accesses instead of a barrier,
+    /// several volatile writes to one location, and accumulators of `wgmma` unpacked before the
+    /// wait. `all` does not include it.
     pub strict: bool,
 }
 

@@ -19,7 +19,8 @@ pub struct Finding {
     pub module: String,
     /// Where it was detected.
     pub first: Site,
-    /// The other party: the earlier access of a race, or the copy that an access did not wait for.
+    /// The other party: the earlier access of a race, the copy that an access did not wait for, or
+    /// the other instruction at a barrier.
     pub second: Option<Site>,
     /// How often it occurred.
     pub count: u64,
@@ -152,7 +153,13 @@ pub enum FindingKind {
         /// Whether the barrier is for whole warps, and other threads of the warp have arrived.
         in_warp: bool,
     },
-    /// A `.sync` instruction whose mask names lanes that have exited.
+    /// A barrier for all threads of the block that different instructions complete.
+    DifferentBarriers {
+        /// The barrier.
+        barrier: u32,
+    },
+    /// A `.sync` instruction that all lanes of its mask must execute (`elect`), and whose mask names
+    /// lanes that have exited.
     ExitedLanes {
         /// The lanes that the mask names.
         members: u32,
@@ -181,11 +188,12 @@ pub enum FindingKind {
         /// The lanes that each names.
         members: [u32; 2],
     },
-    /// A shuffle that reads from a lane that does not take part.
+    /// A value shuffled from a lane that does not take part, which is undefined, is used where it
+    /// matters.
     InactiveSource {
-        /// The lane that reads.
+        /// The lane that uses it.
         lane: u32,
-        /// The lane that it reads from.
+        /// The lane that it comes from.
         source: u32,
     },
     /// An integer division by zero, or its remainder.
@@ -236,7 +244,7 @@ impl FindingKind {
     pub fn check(&self) -> &'static str {
         match self {
             Self::Access { .. } | Self::Free { .. } | Self::Leak { .. } => Checks::NAMES[0],
-            Self::Unwritten { .. } | Self::UnwrittenRegister { .. } => Checks::NAMES[1],
+            Self::Unwritten { .. } | Self::UnwrittenRegister { .. } | Self::InactiveSource { .. } => Checks::NAMES[1],
             Self::Race { .. }
             | Self::PendingCopy(_)
             | Self::PendingProduct(_)
@@ -247,11 +255,11 @@ impl FindingKind {
             | Self::PendingRegister { .. }
             | Self::MissingProductFence { .. } => Checks::NAMES[2],
             Self::BarrierLeft { .. }
+            | Self::DifferentBarriers { .. }
             | Self::ExitedLanes { .. }
             | Self::AbsentLanes { .. }
             | Self::NotMember { .. }
-            | Self::DifferentMasks { .. }
-            | Self::InactiveSource { .. } => Checks::NAMES[3],
+            | Self::DifferentMasks { .. } => Checks::NAMES[3],
             Self::DivisionByZero
             | Self::UnsetCarry
             | Self::OperandBeyondLimit { .. }
@@ -283,6 +291,7 @@ impl FindingKind {
             Self::PendingRegister { .. } => "pending_register",
             Self::MissingProductFence { .. } => "missing_product_fence",
             Self::BarrierLeft { .. } => "barrier_left",
+            Self::DifferentBarriers { .. } => "different_barriers",
             Self::ExitedLanes { .. } => "exited_lanes",
             Self::AbsentLanes { .. } => "absent_lanes",
             Self::NotMember { .. } => "not_member",

@@ -141,6 +141,10 @@ impl fmt::Display for FindingKind {
                     false => write!(formatter, "barrier {barrier} goes on without thread {thread}, which has exited"),
                 }
             }
+            Self::DifferentBarriers { barrier } => write!(
+                formatter,
+                "barrier {barrier} is completed by different instructions: the whole block should reach the same one"
+            ),
             Self::ExitedLanes { members, exited } => {
                 let verb = if exited.count_ones() == 1 { "has" } else { "have" };
                 write!(formatter, "the mask {members:#010x} names {}, which {verb} exited", Lanes(*exited))
@@ -153,7 +157,10 @@ impl fmt::Display for FindingKind {
                 write!(formatter, "the mask {members:#010x} leaves out lane {lane}, which executes the instruction")
             }
             Self::InactiveSource { lane, source } => {
-                write!(formatter, "lanes read from others that do not take part: lane {lane} from lane {source}")
+                write!(
+                    formatter,
+                    "an undefined value is used: lane {lane} got it from lane {source}, which does not take part in the shuffle"
+                )
             }
             Self::DifferentMasks { lanes: [a, b], members: [of_a, of_b] } => write!(
                 formatter,

@@ -10,10 +10,10 @@ use crate::sanitizer::findings::{Findings, Party};
 use crate::sanitizer::touch::{Accessed, Intent, Touch};
 use crate::site::AccessAction;
 
-/// The operations of a cluster that are under way.
+/// The operations that are under way.
 #[derive(Default)]
 pub(super) struct Operations {
-    /// Copies that its blocks have begun.
+    /// Copies of lanes.
     pub copies: Copies,
     /// Bulk copies and products.
     pub underway: Underway,
@@ -25,43 +25,50 @@ impl Operations {
         self.underway.clear();
     }
 
-    /// Reports lanes of `mask` whose access conflicts with an operation under way.
+    /// Reports lanes of `mask` whose access conflicts with an operation under way. `first_shared`:
+    /// where the shared memory of the running cluster begins among those of all blocks.
     #[inline(always)]
-    pub fn report<'a>(&self, findings: &mut Findings, access: impl Fn() -> Accessed<'a>, mask: u32) {
+    pub fn report<'a>(&self, findings: &mut Findings, access: impl Fn() -> Accessed<'a>, mask: u32, first_shared: u64) {
+        let base = |access: &Accessed| if access.target.allocation.is_none() { first_shared } else { 0 };
         if self.copies.any() {
-            self.report_copies(findings, &access(), mask);
+            let access = access();
+            self.report_copies(findings, &access, mask, base(&access));
         }
-        if self.underway.any() {
-            self.report_underway(findings, &access(), mask);
+        if self.underway.any(false) {
+            let access = access();
+            if self.underway.any(access.target.allocation.is_none()) {
+                self.report_underway(findings, &access, mask, base(&access));
+            }
         }
     }
 
     /// Reports lanes whose access conflicts with a `cp.async` under way.
     #[cold]
     #[inline(never)]
-    fn report_copies(&self, findings: &mut Findings, access: &Accessed, mask: u32) {
+    fn report_copies(&self, findings: &mut Findings, access: &Accessed, mask: u32, base: u64) {
         let &Accessed { block, touch, lanes, target } = access;
         let Touch { intent, space, warp, .. } = *touch;
         let &Intent { action, place, width, .. } = intent;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
             let accessed = target.address(lanes, lane);
             let old = || (touch.old)(accessed);
-            let (overlap, does) = match (space, action) {
-                (Space::Shared, _) => (self.copies.writing(accessed, width), AccessAction::Write),
-                (_, AccessAction::Read) => (None, AccessAction::Read),
+            let is_shared = target.allocation.is_none();
+            let (overlap, does) = match action {
+                _ if is_shared => (self.copies.writing(accessed + base, width), AccessAction::Write),
+                AccessAction::Read => (None, AccessAction::Read),
                 _ => (self.copies.reading(accessed, width), AccessAction::Read),
             };
             let Some(Overlap { copy, lane: copied_by, address }) = overlap else { continue };
             // A write that does not change the value, or writes what the copy will write, is
             // harmless.
-            let then = if space == Space::Shared { self.copies.value_then(accessed, width, old()) } else { old() };
+            let then = if is_shared { self.copies.value_then(accessed + base, width, old()) } else { old() };
             if action == AccessAction::Write && (touch.new)(lane) == then {
                 continue;
             }
-            let party = |place, warp, lane, action| Party { place, block, thread: warp * 32 + lane, action };
-            let first = party(place, warp, lane as u32, Some(action));
-            let second = party(copy.place, copy.warp, copied_by as u32, Some(does));
-            let actions = [action, does];
+            let party = |place, block, warp, lane, action| Party { place, block, thread: warp * 32 + lane, action };
+            let first = party(place, block, warp, lane as u32, Some(action));
+            let second = party(copy.place, copy.block, copy.warp, copied_by as u32, Some(does));
+            let (address, actions) = (address - base, [action, does]);
             let kind = FindingKind::PendingCopy(Conflict { space, address, width, actions, allocation: target.span });
             findings.add(kind, first, Some(second));
         }
@@ -70,17 +77,19 @@ impl Operations {
     /// Reports lanes whose access conflicts with a bulk copy or product under way.
     #[cold]
     #[inline(never)]
-    fn report_underway(&self, findings: &mut Findings, access: &Accessed, mask: u32) {
+    fn report_underway(&self, findings: &mut Findings, access: &Accessed, mask: u32, base: u64) {
         let &Accessed { block, touch, lanes, target } = access;
         let Touch { intent, space, warp, .. } = *touch;
         let &Intent { action, place, width, .. } = intent;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
             let accessed = target.address(lanes, lane);
-            let run = Run { shared: target.allocation.is_none(), start: accessed, bytes: width.into() };
+            let run = Run { shared: target.allocation.is_none(), start: accessed + base, bytes: width.into() };
             let Some(Ahead { operation, does, address }) = self.underway.ahead_of(action, run) else { continue };
-            // A write that does not change the value does not change what is read.
+            let address = address - base;
+            // A write that does not change the value does not change what is read, or written.
             let changes = || (touch.new)(lane) != (touch.old)(accessed);
-            if does == AccessAction::Read && action == AccessAction::Write && !changes() {
+            let is_harmless = does == AccessAction::Read || operation.left;
+            if is_harmless && action == AccessAction::Write && !changes() {
                 continue;
             }
             let thread = warp * 32 + lane as u32;

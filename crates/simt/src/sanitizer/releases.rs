@@ -70,6 +70,8 @@ pub(super) struct Releases {
     fenced: ByPurpose<Vec<Times>>,
     /// What counts as fenced for all threads after a barrier.
     met: ByPurpose<Times>,
+    /// For each warp, the lanes that may have acquired what not all its lanes have.
+    apart: Vec<u32>,
     /// Threads of a block.
     threads_of_block: u32,
     /// Whether there was any fence in this block, or any acquisition.
@@ -92,6 +94,8 @@ impl Releases {
         self.heard.clear();
         self.heard.resize(threads, None);
         self.given.clone_from(&self.heard);
+        self.apart.clear();
+        self.apart.resize(threads.div_ceil(32), 0);
         (self.fences, self.acquisitions) = (false, false);
         let (history, present, start) = (&mut self.history, &self.present, self.start);
         self.published.retain(|(allocation, _), found| {
@@ -218,6 +222,7 @@ impl Releases {
             return;
         }
         (self.heard[thread as usize], self.given[thread as usize]) = (Some(found), None);
+        self.apart[thread as usize / 32] |= 1 << (thread % 32);
         let acquired = &mut self.acquired[thread as usize];
         let list = match found {
             Found::Present { at, .. } => {
@@ -246,9 +251,38 @@ impl Releases {
         }
     }
 
+    /// The lanes of a warp that may have acquired what not all its lanes have.
+    #[inline(always)]
+    pub fn apart(&self, warp: u32) -> u32 {
+        self.apart.get(warp as usize).copied().unwrap_or(0)
+    }
+
+    /// Lanes of a warp take over what one of them, `from`, has acquired from other warps.
+    pub fn take_over(&mut self, clocks: &mut Clocks, warp: u32, from: u32, to: u32) {
+        let thread = |lane: u32| warp * 32 + lane;
+        let mut row = clocks.row(thread(from));
+        // Not what the lanes of the warp themselves did.
+        for lane in 0..32 {
+            if let Some(own) = row.get_mut(clocks.column(thread(lane))) {
+                *own = 0;
+            }
+        }
+        let acquired = self.acquired[thread(from) as usize].clone();
+        for lane in (0..32).filter(|lane| to >> lane & 1 == 1) {
+            let thread = thread(lane) as usize;
+            clocks.learn(thread as u32, &row);
+            self.acquired[thread] = with(&self.acquired[thread], &acquired);
+            self.given[thread] = None;
+        }
+        let exists = u32::MAX >> (32 - (self.acquired.len() as u32 - warp * 32).min(32));
+        let apart = &mut self.apart[warp as usize];
+        *apart = if to | 1 << from == exists { *apart & !(1 << from) } else { *apart | to };
+    }
+
     /// All threads have met at a barrier.
     pub fn meet_all(&mut self) {
         self.given.fill(None);
+        self.apart.fill(0);
         if self.fences {
             for (met, fenced) in self.met.iter_mut().zip(&mut self.fenced) {
                 let mut all = met.as_deref().map(<[u32]>::to_vec);
@@ -275,6 +309,12 @@ impl Releases {
             let parties = parties.iter().filter(move |party| party.waits || !waiting);
             parties.flat_map(Meeting::threads).map(|(thread, _)| thread as usize)
         };
+        for party in parties.iter().filter(|party| party.waits) {
+            let exists = u32::MAX >> (32 - (self.acquired.len() as u32 - party.warp * 32).min(32));
+            if party.mask & exists == exists {
+                self.apart[party.warp as usize] = 0;
+            }
+        }
         let all = self.union(threads(false));
         threads(true).for_each(|thread| {
             self.acquired[thread] = all.clone();

@@ -81,6 +81,13 @@ impl Target {
         Self { allocation: Some(index), span, base }
     }
 
+    /// Whether it is shared memory that the system reserves. Only NVIDIA's code may access it, so
+    /// nobody could mend a race there.
+    #[inline(always)]
+    pub fn is_reserved(&self) -> bool {
+        self.allocation.is_none() && self.span.address != self.base
+    }
+
     /// The offset of an address.
     #[inline(always)]
     pub fn offset(&self, address: u64) -> u64 {

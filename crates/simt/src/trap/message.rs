@@ -98,6 +98,11 @@ impl fmt::Display for TrapKind {
                     more => write!(formatter, "; {more} blocks have not begun"),
                 }
             }
+            TrapKind::EndlessLoop => write!(
+                formatter,
+                "a loop that never ends: it reads no memory and changes no register. If it waits for a variable, the compiler has \
+                 moved the load out of the loop; a volatile or atomic load stays in it"
+            ),
             TrapKind::Assertion { message, file, line, function } => {
                 write!(formatter, "assertion `{message}` failed at {file}:{line} in `{function}`")
             }

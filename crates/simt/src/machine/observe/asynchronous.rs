@@ -48,7 +48,7 @@ pub(in crate::machine) fn copies_end(worker: &mut Worker, copies: &[(u32, u32)])
 /// Starts tracking an asynchronous operation whose accesses have been reported. Returns its number,
 /// 0 if it is not tracked.
 pub(in crate::machine) fn begins(worker: &mut Worker, operation: impl FnOnce() -> Operation) -> u32 {
-    underway(worker).map_or(0, |underway| underway.begin(operation()))
+    worker.checker.as_mut().map_or(0, |checker| checker.begin_operation(operation))
 }
 
 /// An asynchronous operation has read its source.
@@ -65,12 +65,25 @@ pub(in crate::machine) fn ends(worker: &mut Worker, number: u32) {
     }
 }
 
+/// The thread that began a copy to global memory has waited for it.
+pub(in crate::machine) fn awaited(worker: &mut Worker, number: u32) {
+    if let Some(checker) = &mut worker.checker {
+        checker.end_awaited(number);
+    }
+}
+
+/// A block ends that has not waited for a copy to global memory.
+pub(in crate::machine) fn left(worker: &mut Worker, number: u32) {
+    if let Some(underway) = underway(worker) {
+        underway.leave(number);
+    }
+}
+
 /// A warp has begun its part of a product, which reads these pieces of shared memory, of 16 bytes
 /// each.
 pub(in crate::machine) fn product_begins(worker: &mut Worker, warp: &Warp, counter: u32, pieces: Vec<u64>) {
-    let block = worker.block.number;
-    if let Some(underway) = underway(worker) {
-        underway.begin_product(counter, block, warp.index, pieces);
+    if let Some(checker) = &mut worker.checker {
+        checker.begin_product(counter, warp.index, pieces);
     }
     if let Some(races) = worker.races() {
         races.multiply(warp.index);

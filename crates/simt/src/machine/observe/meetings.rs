@@ -6,7 +6,7 @@ use crate::lanes::{Row, lanes};
 use crate::machine::state::{Split, Wait, Warp, Worker};
 use crate::machine::{across, inspect};
 use crate::program::CLUSTER_BARRIER;
-use crate::program::{Action, Fence};
+use crate::program::{Action, Fence, Instruction};
 
 /// Some lanes execute a fence.
 pub(in crate::machine) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, fence: &Fence) {
@@ -77,15 +77,17 @@ pub(in crate::machine) fn lanes_named(
             report(FindingKind::DifferentMasks { lanes, members: [named, members[other]] }, lane);
         }
     }
-    let waits_only = matches!(
-        code.instructions.get(split.pc as usize).map(|instruction| &instruction.action),
-        Some(Action::WarpBarrier { .. })
-    );
     let first = mask.trailing_zeros() as usize & 31;
     let exited = members[first] & warp.exists & !warp.alive;
-    if exited != 0 && !waits_only {
+    if exited != 0 && code.instructions.get(split.pc as usize).is_some_and(needs_all) {
         report(FindingKind::ExitedLanes { members: members[first], exited }, first);
     }
+}
+
+/// Whether all lanes of the mask must execute a `.sync` instruction. All but `elect` are defined for
+/// the "non-exited threads" in the mask (PTX ISA, "vote.sync", "shfl.sync" and others).
+fn needs_all(instruction: &Instruction) -> bool {
+    matches!(instruction.action, Action::Elect { .. })
 }
 
 /// Lanes wait at a `.sync` instruction for lanes on another path, which wait for them in turn.
@@ -96,7 +98,7 @@ pub(in crate::machine) fn lanes_absent(worker: &mut Worker, warp: &Warp, split: 
     // Lanes with nothing left to execute count as exited.
     let kind = if absent & !warp.waits_at_joins(|pc| code.ends_at(pc)) != 0 {
         FindingKind::AbsentLanes { members, absent }
-    } else if matches!(instruction.action, Action::WarpBarrier { .. }) {
+    } else if !needs_all(instruction) {
         return;
     } else {
         FindingKind::ExitedLanes { members, exited: members & warp.exists & !warp.alive | absent }
@@ -107,36 +109,27 @@ pub(in crate::machine) fn lanes_absent(worker: &mut Worker, warp: &Warp, split: 
 /// Lanes are about to execute a `.sync` instruction together.
 pub(in crate::machine) fn lanes_met(worker: &mut Worker, warp: &mut Warp, split: &Split, mask: u32) {
     let Some(checker) = &mut worker.checker else { return };
-    let Some(instruction) = worker.launched.code.instructions.get(split.pc as usize) else { return };
+    let code = worker.launched.code;
+    let Some(instruction) = code.instructions.get(split.pc as usize) else { return };
     match &instruction.action {
         Action::WarpBarrier { .. } => {
             if let Some(races) = checker.races() {
                 races.meet_lanes(warp.index, mask);
             }
         }
-        Action::Shuffle(shuffle) if checker.checks().sync || worker.inspects => {
-            warp.enter(split);
-            let sources = across::shuffle_sources(&warp.registers, shuffle);
-            if worker.inspects {
-                inspect::exchange(worker.launched.code, warp, split, &sources, mask);
-            }
-            if !checker.checks().sync {
+        Action::Shuffle(shuffle) => {
+            let follows = worker.inspects && checker.checks().init;
+            let races = checker.races().filter(|races| races.has_apart(warp.index));
+            if !follows && races.is_none() {
                 return;
             }
-            for lane in lanes(mask) {
-                // Lanes that have exited have been reported: see `lanes_named`.
-                let Some(source) = sources[lane].filter(|source| (mask | warp.exists & !warp.alive) >> source & 1 == 0)
-                else {
-                    continue;
-                };
-                let lane = lane as u32;
-                checker.report(
-                    FindingKind::InactiveSource { lane, source },
-                    instruction.counter,
-                    warp.index,
-                    lane,
-                    None,
-                );
+            warp.enter(split);
+            let sources = across::shuffle_sources(&warp.registers, shuffle);
+            if let Some(races) = races {
+                races.shuffle(warp.index, mask, |lane| sources[lane]);
+            }
+            if follows {
+                inspect::exchange(code, warp, split, &sources, mask);
             }
         }
         _ => {}

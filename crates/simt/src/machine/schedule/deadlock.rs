@@ -1,4 +1,5 @@
-//! Deadlocks: finds who waits for whom, for the trap that stops the launch.
+//! Deadlocks: finds who waits for whom, for the trap that stops the launch. If any lanes are in a
+//! loop that never ends, that is why.
 
 use crate::lanes::lanes;
 use crate::machine::asynchronous;
@@ -9,6 +10,14 @@ use crate::trap::{Absence, TrapKind};
 /// Finds a block that waits for something other than the cluster's barrier, to report a deadlock.
 /// (The cluster's barrier is complete when all threads wait there.)
 pub(crate) fn report<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> Stop {
+    for (rank, warps) in worker.by_block(warps) {
+        let mut waits = warps.iter().flat_map(|warp| warp.waiting.iter().map(move |entry| (warp, entry)));
+        if let Some((warp, (split, _))) = waits.find(|(_, (_, wait))| matches!(wait, Wait::Forever)) {
+            worker.select(rank);
+            let fault = Fault { kind: TrapKind::EndlessLoop, lane: split.mask.trailing_zeros(), pc: split.pc };
+            return worker.stop(fault, warp);
+        }
+    }
     for (rank, warps) in worker.by_block(warps) {
         let mut waits = warps.iter().flat_map(|warp| &warp.waiting);
         if waits.any(|(_, wait)| !matches!(wait, Wait::Barrier(CLUSTER))) {
@@ -23,7 +32,7 @@ pub(crate) fn report<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> Sto
 fn in_block<'l>(worker: &Worker<'l>, warps: &[Warp<'l>]) -> Stop {
     let waiting = || warps.iter().flat_map(|warp| warp.waiting.iter().map(move |entry| (warp, entry)));
     let at_barrier = waiting().find_map(|(warp, (split, wait))| match wait {
-        Wait::Barrier(CLUSTER) | Wait::Lanes { .. } | Wait::Asynchronous => None,
+        Wait::Barrier(CLUSTER) | Wait::Lanes { .. } | Wait::Asynchronous | Wait::Forever => None,
         Wait::Barrier(barrier) => Some((warp, split, *barrier)),
     });
     if let Some(stop) = asynchronous::turns::deadlock(worker, warps) {
@@ -44,7 +53,7 @@ fn in_block<'l>(worker: &Worker<'l>, warps: &[Warp<'l>]) -> Stop {
     }
     let in_warp = waiting().find_map(|(warp, (split, wait))| match wait {
         Wait::Lanes { members } => Some((warp, split, *members)),
-        Wait::Barrier(_) | Wait::Asynchronous => None,
+        Wait::Barrier(_) | Wait::Asynchronous | Wait::Forever => None,
     });
     match in_warp {
         Some((warp, split, members)) => {

@@ -8,10 +8,12 @@
 //!   whose time is predicted.
 //! - `drawn`: blocks and warps in an order that is drawn from a seed.
 //! - `turns`: the warps of a cluster, until all have exited; `deadlock`: why none can proceed.
-//! - `patience`: lanes that wait to reconverge with lanes that wait for them.
+//! - `patience`: lanes that wait to reconverge with lanes that wait for them; `endless`: loops that
+//!   never end.
 
 mod deadlock;
 mod drawn;
+mod endless;
 pub(crate) mod one_thread;
 pub(crate) mod patience;
 pub(crate) mod resident;

@@ -10,11 +10,11 @@
 
 use crate::FindingKind;
 use crate::lanes::lanes;
-use crate::machine::schedule::{deadlock, patience};
+use crate::machine::schedule::{deadlock, endless, patience};
 use crate::machine::state::copies::Copies;
 use crate::machine::state::{Fault, Split, Stage, Stop, Wait, Warp, Worker};
 use crate::machine::{asynchronous, barriers, meeting, observe, step, written};
-use crate::program::{Action, Code, NUMBERED_BARRIERS};
+use crate::program::{Action, Barrier, Code, NUMBERED_BARRIERS};
 use crate::trap::TrapKind;
 
 /// Instructions in one turn of a warp.
@@ -46,7 +46,7 @@ pub fn begin<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], cluster: u64) 
     for (number, block) in (first..).zip(worker.block.all_mut()) {
         block.number = number;
         block.position = launched.block_position(number);
-        block.shared.reset(launched.shared_bytes);
+        block.shared.reset(launched.shared);
         if let Some(draws) = &mut worker.draws {
             block.shared.fill(|| draws.word());
         }
@@ -137,6 +137,7 @@ fn turn_of_one<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], index: usize
     let warp = &mut warps[index];
     if warp.executed >= warp.look_at {
         patience::look(worker.launched.code, warp);
+        endless::look(worker.launched.code, warp);
     }
     for barrier in worker.block.barriers.take_complete() {
         if let Some(races) = worker.races() {
@@ -232,8 +233,11 @@ fn check<'l>(worker: &mut Worker<'l>, warp: &Warp) -> Result<(), Stop> {
 
 /// Resumes the splits that waited at a barrier, now that it is complete.
 fn release<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], barrier: u32) {
-    if worker.block.barriers.has_exits() {
-        report_of_exits(worker, warps, barrier);
+    if worker.checker.as_ref().is_some_and(|checker| checker.checks().strict) {
+        report_of_places(worker, warps, barrier);
+        if worker.block.barriers.has_exits() {
+            report_of_exits(worker, warps, barrier);
+        }
     }
     let outcome = worker.block.barriers.outcome(barrier);
     for warp in warps {
@@ -257,7 +261,7 @@ fn release<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>], barrier: u32) {
 #[cold]
 fn report_of_exits<'l>(worker: &mut Worker<'l>, warps: &[Warp<'l>], barrier: u32) {
     let code = worker.launched.code;
-    let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().strict) else { return };
+    let Some(checker) = &mut worker.checker else { return };
     let waits = |warp: &Warp| {
         let mut waiting = warp.waiting.iter();
         waiting.find(|(_, wait)| matches!(wait, Wait::Barrier(number) if *number == barrier)).map(|&(split, _)| split)
@@ -270,6 +274,29 @@ fn report_of_exits<'l>(worker: &mut Worker<'l>, warps: &[Warp<'l>], barrier: u32
     {
         let kind = FindingKind::BarrierLeft { barrier, thread, in_warp: false };
         checker.report(kind, instruction.counter, warp.index, split.mask.trailing_zeros() & 31, None);
+    }
+}
+
+/// Reports, under `strict`, a barrier for all threads of the block that they reach at different
+/// instructions. (With a count of threads, that is how producers and consumers meet; without
+/// `.aligned`, it is what the barrier is for. If only some reduce, `undefined` reports that.)
+#[cold]
+fn report_of_places<'l>(worker: &mut Worker<'l>, warps: &[Warp<'l>], barrier: u32) {
+    let (code, Some(checker)) = (worker.launched.code, &mut worker.checker) else { return };
+    let is_here = |(_, wait): &&(Split, Wait)| matches!(wait, Wait::Barrier(number) if *number == barrier);
+    let mut waiting =
+        warps.iter().flat_map(|warp| warp.waiting.iter().filter(is_here).map(move |(split, _)| (warp, split)));
+    let Some((first, place)) = waiting.next() else { return };
+    let Some((other, elsewhere)) = waiting.find(|(_, split)| split.pc != place.pc) else { return };
+    let instruction = |split: &Split| code.instructions.get(split.pc as usize);
+    let (Some(one), Some(another)) = (instruction(place), instruction(elsewhere)) else { return };
+    let (Action::Barrier(one_waits), Action::Barrier(other_waits)) = (&one.action, &another.action) else { return };
+    let is_for_all = |waited: &Barrier| waited.aligned && waited.threads.is_none();
+    let same_kind = one_waits.reduction.is_some() == other_waits.reduction.is_some();
+    if same_kind && is_for_all(one_waits) && is_for_all(other_waits) {
+        let thread = |warp: &Warp, split: &Split| warp.index * 32 + (split.mask.trailing_zeros() & 31);
+        let (now, before) = ((another.counter, thread(other, elsewhere)), (one.counter, thread(first, place)));
+        checker.report_both(FindingKind::DifferentBarriers { barrier }, now, before);
     }
 }
 

@@ -12,6 +12,7 @@ use super::warp::Warp;
 use crate::address::BLOCK_WINDOW_BYTES;
 use crate::lanes::{Constants, Row};
 use crate::launch::most_blocks;
+use crate::memory::{RESERVED_SHARED, SharedParts};
 use crate::output::{BlockOutput, LaunchOutput, Output};
 use crate::program::{Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
 use crate::report::Evenness;
@@ -22,6 +23,13 @@ use crate::{DrawnOrder, Launch, Memory, Trap, program};
 
 /// `%nsmid`, as on an H100 or H200. `%smid` is the block's index modulo this.
 const MULTIPROCESSORS: u32 = 132;
+
+/// The unit of `%total_smem_size`, as on an H100.
+const SHARED_UNIT: u32 = 128;
+
+/// The part of the shared memory that the system reserves which is in use, as on an H100 (CUDA 13):
+/// `%reserved_smem_offset_end`. `%reserved_smem_offset_0` and `_1` are its start there.
+const RESERVED_IN_USE: u32 = 288;
 
 /// A running launch.
 pub(crate) struct RunningLaunch<'l> {
@@ -40,7 +48,7 @@ pub(crate) struct RunningLaunch<'l> {
     explicit_cluster: bool,
     /// Threads of a block.
     pub threads: u32,
-    pub shared_bytes: u32,
+    pub shared: SharedParts,
     pub step_limit: u64,
     pub fault_limit: u64,
     /// Whether all blocks run at the same time.
@@ -99,7 +107,7 @@ impl<'l> RunningLaunch<'l> {
             blocks_per_cluster: cluster.map_or(1, |cluster| cluster.iter().product()),
             explicit_cluster: cluster.is_some(),
             threads: x * y * z,
-            shared_bytes: code.static_shared as u32 + launch.dynamic_shared,
+            shared: SharedParts::new(code.static_shared as u32 + launch.dynamic_shared, code.reads_reserved_shared()),
             step_limit: launch.step_limit,
             fault_limit: launch.fault_limit,
             cooperative: launch.cooperative,
@@ -163,15 +171,26 @@ impl<'l> RunningLaunch<'l> {
                     Special::IsExplicitCluster => self.explicit_cluster.into(),
                     Special::WarpCount => self.threads.div_ceil(32),
                     Special::MultiprocessorCount => self.multiprocessors,
-                    Special::TotalSharedSize | Special::AggregateSharedSize => self.shared_bytes,
+                    Special::TotalSharedSize => self.shared.bytes.next_multiple_of(SHARED_UNIT),
+                    Special::AggregateSharedSize => self.shared.bytes + RESERVED_SHARED,
+                    Special::ReservedSharedBegin | Special::ReservedShared0 | Special::ReservedShared1 => {
+                        self.reserved_shared(rank)
+                    }
+                    Special::ReservedSharedEnd => self.reserved_shared(rank) + RESERVED_IN_USE,
+                    Special::ReservedSharedSize => RESERVED_SHARED,
                     Special::Environment(WORKSPACE_HIGH) => (self.workspace >> 32) as u32,
                     Special::Environment(WORKSPACE_LOW) => self.workspace as u32,
-                    Special::DynamicSharedSize => self.shared_bytes - self.code.static_shared as u32,
+                    Special::DynamicSharedSize => self.shared.bytes - self.code.static_shared as u32,
                     _ => 0,
                 };
                 [same.into(); 32]
             }
         }
+    }
+
+    /// Where the shared memory of a block begins that the system reserves.
+    fn reserved_shared(&self, rank: u32) -> u32 {
+        self.shared.reserved.unwrap_or(0) + rank * BLOCK_WINDOW_BYTES as u32
     }
 
     pub fn blocks(&self) -> u64 {
@@ -219,7 +238,7 @@ impl<'l> RunningLaunch<'l> {
     /// A sanitizer for this many blocks at a time.
     pub fn checker(&self, blocks: u32) -> Checker<'l> {
         let clusters = (blocks / self.blocks_per_cluster, self.blocks_per_cluster);
-        Checker::new(self.checks, self.memory, self.code, (clusters, self.threads), self.shared_bytes)
+        Checker::new(self.checks, self.memory, self.code, (clusters, self.threads), self.shared)
     }
 
     /// How many blocks the sanitizer has to distinguish.
@@ -231,7 +250,7 @@ impl<'l> RunningLaunch<'l> {
     pub fn cluster_capacity(&self) -> u64 {
         match self.cooperative || self.checks.any() {
             true => 0,
-            false => most_blocks(self.threads, self.shared_bytes) / u64::from(self.blocks_per_cluster),
+            false => most_blocks(self.threads, self.shared.bytes) / u64::from(self.blocks_per_cluster),
         }
     }
 

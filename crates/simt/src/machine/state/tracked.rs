@@ -34,12 +34,13 @@ impl TrackedRegister {
 pub(crate) enum Origin {
     /// A register of the frame.
     Register(u32),
-    /// Memory that a load read: an index in [`UnwrittenLoads`](super::UnwrittenLoads).
+    /// Memory that a load read, or a lane that a shuffle read: an index in
+    /// [`UnwrittenLoads`](super::UnwrittenLoads).
     Load(u32),
 }
 
 /// The tracked registers of a function that begins. Nothing has written them, except those that
-/// matter only for what they load: they are written before they are read.
+/// matter only for what they load or get by a shuffle: they are written before they are read.
 pub(super) fn new_registers(code: &FunctionCode) -> impl Iterator<Item = TrackedRegister> {
     (0..).zip(&code.tracked_of_loaded).map(|(register, &of_loaded)| {
         let written = if of_loaded { u32::MAX } else { 0 };

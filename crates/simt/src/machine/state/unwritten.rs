@@ -1,9 +1,10 @@
-//! What is known of reads of uninitialised local memory, for the sanitizer. A warp owns this;
-//! [`written`](crate::machine::written) fills and reads it.
+//! What is known of reads of uninitialised local memory, and of shuffles from lanes that do not
+//! take part, for the sanitizer. A warp owns this; [`written`](crate::machine::written) and
+//! [`inspect`](crate::machine::inspect) fill and read it.
 
 use std::collections::HashMap;
 
-use crate::lanes::WideRow;
+use crate::lanes::{WideRow, lanes};
 
 /// A partly written value that a lane has read to store it elsewhere.
 pub(crate) struct Incomplete {
@@ -17,7 +18,7 @@ pub(crate) struct Incomplete {
     pub bytes: u16,
 }
 
-/// A warp's loads of uninitialised memory.
+/// A warp's loads of uninitialised memory, and its shuffles of undefined values.
 #[derive(Default)]
 pub(crate) struct UnwrittenLoads {
     /// One for each instruction.
@@ -30,13 +31,14 @@ pub(crate) struct UnwrittenLoads {
     pub stored: HashMap<(usize, u64), u32>,
 }
 
-/// A load of uninitialised memory.
+/// A load of uninitialised memory, or a shuffle from lanes that do not take part.
 pub(crate) struct UnwrittenLoad {
     pub place: u32,
-    pub width: u32,
-    /// The last address that each lane loaded from.
+    /// Bytes that each lane loads; `None` for a shuffle.
+    pub width: Option<u32>,
+    /// The last address that each lane loaded from; for a shuffle, the lane.
     pub addresses: Box<WideRow>,
-    /// The lanes that loaded, and those of them that were reported.
+    /// The lanes that got such a value, and those of them that were reported.
     pub lanes: u32,
     pub reported: u32,
 }
@@ -86,16 +88,34 @@ impl UnwrittenLoads {
         if let Some(&load) = self.stored.get(&(by.lane, by.address + u64::from(element * by.element))) {
             return load;
         }
-        let index = self.list.iter().position(|load| load.place == place).unwrap_or_else(|| {
+        let index = self.at(place, Some(width));
+        self.list[index].got(by.lane, by.address);
+        index as u32
+    }
+
+    /// The shuffle to blame for the values that some lanes get from lanes that do not take part.
+    pub fn shuffled(&mut self, place: u32, mask: u32, source: impl Fn(usize) -> u32) -> u32 {
+        let index = self.at(place, None);
+        lanes(mask).for_each(|lane| self.list[index].got(lane, source(lane).into()));
+        index as u32
+    }
+
+    /// The index of an instruction in the list, which it joins unless it is there.
+    fn at(&mut self, place: u32, width: Option<u32>) -> usize {
+        self.list.iter().position(|load| load.place == place).unwrap_or_else(|| {
             self.list.push(UnwrittenLoad { place, width, addresses: Box::new([0; 32]), lanes: 0, reported: 0 });
             self.list.len() - 1
-        });
-        let load = &mut self.list[index];
-        if load.addresses[by.lane] != by.address {
-            load.reported &= !(1 << by.lane);
+        })
+    }
+}
+
+impl UnwrittenLoad {
+    /// A lane has got an undefined value from this address.
+    fn got(&mut self, lane: usize, address: u64) {
+        if self.addresses[lane] != address {
+            self.reported &= !(1 << lane);
         }
-        load.lanes |= 1 << by.lane;
-        load.addresses[by.lane] = by.address;
-        index as u32
+        self.lanes |= 1 << lane;
+        self.addresses[lane] = address;
     }
 }

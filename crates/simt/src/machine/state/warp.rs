@@ -17,7 +17,7 @@ mod split;
 use std::collections::HashMap;
 
 pub(crate) use frame::Frame;
-use split::{ALONE, JOIN_PATIENCE, Join};
+use split::{ALONE, JOIN_PATIENCE, Join, LOOP_PATIENCE};
 pub(crate) use split::{Split, Wait};
 
 use super::local::LocalMemory;
@@ -68,6 +68,8 @@ pub(crate) struct Warp<'c> {
     pub accesses: u64,
     /// The value of `executed` at which to look for lanes that have waited too long.
     pub look_at: u64,
+    /// The value of `executed` from which to look for a loop that never ends.
+    pub look_for_loop_at: u64,
     /// Whether lanes have proceeded without reconverging.
     pub separated: bool,
 }
@@ -110,6 +112,7 @@ impl<'c> Warp<'c> {
             executed: 0,
             accesses: 0,
             look_at: JOIN_PATIENCE,
+            look_for_loop_at: LOOP_PATIENCE,
             separated: false,
         }
     }
@@ -147,6 +150,7 @@ impl<'c> Warp<'c> {
         self.executed = 0;
         self.accesses = 0;
         self.look_at = JOIN_PATIENCE;
+        self.look_for_loop_at = LOOP_PATIENCE;
         self.separated = false;
     }
 
@@ -188,7 +192,7 @@ impl<'c> Warp<'c> {
             Some(Wait::Barrier(number)) => Absence::AtBarrier(number),
             Some(Wait::Lanes { .. }) => Absence::InWarp,
             Some(Wait::Asynchronous) => Absence::AtPhase,
-            None => Absence::Diverged,
+            Some(Wait::Forever) | None => Absence::Diverged,
         }
     }
 

@@ -72,7 +72,7 @@ impl<'l> Worker<'l> {
         let warps = launched.threads.div_ceil(32);
         let block = |rank| Block {
             rank,
-            shared: SharedMemory::new(launched.shared_bytes, rank),
+            shared: SharedMemory::new(launched.shared, rank),
             barriers: Barriers::new(launched.threads),
             copies: (0..warps).map(|_| Copies::default()).collect(),
             ..Block::default()

@@ -30,8 +30,8 @@ pub(super) enum Provenance {
     ByChoice { chooser: Operand, yes: Option<usize>, no: Option<usize> },
     /// `and.pred` and `or.pred`.
     ByLogic { and: bool, operands: [Operand; 2] },
-    /// On this value in other lanes: `shfl`.
-    OtherLanes(usize),
+    /// On this value, if it is a register's, in other lanes: `shfl`.
+    OtherLanes(Option<usize>),
 }
 
 impl Provenance {
@@ -42,7 +42,7 @@ impl Provenance {
             Provenance::Of(sources) | Provenance::OfParts(sources) => sources.clone(),
             Provenance::ByChoice { chooser, yes, no } => [register(chooser), *yes, *no].into_iter().flatten().collect(),
             Provenance::ByLogic { operands, .. } => operands.iter().filter_map(register).collect(),
-            Provenance::OtherLanes(source) => vec![*source],
+            Provenance::OtherLanes(source) => source.iter().copied().collect(),
         }
     }
 
@@ -112,6 +112,8 @@ pub(super) struct Flows<'m> {
     pub words: Words,
     /// Whether loads from local memory are tracked: the kernel uses local memory.
     pub follows_local: bool,
+    /// Whether shuffles from lanes that do not take part are tracked.
+    pub follows_shuffles: bool,
 }
 
 impl Flows<'_> {
@@ -125,6 +127,14 @@ impl Flows<'_> {
         match &self.body[position].op {
             Op::Load { space, dsts, .. } if self.may_be_local(*space) => dsts,
             _ => &[],
+        }
+    }
+
+    /// The destination of a shuffle, which is undefined if the source lane does not take part.
+    pub fn shuffled(&self, position: usize) -> Option<usize> {
+        match &self.body[position].op {
+            Op::Shuffle { dst, .. } if self.follows_shuffles => Some(dst.as_ref()?.index()),
+            _ => None,
         }
     }
 
@@ -344,9 +354,9 @@ impl Flows<'_> {
                 let operands = [Some(lane), Some(clamp), members.as_ref()].into_iter().flatten();
                 let uses = operands.filter_map(register).map(|register| (register, RegisterUse::Operand));
                 let mut flow = with(uses.collect(), Provenance::Fresh);
-                if let (Some(to), Some(from)) = (dst, register(src)) {
+                if let Some(to) = dst {
                     let made = flow.makes.iter_mut().filter(|(written, _)| *written == to.index());
-                    made.for_each(|(_, made)| *made = Provenance::OtherLanes(from));
+                    made.for_each(|(_, made)| *made = Provenance::OtherLanes(register(src)));
                 }
                 flow
             }

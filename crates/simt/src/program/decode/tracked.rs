@@ -16,7 +16,8 @@ pub(super) struct Found<'f> {
     pub exposed: &'f [bool],
     /// Values that may be computed from unwritten registers.
     pub always: &'f [bool],
-    /// Values that may be computed from these, or from unwritten memory.
+    /// Values that may be computed from these, from unwritten memory, or from lanes that do not
+    /// take part in a shuffle.
     pub reached: &'f [bool],
 }
 
@@ -176,13 +177,10 @@ impl Flows<'_> {
                 Provenance::ByLogic { and, operands: [a, b] } => {
                     Some(Merge::Logic { and, operands: [operand(&a), operand(&b)] })
                 }
-                Provenance::OtherLanes(source) => match number(source) {
-                    Some(source) => {
-                        flow.exchanges = Some((to, source));
-                        continue;
-                    }
-                    None => None,
-                },
+                Provenance::OtherLanes(source) => {
+                    flow.exchanges = Some((to, source.and_then(number)));
+                    continue;
+                }
             };
             match merge {
                 Some(merge) => flow.moves.push(Move { to, merge }),

@@ -10,7 +10,7 @@
 //!
 //! A value that is composed of parts (`mov` of vectors, `bfi`, `prmt`, `and`, `or`, elements of a
 //! store) counts as written if one of its parts was: the rest is padding. A shuffle returns the
-//! source lane's value, written or not.
+//! source lane's value, written or not; from a lane that does not take part, an undefined value.
 //!
 //! Values are followed into called functions and back, word by word of arguments and results:
 //! passing an unwritten value is not a fault, using it in the function is. So all functions of a
@@ -57,7 +57,7 @@ impl<'m> Searched<'m> {
         };
         let (passed, returned) = (of(&function.parameters), of(&function.results));
         let (uses, rows) = (std::mem::take(&mut decoder.uses), decoder.rows.clone());
-        let flows = Flows { module, function, body, uses, rows, words, follows_local: false };
+        let flows = Flows { module, function, body, uses, rows, words, follows_local: false, follows_shuffles: false };
         let exposed = flows.exposed(ways);
         // A shuffle may read what another lane has not written. The frames of callees are not
         // examined here.
@@ -87,6 +87,7 @@ impl<'m> Searched<'m> {
         }
         for position in 0..flows.body.len() {
             flows.loaded(position).iter().flatten().for_each(|register| reached[register.index()] = true);
+            flows.shuffled(position).into_iter().for_each(|register| reached[register] = true);
         }
         flows.spread(&mut reached);
         reached
@@ -100,12 +101,19 @@ fn has_local(builder: &Builder<'_>, all: &[Searched<'_>]) -> bool {
         || all.iter().any(|searched| searched.flows.body.iter().any(allocates))
 }
 
+/// Whether a function has shuffles.
+fn shuffles(searched: &Searched<'_>) -> bool {
+    searched.flows.body.iter().any(|instruction| matches!(instruction.op, Op::Shuffle { dst: Some(_), .. }))
+}
+
 /// Decides what the sanitizer tracks in the functions of a kernel.
 pub(super) fn track(builder: &mut Builder<'_>, mut all: Vec<Searched<'_>>) {
     let always = reach(builder, &mut all);
-    let follows_local = has_local(builder, &all);
-    let reached = if follows_local {
-        all.iter_mut().for_each(|searched| searched.flows.follows_local = true);
+    let (follows_local, follows_shuffles) = (has_local(builder, &all), all.iter().any(shuffles));
+    let reached = if follows_local || follows_shuffles {
+        for Searched { flows, .. } in &mut all {
+            (flows.follows_local, flows.follows_shuffles) = (follows_local, follows_shuffles);
+        }
         reach(builder, &mut all)
     } else {
         always.clone()

@@ -23,13 +23,14 @@ use crate::site::AccessAction;
 pub(crate) struct TrackedCopy {
     /// Index of the instruction in `Code::places`.
     pub place: u32,
-    /// The warp in its block.
+    /// The block, and the warp in it.
+    pub block: u64,
     pub warp: u32,
     /// The lanes whose copies have not been waited for.
     pub mask: u32,
     /// Those of them whose copies other threads may already wait for.
     pub settled: u32,
-    /// Where each lane writes to in shared memory.
+    /// Where each lane writes to, among the shared memories of all blocks that exist at once.
     pub to: WideRow,
     /// Bytes that each lane writes: 4, 8 or 16, aligned.
     pub bytes: u32,
@@ -48,7 +49,7 @@ pub(in crate::sanitizer) struct Overlap<'a> {
     pub address: u64,
 }
 
-/// The copies of the running cluster.
+/// The copies of all clusters that exist at once.
 #[derive(Default)]
 pub(in crate::sanitizer) struct Copies {
     begun: u32,
@@ -59,7 +60,7 @@ pub(in crate::sanitizer) struct Copies {
     words: Vec<Vec<u32>>,
 }
 
-/// The block that a word of the cluster's shared memory belongs to, and the word's index in that
+/// The block that a word of all blocks' shared memory belongs to, and the word's index in that
 /// block.
 fn word_in_block(word: usize) -> (usize, usize) {
     const WORDS: usize = BLOCK_WINDOW_BYTES as usize / 4;
@@ -106,7 +107,6 @@ impl Copies {
         copy.settled |= mask;
         let &mut TrackedCopy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
         let warp = races.in_cluster(warp);
-        let first_shared = races.first_shared;
         let mut access = |allocation: Option<usize>, action, mask, offsets: &WideRow, width| {
             if mask == 0 {
                 return;
@@ -128,8 +128,7 @@ impl Copies {
             // Races of the copy itself have been reported.
             let time = races.clocks.interval(warp);
             let lanes = &shape.lanes(lowest);
-            let base = if allocation.is_none() { first_shared } else { 0 };
-            races.access(&Reached { allocation, intent, lanes, base, warp, time }, &mut |_, _| {});
+            races.access(&Reached { allocation, intent, lanes, base: 0, warp, time }, &mut |_, _| {});
         };
         access(None, AccessAction::Write, mask, to, bytes);
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);
@@ -240,6 +239,7 @@ mod tests {
         (words[0][0], words[1][0]) = (0x0403_0201, 0x0807_0605);
         TrackedCopy {
             place: 7,
+            block: 0,
             warp: 0,
             mask: 0b1001,
             settled: 0,

@@ -6,20 +6,30 @@
 //! barrier helps. A copy to shared memory is under way until a thread sees the phase of its
 //! `mbarrier`, a copy to global memory until its thread waits for the group (or, for its source,
 //! for the reads), and a product until its warp waits; then it is ordered for all four warps of the
-//! warpgroup.
+//! warpgroup. If a block ends without a wait, its copies to global memory are under way until the
+//! launch ends.
 //!
 //! A phase that completes because the `mbarrier` never expected the bytes does not count as a wait.
 //! Bytes that the copy engine or `st.async` writes count as written when the copy begins, by the
-//! thread that began it; the `mbarrier` that counts them orders them for all that wait for it.
+//! thread that began it; the `mbarrier` that counts them orders them for all that wait for it. What
+//! is copied to global memory counts as written once more, by its thread's wait: what the thread
+//! released before that does not include the copy.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+use crate::address::{Lanes, Located};
+use crate::memory::Memory;
+use crate::program::{Copied, Order};
+use crate::sanitizer::race::Races;
+use crate::sanitizer::touch::{Intent, Path, Reached, Stored};
 use crate::site::AccessAction;
+use crate::tensor_map::Piece;
 
 /// A range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// Whether it is in shared memory, at an address of the cluster; otherwise in global memory.
+    /// Whether it is in shared memory, at an address among those of all blocks that exist at once;
+    /// otherwise in global memory.
     pub shared: bool,
     pub start: u64,
     pub bytes: u64,
@@ -40,6 +50,8 @@ pub(crate) struct Operation {
     /// Whether it is a reduction: it atomically combines what it writes with memory.
     pub combines: bool,
     pub is_product: bool,
+    /// Whether its block has ended, and the bytes have been written.
+    pub left: bool,
 }
 
 /// The pending operation that an access comes before.
@@ -59,12 +71,15 @@ struct Products {
     groups: VecDeque<Vec<u32>>,
 }
 
-/// The operations of the running cluster.
+/// The operations of all clusters that exist at once.
 #[derive(Default)]
 pub(crate) struct Underway {
     begun: u32,
     /// By number, from 1.
     operations: BTreeMap<u32, (Operation, [Run; 2])>,
+    /// What blocks that have ended left under way to global memory: by its start, each range with
+    /// the operation that writes it. They do not overlap; of two that do, the later one is kept.
+    left: BTreeMap<u64, Operation>,
     /// By block and warp.
     products: HashMap<(u64, u32), Products>,
 }
@@ -105,6 +120,34 @@ impl Operation {
         Some(ahead(AccessAction::Read, *read))
     }
 
+    /// Reports to the race detector that its thread, whose block is running, writes a range now.
+    fn write_now(&self, run: Run, races: &mut Races, memory: &Memory) {
+        if run.shared {
+            return;
+        }
+        let (warp, lane) = (races.in_cluster(self.thread / 32), self.thread as usize % 32);
+        let piece = Piece { address: run.start, offset: 0, bytes: run.bytes as u32 };
+        for Piece { address, bytes: width, .. } in piece.parts() {
+            let Some(Located { index, base, .. }) = memory.locate(address, true) else { continue };
+            let intent = &Intent {
+                action: if self.combines { AccessAction::Atomic } else { AccessAction::Write },
+                width,
+                element: width,
+                order: &Order { strong: self.combines, ..Order::default() },
+                copied: Copied::default(),
+                overwrites: false,
+                path: Path::Async,
+                place: self.place,
+                stored: Stored::Unknown,
+            };
+            let lanes = &Lanes::one(lane, address.wrapping_sub(base), width);
+            let time = races.clocks.interval(warp);
+            // Conflicts of the copy have been reported.
+            let reached = Reached { allocation: Some(index), intent, lanes, base: 0, warp, time };
+            races.lanes(&reached, lanes.mask, &mut |_, _| {});
+        }
+    }
+
     /// The bounds of all its accesses, in global and in shared memory.
     fn bounds(&self) -> [Run; 2] {
         [false, true].map(|shared| {
@@ -117,15 +160,16 @@ impl Operation {
 }
 
 impl Underway {
-    /// A cluster starts.
+    /// A cluster starts, after the others have ended.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        self.operations.clear();
+        self.products.clear();
     }
 
-    /// Whether any operation is under way.
+    /// Whether any operation is under way, in shared or in global memory.
     #[inline(always)]
-    pub fn any(&self) -> bool {
-        !self.operations.is_empty()
+    pub fn any(&self, shared: bool) -> bool {
+        !self.operations.is_empty() || !shared && !self.left.is_empty()
     }
 
     /// Adds an operation. Returns its number.
@@ -148,6 +192,31 @@ impl Underway {
         self.operations.remove(&number);
     }
 
+    /// The operation's thread has waited for it: it counts as a write by this thread now.
+    pub fn end_awaited(&mut self, number: u32, races: &mut Races, memory: &Memory) {
+        if let Some((operation, _)) = self.operations.remove(&number) {
+            operation.writes.iter().for_each(|&run| operation.write_now(run, races, memory));
+        }
+    }
+
+    /// The operation's block ends without having waited for it.
+    pub fn leave(&mut self, number: u32) {
+        let Some((operation, _)) = self.operations.remove(&number) else { return };
+        for &run in operation.writes.iter().filter(|run| !run.shared && run.bytes > 0) {
+            while let Some(start) = self.left_at(run).map(|other| other.writes[0].start) {
+                self.left.remove(&start);
+            }
+            let left = Operation { reads: Vec::new(), writes: vec![run], left: true, ..operation };
+            self.left.insert(run.start, left);
+        }
+    }
+
+    /// An operation that was left under way to a range of global memory.
+    fn left_at(&self, run: Run) -> Option<&Operation> {
+        let (_, operation) = self.left.range(..run.end()).next_back()?;
+        operation.writes.iter().any(|written| written.overlaps(run)).then_some(operation)
+    }
+
     /// A warp begins its part of a product, which reads these pieces of shared memory.
     pub fn begin_product(&mut self, place: u32, block: u64, warp: u32, pieces: Vec<u64>) {
         let reads = Run::of_pieces(pieces);
@@ -159,6 +228,7 @@ impl Underway {
             writes: Vec::new(),
             combines: false,
             is_product: true,
+            left: false,
         });
         self.products.entry((block, warp)).or_default().open.push(number);
     }
@@ -184,7 +254,9 @@ impl Underway {
     pub fn ahead_of(&self, action: AccessAction, accessed: Run) -> Option<Ahead<'_>> {
         let mut near =
             self.operations.values().filter(|(_, bounds)| bounds[usize::from(accessed.shared)].overlaps(accessed));
+        let left = || if accessed.shared { None } else { self.left_at(accessed) };
         near.find_map(|(operation, _)| operation.ahead_of(action, accessed))
+            .or_else(|| left()?.ahead_of(action, accessed))
     }
 }
 
@@ -198,7 +270,7 @@ mod tests {
 
     fn copy(reads: Run, writes: Run, combines: bool) -> Operation {
         let (reads, writes) = (vec![reads], vec![writes]);
-        Operation { place: 1, block: 0, thread: 0, reads, writes, combines, is_product: false }
+        Operation { place: 1, block: 0, thread: 0, reads, writes, combines, is_product: false, left: false }
     }
 
     /// What is ahead of an access: the pending action, and where.
@@ -220,7 +292,7 @@ mod tests {
         assert_eq!(ahead(&underway, Write, run(true, 64, 4)), None);
         assert_eq!(ahead(&underway, Atomic, run(false, 4096, 4)), Some((Write, 4096)));
         underway.end(number);
-        assert!(!underway.any());
+        assert!(!underway.any(false));
     }
 
     #[test]
@@ -230,6 +302,25 @@ mod tests {
         underway.begin(copy(run(true, 0, 16), run(false, 4096, 16), true));
         assert_eq!(ahead(&underway, Atomic, run(false, 4096, 4)), None);
         assert_eq!(ahead(&underway, Read, run(false, 4096, 4)), Some((Atomic, 4096)));
+    }
+
+    #[test]
+    fn what_a_block_leaves_is_ahead_of_the_next_ones() {
+        use AccessAction::{Read, Write};
+        let mut underway = Underway::default();
+        for start in [4096, 4112, 4200, 4120] {
+            let number = underway.begin(copy(run(true, 0, 16), run(false, start, 16), false));
+            underway.leave(number);
+        }
+        underway.clear();
+        assert!(underway.any(false) && !underway.any(true));
+        assert_eq!(ahead(&underway, Read, run(false, 4104, 4)), Some((Write, 4104)));
+        assert_eq!(ahead(&underway, Write, run(false, 4132, 16)), Some((Write, 4132)));
+        // The range at 4112 overlaps with the later one at 4120.
+        assert_eq!(ahead(&underway, Read, run(false, 4112, 8)), None);
+        assert_eq!(ahead(&underway, Read, run(false, 4136, 64)), None);
+        assert_eq!(ahead(&underway, Read, run(false, 4196, 8)), Some((Write, 4200)));
+        assert_eq!(ahead(&underway, Write, run(true, 0, 16)), None);
     }
 
     #[test]
@@ -247,6 +338,6 @@ mod tests {
         assert_eq!(ahead(&underway, Write, run(true, 0, 4)), None);
         assert_eq!(ahead(&underway, Write, run(true, 320, 4)), Some((Read, 320)));
         underway.await_products(0, 2, 0);
-        assert!(!underway.any());
+        assert!(!underway.any(false));
     }
 }

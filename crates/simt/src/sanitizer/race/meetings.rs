@@ -113,6 +113,27 @@ impl Races {
         self.releases.meet(&party);
     }
 
+    /// Lanes of a warp meet at a shuffle, each reading from its source. By the manual that orders no
+    /// accesses to memory. But NVIDIA's cooperative groups let one lane acquire, and tell the others
+    /// by a shuffle. So those take over what that lane has acquired from other warps.
+    pub fn shuffle(&mut self, warp: u32, mask: u32, source: impl Fn(usize) -> Option<u32>) {
+        let warp = self.in_cluster(warp);
+        let all = self.releases.apart(warp) & mask;
+        for from in (0..32).filter(|from| all >> from & 1 == 1) {
+            let reads = |&lane: &u32| mask >> lane & 1 == 1 && lane != from && source(lane as usize) == Some(from);
+            let readers = (0..32).filter(reads).fold(0, |readers, lane| readers | 1 << lane);
+            if readers != 0 {
+                self.releases.take_over(&mut self.clocks, warp, from, readers);
+            }
+        }
+    }
+
+    /// Whether any lanes of a warp may have acquired what not all have.
+    #[inline(always)]
+    pub fn has_apart(&self, warp: u32) -> bool {
+        self.releases.apart(self.in_cluster(warp)) != 0
+    }
+
     /// Some lanes execute a fence.
     pub fn fence(&mut self, warp: u32, mask: u32, fence: &Fence) {
         self.releases.fence(&mut self.clocks, self.first_warp + warp, mask, fence);

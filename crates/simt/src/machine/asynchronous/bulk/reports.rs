@@ -108,7 +108,16 @@ pub(crate) fn begins(
     AtLane { lane, counter: place }: AtLane,
 ) -> u32 {
     let (block, thread, combines) = (worker.block.number, warp.index * 32 + lane as u32, reduction.is_some());
-    observe::begins(worker, || Operation { place, block, thread, reads, writes, combines, is_product: false })
+    observe::begins(worker, || Operation {
+        place,
+        block,
+        thread,
+        reads,
+        writes,
+        combines,
+        is_product: false,
+        left: false,
+    })
 }
 
 /// The value of up to eight bytes.

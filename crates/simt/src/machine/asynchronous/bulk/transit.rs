@@ -272,7 +272,10 @@ fn leave(worker: &mut Worker, end: usize, of: Option<u32>, reads_only: bool) -> 
             observe::has_read(worker, departing.number);
             *found = Some(data);
         } else {
-            observe::ends(worker, departing.number);
+            match of {
+                Some(_) => observe::awaited(worker, departing.number),
+                None => observe::left(worker, departing.number),
+            }
             put_out(worker, departing, &data, lane)?;
         }
     }

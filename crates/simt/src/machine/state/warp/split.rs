@@ -5,6 +5,8 @@
 pub(super) const JOIN_PATIENCE: u64 = 1 << 14;
 /// [`JOIN_PATIENCE`] for a warp whose lanes have run out of patience before.
 pub(super) const LATER_JOIN_PATIENCE: u64 = 1 << 10;
+/// How many instructions a warp executes before the first search for a loop that never ends.
+pub(super) const LOOP_PATIENCE: u64 = 1 << 16;
 
 /// The index of no join: the split is the only one of its frame.
 pub(super) const ALONE: u32 = u32::MAX;
@@ -40,4 +42,6 @@ pub(crate) enum Wait {
     Lanes { members: u32 },
     /// What `machine/asynchronous` will resume it for.
     Asynchronous,
+    /// Nothing: it is in a loop that never ends.
+    Forever,
 }
