@@ -119,9 +119,12 @@ impl Judge<'_> {
             verdict.goals.extend(self.goal(plan, &mut at, text)?);
         }
         let own = verdict.goals.len();
-        for Implied { plan, or } in implied_goals(&self.exercise.goals) {
+        for Implied { plan, or, guards } in implied_goals(&self.exercise.goals) {
             // What is to be said was said.
-            if verdict.goals[own..].iter().any(|result| result.why == plan.why) {
+            let is_missed = |result: &GoalResult| !result.met && guards.as_deref() == Some(&*result.goal.to_string());
+            if verdict.goals[own..].iter().any(|result| result.why == plan.why)
+                || verdict.goals[..own].iter().any(is_missed)
+            {
                 continue;
             }
             let missed = self.goal(&plan, &mut at, text)?.filter(|result| !result.met);

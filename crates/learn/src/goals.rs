@@ -17,6 +17,8 @@ pub struct Implied {
     pub plan: GoalPlan,
     /// Another goal, which is as good.
     pub or: Option<Goal>,
+    /// The exercise's own goal that it guards: nothing is to be said of it where that is missed.
+    pub guards: Option<String>,
 }
 
 /// What is said if a few do the work of all.
@@ -37,18 +39,20 @@ const MOST_TOTAL: &str = "1.5";
 ///   which goals about loads and stores do not count.
 pub fn implied_goals(goals: &Goals) -> Vec<Implied> {
     let mut all = Vec::new();
-    let mut add = |that: &str, or: Option<&str>, why: &str| {
+    let mut add = |that: &str, or: Option<&str>, guards: Option<String>, why: &str| {
         let parsed = |that: &str| that.parse().expect("this goal is well formed");
         let plan = GoalPlan { that: parsed(that), why: why.to_owned(), also: true };
-        all.push(Implied { plan, or: or.map(parsed) });
+        all.push(Implied { plan, or: or.map(parsed), guards });
     };
     add(
         "active_lanes >= solution / 4",
+        None,
         None,
         "Few lanes of a warp have work in the average instruction: all threads of the launch should share it.",
     );
     add(
         "accesses.active_lanes >= solution / 4",
+        None,
         None,
         "Few lanes of a warp take part in the average access of memory: all threads should share the accesses.",
     );
@@ -58,11 +62,12 @@ pub fn implied_goals(goals: &Goals) -> Vec<Implied> {
         add(
             &work("accesses"),
             Some(&work("global.bytes")),
+            None,
             "This kernel does not do its part of the work: it has less than a quarter of the accesses that the \
              solution's has, and reads and writes less than a quarter of the bytes.",
         );
         for metric in ["working_blocks", "accesses.working_blocks", "working_warps", "accesses.working_warps"] {
-            add(&of(metric, ">= solution / 2"), None, UNEVEN);
+            add(&of(metric, ">= solution / 2"), None, None, UNEVEN);
         }
     }
     let own = || goals.goal.iter().map(|plan| &plan.that);
@@ -84,22 +89,24 @@ pub fn implied_goals(goals: &Goals) -> Vec<Implied> {
             "The goal in {} is about an average: what is needless improves it, and adds to this total.",
             goal.counted.metric.name
         );
-        add(&most, None, &why);
+        add(&most, None, Some(goal.to_string()), &why);
         let base = goal.counted.metric.base().map(|base| base.name);
         if let Some(base @ ("constants.requests" | "textures.requests")) = base {
             let why = "Most of what the solution reads in this way is read in another, which the goals do not count.";
-            add(&format!("{model}{} >= solution / 4", counted(base)), None, why);
+            add(&format!("{model}{} >= solution / 4", counted(base)), None, Some(goal.to_string()), why);
         }
     }
     if goals.task == Task::Fast {
         add(
             "accesses.atomics <= solution + solution.accesses / 8",
             None,
+            None,
             "Atomic operations take the place of loads and stores here, and take longer than these.",
         );
         if !own().any(|goal| goal.counted.metric.name.starts_with("local.")) {
             add(
                 "local.requests <= solution + solution.accesses / 8",
+                None,
                 None,
                 "Local memory takes the place of other accesses here. It is a thread's part of global memory, for arrays \
                  with an index that is not known when the kernel is compiled.",

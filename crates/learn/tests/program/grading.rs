@@ -38,7 +38,7 @@ fn honest() -> Vec<Submission> {
         ("empty", String::new(), "does_not_compile", "this file has no kernel"),
         ("no_kernel", "pub fn copy() {}\n".to_owned(), "does_not_compile", "this file has no kernel"),
         ("polls", kernel(polls), "wrong", "copy/kernel.rs:7"),
-        ("endless", kernel(endless), "wrong", "did not end within"),
+        ("endless", kernel(endless), "wrong", "a loop that never ends"),
         ("$(touch x); 'quoted' \"name\"\n<a>&amp;\u{1}", with(""), "solved", ""),
         ("-rf", with(""), "solved", ""),
         ("Zoë", with(""), "solved", ""),
@@ -140,7 +140,7 @@ fn grow<X>(n: u64) -> u64 { if n == 0 { size_of::<X>() as u64 } else { grow::<P<
         ("variable_400m", before(&several), "does_not_compile", "its statics have 402653184 bytes"),
         ("variable_one", before(&ones), "broken", ""),
         ("local", before(local), "wrong", "bytes of local memory per thread"),
-        ("allocates", allocates, "wrong", "did not end within"),
+        ("allocates", allocates, "wrong", "a loop that never ends"),
         ("prints", prints, "wrong", "never written"),
     ]
 }

@@ -248,10 +248,8 @@ fn what_was_found_before_the_time_was_up_is_shown() {
     let _turn = turn();
     let course = Course::new(&["copy"]);
     let body = "    *output.add(n as usize + 7) = 1.0;
-    let mut x = thread::index_1d();
-    while x != 1 {
-        x = x.wrapping_mul(3).wrapping_add(2) & 0xfffe;
-    }
+    let mut x = u64::from(thread::index_1d());
+    while x != 1 { x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407); }
     *output = *input;";
     course.write("class/anna/copy/kernel.rs", &kernel(body));
     let json = course.path("marks.json").display().to_string();

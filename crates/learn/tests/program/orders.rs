@@ -78,7 +78,7 @@ fn a_lucky_kernel_is_explained_and_its_seed_repeats_it() {
     course.write("copy/kernel.rs", &kernel(body));
     let run = || {
         course.learn(&["run", "--seed", "5"]).reports(&[
-            "right at 6 sizes",
+            "right at 7 sizes",
             "other orders of blocks and warps give another result, at n = ",
             "] is 0, but should be ",
             "In the first of these orders, one block after another",

@@ -284,10 +284,10 @@ fn a_loop_without_end_is_stopped_at_its_line() {
     }
     *output = *input;";
     course.write("copy/kernel.rs", &kernel(endless));
-    course.learn(&["run"]).reports(&["the launch did not end within", "copy/kernel.rs:8", "while x != 1 {"]);
+    course.learn(&["run"]).reports(&["a loop that never ends", "copy/kernel.rs:8", "while x != 1 {"]);
     // With what was found before that.
     course.write("copy/kernel.rs", &kernel(&format!("    *output.add(n as usize) = 1.0;\n{endless}")));
-    course.learn(&["run"]).reports(&["the launch did not end within", "out of bounds"]);
+    course.learn(&["run"]).reports(&["a loop that never ends", "out of bounds"]);
 }
 
 #[test]
