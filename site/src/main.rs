@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use host::labs::ALL;
 
 /// The scripts: each is a module with one subject.
-const SCRIPTS: [(&str, &str); 10] = [
+const SCRIPTS: [(&str, &str); 11] = [
     ("numbers.js", include_str!("../assets/numbers.js")),
     ("predict.js", include_str!("../assets/predict.js")),
     ("own.js", include_str!("../assets/own.js")),
