@@ -183,7 +183,8 @@ fn a_wait_for_what_nobody_writes_is_a_trap() {
 fn an_endless_launch_reaches_its_limit() {
     let module = ptx::parse(
         "endless.ptx",
-        ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry endless()\n{\n$again:\n\tbra $again;\n}\n",
+        ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry endless()\n{\n.reg .b32 %r;\nmov.u32 %r, 0;\n\
+         $again:\nadd.u32 %r, %r, 1;\nbra $again;\n}\n",
     )
     .unwrap();
     let mut memory = Memory::new(1 << 20);

@@ -153,7 +153,10 @@ UNIFORM
 
 .visible .entry endless()
 {
+	.reg .b32 %r;
+	mov.u32 %r, 0;
 $again:
+	add.u32 %r, %r, 1;
 	bra $again;
 }
 
