@@ -1,4 +1,4 @@
-// fails: names lanes
+// fails: does not take part in the shuffle
 // Eight lanes shuffle, with a mask that says 32.
 
 use cuda_std::prelude::*;
