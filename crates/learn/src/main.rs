@@ -16,7 +16,7 @@
 //! | [`course`] | the order of the exercises, from `course.toml` |
 //! | [`guard`], [`compile`], [`diagnostics`] | from a file of kernels to PTX |
 //! | [`sandbox`], [`process`], `start` | what protects the machine from the files of strangers, and ends what was started |
-//! | [`judge`], [`runs`], [`orders`], [`counts`], [`goals`], [`predictions`], [`comparison`], [`verdict`] | what a file is judged by, and the result |
+//! | [`judge`], [`runs`], [`orders`], [`way`], [`counts`], [`goals`], [`predictions`], [`comparison`], [`verdict`] | what a file is judged by, and the result |
 //! | [`report`], [`terminal`] | a verdict for people |
 //! | [`page`], [`lines`] | the same as a web page, with the source line by line |
 //! | [`cli`], [`arguments`] | the command line |
@@ -62,6 +62,7 @@ mod submission;
 mod terminal;
 mod verdict;
 mod watch;
+mod way;
 
 use std::process::ExitCode;
 

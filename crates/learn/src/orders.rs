@@ -6,18 +6,18 @@
 //! costly size has fewer orders, so that judging takes little longer; what a file may not do is go
 //! without any, so each size has at least [`FEWEST`].
 
-use std::fmt;
 use std::path::Path;
 
 use exercise::data::{Buffers, Sizes};
 use exercise::fault::Problem;
 use exercise::metric::Launched;
 use exercise::run::{Kernels, LaunchLimits, Module, Outcome};
-use simt::{Checks, DrawnOrder, Model, Start, Strategy};
+use simt::{Checks, DrawnOrder, Model};
 
 use crate::comparison::compare;
 use crate::runs::{Judge, Judged, Stop};
-use crate::verdict::Failure;
+use crate::verdict::{Failure, OtherOrders};
+use crate::way::Way;
 
 /// Orders at a size that is cheap: the last block first, and a portfolio.
 const MOST: u64 = 9;
@@ -55,63 +55,6 @@ impl RightRun {
 /// Warp instructions of launches.
 pub fn steps(launches: &[Launched]) -> u64 {
     launches.iter().map(|launched| launched.counters.instructions_executed).sum()
-}
-
-/// What other orders of blocks and warps show.
-#[derive(Debug)]
-pub struct OtherOrders {
-    /// The sizes.
-    pub sizes: Sizes,
-    /// In how many orders the results are wrong, or a kernel faults.
-    pub wrong: usize,
-    /// The number of orders that were tried.
-    pub of: usize,
-    /// The first of the wrong ones.
-    pub first: Way,
-    /// What is wrong in it.
-    pub failure: Box<Failure>,
-}
-
-/// How blocks and warps run, other than usual.
-#[derive(Clone, Copy, Debug)]
-pub enum Way {
-    /// In this order.
-    Order(DrawnOrder),
-    /// As many blocks at once as this model has room for.
-    Model(&'static Model),
-}
-
-impl fmt::Display for Way {
-    /// In words, and the text form of an order.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let order = match self {
-            Self::Order(order) => order,
-            Self::Model(model) => return write!(f, "blocks run at the same time as on the model `{}`", model.name),
-        };
-        match order.strategy {
-            Strategy::Usual => f.write_str("one block after another, and in each one warp after another")?,
-            Strategy::Random { every: 1 } => f.write_str("after each access to memory, any warp goes on")?,
-            Strategy::Random { every } => {
-                write!(f, "after about {every} accesses to memory, any warp goes on")?;
-            }
-            Strategy::Priorities { depth, .. } => write!(
-                f,
-                "some warps go before others, and {} the running one is overtaken",
-                match depth {
-                    1 => "never".to_owned(),
-                    2 => "once".to_owned(),
-                    _ => format!("{} times", depth - 1),
-                }
-            )?,
-        }
-        if order.start == Some(Start::Down) {
-            f.write_str(", the last block first")?;
-        }
-        if order.lanes > 0 {
-            f.write_str("; lanes of a warp may go on apart from each other")?;
-        }
-        write!(f, " ({order})")
-    }
 }
 
 impl Judge<'_> {

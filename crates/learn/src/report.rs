@@ -17,9 +17,8 @@ use simt::Queue;
 use wording::units::{as_fast, milliseconds};
 use wording::{WIDTH, number, printable, several};
 
-use crate::orders::OtherOrders;
 use crate::runs::shown;
-use crate::verdict::{Failure, Gain, GoalResult, Times, Verdict, Wrong};
+use crate::verdict::{Failure, Gain, GoalResult, OtherOrders, Times, Verdict, Wrong};
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();

@@ -10,7 +10,7 @@ use exercise::seen::Seen;
 use simt::Queue;
 
 use crate::lines::Lines;
-use crate::orders::OtherOrders;
+use crate::way::Way;
 
 /// The verdict on a student's file.
 #[derive(Debug)]
@@ -87,6 +87,21 @@ pub enum Failure {
     Goals,
     /// Predictions are wrong.
     Predictions,
+}
+
+/// What other orders of blocks and warps show.
+#[derive(Debug)]
+pub struct OtherOrders {
+    /// The sizes.
+    pub sizes: Sizes,
+    /// In how many orders the results are wrong, or a kernel faults.
+    pub wrong: usize,
+    /// The number of orders that were tried.
+    pub of: usize,
+    /// The first of the wrong ones.
+    pub first: Way,
+    /// What is wrong in it.
+    pub failure: Box<Failure>,
 }
 
 /// An element of a buffer.

@@ -123,7 +123,6 @@ mod tests {
             ("{}", "'{}' is no part of a struct; give the address of an argument's buffer ({arg:1} or"),
             ("{1}", "'{1}' is no part of a struct"),
             ("{f32[4]}", "'{f32[4]}' is no part of a struct"),
-            ("{f16:1}", "'{f16:1}' is no part of a struct"),
             ("{bytes:00}", "'{bytes:00}' is no part of a struct"),
             ("{{arg:1}}", "'{{arg:1}' is no part of a struct"),
             ("{arg:}", "'' does not name an argument"),

@@ -1,12 +1,14 @@
 //! Tests that kernels which are right by luck are found: those that are right in the usual order of
 //! blocks and warps only.
 
+#[cfg(unix)]
 use serde_json::Value;
 
 use super::*;
 
 /// Submissions to exercises of the course that race, but by relaxed accesses only, which are no
 /// races for the sanitizer: the exercise, and its file.
+#[cfg(unix)]
 const LUCKY: [(&str, &str); 7] = [
     ("lost_updates", include_str!("lucky/lost_updates.rs")),
     ("dot", include_str!("lucky/dot.rs")),

@@ -116,8 +116,8 @@ fn files_give_type_and_length_or_must_have_them() {
 fn errors_say_what_is_wrong() {
     let types = "give one of u8, u16, u32, u64, i8, i16, i32, i64, f32, f64";
     for (text, expected) in [
-        ("", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
-        ("-1", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
+        ("", "give a number (5 or u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
+        ("-1", "give a number (5 or u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
         ("s32:5", format!("unknown type 's32'; {types}")),
         (":5", format!("unknown type ''; {types}")),
         ("f16[4]", format!("unknown type 'f16'; {types}")),
@@ -164,7 +164,7 @@ fn errors_say_what_is_wrong() {
         ("bytes:{arg:0", "the brace of '{arg:0' is not closed; write {arg:1} or {u32:5}".to_owned()),
         ("freed:bytes:{arg:0}", "only a buffer can be freed, as in freed:f32[1024]".to_owned()),
         ("freed:u32:5", "only a buffer can be freed, as in freed:f32[1024]".to_owned()),
-        ("freed:", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
+        ("freed:", "give a number (5 or u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
     ] {
         assert_eq!(text.parse::<Argument>(), Err(expected), "{text}");
     }
