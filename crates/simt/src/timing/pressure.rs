@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::registers::{sizes, uniform};
-use super::step::Step;
+use super::step::{Step, Unit};
 use crate::program::{BasicBlocks, Code};
 
 /// A register of the scoreboard.
@@ -53,6 +53,9 @@ const OTHER: u32 = 4;
 /// moves up.
 const MOVED: u32 = 8;
 
+/// More words than any run has.
+const NO_BOUND: u32 = u32::MAX / 2;
+
 /// Words for the values of a run, in a kernel with so many registers a thread.
 pub(super) fn room(registers: u32) -> u32 {
     (registers + MOVED).max(FULL) - OTHER
@@ -79,8 +82,13 @@ pub(super) struct Pressure {
 }
 
 impl Pressure {
-    /// Before the first of these instructions.
+    /// Before the first of these instructions. Where there is room for all that they load, nothing
+    /// has to wait: `ptxas` then finds registers for the rest, such as addresses, which it computes
+    /// when they are needed.
     pub fn new(steps: &[&Step], registers: &[Register], room: u32) -> Self {
+        let loads = steps.iter().filter(|step| step.cost.unit == Unit::Memory);
+        let loaded: u32 = loads.flat_map(|step| &step.writes).map(|&register| registers[register as usize].words).sum();
+        let room = if loaded > room { room } else { NO_BOUND };
         let mut all =
             Self { room, live: 0, values: Vec::new(), reads: Vec::with_capacity(steps.len()), makes: Vec::new() };
         let mut now: HashMap<u32, usize> = HashMap::new();
