@@ -201,7 +201,7 @@ const OTHERS: &[(&str, i32, &str)] = &[
     ),
     ("--device gpu --time-limit 0.01 --print 0 --save 0=out.npy --bytes 1K --shared 1K --carveout 50", 0, ""),
     ("--device gpu --once --cooperative --format json", 0, ""),
-    ("--device gpu --once --registers 40 --report run.html --format csv", 0, ""),
+    ("--device gpu --once --registers 40 --report run.html --sources . --format csv", 0, ""),
     (
         "run it.ptx k --device gpu --grid 4 --cluster 2 --block 32 u32[16] --once --then k --grid 1 --block 32 arg:0",
         0,
