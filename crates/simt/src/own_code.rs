@@ -70,7 +70,7 @@ mod tests {
             ("cuda/include/device_atomic_functions.hpp", "atomics.cu"),
             ("/venv/lib/python3.12/site-packages/triton/language/standard.py", "/home/me/k.py"),
             ("/home/me/triton/python/triton/language/standard.py", "/home/me/k.py"),
-            ("/root/.rustup/toolchains/x/lib/rustlib/src/rust/library/core/src/num/mod.rs", "/home/me/src/lib.rs"),
+            ("/home/me/.rustup/toolchains/x/lib/rustlib/src/rust/library/core/src/num/mod.rs", "/home/me/src/lib.rs"),
             ("/rustc/abc/library/core/src/num/mod.rs", "src/lib.rs"),
             ("rust/core/src/num/mod.rs", "kernels/src/lib.rs"),
             ("/home/me/.cargo/registry/src/index.crates.io-1/half-2.4.1/src/lib.rs", "/home/me/k/src/lib.rs"),
