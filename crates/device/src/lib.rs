@@ -380,7 +380,7 @@ impl Device {
         Ok(Some(GpuOccupancy { blocks, percent: f64::from(blocks * threads) * 100.0 / f64::from(most) }))
     }
 
-    /// The device, as told from others.
+    /// The identity of the device.
     fn owner(&self) -> Owner {
         Owner::of(&self.backend)
     }

@@ -21,7 +21,7 @@ pub trait Owned {
     fn owner(&self) -> Owner;
 }
 
-/// A device, as told from others. Its memory keeps it alive, so no two have one number.
+/// The identity of a device. Its memory keeps the device alive, so no two devices share a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner(pub(crate) u64);
 
