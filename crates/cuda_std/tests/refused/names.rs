@@ -29,10 +29,10 @@ pub fn keeps_outputs(block: Block<32>, mut a: BlockSlice<u32>, mut b: Transposed
 }
 
 #[kernel]
-pub fn cells(a: &[Cell<u32>]) {} //~ cannot be shared between threads //~ cannot be shared between threads
+pub fn cells(a: &[Cell<u32>]) {} //~ cannot be shared between threads //~ cannot be shared between threads //~ trait `Pod` is not implemented
 
 #[kernel]
-pub fn pointers(a: DisjointSlice<*mut u32>) {} //~ cannot be sent between threads //~ cannot be sent between threads
+pub fn pointers(a: DisjointSlice<*mut u32>) {} //~ cannot be sent between threads //~ cannot be sent between threads //~ trait `Pod` is not implemented
 
 fn call(kernel: impl Fn(&[u32; 0], usize, &mut [u32; 0], usize)) {}
 

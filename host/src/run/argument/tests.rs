@@ -117,7 +117,6 @@ fn errors_say_what_is_wrong() {
     let types = "give one of u8, u16, u32, u64, i8, i16, i32, i64, f32, f64";
     for (text, expected) in [
         ("", "give a number (5 or u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
-        ("-1", "give a number (5 or u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
         ("s32:5", format!("unknown type 's32'; {types}")),
         (":5", format!("unknown type ''; {types}")),
         ("f16[4]", format!("unknown type 'f16'; {types}")),
