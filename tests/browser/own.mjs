@@ -4,12 +4,15 @@ import { fileURLToPath } from "node:url";
 import { open, settled, status } from "./pages.mjs";
 
 const wild = (name) => fileURLToPath(new URL(`../wild/${name}`, import.meta.url));
+/// It changes a register, or the simulator would say at once that it never ends.
 const ENDLESS = `.version 7.8
 .target sm_75
 .address_size 64
 .visible .entry endless()
 {
+.reg .u64 %turns;
 again:
+add.u64 %turns, %turns, 1;
 bra again;
 }
 `;
