@@ -87,6 +87,58 @@ pub struct InstructionCounters {
 }
 
 impl InstructionCounters {
+    /// How many numbers it consists of.
+    pub const NUMBERS: usize = 24;
+
+    /// Its numbers, for a file.
+    pub fn numbers(mut self) -> [u64; Self::NUMBERS] {
+        self.each().map(|number| *number)
+    }
+
+    /// The counters of such numbers.
+    pub fn of_numbers(numbers: [u64; Self::NUMBERS]) -> Self {
+        let mut counters = Self::default();
+        counters.each().into_iter().zip(numbers).for_each(|(counter, number)| *counter = number);
+        counters
+    }
+
+    /// All of its numbers, always in this order.
+    fn each(&mut self) -> [&mut u64; Self::NUMBERS] {
+        let Self { executed, active_lanes, guarded_off_lanes, divergent, texture_sectors_of_warps, .. } = self;
+        let ConstantCounters { requests, addresses } = &mut self.constant;
+        let SharedCounters { requests: shared, wavefronts, bank_conflicts } = &mut self.shared;
+        let DistributedCounters { requests: distributed, bytes: distributed_bytes } = &mut self.distributed;
+        let [g0, g1, g2, g3] = self.global.each();
+        let [l0, l1, l2, l3] = self.local.each();
+        let [t0, t1, t2, t3] = self.texture.each();
+        [
+            executed,
+            active_lanes,
+            guarded_off_lanes,
+            divergent,
+            g0,
+            g1,
+            g2,
+            g3,
+            requests,
+            addresses,
+            l0,
+            l1,
+            l2,
+            l3,
+            shared,
+            wavefronts,
+            bank_conflicts,
+            distributed,
+            distributed_bytes,
+            t0,
+            t1,
+            t2,
+            t3,
+            texture_sectors_of_warps,
+        ]
+    }
+
     /// The active lanes for which its guard held.
     pub fn guarded_on_lanes(&self) -> u64 {
         self.active_lanes - self.guarded_off_lanes
@@ -270,6 +322,11 @@ impl Counters {
 }
 
 impl MemoryCounters {
+    fn each(&mut self) -> [&mut u64; 4] {
+        let Self { requests, sectors, ideal_sectors, bytes } = self;
+        [requests, sectors, ideal_sectors, bytes]
+    }
+
     /// The average number of sectors that a request touches; `None` without requests.
     pub fn sectors_per_request(&self) -> Option<f64> {
         quotient(self.sectors, self.requests)

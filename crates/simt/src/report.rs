@@ -85,6 +85,26 @@ pub struct Report {
 }
 
 impl Report {
+    /// A report of counters alone.
+    pub(crate) fn of_counters(
+        instructions: Arc<[InstructionInfo]>,
+        counted: Vec<InstructionCounters>,
+        modelled: Option<(Occupancy, ModelCounters)>,
+    ) -> Self {
+        Self {
+            instructions,
+            counted,
+            evenness: Evenness::default(),
+            findings: Vec::new(),
+            findings_beyond: 0,
+            modelled,
+            requests: Vec::new(),
+            caching: LoadCaching::default(),
+            prediction: None,
+            drawn: None,
+        }
+    }
+
     /// What the run did, if the launch asked for a drawn order.
     pub fn drawn(&self) -> Option<Drawn> {
         self.drawn

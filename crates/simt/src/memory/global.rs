@@ -183,18 +183,8 @@ impl Memory {
 
     /// Copies `bytes` to the device.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
-        let (words, mut offset) = self.host_range(address, bytes.len() as u64)?;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let start = offset % 4;
-            let (now, later) = rest.split_at(rest.len().min(4 - start));
-            let word = words[offset / 4].get_mut();
-            let mut value = word.to_le_bytes();
-            value[start..start + now.len()].copy_from_slice(now);
-            *word = u32::from_le_bytes(value);
-            offset += now.len();
-            rest = later;
-        }
+        let (words, offset) = self.host_range(address, bytes.len() as u64)?;
+        words::write(words, offset, bytes);
         Ok(())
     }
 
@@ -219,15 +209,7 @@ impl Memory {
     /// Sets `bytes` bytes to `value`.
     pub fn fill(&mut self, address: u64, bytes: u64, value: u8) -> Result<(), MemoryError> {
         let (words, offset) = self.host_range(address, bytes)?;
-        let end = offset + bytes as usize;
-        let pattern = [value; 4];
-        for (index, word) in words[offset / 4..end.div_ceil(4)].iter_mut().enumerate() {
-            let at = (offset / 4 + index) * 4;
-            let (first, last) = (offset.saturating_sub(at), (end - at).min(4));
-            let mut current = word.get_mut().to_le_bytes();
-            current[first..last].copy_from_slice(&pattern[first..last]);
-            *word.get_mut() = u32::from_le_bytes(current);
-        }
+        words::fill(words, offset, bytes as usize, value);
         Ok(())
     }
 

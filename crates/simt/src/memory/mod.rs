@@ -64,6 +64,21 @@ mod tests {
             expected[start as usize + 3..start as usize + 8].fill(0);
             assert_eq!(all, expected);
         }
+        // Within a word, across two, and of several.
+        for (start, length) in (0..8).flat_map(|start| (0..14).map(move |length| (start, length))) {
+            let mut expected = [0xee; 103];
+            let mut read = vec![0; length];
+            memory.fill(address, 103, 0xee).unwrap();
+            memory.write(address + start, &data[..length]).unwrap();
+            memory.read(address + start, &mut read).unwrap();
+            assert_eq!(read, data[..length], "{start} {length}");
+            memory.fill(address + start + 20, length as u64, 7).unwrap();
+            expected[start as usize..][..length].copy_from_slice(&data[..length]);
+            expected[start as usize + 20..][..length].fill(7);
+            let mut all = [0u8; 103];
+            memory.read(address, &mut all).unwrap();
+            assert_eq!(all, expected, "{start} {length}");
+        }
     }
 
     #[test]

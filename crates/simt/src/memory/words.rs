@@ -52,18 +52,62 @@ impl Word for Cell<u32> {
     }
 }
 
-/// Copies bytes out of words, from an offset in bytes on.
-#[inline]
-pub(super) fn read(words: &[AtomicU32], mut offset: usize, bytes: &mut [u8]) {
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let start = offset % 4;
-        let length = rest.len().min(4 - start);
-        let (now, later) = rest.split_at_mut(length);
-        now.copy_from_slice(&words[offset / 4].load(Relaxed).to_le_bytes()[start..start + length]);
-        offset += length;
-        rest = later;
+/// How many bytes there are before the first whole word, and how many in whole words.
+fn parts(offset: usize, bytes: usize) -> (usize, usize) {
+    let head = (offset.next_multiple_of(4) - offset).min(bytes);
+    (head, (bytes - head) / 4 * 4)
+}
+
+/// Copies bytes out of words, from an offset in bytes on: whole words at the speed of memory.
+pub(super) fn read(words: &[AtomicU32], offset: usize, bytes: &mut [u8]) {
+    let (head, middle) = parts(offset, bytes.len());
+    let (first, rest) = bytes.split_at_mut(head);
+    let (whole, last) = rest.split_at_mut(middle);
+    let part = |at: usize, to: &mut [u8]| {
+        if !to.is_empty() {
+            let word = words[at / 4].load(Relaxed).to_le_bytes();
+            to.copy_from_slice(&word[at % 4..at % 4 + to.len()]);
+        }
+    };
+    part(offset, first);
+    let start = (offset + head) / 4;
+    for (to, word) in whole.chunks_exact_mut(4).zip(&words[start..]) {
+        to.copy_from_slice(&word.load(Relaxed).to_le_bytes());
     }
+    part(offset + head + middle, last);
+}
+
+/// Copies bytes into words, from an offset in bytes on.
+pub(super) fn write(words: &mut [AtomicU32], offset: usize, bytes: &[u8]) {
+    let (head, middle) = parts(offset, bytes.len());
+    let (first, rest) = bytes.split_at(head);
+    let (whole, last) = rest.split_at(middle);
+    let part = |words: &mut [AtomicU32], at: usize, from: &[u8]| {
+        if !from.is_empty() {
+            let word = words[at / 4].get_mut();
+            let mut value = word.to_le_bytes();
+            value[at % 4..at % 4 + from.len()].copy_from_slice(from);
+            *word = u32::from_le_bytes(value);
+        }
+    };
+    part(words, offset, first);
+    let start = (offset + head) / 4;
+    for (word, from) in words[start..].iter_mut().zip(whole.chunks_exact(4)) {
+        *word.get_mut() = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+    }
+    part(words, offset + head + middle, last);
+}
+
+/// Sets bytes of words, from an offset in bytes on.
+pub(super) fn fill(words: &mut [AtomicU32], offset: usize, bytes: usize, value: u8) {
+    let (head, middle) = parts(offset, bytes);
+    let end = offset + head + middle;
+    let pattern = [value; 4];
+    write(words, offset, &pattern[..head]);
+    for word in &mut words[(offset + head) / 4..end / 4] {
+        *word.get_mut() = u32::from_le_bytes(pattern);
+    }
+    write(words, end, &pattern[..bytes - head - middle]);
 }
 
 /// Calls `each` with every active lane.

@@ -27,6 +27,11 @@ impl TransactionCounters {
         (self.bytes_moved != 0).then(|| self.bytes_asked as f64 * 100.0 / self.bytes_moved as f64)
     }
 
+    fn each(&mut self) -> [&mut u64; 3] {
+        let Self { transactions, bytes_moved, bytes_asked } = self;
+        [transactions, bytes_moved, bytes_asked]
+    }
+
     /// All but those of `part`.
     fn without(&self, part: &Self) -> Self {
         Self {
@@ -47,6 +52,11 @@ pub struct SectorCounters {
 }
 
 impl SectorCounters {
+    fn each(&mut self) -> [&mut u64; 2] {
+        let Self { sectors, hits } = self;
+        [sectors, hits]
+    }
+
     /// Sectors that missed.
     pub fn misses(&self) -> u64 {
         self.sectors - self.hits
@@ -124,6 +134,71 @@ impl ModelCounters {
             global_store: TransactionCounters::default(),
             caches: CacheCounters::default(),
         }
+    }
+
+    /// How many numbers it consists of.
+    pub const NUMBERS: usize = 29;
+
+    /// Its numbers, for a file.
+    pub fn numbers(mut self) -> [u64; Self::NUMBERS] {
+        self.each().map(|number| *number)
+    }
+
+    /// The counters of a model with such numbers.
+    pub fn of_numbers(model: &'static Model, numbers: [u64; Self::NUMBERS]) -> Self {
+        let mut counters = Self::new(model);
+        counters.each().into_iter().zip(numbers).for_each(|(counter, number)| *counter = number);
+        counters
+    }
+
+    /// All of its numbers, always in this order.
+    fn each(&mut self) -> [&mut u64; Self::NUMBERS] {
+        let Self { model: _, global_load, read_only_load, global_store, caches } = self;
+        let [a0, a1, a2] = global_load.each();
+        let [b0, b1, b2] = read_only_load.each();
+        let [c0, c1, c2] = global_store.each();
+        let CacheCounters { l1_global_load, read_only_load, read_only_texture, l1_local_load, .. } = caches;
+        let CacheCounters { l2_read, l2_atomic, l2_reduction, .. } = caches;
+        let CacheCounters { l2_to_l1_sectors, l1_to_l2_sectors, distributed_sectors, l2_write, .. } = caches;
+        let CacheCounters { dram_read_bytes, dram_write_bytes, .. } = caches;
+        let [d0, d1] = l1_global_load.each();
+        let [e0, e1] = read_only_load.each();
+        let [f0, f1] = read_only_texture.each();
+        let [g0, g1] = l1_local_load.each();
+        let [h0, h1] = l2_read.each();
+        let [i0, i1] = l2_atomic.each();
+        let [j0, j1] = l2_reduction.each();
+        [
+            a0,
+            a1,
+            a2,
+            b0,
+            b1,
+            b2,
+            c0,
+            c1,
+            c2,
+            d0,
+            d1,
+            e0,
+            e1,
+            f0,
+            f1,
+            g0,
+            g1,
+            l2_to_l1_sectors,
+            l1_to_l2_sectors,
+            distributed_sectors,
+            h0,
+            h1,
+            l2_write,
+            i0,
+            i1,
+            j0,
+            j1,
+            dram_read_bytes,
+            dram_write_bytes,
+        ]
     }
 
     pub(crate) fn add(&mut self, other: &Self) {

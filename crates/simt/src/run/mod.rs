@@ -9,8 +9,9 @@ mod beside;
 mod rehearsal;
 mod request;
 
+use crate::counters::InstructionCounters;
 use crate::machine::{RunningLaunch, run_launch};
-use crate::model::Timing;
+use crate::model::{ModelCounters, Occupancy, Timing};
 use crate::program::{Kernel, Listing};
 use crate::timing::estimate_registers;
 use crate::{InvalidLaunch, Launch, LaunchError, Memory, Program, Report};
@@ -54,6 +55,19 @@ impl Program {
             memory.assume_written();
         }
         result
+    }
+
+    /// The report of launches of a kernel elsewhere, of which only the counters are known: one for
+    /// each instruction, as [`Report::instructions`] has them. `None` if there are not so many.
+    pub fn recorded(
+        &self,
+        kernel: &str,
+        counted: Vec<InstructionCounters>,
+        modelled: Option<(Occupancy, ModelCounters)>,
+    ) -> Result<Option<Report>, LaunchError> {
+        let kernel = self.named(kernel)?;
+        let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
+        Ok((code.places.len() == counted.len()).then(|| Report::of_counters(code.places.clone(), counted, modelled)))
     }
 
     /// A kernel's decoded code as text, for people: each PTX instruction, and beneath it the steps

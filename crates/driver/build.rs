@@ -1,0 +1,8 @@
+//! Gives the library the name under which programs look for it.
+
+fn main() {
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {
+        println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libcuda.so.1");
+    }
+    println!("cargo:rerun-if-changed=build.rs");
+}

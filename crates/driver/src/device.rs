@@ -1,0 +1,219 @@
+//! The device: one, with the properties of a GPU that the simulator has a model of.
+
+use std::ffi::{c_int, c_uint};
+
+use simt::Model;
+
+use crate::boundary::{Done, Out, Status, Text, driver};
+use crate::state::{SETTINGS, lock, ready};
+
+/// The version of the API: 12.8.
+pub const VERSION: c_int = 12_080;
+
+/// Fails for any device but the only one.
+pub fn check(device: c_int) -> Done {
+    if device == 0 { Ok(()) } else { Err(Status::INVALID_DEVICE) }
+}
+
+/// A device attribute; `None` if no driver has it. The numbers are the API's.
+fn attribute(number: c_uint) -> Option<i64> {
+    let gpu: &Model = SETTINGS.gpu;
+    let (major, minor) = gpu.compute_capability;
+    let limits = &gpu.limits;
+    let since = |capability: u32| i64::from(major >= capability);
+    let most_shared = gpu.shared.carveouts.last().copied().unwrap_or(gpu.shared.per_block);
+    Some(match number {
+        1 => limits.threads_per_block.into(),
+        2 | 3 => limits.threads_per_block.into(),
+        4 => 64,
+        5 => 2_147_483_647,
+        6 | 7 => 65_535,
+        8 => gpu.shared.per_block.into(),
+        9 => 65_536,
+        10 => 32,
+        11 => 2_147_483_647,
+        12 | 82 => limits.registers.into(),
+        13 => gpu.timing().map_or(1_500_000, |timing| (timing.clock_mhz * 1000.0) as i64),
+        14 => gpu.texture_alignment.into(),
+        15 => 1,
+        16 => gpu.multiprocessors.into(),
+        17 | 18 => 0,
+        19 => 1,
+        20 => 0,
+        // Textures: 1D, 2D, 3D, layered.
+        21 => 131_072,
+        22 | 23 => 131_072,
+        24..=26 => 16_384,
+        27 | 28 => 32_768,
+        29 => 2048,
+        30 => 512,
+        31 => 1,
+        32 => 0,
+        33 => 1,
+        34 | 50 | 35 => 0,
+        36 => 2_619_000,
+        37 => 6144,
+        38 => gpu.l2.map_or(0, |l2| l2.bytes as i64),
+        39 => limits.threads.into(),
+        40 => 1,
+        41 => 1,
+        42 => 32_768,
+        43 => 2048,
+        51 => 32,
+        52 | 53 | 55 | 56 | 59 | 60 => 16_384,
+        57 | 58 => 16_384,
+        69 => 268_435_456,
+        70 | 71 => 131_072,
+        72 => 2_097_120,
+        73 | 74 => 32_768,
+        75 => major.into(),
+        76 => minor.into(),
+        77 => 32_768,
+        78..=80 => 1,
+        81 => most_shared.into(),
+        83 => 1,
+        84 | 85 => 0,
+        86 => 0,
+        87 => 2,
+        88 => 0,
+        // While a launch runs, its call has not returned.
+        89 => 1,
+        90 => 1,
+        91 => 0,
+        92..=94 | 122 => 0,
+        95 => since(6),
+        96 => 0,
+        97 => gpu.shared.per_block_opt_in.into(),
+        98 => 0,
+        99 => 1,
+        100 | 101 => 0,
+        // Virtual memory management and its handles.
+        102..=105 => 0,
+        106 => limits.blocks.into(),
+        107..=110 => 0,
+        111 => gpu.shared.reserved.into(),
+        112..=114 => 0,
+        115 => 1,
+        116..=119 => 0,
+        120 => since(9),
+        121 | 123 | 124 => 0,
+        125 => 1,
+        126 | 127 => since(9),
+        128 => 0,
+        // Textures of other kinds.
+        44..=49 | 54 | 61..=68 => 16_384,
+        // Newer ones, which say what a device can do more.
+        129..=200 => 0,
+        _ => return None,
+    })
+}
+
+/// The device's name.
+fn name() -> String {
+    format!("Coalesce simulator of {}", SETTINGS.gpu.chip)
+}
+
+/// A number that identifies the device, the same in every process.
+const UUID: [u8; 16] = *b"coalesce-device0";
+
+driver! {
+    fn cuInit(flags: c_uint) {
+        if flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        lock().initialized = true;
+        Ok(())
+    }
+
+    fn cuDriverGetVersion(version: Out<c_int>) {
+        version.put(VERSION)
+    }
+
+    fn cuDeviceGetCount(count: Out<c_int>) {
+        let _ready = ready()?;
+        count.put(1)
+    }
+
+    fn cuDeviceGet(device: Out<c_int>, ordinal: c_int) {
+        let _ready = ready()?;
+        check(ordinal)?;
+        device.put(ordinal)
+    }
+
+    fn cuDeviceGetName(to: Out<u8>, length: c_int, device: c_int) {
+        check(device)?;
+        to.put_text(&name(), usize::try_from(length).map_err(|_| Status::INVALID_VALUE)?)
+    }
+
+    fn cuDeviceGetUuid(to: Out<[u8; 16]>, device: c_int) {
+        check(device)?;
+        to.put(UUID)
+    }
+
+    fn cuDeviceGetUuid_v2(to: Out<[u8; 16]>, device: c_int) {
+        check(device)?;
+        to.put(UUID)
+    }
+
+    fn cuDeviceGetLuid(luid: Out<u8>, mask: Out<c_uint>, device: c_int) {
+        Err(Status::NOT_SUPPORTED)
+    }
+
+    fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: c_int) {
+        check(device)?;
+        bytes.put(lock().memory.limit() as usize)
+    }
+
+    fn cuDeviceGetAttribute(value: Out<c_int>, number: c_uint, device: c_int) {
+        let _ready = ready()?;
+        check(device)?;
+        let found = attribute(number).ok_or(Status::INVALID_VALUE)?;
+        value.put(found.min(c_int::MAX.into()) as c_int)
+    }
+
+    fn cuDeviceComputeCapability(major: Out<c_int>, minor: Out<c_int>, device: c_int) {
+        check(device)?;
+        let (of, and) = SETTINGS.gpu.compute_capability;
+        major.put(of as c_int)?;
+        minor.put(and as c_int)
+    }
+
+    fn cuDeviceGetPCIBusId(to: Out<u8>, length: c_int, device: c_int) {
+        check(device)?;
+        let id = "0000:01:00.0";
+        let room = usize::try_from(length).ok().filter(|&room| room > id.len());
+        to.put_text(id, room.ok_or(Status::INVALID_VALUE)?)
+    }
+
+    fn cuDeviceGetByPCIBusId(device: Out<c_int>, id: Text) {
+        let id = id.get()?;
+        if !id.ends_with("01:00.0") && !id.ends_with("1:0.0") {
+            return Err(Status::INVALID_DEVICE);
+        }
+        device.put(0)
+    }
+
+    fn cuDeviceCanAccessPeer(can: Out<c_int>, device: c_int, peer: c_int) {
+        can.put(0)
+    }
+
+    fn cuDeviceGetP2PAttribute(value: Out<c_int>, number: c_uint, device: c_int, peer: c_int) {
+        value.put(0)
+    }
+
+    fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: c_uint, channels: c_uint, device: c_int) {
+        width.put(1 << 28)
+    }
+
+    fn cuDeviceGetExecAffinitySupport(value: Out<c_int>, kind: c_uint, device: c_int) {
+        value.put(0)
+    }
+
+    fn cuDeviceGetProperties(to: Out<[c_int; 10]>, device: c_int) {
+        check(device)?;
+        let of = |number: c_uint| attribute(number).unwrap_or(0) as c_int;
+        // Threads of a block, of x, y, z; blocks of x, y, z; shared and constant memory; the warp; the longest pitch.
+        to.give([of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8), of(9), of(10)]);
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! Functions by name, names of statuses, and the tables that NVIDIA's own libraries ask for.
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_uint};
+use std::sync::LazyLock;
+
+use crate::boundary::pointers::Lasting;
+use crate::boundary::{Done, Entry, In, Out, STATUSES, Status, Text, driver, say, traces};
+
+/// All functions of this library by name, as numbers: pointers are not `Sync`.
+static FUNCTIONS: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
+    let tables: [&[Entry]; 13] = [
+        crate::unsupported::TABLE,
+        TABLE,
+        crate::arrays::TABLE,
+        crate::context::TABLE,
+        crate::copies::TABLE,
+        crate::device::TABLE,
+        crate::launch::TABLE,
+        crate::link::TABLE,
+        crate::memory::TABLE,
+        crate::module::TABLE,
+        crate::stream::TABLE,
+        crate::tensor_map::TABLE,
+        crate::texture::TABLE,
+    ];
+    tables.into_iter().flatten().map(|entry| (entry.name, entry.pointer as usize)).collect()
+});
+
+/// The function that a name without suffix means for a program of some version of CUDA.
+fn find(name: &str, version: c_int) -> Option<usize> {
+    let newest: &[&str] = match name {
+        "cuGetProcAddress" if version >= 12_000 => &["_v2"],
+        "cuCtxCreate" if version < 13_000 => &["_v2"],
+        "cuStreamGetCaptureInfo" if version >= 12_030 => &["_v3"],
+        "cuStreamGetCaptureInfo" if version >= 11_030 => &["_v2"],
+        "cuGetProcAddress" | "cuStreamGetCaptureInfo" => &[""],
+        "cuMemAdvise" | "cuMemPrefetchAsync" | "cuEventElapsedTime" | "cuCtxGetDevice" | "cuCtxSynchronize"
+            if version < 13_000 =>
+        {
+            &[""]
+        }
+        _ => &["_v4", "_v3", "_v2", ""],
+    };
+    newest.iter().find_map(|suffix| FUNCTIONS.get(format!("{name}{suffix}").as_str()).copied())
+}
+
+fn proc_address(name: Text, to: Out<Lasting>, version: c_int) -> Done<bool> {
+    let name = name.get()?;
+    let found = find(&name, version);
+    if found.is_none() && traces() {
+        say(&format!("cuGetProcAddress: there is no {name}"));
+    }
+    to.put(Lasting::function(found.unwrap_or(0)))?;
+    Ok(found.is_some())
+}
+
+fn status(number: c_uint) -> Option<&'static (u32, &'static str, &'static str)> {
+    STATUSES.iter().find(|(known, ..)| *known == number)
+}
+
+driver! {
+    fn cuGetErrorName(number: c_uint, to: Out<Lasting>) {
+        let found = status(number);
+        to.put(found.map_or(Lasting::NULL, |(_, name, _)| Lasting::list(name.as_bytes())))?;
+        found.map(|_| ()).ok_or(Status::INVALID_VALUE)
+    }
+
+    fn cuGetErrorString(number: c_uint, to: Out<Lasting>) {
+        let found = status(number);
+        to.put(found.map_or(Lasting::NULL, |(_, _, text)| Lasting::list(text.as_bytes())))?;
+        found.map(|_| ()).ok_or(Status::INVALID_VALUE)
+    }
+
+    fn cuGetProcAddress(name: Text, to: Out<Lasting>, version: c_int, flags: u64) {
+        if proc_address(name, to, version)? { Ok(()) } else { Err(Status::NOT_FOUND) }
+    }
+
+    fn cuGetProcAddress_v2(
+        name: Text, to: Out<Lasting>, version: c_int, flags: u64, found: Out<c_uint>,
+    ) {
+        let known = proc_address(name, to, version)?;
+        found.give(if known { 0 } else { 1 });
+        if known { Ok(()) } else { Err(Status::NOT_FOUND) }
+    }
+
+    fn cuGetExportTable(to: Out<Lasting>, id: In<[u8; 16]>) {
+        let id = id.get()?;
+        if traces() {
+            let hexadecimal: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+            say(&format!("cuGetExportTable {hexadecimal}"));
+        }
+        let found = crate::export::find(&id);
+        to.put(found.map_or(Lasting::NULL, Lasting::list))?;
+        found.map(|_| ()).ok_or(Status::NOT_FOUND)
+    }
+}

@@ -1,0 +1,68 @@
+//! A `libcuda.so.1` whose driver API executes on the simulator: programs that use CUDA's driver API
+//! run unmodified on a machine without a GPU, with the simulator's counters, checks and predicted
+//! times.
+//!
+//! ```console
+//! $ cargo build --release -p driver
+//! $ ln -s libcuda.so target/release/libcuda.so.1
+//! $ LD_LIBRARY_PATH=target/release some-cuda-program
+//! ```
+//!
+//! # How it works
+//!
+//! One process has one device, one [`simt::Memory`] and one lock over everything
+//! ([`state::State`]). A launch runs to its end before the call returns, so streams are ordered by
+//! themselves, and events only note the device's clock. Handles are numbers of a table, never
+//! addresses: a stale one is an error, not a crash.
+//!
+//! Memory that host and device share (pinned, managed) is mapped at the simulator's own address, so
+//! one pointer serves both sides; its bytes are copied in before each launch and back after it.
+//!
+//! `boundary` is the C boundary, the only part with unsafe code; `state` holds what exists; `image`
+//! finds PTX in what modules are loaded from; `module`, `link`, `launch`, `memory`, `copies`,
+//! `device`, `context`, `stream`, `arrays`, `texture` and `tensor_map` are the API by subject. `entry` hands out functions by
+//! name, `export` has tables that NVIDIA's libraries ask for, `unsupported` names functions that do
+//! nothing but say so. `report` shows faults, `record` keeps what `coalesce run` reports.
+//!
+//! # Environment
+//!
+//! | variable | meaning |
+//! | --- | --- |
+//! | `COALESCE_DEVICE` | the GPU whose properties are shown and whose times are predicted: `hopper` |
+//! | `COALESCE_MODEL` | `1`: launches run on that GPU's model, with its caches |
+//! | `COALESCE_CHECK` | what the sanitizer looks for: `all`, `memory,race`, ... |
+//! | `COALESCE_FAULT` | `stop`: the launch fails; `continue`: show accesses out of bounds and skip them; `defer`: the next synchronisation fails |
+//! | `COALESCE_PREDICT` | `always`: predict each launch's time, not only once timing events exist; `never` |
+//! | `COALESCE_ONLY_KERNEL` | the only kernel to check, predict, model and record |
+//! | `COALESCE_RECORD` | a folder for the records that `coalesce run` reads |
+//! | `COALESCE_MEMORY` | the device's memory in bytes |
+//! | `COALESCE_STEPS` | the most warp instructions of a launch |
+//! | `COALESCE_TRACE` | `1`: each call and its status on the standard error |
+//! | `COALESCE_DUMP` | a folder to which each module's PTX is written |
+#![cfg(target_os = "linux")]
+#![deny(unsafe_code)]
+// The API's names and lists of arguments.
+#![allow(non_snake_case, clippy::too_many_arguments)]
+
+mod arrays;
+#[allow(unsafe_code)]
+mod boundary;
+mod context;
+mod copies;
+mod device;
+mod entry;
+mod export;
+pub mod image;
+mod launch;
+mod link;
+mod memory;
+mod module;
+pub mod record;
+mod report;
+mod state;
+mod stream;
+mod tensor_map;
+mod texture;
+mod unsupported;
+
+pub use launch::Shape;

@@ -1,0 +1,143 @@
+//! The linker, `cuLink...`: puts PTX texts together. What it makes is a container of PTX that
+//! modules can be loaded from.
+
+use std::collections::HashSet;
+use std::ffi::c_uint;
+
+use crate::boundary::pointers::Lasting;
+use crate::boundary::{Done, In, Out, Status, Text, driver};
+use crate::image::{ptx_of, wrap};
+use crate::module::Log;
+use crate::state::{Handle, ready, working};
+
+/// Functions of CUDA's own library of device code.
+const RUNTIME: &str = include_str!("runtime.ptx");
+
+/// A link under way.
+pub struct Link {
+    inputs: Vec<String>,
+    log: Log,
+    result: Vec<u8>,
+}
+
+/// One text of several: the header with the newest version, then the bodies, in order. Of a weak
+/// function that several define, the first is kept.
+///
+/// Names of the parts share one scope here. Those that are not visible to the linker can clash,
+/// which the parser reports.
+pub fn join(inputs: &[String]) -> String {
+    if let [only] = inputs {
+        return only.clone();
+    }
+    let number = |line: &str| -> Vec<u32> {
+        line.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+    };
+    let (mut version, mut target) = ("", "");
+    let mut body = String::new();
+    let mut weak = HashSet::new();
+    let mut lines = inputs.iter().flat_map(|input| input.lines());
+    while let Some(line) = lines.next() {
+        let start = line.trim_start();
+        if start.starts_with(".version") {
+            if version.is_empty() || number(start) > number(version) {
+                version = start;
+            }
+        } else if start.starts_with(".target") {
+            if target.is_empty() || number(start) > number(target) {
+                target = start;
+            }
+        } else if start.starts_with(".weak .func") {
+            let function = function(line, &mut lines);
+            // A declaration may be repeated.
+            if !function.contains('{') || name_of(line).is_none_or(|name| weak.insert(name)) {
+                body += &function;
+            }
+        } else if !start.starts_with(".address_size") {
+            body += line;
+            body.push('\n');
+        }
+    }
+    format!("{version}\n{target}\n.address_size 64\n{body}")
+}
+
+/// The name in the first line of a function: the word before its last parenthesis.
+fn name_of(line: &str) -> Option<&str> {
+    line.rsplit_once('(')?.0.split_whitespace().last()
+}
+
+/// A function from its first line on, to the end of its body or declaration.
+fn function<'a>(first: &'a str, rest: &mut impl Iterator<Item = &'a str>) -> String {
+    let (mut text, mut depth) = (String::new(), 0);
+    let mut line = Some(first);
+    while let Some(now) = line {
+        text += now;
+        text.push('\n');
+        depth += now.matches('{').count();
+        let closed = now.matches('}').count();
+        depth = depth.saturating_sub(closed);
+        if depth == 0 && (closed > 0 || now.trim_end().ends_with(';')) {
+            break;
+        }
+        line = rest.next();
+    }
+    text
+}
+
+fn add(link: Handle, bytes: &[u8], kind: c_uint) -> Done {
+    // 0: machine code, 1: PTX, 2: fat binary, 3: object, 4: library, 5: NVVM.
+    if kind == 5 {
+        return Err(Status::NOT_SUPPORTED);
+    }
+    // An archive is CUDA's own library of device code, as SASS. What it has, the simulator has itself; if it has not, the
+    // module that calls it cannot be loaded, with a message that says so.
+    if bytes.starts_with(b"!<arch>") {
+        return Ok(());
+    }
+    let input = ptx_of(bytes)?;
+    ready()?.links.get_mut(&link).ok_or(Status::INVALID_HANDLE)?.inputs.push(input);
+    Ok(())
+}
+
+driver! {
+    fn cuLinkCreate_v2(count: c_uint, options: In<c_uint>, values: In<Out<u8>>, to: Out<Handle>) {
+        let log = Log::of(count, options, values);
+        let mut state = working()?;
+        let handle = state.handle();
+        state.links.insert(handle, Link { inputs: Vec::new(), log, result: Vec::new() });
+        to.put(handle)
+    }
+
+    fn cuLinkAddData_v2(
+        link: Handle, kind: c_uint, data: In<u8>, bytes: usize, name: Text, count: c_uint,
+        options: In<c_uint>, values: In<Out<u8>>,
+    ) {
+        add(link, &data.bytes(bytes)?, kind)
+    }
+
+    fn cuLinkAddFile_v2(
+        link: Handle, kind: c_uint, path: Text, count: c_uint, options: In<c_uint>, values: In<Out<u8>>,
+    ) {
+        let bytes = std::fs::read(path.get()?).map_err(|_| Status::FILE_NOT_FOUND)?;
+        add(link, &bytes, kind)
+    }
+
+    fn cuLinkComplete(link: Handle, image: Out<Lasting>, bytes: Out<usize>) {
+        let mut state = ready()?;
+        let link = state.links.get_mut(&link).ok_or(Status::INVALID_HANDLE)?;
+        let mut joined = join(&link.inputs);
+        if joined.contains("cudaCGSynchronize") || joined.contains("cudaCGGetIntrinsicHandle") {
+            joined += RUNTIME;
+        }
+        if let Err(errors) = ptx::parse("linked.ptx", &joined) {
+            link.log.say(&errors.to_string().lines().take(12).collect::<Vec<_>>().join("\n"));
+            return Err(Status::INVALID_PTX);
+        }
+        link.result = wrap(&joined);
+        bytes.give(link.result.len());
+        image.put(Lasting::list(&link.result))
+    }
+
+    fn cuLinkDestroy(link: Handle) {
+        ready()?.links.remove(&link).map(|_| ()).ok_or(Status::INVALID_HANDLE)
+    }
+}

@@ -1,0 +1,338 @@
+//! Allocations, and what the API says of pointers.
+
+use std::ffi::{c_int, c_uint};
+
+use simt::MemoryError;
+
+use crate::boundary::places::{map, unmap};
+use crate::boundary::{Done, In, Out, Status, driver, say};
+use crate::copies::{Range, fill};
+use crate::state::{Allocation, Handle, Kind, SETTINGS, State, current, lock, ready, working};
+
+fn status_of(error: &MemoryError) -> Status {
+    match error {
+        MemoryError::OutOfMemory { .. } | MemoryError::HostOutOfMemory { .. } | MemoryError::TooLarge { .. } => {
+            Status::OUT_OF_MEMORY
+        }
+        _ => Status::INVALID_VALUE,
+    }
+}
+
+/// Allocates device memory, and, if the host is to reach it, maps it at the same address there.
+fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
+    let length = bytes as u64;
+    let address = state.memory.allocate(length).map_err(|error| {
+        say(&error.to_string());
+        status_of(&error)
+    })?;
+    if matches!(kind, Kind::Host | Kind::Managed) && !map(address, bytes) {
+        let _ = state.memory.free(address);
+        return Err(Status::MAP_FAILED);
+    }
+    let id = state.handle() as u64;
+    state.allocations.insert(address, Allocation { bytes: length, kind, id });
+    Ok(address)
+}
+
+/// Allocates memory of a kind for a caller.
+fn give_memory(to: Out<u64>, bytes: usize, kind: Kind) -> Done {
+    to.check()?;
+    if bytes == 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    to.put(allocate(&mut *working()?, bytes, kind)?)
+}
+
+/// Frees an allocation of one of these kinds.
+fn free(address: u64, kinds: &[Kind]) -> Done {
+    let mut state = ready()?;
+    if address == 0 {
+        return Ok(());
+    }
+    let allocation = state.allocations.get(&address).ok_or(Status::INVALID_VALUE)?;
+    if !kinds.contains(&allocation.kind) {
+        return Err(Status::INVALID_VALUE);
+    }
+    release(&mut state, address)
+}
+
+/// Frees an allocation.
+pub fn release(state: &mut State, address: u64) -> Done {
+    let allocation = state.allocations.remove(&address).ok_or(Status::INVALID_VALUE)?;
+    unmap(address, &allocation);
+    state.memory.free(address).map_err(|error| status_of(&error))
+}
+
+fn attribute(state: &State, number: c_uint, pointer: u64, to: Out<u8>) -> Done {
+    let found = state.allocation(pointer).or_else(|| state.registered(pointer as usize));
+    let of_symbol = || state.memory.allocations().find(|span| pointer.wrapping_sub(span.address) < span.bytes);
+    let (start, allocation) = match found {
+        Some(found) => found,
+        // A variable of a module.
+        None => {
+            let span = of_symbol().ok_or(Status::INVALID_VALUE)?;
+            (span.address, Allocation { bytes: span.bytes, kind: Kind::Device, id: span.address })
+        }
+    };
+    let device = match allocation.kind {
+        Kind::Registered(host) if pointer < start || pointer >= start + allocation.bytes => {
+            start + (pointer - host as u64)
+        }
+        _ => pointer,
+    };
+    let host = allocation.on_host(start).map(|base| base + (device - start));
+    match number {
+        1 => to.cast().put(current().unwrap_or(0)),
+        2 => to.cast::<c_uint>().put(if matches!(allocation.kind, Kind::Host | Kind::Registered(_)) { 1 } else { 2 }),
+        3 => to.cast().put(device),
+        4 => to.cast().put(host.ok_or(Status::INVALID_VALUE)?),
+        6 => to.cast::<c_uint>().put(1),
+        7 => to.cast().put(allocation.id),
+        8 => to.cast::<c_uint>().put((allocation.kind == Kind::Managed).into()),
+        9 => to.cast::<c_int>().put(0),
+        10 | 15 => to.cast::<c_uint>().put(0),
+        11 | 19 => to.cast().put(start),
+        12 | 18 => to.cast().put(allocation.bytes as usize),
+        13 => to.cast::<c_uint>().put(1),
+        14 => to.cast::<u64>().put(0),
+        16 => to.cast::<c_uint>().put(3),
+        17 => to.cast::<usize>().put(0),
+        20 => to.cast().put(allocation.id),
+        _ => Err(Status::INVALID_VALUE),
+    }
+}
+
+driver! {
+    fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
+        let state = working()?;
+        free.give((state.memory.limit() - state.memory.used()) as usize);
+        total.give(state.memory.limit() as usize);
+        Ok(())
+    }
+
+    fn cuMemAlloc_v2(to: Out<u64>, bytes: usize) {
+        give_memory(to, bytes, Kind::Device)
+    }
+
+    fn cuMemAllocPitch_v2(to: Out<u64>, pitch: Out<usize>, row: usize, rows: usize, element: c_uint) {
+        if ![4, 8, 16].contains(&element) {
+            return Err(Status::INVALID_VALUE);
+        }
+        let each = row.checked_next_multiple_of(SETTINGS.gpu.pitch_alignment as usize);
+        let each = each.ok_or(Status::INVALID_VALUE)?;
+        let bytes = each.checked_mul(rows).ok_or(Status::OUT_OF_MEMORY)?;
+        pitch.put(each)?;
+        give_memory(to, bytes, Kind::Device)
+    }
+
+    fn cuMemAllocManaged(to: Out<u64>, bytes: usize, flags: c_uint) {
+        give_memory(to, bytes, Kind::Managed)
+    }
+
+    fn cuMemAllocHost_v2(to: Out<u64>, bytes: usize) {
+        give_memory(to, bytes, Kind::Host)
+    }
+
+    fn cuMemHostAlloc(to: Out<u64>, bytes: usize, flags: c_uint) {
+        give_memory(to, bytes, Kind::Host)
+    }
+
+    fn cuMemFree_v2(address: u64) {
+        free(address, &[Kind::Device, Kind::Managed])
+    }
+
+    fn cuMemFreeHost(address: u64) {
+        free(address, &[Kind::Host])
+    }
+
+    fn cuMemHostGetDevicePointer_v2(to: Out<u64>, host: usize, flags: c_uint) {
+        let state = ready()?;
+        let device = match state.registered(host) {
+            Some((start, Allocation { kind: Kind::Registered(base), .. })) => start + (host - base) as u64,
+            _ => state.allocation(host as u64).map(|_| host as u64).ok_or(Status::INVALID_VALUE)?,
+        };
+        to.put(device)
+    }
+
+    fn cuMemHostGetFlags(flags: Out<c_uint>, host: usize) {
+        let state = ready()?;
+        let found = state.registered(host).or_else(|| state.allocation(host as u64));
+        found.filter(|(_, allocation)| allocation.kind != Kind::Device).ok_or(Status::INVALID_VALUE)?;
+        flags.put(2)
+    }
+
+    fn cuMemHostRegister_v2(host: usize, bytes: usize, flags: c_uint) {
+        let mut state = working()?;
+        if host == 0 || bytes == 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        if state.registered(host).is_some() {
+            return Err(Status::ALREADY_REGISTERED);
+        }
+        allocate(&mut state, bytes, Kind::Registered(host)).map(|_| ())
+    }
+
+    fn cuMemHostUnregister(host: usize) {
+        let mut state = ready()?;
+        let (start, _) = state.registered(host).ok_or(Status::NOT_REGISTERED)?;
+        release(&mut state, start)
+    }
+
+    fn cuMemGetAddressRange_v2(base: Out<u64>, bytes: Out<usize>, address: u64) {
+        let state = ready()?;
+        let (start, allocation) = state.allocation(address).ok_or(Status::NOT_FOUND)?;
+        base.give(start);
+        bytes.give(allocation.bytes as usize);
+        Ok(())
+    }
+
+    fn cuMemAllocAsync(to: Out<u64>, bytes: usize, stream: Handle) {
+        give_memory(to, bytes, Kind::Device)
+    }
+
+    fn cuMemAllocFromPoolAsync(to: Out<u64>, bytes: usize, pool: Handle, stream: Handle) {
+        give_memory(to, bytes, Kind::Device)
+    }
+
+    fn cuMemFreeAsync(address: u64, stream: Handle) {
+        free(address, &[Kind::Device])
+    }
+
+    fn cuDeviceGetDefaultMemPool(to: Out<Handle>, device: c_int) {
+        to.put(0xd00)
+    }
+
+    fn cuDeviceGetMemPool(to: Out<Handle>, device: c_int) {
+        to.put(0xd00)
+    }
+
+    fn cuDeviceSetMemPool(device: c_int, pool: Handle) {
+        Ok(())
+    }
+
+    fn cuMemPoolCreate(to: Out<Handle>, properties: In<u8>) {
+        let mut state = ready()?;
+        let pool = state.handle();
+        state.pools.insert(pool, ());
+        to.put(pool)
+    }
+
+    fn cuMemPoolDestroy(pool: Handle) {
+        lock().pools.remove(&pool).ok_or(Status::INVALID_VALUE)
+    }
+
+    fn cuMemPoolTrimTo(pool: Handle, bytes: usize) {
+        Ok(())
+    }
+
+    fn cuMemPoolSetAttribute(pool: Handle, number: c_uint, value: In<u8>) {
+        Ok(())
+    }
+
+    fn cuMemPoolGetAttribute(pool: Handle, number: c_uint, value: Out<u8>) {
+        match number {
+            1..=3 => value.cast::<c_int>().put(1),
+            _ => value.cast::<u64>().put(if number == 4 { 0 } else { lock().memory.used() }),
+        }
+    }
+
+    fn cuMemPoolSetAccess(pool: Handle, map: In<u8>, count: usize) {
+        Ok(())
+    }
+
+    fn cuMemPoolGetAccess(flags: Out<c_uint>, pool: Handle, location: In<u8>) {
+        flags.put(3)
+    }
+
+    fn cuMemAdvise(address: u64, bytes: usize, advice: c_uint, device: c_int) {
+        Ok(())
+    }
+
+    fn cuMemAdvise_v2(address: u64, bytes: usize, advice: c_uint, kind: c_int, id: c_int) {
+        Ok(())
+    }
+
+    fn cuMemPrefetchAsync(address: u64, bytes: usize, device: c_int, stream: Handle) {
+        Ok(())
+    }
+
+    fn cuMemPrefetchAsync_v2(address: u64, bytes: usize, location: u64, flags: c_uint, stream: Handle) {
+        Ok(())
+    }
+
+    fn cuStreamAttachMemAsync(stream: Handle, address: u64, bytes: usize, flags: c_uint) {
+        Ok(())
+    }
+
+    fn cuPointerGetAttribute(to: Out<u8>, number: c_uint, pointer: u64) {
+        attribute(&*ready()?, number, pointer, to)
+    }
+
+    fn cuPointerGetAttributes(count: c_uint, numbers: In<c_uint>, values: In<Out<u8>>, pointer: u64) {
+        let state = ready()?;
+        for index in 0..count as usize {
+            let (number, to) = (numbers.at(index).get()?, values.at(index).get()?);
+            if attribute(&state, number, pointer, to).is_err() {
+                // What has no such attribute reads as zero; of a device, as none.
+                match number {
+                    9 => to.cast::<c_int>().give(-2),
+                    2 | 6 | 8 | 10 | 13 | 15 | 16 => to.cast::<c_uint>().give(0),
+                    _ => to.cast::<u64>().give(0),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cuPointerSetAttribute(value: In<u8>, number: c_uint, pointer: u64) {
+        Ok(())
+    }
+
+    fn cuMemsetD8_v2(to: u64, value: u8, count: usize) {
+        fill(to, Range { each: 1, width: count, rows: 1, pitch: 0 }, value.into())
+    }
+
+    fn cuMemsetD16_v2(to: u64, value: u16, count: usize) {
+        fill(to, Range { each: 2, width: count, rows: 1, pitch: 0 }, value.into())
+    }
+
+    fn cuMemsetD32_v2(to: u64, value: c_uint, count: usize) {
+        fill(to, Range { each: 4, width: count, rows: 1, pitch: 0 }, value)
+    }
+
+    fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) {
+        fill(to, Range { each: 1, width: count, rows: 1, pitch: 0 }, value.into())
+    }
+
+    fn cuMemsetD16Async(to: u64, value: u16, count: usize, stream: Handle) {
+        fill(to, Range { each: 2, width: count, rows: 1, pitch: 0 }, value.into())
+    }
+
+    fn cuMemsetD32Async(to: u64, value: c_uint, count: usize, stream: Handle) {
+        fill(to, Range { each: 4, width: count, rows: 1, pitch: 0 }, value)
+    }
+
+    fn cuMemsetD2D8_v2(to: u64, pitch: usize, value: u8, width: usize, rows: usize) {
+        fill(to, Range { each: 1, width, rows, pitch }, value.into())
+    }
+
+    fn cuMemsetD2D16_v2(to: u64, pitch: usize, value: u16, width: usize, rows: usize) {
+        fill(to, Range { each: 2, width, rows, pitch }, value.into())
+    }
+
+    fn cuMemsetD2D32_v2(to: u64, pitch: usize, value: c_uint, width: usize, rows: usize) {
+        fill(to, Range { each: 4, width, rows, pitch }, value)
+    }
+
+    fn cuMemsetD2D8Async(to: u64, pitch: usize, value: u8, width: usize, rows: usize, stream: Handle) {
+        fill(to, Range { each: 1, width, rows, pitch }, value.into())
+    }
+
+    fn cuMemsetD2D16Async(to: u64, pitch: usize, value: u16, width: usize, rows: usize, stream: Handle) {
+        fill(to, Range { each: 2, width, rows, pitch }, value.into())
+    }
+
+    fn cuMemsetD2D32Async(to: u64, pitch: usize, value: c_uint, width: usize, rows: usize, stream: Handle) {
+        fill(to, Range { each: 4, width, rows, pitch }, value)
+    }
+}

@@ -1,0 +1,389 @@
+//! Modules and libraries, and the kernels and variables in them. A library is a module here, a
+//! `CUkernel` a `CUfunction`: handles of the one are accepted for the other, as clients expect.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_int, c_uint};
+use std::sync::Arc;
+
+use ptx::{Pieces, Space};
+use simt::{KernelInfo, Program};
+
+use crate::boundary::images::bytes_at;
+use crate::boundary::pointers::Lasting;
+use crate::boundary::{Done, In, Out, Status, Text, driver, say};
+use crate::image::ptx_of;
+use crate::state::{Function, Handle, Module, SETTINGS, State, ready, working};
+
+/// The options of the just-in-time compiler: where its messages go.
+#[derive(Clone, Copy)]
+pub struct Log {
+    buffer: Out<u8>,
+    bytes: usize,
+}
+
+impl Log {
+    /// No options.
+    pub const NONE: Self = Self { buffer: Out::NULL, bytes: 0 };
+
+    /// From the lists of options and values.
+    pub fn of(count: c_uint, options: In<c_uint>, values: In<Out<u8>>) -> Self {
+        let mut log = Self::NONE;
+        for (option, value) in options.list(count as usize).into_iter().zip(values.list(count as usize)) {
+            match option {
+                5 => log.buffer = value,
+                // A number in the place of a pointer.
+                6 => log.bytes = (value.address() as u32) as usize,
+                _ => {}
+            }
+        }
+        log
+    }
+
+    /// Writes the error to the standard error and to the caller's buffer.
+    pub fn say(self, message: &str) {
+        say(message);
+        if !self.buffer.is_null() && self.bytes > 0 {
+            // There is room for at least the zero byte.
+            let _ = self.buffer.put_text(message, self.bytes);
+        }
+    }
+}
+
+/// Parses PTX. If some kernels cannot be parsed, the module has the others.
+pub fn parse(name: &str, ptx: &str, log: Log) -> Done<ptx::Module> {
+    let errors = match ptx::parse(name, ptx) {
+        Ok(module) => return Ok(module),
+        Err(errors) => errors,
+    };
+    let shown: String = errors.to_string().lines().take(12).collect::<Vec<_>>().join("\n");
+    log.say(&shown);
+    let pieces = Pieces::of(name, ptx);
+    let mut good = pieces.kernels_with(&[""]);
+    let all = good.len();
+    good.retain(|kernel| pieces.parse(&[kernel]).is_ok());
+    if good.is_empty() {
+        return Err(Status::INVALID_PTX);
+    }
+    say(&format!("{name}: {} of {all} kernels are left", good.len()));
+    let good: Vec<&str> = good.iter().map(String::as_str).collect();
+    pieces.parse(&good).map_err(|_| Status::INVALID_PTX)
+}
+
+fn load(ptx: &str, log: Log) -> Done<Handle> {
+    let mut state = working()?;
+    let handle = state.handle();
+    let name = format!("module{handle:x}.ptx");
+    if let Some(folder) = &SETTINGS.dump {
+        let path = format!("{folder}/{}-{name}", std::process::id());
+        if let Err(error) = std::fs::write(&path, ptx) {
+            say(&format!("{path}: {error}"));
+        }
+    }
+    let module = parse(&name, ptx, log)?;
+    let program = Program::load(&module, &mut state.memory).map_err(|error| {
+        log.say(&error.to_string());
+        Status::INVALID_PTX
+    })?;
+    for (kernel, error) in program.unsupported() {
+        say(&format!("kernel `{}` cannot run: {error}", kernel.name));
+    }
+    state.recorder.module(handle, ptx);
+    let constants = module.variables.iter().filter(|(_, variable)| variable.space == Space::Constant);
+    let constants = constants.filter_map(|(_, variable)| variable.size).sum();
+    state.modules.insert(handle, Module { program: Arc::new(program), constants, functions: HashMap::new() });
+    Ok(handle)
+}
+
+/// Loads a module without options.
+pub fn load_ptx(ptx: &str) -> Done<Handle> {
+    load(ptx, Log::NONE)
+}
+
+fn load_file(path: Text, log: Log) -> Done<Handle> {
+    let path = path.get()?;
+    let bytes = std::fs::read(path).map_err(|_| Status::FILE_NOT_FOUND)?;
+    load(&ptx_of(&bytes)?, log)
+}
+
+/// The handle of a kernel.
+fn function_of(state: &mut State, module: Handle, name: &str) -> Done<Handle> {
+    let found = state.modules.get(&module).ok_or(Status::INVALID_HANDLE)?;
+    if let Some(&known) = found.functions.get(name) {
+        return Ok(known);
+    }
+    let program = found.program.clone();
+    program.kernel(name).ok_or(Status::NOT_FOUND)?;
+    let c_name = CString::new(name).map_err(|_| Status::INVALID_VALUE)?;
+    let handle = state.handle();
+    let function = Function { module, program, name: name.to_owned(), c_name, dynamic_limit: -1, carveout: -1 };
+    state.functions.insert(handle, function);
+    if let Some(module) = state.modules.get_mut(&module) {
+        module.functions.insert(name.to_owned(), handle);
+    }
+    Ok(handle)
+}
+
+fn global(module: Handle, name: Text, address: Out<u64>, bytes: Out<usize>) -> Done {
+    let state = ready()?;
+    let name = name.get()?;
+    let found = state.modules.get(&module).ok_or(Status::INVALID_HANDLE)?;
+    let symbol = found.program.symbol(&name).ok_or(Status::NOT_FOUND)?;
+    address.give(symbol.address);
+    bytes.give(symbol.bytes as usize);
+    Ok(())
+}
+
+fn unload(module: Handle) -> Done {
+    let mut state = ready()?;
+    // Its variables stay in memory: their addresses are never used again.
+    let module = state.modules.remove(&module).ok_or(Status::INVALID_HANDLE)?;
+    for handle in module.functions.values() {
+        state.functions.remove(handle);
+    }
+    Ok(())
+}
+
+fn names_of(module: Handle) -> Done<Vec<String>> {
+    let state = ready()?;
+    let module = state.modules.get(&module).ok_or(Status::INVALID_HANDLE)?;
+    Ok(module.program.kernels().map(|kernel| kernel.name.clone()).collect())
+}
+
+/// Gives handles of at most `count` kernels.
+fn enumerate(to: Out<Handle>, count: c_uint, module: Handle) -> Done {
+    let names = names_of(module)?;
+    let handles = names.iter().take(count as usize).map(|name| function_of(&mut *ready()?, module, name));
+    to.put_all(handles.collect::<Done<Vec<_>>>()?)
+}
+
+/// The kernel's needs.
+pub fn info(function: &Function) -> Done<&KernelInfo> {
+    function.program.kernel(&function.name).ok_or(Status::INVALID_HANDLE)
+}
+
+/// Registers of a thread that a client is told of: PTX does not say how many there are.
+pub fn registers(info: &KernelInfo) -> u32 {
+    info.max_registers.unwrap_or(32)
+}
+
+fn attribute(function: Handle, number: c_uint) -> Done<c_int> {
+    let state = ready()?;
+    let function = state.functions.get(&function).ok_or(Status::INVALID_HANDLE)?;
+    let info = info(function)?;
+    let (major, minor) = SETTINGS.gpu.compute_capability;
+    let architecture = (major * 10 + minor) as c_int;
+    let per_block = SETTINGS.gpu.shared.per_block;
+    let product = |sizes: [u32; 3]| sizes.into_iter().product::<u32>();
+    Ok(match number {
+        0 => info.required_threads.or(info.max_threads).map_or(SETTINGS.gpu.limits.threads_per_block, product) as c_int,
+        1 => info.static_shared as c_int,
+        2 => state.modules.get(&function.module).map_or(0, |module| module.constants) as c_int,
+        3 => info.local as c_int,
+        4 => registers(info) as c_int,
+        5 | 6 => architecture,
+        7 => 0,
+        8 if function.dynamic_limit >= 0 => function.dynamic_limit,
+        8 => per_block.saturating_sub(info.static_shared as u32) as c_int,
+        9 => function.carveout,
+        10 => info.explicit_cluster.into(),
+        11..=13 => info.required_cluster.map_or(0, |cluster| cluster[number as usize - 11]) as c_int,
+        14 | 15 => 0,
+        _ => return Err(Status::INVALID_VALUE),
+    })
+}
+
+fn set_attribute(function: Handle, number: c_uint, value: c_int) -> Done {
+    let mut state = ready()?;
+    let function = state.functions.get_mut(&function).ok_or(Status::INVALID_HANDLE)?;
+    let opt_in = SETTINGS.gpu.shared.per_block_opt_in;
+    match number {
+        8 => {
+            let fixed = info(function)?.static_shared;
+            if value < 0 || value as u64 + fixed > opt_in.into() {
+                return Err(Status::INVALID_VALUE);
+            }
+            function.dynamic_limit = value;
+        }
+        9 if (-1..=100).contains(&value) => function.carveout = value,
+        11..=15 => {}
+        _ => return Err(Status::INVALID_VALUE),
+    }
+    Ok(())
+}
+
+fn parameter(function: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) -> Done {
+    let state = ready()?;
+    let info = info(state.functions.get(&function).ok_or(Status::INVALID_HANDLE)?)?;
+    let (at, size) = *offsets(info).get(index).ok_or(Status::INVALID_VALUE)?;
+    offset.give(at);
+    bytes.give(size);
+    Ok(())
+}
+
+/// Offset and size of each parameter in a buffer of all of them.
+pub fn offsets(info: &KernelInfo) -> Vec<(usize, usize)> {
+    let mut end = 0usize;
+    let place = |&(bytes, align): &(u64, u32)| {
+        let start = end.next_multiple_of(align.max(1) as usize);
+        end = start + bytes as usize;
+        (start, bytes as usize)
+    };
+    info.parameters.iter().map(place).collect()
+}
+
+/// The kernel's name, which lives as long as its module.
+fn name_of(to: Out<Lasting>, function: Handle) -> Done {
+    let state = ready()?;
+    let function = state.functions.get(&function).ok_or(Status::INVALID_HANDLE)?;
+    to.put(Lasting::text(&function.c_name))
+}
+
+driver! {
+    fn cuModuleLoad(to: Out<Handle>, path: Text) {
+        to.put(load_file(path, Log::NONE)?)
+    }
+
+    fn cuModuleLoadData(to: Out<Handle>, image: In<u8>) {
+        to.put(load(&ptx_of(&bytes_at(image)?)?, Log::NONE)?)
+    }
+
+    fn cuModuleLoadDataEx(
+        to: Out<Handle>, image: In<u8>, count: c_uint, options: In<c_uint>, values: In<Out<u8>>,
+    ) {
+        to.put(load(&ptx_of(&bytes_at(image)?)?, Log::of(count, options, values))?)
+    }
+
+    fn cuModuleLoadFatBinary(to: Out<Handle>, image: In<u8>) {
+        to.put(load(&ptx_of(&bytes_at(image)?)?, Log::NONE)?)
+    }
+
+    fn cuModuleUnload(module: Handle) {
+        unload(module)
+    }
+
+    fn cuModuleGetLoadingMode(mode: Out<c_uint>) {
+        mode.put(1)
+    }
+
+    fn cuModuleGetFunction(to: Out<Handle>, module: Handle, name: Text) {
+        to.put(function_of(&mut *ready()?, module, &name.get()?)?)
+    }
+
+    fn cuModuleGetFunctionCount(count: Out<c_uint>, module: Handle) {
+        count.put(names_of(module)?.len() as c_uint)
+    }
+
+    fn cuModuleEnumerateFunctions(to: Out<Handle>, count: c_uint, module: Handle) {
+        enumerate(to, count, module)
+    }
+
+    fn cuModuleGetGlobal_v2(address: Out<u64>, bytes: Out<usize>, module: Handle, name: Text) {
+        global(module, name, address, bytes)
+    }
+
+    fn cuLibraryLoadData(
+        to: Out<Handle>, image: In<u8>, options: In<c_uint>, values: In<Out<u8>>, count: c_uint,
+        library_options: In<c_uint>, library_values: In<Out<u8>>, library_count: c_uint,
+    ) {
+        to.put(load(&ptx_of(&bytes_at(image)?)?, Log::of(count, options, values))?)
+    }
+
+    fn cuLibraryLoadFromFile(
+        to: Out<Handle>, path: Text, options: In<c_uint>, values: In<Out<u8>>, count: c_uint,
+        library_options: In<c_uint>, library_values: In<Out<u8>>, library_count: c_uint,
+    ) {
+        to.put(load_file(path, Log::of(count, options, values))?)
+    }
+
+    fn cuLibraryUnload(library: Handle) {
+        unload(library)
+    }
+
+    fn cuLibraryGetKernel(to: Out<Handle>, library: Handle, name: Text) {
+        to.put(function_of(&mut *ready()?, library, &name.get()?)?)
+    }
+
+    fn cuLibraryGetKernelCount(count: Out<c_uint>, library: Handle) {
+        count.put(names_of(library)?.len() as c_uint)
+    }
+
+    fn cuLibraryEnumerateKernels(to: Out<Handle>, count: c_uint, library: Handle) {
+        enumerate(to, count, library)
+    }
+
+    fn cuLibraryGetModule(to: Out<Handle>, library: Handle) {
+        to.put(library)
+    }
+
+    fn cuLibraryGetGlobal(address: Out<u64>, bytes: Out<usize>, library: Handle, name: Text) {
+        global(library, name, address, bytes)
+    }
+
+    fn cuLibraryGetManaged(address: Out<u64>, bytes: Out<usize>, library: Handle, name: Text) {
+        global(library, name, address, bytes)
+    }
+
+    fn cuKernelGetFunction(to: Out<Handle>, kernel: Handle) {
+        to.put(kernel)
+    }
+
+    fn cuKernelGetLibrary(to: Out<Handle>, kernel: Handle) {
+        to.put(ready()?.functions.get(&kernel).ok_or(Status::INVALID_HANDLE)?.module)
+    }
+
+    fn cuKernelGetName(to: Out<Lasting>, kernel: Handle) {
+        name_of(to, kernel)
+    }
+
+    fn cuKernelGetAttribute(to: Out<c_int>, number: c_uint, kernel: Handle, device: c_int) {
+        to.put(attribute(kernel, number)?)
+    }
+
+    fn cuKernelSetAttribute(number: c_uint, value: c_int, kernel: Handle, device: c_int) {
+        set_attribute(kernel, number, value)
+    }
+
+    fn cuKernelSetCacheConfig(kernel: Handle, config: c_uint, device: c_int) {
+        Ok(())
+    }
+
+    fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
+        parameter(kernel, index, offset, bytes)
+    }
+
+    fn cuFuncGetModule(to: Out<Handle>, function: Handle) {
+        to.put(ready()?.functions.get(&function).ok_or(Status::INVALID_HANDLE)?.module)
+    }
+
+    fn cuFuncGetName(to: Out<Lasting>, function: Handle) {
+        name_of(to, function)
+    }
+
+    fn cuFuncGetParamInfo(function: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
+        parameter(function, index, offset, bytes)
+    }
+
+    fn cuFuncGetAttribute(to: Out<c_int>, number: c_uint, function: Handle) {
+        to.put(attribute(function, number)?)
+    }
+
+    fn cuFuncSetAttribute(function: Handle, number: c_uint, value: c_int) {
+        set_attribute(function, number, value)
+    }
+
+    fn cuFuncSetCacheConfig(function: Handle, config: c_uint) {
+        Ok(())
+    }
+
+    fn cuFuncSetSharedMemConfig(function: Handle, config: c_uint) {
+        Ok(())
+    }
+
+    fn cuFuncIsLoaded(to: Out<c_uint>, function: Handle) {
+        to.put(1)
+    }
+
+    fn cuFuncLoad(function: Handle) {
+        Ok(())
+    }
+}

@@ -1,0 +1,303 @@
+//! What launches leave for `coalesce run`: a file of JSON for each kernel of a module, in the folder
+//! that `COALESCE_RECORD` names, and the module's PTX beside it. Counters are added up over
+//! launches, so a record stays small however long a program runs.
+//!
+//! A file is written after each of a kernel's first launches, then after every sixty-fourth, and
+//! when the process ends in order: a process that is killed loses the last few launches at most.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ptx::Pieces;
+use serde::{Deserialize, Serialize};
+use simt::{Counters, InstructionCounters, Memory, Model, ModelCounters, Occupancy, Predicted, Program, Report, Trap};
+
+use crate::boundary::say;
+use crate::launch::Shape;
+use crate::state::{Function, Handle, SETTINGS};
+
+/// The ending of a record's name.
+pub const ENDING: &str = "kernel.json";
+
+/// How many launches of a kernel are each written at once.
+const AT_ONCE: u64 = 64;
+/// How many shapes of launches and findings a record has at most.
+const MOST: usize = 32;
+
+/// What a kernel of a module did in all launches of a process.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct KernelRecord {
+    /// The version of the library that wrote it.
+    pub version: String,
+    /// The file with the module's PTX, in the same folder.
+    pub module: String,
+    /// The kernel.
+    pub kernel: String,
+    /// Launches that ended.
+    pub launches: u64,
+    /// The first shapes of launches, and how often each was launched.
+    pub shapes: Vec<(Shape, u64)>,
+    /// How long the simulator took.
+    pub seconds: f64,
+    /// The times that are predicted, added up.
+    pub predicted: Option<PredictedTimes>,
+    /// Why some launch has no predicted time.
+    pub not_predicted: Option<String>,
+    /// What the checks found, as text, and how often.
+    pub findings: Vec<(String, u64)>,
+    /// How often they found something else.
+    pub findings_beyond: u64,
+    /// The fault that stopped a launch.
+    pub stopped: Option<String>,
+    /// The counters of each instruction.
+    pub counters: Vec<Vec<u64>>,
+    /// The GPU whose model the device has.
+    pub gpu: Option<String>,
+    /// The counters of the GPU's model, if launches ran on it.
+    pub model: Option<Vec<u64>>,
+    /// The occupancy of the first launch on a model.
+    pub occupancy: Option<[Option<u32>; 8]>,
+}
+
+/// The predicted times of launches.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PredictedTimes {
+    /// Microseconds of all launches, each cold.
+    pub all_us: f64,
+    /// Of the longest.
+    pub longest_us: f64,
+    /// What limits the longest.
+    pub bound: String,
+}
+
+/// The records of this process.
+#[derive(Default)]
+pub struct Recorder {
+    kernels: Vec<Kernel>,
+    by_name: HashMap<(Handle, String), usize>,
+    /// Whether an error was reported; then nothing more is written.
+    failed: bool,
+    /// Whether the end of the process is awaited.
+    awaits_end: bool,
+}
+
+struct Kernel {
+    record: KernelRecord,
+    counted: Vec<InstructionCounters>,
+    total: Counters,
+    path: PathBuf,
+    written: u64,
+}
+
+impl Recorder {
+    /// Notes a module that was loaded.
+    pub fn module(&mut self, module: Handle, ptx: &str) {
+        if let Some(folder) = &SETTINGS.record {
+            self.write(&Path::new(folder).join(module_file(module)), ptx.as_bytes());
+        }
+    }
+
+    /// Adds a launch that ended.
+    pub fn add(&mut self, function: &Function, shape: &Shape, report: &Report, seconds: f64) {
+        let Some(index) = self.of(function, shape) else { return };
+        let Kernel { record, counted, total, .. } = &mut self.kernels[index];
+        record.launches += 1;
+        record.seconds += seconds;
+        counted.resize(report.instructions().count(), InstructionCounters::default());
+        for (all, row) in counted.iter_mut().zip(report.instructions()) {
+            *all += *row.counters;
+        }
+        *total += report.counters();
+        record.predict(report.predicted());
+        for finding in report.findings() {
+            record.find(&finding.to_string());
+        }
+        record.findings_beyond += report.findings_beyond();
+        if record.launches <= AT_ONCE || record.launches % AT_ONCE == 0 {
+            self.flush(index);
+        }
+    }
+
+    /// Notes a launch that a fault stopped.
+    pub fn stopped(&mut self, function: &Function, shape: &Shape, trap: &Trap) {
+        let Some(index) = self.of(function, shape) else { return };
+        let record = &mut self.kernels[index].record;
+        record.stopped = Some(trap.to_string());
+        for finding in &trap.findings {
+            record.find(&finding.to_string());
+        }
+        self.flush(index);
+    }
+
+    /// Writes what was not written yet.
+    pub fn finish(&mut self) {
+        for index in 0..self.kernels.len() {
+            if self.kernels[index].written < self.kernels[index].record.launches {
+                self.flush(index);
+            }
+        }
+    }
+
+    /// The kernel's record, with this shape.
+    fn of(&mut self, function: &Function, shape: &Shape) -> Option<usize> {
+        let folder = Path::new(SETTINGS.record.as_ref()?);
+        if !self.awaits_end {
+            self.awaits_end = true;
+            crate::boundary::callbacks::at_end();
+        }
+        let key = (function.module, function.name.clone());
+        let next = self.kernels.len();
+        let index = *self.by_name.entry(key).or_insert(next);
+        if index == next {
+            let record = KernelRecord {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                module: module_file(function.module),
+                kernel: function.name.clone(),
+                gpu: Some(SETTINGS.gpu.name.to_owned()),
+                ..KernelRecord::default()
+            };
+            self.kernels.push(Kernel {
+                record,
+                counted: Vec::new(),
+                total: Counters::default(),
+                path: folder.join(format!("{}-{index:06}.{ENDING}", std::process::id())),
+                written: 0,
+            });
+        }
+        let shapes = &mut self.kernels[index].record.shapes;
+        match shapes.iter().position(|(known, _)| known == shape) {
+            Some(at) => shapes[at].1 += 1,
+            None if shapes.len() < MOST => shapes.push((*shape, 1)),
+            None => {}
+        }
+        Some(index)
+    }
+
+    fn flush(&mut self, index: usize) {
+        let kernel = &mut self.kernels[index];
+        let record = &mut kernel.record;
+        record.counters = kernel.counted.iter().map(|counters| counters.numbers().to_vec()).collect();
+        record.model = kernel.total.model.map(|model| model.numbers().to_vec());
+        record.occupancy = kernel.total.occupancy.map(|occupancy| numbers_of(&occupancy));
+        kernel.written = record.launches;
+        let text = serde_json::to_vec(record).unwrap_or_default();
+        let path = kernel.path.clone();
+        self.write(&path, &text);
+    }
+
+    /// Writes a file, whole or not at all.
+    fn write(&mut self, path: &Path, bytes: &[u8]) {
+        if self.failed {
+            return;
+        }
+        let beside = path.with_extension("part");
+        let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+        if let Err(error) = written {
+            let _ = fs::remove_file(&beside);
+            say(&format!("the record {} cannot be written: {error}", path.display()));
+            self.failed = true;
+        }
+    }
+}
+
+impl KernelRecord {
+    fn predict(&mut self, predicted: Option<&Predicted>) {
+        match predicted {
+            Some(Predicted::Time(time)) => {
+                let (us, bound) = (time.cold_us, time.bound.name());
+                let all = self.predicted.get_or_insert_with(|| PredictedTimes {
+                    all_us: 0.0,
+                    longest_us: 0.0,
+                    bound: bound.to_owned(),
+                });
+                all.all_us += us;
+                if us > all.longest_us {
+                    (all.longest_us, all.bound) = (us, bound.to_owned());
+                }
+            }
+            Some(Predicted::Not(why)) => self.not_predicted = Some((*why).to_owned()),
+            None => {}
+        }
+    }
+
+    fn find(&mut self, text: &str) {
+        match self.findings.iter().position(|(known, _)| known == text) {
+            Some(at) => self.findings[at].1 += 1,
+            None if self.findings.len() < MOST => self.findings.push((text.to_owned(), 1)),
+            None => self.findings_beyond += 1,
+        }
+    }
+
+    /// The counters of each instruction, unless the record is broken.
+    pub fn counted(&self) -> Option<Vec<InstructionCounters>> {
+        let of = |numbers: &Vec<u64>| Some(InstructionCounters::of_numbers(numbers.as_slice().try_into().ok()?));
+        self.counters.iter().map(of).collect()
+    }
+
+    /// The report of the counters: with the module's PTX, which is in the same folder, each has its
+    /// instruction. Nothing if no launch ended.
+    ///
+    /// # Errors
+    ///
+    /// Why the record cannot be read, in a line.
+    pub fn report(&self, folder: &Path) -> Result<Option<Report>, String> {
+        if self.counters.is_empty() {
+            return Ok(None);
+        }
+        let path = folder.join(&self.module);
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let module = match ptx::parse(&self.module, &text) {
+            Ok(module) => module,
+            // Other kernels of it may be beyond the parser.
+            Err(_) => Pieces::of(&self.module, &text).parse(&[&self.kernel]).map_err(|errors| errors.to_string())?,
+        };
+        let program = Program::load(&module, &mut Memory::new(1 << 40)).map_err(|error| error.to_string())?;
+        let modelled = self.modelled();
+        let report = self.counted().map(|counted| program.recorded(&self.kernel, counted, modelled));
+        let report = report.transpose().map_err(|error| error.to_string())?.flatten();
+        report.map(Some).ok_or_else(|| format!("the record of {} is not of this version", self.kernel))
+    }
+
+    /// What the GPU's model counted.
+    fn modelled(&self) -> Option<(Occupancy, ModelCounters)> {
+        let model = Model::named(self.gpu.as_ref()?)?;
+        let numbers = self.model.as_ref()?.as_slice().try_into().ok()?;
+        Some((self.occupancy()?, ModelCounters::of_numbers(model, numbers)))
+    }
+
+    /// The occupancy.
+    pub fn occupancy(&self) -> Option<Occupancy> {
+        let [by_warps, by_blocks, by_shared, by_registers, clusters, warps_per_block, most_warps, carveout] =
+            self.occupancy?;
+        Some(Occupancy {
+            by_warps: by_warps?,
+            by_blocks: by_blocks?,
+            by_shared,
+            by_registers,
+            clusters,
+            warps_per_block: warps_per_block?,
+            most_warps: most_warps?,
+            carveout: carveout?,
+        })
+    }
+}
+
+fn numbers_of(occupancy: &Occupancy) -> [Option<u32>; 8] {
+    let Occupancy { by_warps, by_blocks, by_shared, by_registers, clusters, .. } = *occupancy;
+    let Occupancy { warps_per_block, most_warps, carveout, .. } = *occupancy;
+    [
+        Some(by_warps),
+        Some(by_blocks),
+        by_shared,
+        by_registers,
+        clusters,
+        Some(warps_per_block),
+        Some(most_warps),
+        Some(carveout),
+    ]
+}
+
+fn module_file(module: Handle) -> String {
+    format!("{}-module{module:x}.ptx", std::process::id())
+}

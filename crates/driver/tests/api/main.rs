@@ -1,0 +1,20 @@
+//! The driver through its C boundary: the shared library, loaded as a program would load it.
+//!
+//! Each test has an instance of its own, with its own device: the library is copied before it is
+//! loaded. What depends on the environment runs in a process of its own, see `support::in_child`.
+#![cfg(target_os = "linux")]
+// The names and arguments of the API, and its numbers in the place of pointers.
+#![allow(non_snake_case, clippy::too_many_arguments, clippy::manual_dangling_ptr)]
+
+mod contexts;
+mod copies;
+mod faults;
+mod launches;
+mod memory;
+mod modules;
+mod names;
+mod records;
+mod streams;
+mod support;
+mod textures;
+mod threads;

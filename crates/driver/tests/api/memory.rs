@@ -1,0 +1,72 @@
+use super::support::{Driver, INVALID_VALUE, KERNELS, OUT_OF_MEMORY, null_pointer};
+
+#[test]
+fn memory_is_allocated_and_freed_once() {
+    let driver = Driver::new();
+    let (mut address, mut free, mut total) = (0, 0, 0);
+    assert_eq!(driver.cuMemAlloc_v2(&mut address, 1000), 0);
+    assert_eq!((driver.cuMemGetInfo_v2(&mut free, &mut total), total - free), (0, 1000));
+    let (mut base, mut bytes) = (0, 0);
+    assert_eq!(driver.cuMemGetAddressRange_v2(&mut base, &mut bytes, address + 999), 0);
+    assert_eq!((base, bytes), (address, 1000));
+    assert_eq!(driver.cuMemGetAddressRange_v2(&mut base, &mut bytes, address + 1000), 500);
+    assert_eq!(driver.cuMemFree_v2(address + 4), INVALID_VALUE);
+    assert_eq!((driver.cuMemFree_v2(address), driver.cuMemFree_v2(address)), (0, INVALID_VALUE));
+    assert_eq!(driver.cuMemFree_v2(0), 0);
+    assert_eq!((driver.cuMemGetInfo_v2(&mut free, null_pointer()), free), (0, total));
+}
+
+#[test]
+fn sizes_that_cannot_be_are_refused() {
+    let driver = Driver::new();
+    let (mut address, mut pitch) = (0, 0);
+    assert_eq!(driver.cuMemAlloc_v2(&mut address, 0), INVALID_VALUE);
+    assert_eq!(driver.cuMemAlloc_v2(null_pointer(), 4), INVALID_VALUE);
+    assert_eq!(driver.cuMemAlloc_v2(&mut address, usize::MAX), OUT_OF_MEMORY);
+    assert_eq!(driver.cuMemAllocPitch_v2(&mut address, &mut pitch, usize::MAX, 2, 4), INVALID_VALUE);
+    assert_eq!(driver.cuMemAllocPitch_v2(&mut address, &mut pitch, 1 << 40, 1 << 40, 4), OUT_OF_MEMORY);
+    assert_eq!(driver.cuMemAllocPitch_v2(&mut address, &mut pitch, 100, 2, 5), INVALID_VALUE);
+    assert_eq!((driver.cuMemAllocPitch_v2(&mut address, &mut pitch, 100, 2, 4), pitch), (0, 512));
+    assert_eq!(driver.cuMemAllocManaged(&mut address, 0, 1), INVALID_VALUE);
+    assert_eq!(driver.cuMemHostRegister_v2(null_pointer(), 4, 0), INVALID_VALUE);
+}
+
+/// Pinned, managed and registered memory: the host's writes reach the kernel, and the kernel's the host.
+#[test]
+fn host_and_device_share_memory() {
+    let driver = Driver::new();
+    let kernel = driver.kernel(driver.module(KERNELS), "add");
+    let ones = driver.words(&[1; 8]);
+    let (mut pinned, mut managed) = (null_pointer(), 0);
+    assert_eq!(driver.cuMemAllocHost_v2(&mut pinned, 32), 0);
+    assert_eq!(driver.cuMemAllocManaged(&mut managed, 32, 1), 0);
+    let mut own = [0u32; 8];
+    let mut registered = 0;
+    assert_eq!(driver.cuMemHostRegister_v2(own.as_mut_ptr(), 32, 0), 0);
+    assert_eq!(driver.cuMemHostRegister_v2(own.as_mut_ptr(), 32, 0), 712);
+    assert_eq!(driver.cuMemHostGetDevicePointer_v2(&mut registered, own.as_mut_ptr(), 0), 0);
+    for (host, device) in [(pinned, pinned as u64), (managed as *mut u32, managed), (own.as_mut_ptr(), registered)] {
+        // SAFETY: 8 words, which nobody else uses.
+        let words = |host: *mut u32| unsafe { std::slice::from_raw_parts_mut(host, 8) };
+        words(host).copy_from_slice(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(driver.add(kernel, 1, 32, device, ones, 8), 0);
+        assert_eq!(words(host), [1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+    // Each kind is freed by its own function.
+    assert_eq!(driver.cuMemFree_v2(pinned as u64), INVALID_VALUE);
+    assert_eq!(driver.cuMemFreeHost(ones as *mut u32), INVALID_VALUE);
+    assert_eq!((driver.cuMemFreeHost(pinned), driver.cuMemFree_v2(managed)), (0, 0));
+    assert_eq!((driver.cuMemHostUnregister(own.as_mut_ptr()), driver.cuMemHostUnregister(own.as_mut_ptr())), (0, 713));
+}
+
+#[test]
+fn pointers_have_attributes() {
+    let driver = Driver::new();
+    let address = driver.words(&[0; 8]);
+    let (mut kind, mut start) = (0u32, 0u64);
+    assert_eq!((driver.cuPointerGetAttribute((&raw mut kind).cast(), 2, address + 5), kind), (0, 2));
+    assert_eq!((driver.cuPointerGetAttribute((&raw mut start).cast(), 11, address + 5), start), (0, address));
+    assert_eq!(driver.cuPointerGetAttribute((&raw mut kind).cast(), 2, 0x1234), INVALID_VALUE);
+    assert_eq!(driver.cuPointerGetAttribute(null_pointer(), 2, address), INVALID_VALUE);
+    assert_eq!(driver.cuPointerGetAttribute((&raw mut kind).cast(), 999, address), INVALID_VALUE);
+}

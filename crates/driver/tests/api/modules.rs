@@ -1,0 +1,130 @@
+use std::ffi::CString;
+use std::ptr::null;
+
+use super::support::{Driver, INVALID_HANDLE, INVALID_VALUE, KERNELS, NOT_FOUND, null_pointer, pointed};
+
+const INVALID_PTX: u32 = 218;
+const NO_BINARY: u32 = 209;
+
+#[test]
+fn a_module_has_kernels_and_variables() {
+    let driver = Driver::new();
+    let module = driver.module(KERNELS);
+    let (mut address, mut bytes, mut function) = (0, 0, 0);
+    assert_eq!(driver.cuModuleGetGlobal_v2(&mut address, &mut bytes, module, c"counter".as_ptr()), 0);
+    assert_eq!((bytes, driver.read(address, 1)), (4, vec![7]));
+    assert_eq!(driver.launch(driver.kernel(module, "count"), 2, 64, &[]), 0);
+    assert_eq!(driver.read(address, 1), [135]);
+    assert_eq!(driver.cuModuleGetFunction(&mut function, module, c"none".as_ptr()), NOT_FOUND);
+    assert_eq!(driver.cuModuleGetFunction(&mut function, module, null()), INVALID_VALUE);
+    assert_eq!(driver.cuModuleGetFunction(&mut function, 77, c"add".as_ptr()), INVALID_HANDLE);
+    assert_eq!(driver.cuModuleGetGlobal_v2(&mut address, &mut bytes, module, c"none".as_ptr()), NOT_FOUND);
+    let kernel = driver.kernel(module, "add");
+    assert_eq!((driver.cuModuleUnload(module), driver.cuModuleUnload(module)), (0, INVALID_HANDLE));
+    // Its kernels go with it.
+    assert_eq!(driver.add(kernel, 1, 32, address, address, 1), INVALID_HANDLE);
+}
+
+#[test]
+fn a_library_is_a_module_too() {
+    let driver = Driver::new();
+    let text = CString::new(KERNELS).unwrap();
+    let (mut library, mut kernel, mut name) = (0, 0, null());
+    let status = driver.cuLibraryLoadData(&mut library, text.as_ptr().cast(), null(), null(), 0, null(), null(), 0);
+    assert_eq!(status, 0);
+    assert_eq!(driver.cuLibraryGetKernel(&mut kernel, library, c"add".as_ptr()), 0);
+    assert_eq!((driver.cuKernelGetName(&mut name, kernel), pointed(name)), (0, "add".to_owned()));
+    let words = driver.words(&[1, 2]);
+    assert_eq!(driver.add(kernel, 1, 2, words, words, 2), 0);
+    assert_eq!(driver.read(words, 2), [2, 4]);
+}
+
+#[test]
+fn what_is_wrong_with_a_module_is_a_status_and_in_its_log() {
+    let driver = Driver::new();
+    let mut module = 0;
+    let mut log = [1u8; 200];
+    let wrong = CString::new(KERNELS.replace("add.u32 %r8", "frobnicate.u32 %r8").replace("atom.", "atam.")).unwrap();
+    let (options, values) = ([5, 6], [log.as_mut_ptr().cast(), 200 as *mut _]);
+    // The kernel that is right is left; the module loads.
+    let status = driver.cuModuleLoadDataEx(&mut module, wrong.as_ptr().cast(), 2, options.as_ptr(), values.as_ptr());
+    assert_eq!(status, 0);
+    let message = pointed(log.as_ptr().cast());
+    assert!(message.contains("frobnicate") && message.len() <= 199, "{message}");
+    let mut function = 0;
+    assert_eq!(driver.cuModuleGetFunction(&mut function, module, c"trapping".as_ptr()), 0);
+    assert_eq!(driver.cuModuleGetFunction(&mut function, module, c"add".as_ptr()), NOT_FOUND);
+
+    let load = |bytes: &[u8]| driver.cuModuleLoadData(&mut 0, bytes.as_ptr().cast());
+    assert_eq!(load(b"this is no PTX\0"), INVALID_PTX);
+    assert_eq!(load(b"\0\0\0\0"), INVALID_PTX);
+    assert_eq!(load(b"\x7fELF\x02\x01\x01\0"), NO_BINARY);
+    assert_eq!(driver.cuModuleLoadData(&mut module, null()), INVALID_VALUE);
+    assert_eq!(driver.cuModuleLoadData(null_pointer(), wrong.as_ptr().cast()), INVALID_VALUE);
+}
+
+#[test]
+fn kernels_have_attributes() {
+    let driver = Driver::new();
+    let kernel = driver.kernel(driver.module(KERNELS), "add");
+    let (mut value, mut blocks) = (0, 0);
+    assert_eq!((driver.cuFuncGetAttribute(&mut value, 0, kernel), value), (0, 1024));
+    assert_eq!((driver.cuFuncGetAttribute(&mut value, 6, kernel), value), (0, 90));
+    assert_eq!(driver.cuFuncGetAttribute(&mut value, 99, kernel), INVALID_VALUE);
+    assert_eq!(driver.cuFuncGetAttribute(&mut value, 0, 12345), INVALID_HANDLE);
+    assert_eq!((driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, kernel, 256, 0), blocks), (0, 8));
+    assert_eq!(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, kernel, 0, 0), INVALID_VALUE);
+}
+
+#[test]
+fn texts_are_linked_to_a_module() {
+    let driver = Driver::new();
+    let caller = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.extern .func (.param .b32 r) twice(.param .b32 a);
+.visible .entry k(.param .u64 out) {
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, 21;
+    call.uni (%r2), twice, (%r1);
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+";
+    let callee = "\
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .func (.param .b32 r) twice(.param .b32 a) {
+    .reg .b32 %r<3>;
+    ld.param.b32 %r1, [a];
+    add.u32 %r2, %r1, %r1;
+    st.param.b32 [r], %r2;
+    ret;
+}
+";
+    let (mut link, mut image, mut bytes, mut module) = (0, null(), 0, 0);
+    assert_eq!(driver.cuLinkCreate_v2(0, null(), null(), &mut link), 0);
+    for text in [caller, callee] {
+        assert_eq!(driver.cuLinkAddData_v2(link, 1, text.as_ptr(), text.len(), null(), 0, null(), null()), 0);
+    }
+    assert_eq!(driver.cuLinkComplete(link, &mut image, &mut bytes), 0);
+    assert!(bytes > caller.len());
+    assert_eq!(driver.cuModuleLoadData(&mut module, image), 0);
+    assert_eq!((driver.cuLinkDestroy(link), driver.cuLinkDestroy(link)), (0, INVALID_HANDLE));
+    let out = driver.words(&[0]);
+    assert_eq!(driver.launch(driver.kernel(module, "k"), 1, 1, &[(&raw const out).cast()]), 0);
+    assert_eq!(driver.read(out, 1), [42]);
+    // What is missing is an error of the link.
+    assert_eq!(driver.cuLinkCreate_v2(0, null(), null(), &mut link), 0);
+    assert_eq!(driver.cuLinkAddData_v2(link, 1, null(), 10, null(), 0, null(), null()), INVALID_VALUE);
+    assert_eq!(
+        driver.cuLinkAddData_v2(99, 1, caller.as_ptr(), caller.len(), null(), 0, null(), null()),
+        INVALID_HANDLE
+    );
+    assert_eq!(driver.cuLinkAddData_v2(link, 1, b"nonsense".as_ptr(), 8, null(), 0, null(), null()), 0);
+    assert_eq!(driver.cuLinkComplete(link, &mut image, &mut bytes), INVALID_PTX);
+}

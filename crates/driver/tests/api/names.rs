@@ -1,0 +1,88 @@
+use std::collections::BTreeSet;
+use std::ffi::{CString, c_void};
+use std::ptr::null;
+
+use super::support::{Driver, NOT_FOUND, NOT_SUPPORTED, in_child, pointed, text};
+
+/// The names that the driver's sources declare.
+fn declared() -> BTreeSet<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+    let mut names = BTreeSet::new();
+    for file in std::fs::read_dir(folder).expect("the sources").flatten() {
+        let Ok(source) = std::fs::read_to_string(file.path()) else { continue };
+        let words = source.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let unsupported = file.file_name() == "unsupported.rs";
+        let mut before = "";
+        for word in words.filter(|word| !word.is_empty()) {
+            let is_name = word.starts_with("cu") && word[2..].starts_with(|c: char| c.is_ascii_uppercase());
+            if is_name && (before == "fn" || unsupported) {
+                names.insert(word.to_owned());
+            }
+            before = word;
+        }
+    }
+    names
+}
+
+#[test]
+fn every_function_of_the_api_is_exported_and_found_by_name() {
+    let driver = Driver::bare();
+    let names = declared();
+    assert!(names.len() >= 514, "{}", names.len());
+    for name in &names {
+        assert!(driver.has(name), "{name}");
+        let (mut found, mut pointer) = (9, null());
+        let c_name = CString::new(name.as_str()).unwrap();
+        assert_eq!(driver.cuGetProcAddress_v2(c_name.as_ptr(), &mut pointer, 12_080, 0, &mut found), 0, "{name}");
+        assert!(found == 0 && !pointer.is_null(), "{name}");
+    }
+}
+
+#[test]
+fn names_without_suffix_mean_the_version_of_the_program() {
+    let driver = Driver::bare();
+    let address = |name: &str, version| {
+        let name = CString::new(name).unwrap();
+        let (mut found, mut pointer): (u32, *const c_void) = (0, null());
+        let status = driver.cuGetProcAddress_v2(name.as_ptr(), &mut pointer, version, 0, &mut found);
+        (status, pointer)
+    };
+    assert_eq!(address("cuMemAlloc", 12_080), address("cuMemAlloc_v2", 12_080));
+    assert_eq!(address("cuCtxCreate", 12_080), address("cuCtxCreate_v2", 12_080));
+    assert_eq!(address("cuCtxCreate", 13_000), address("cuCtxCreate_v4", 13_000));
+    assert_eq!(address("cuNoSuchFunction", 12_080), (NOT_FOUND, null()));
+}
+
+#[test]
+fn errors_have_names_and_texts() {
+    let driver = Driver::bare();
+    let (mut name, mut message) = (null(), null());
+    assert_eq!((driver.cuGetErrorName(700, &mut name), driver.cuGetErrorString(700, &mut message)), (0, 0));
+    assert_eq!(pointed(name), "CUDA_ERROR_ILLEGAL_ADDRESS");
+    assert_eq!(pointed(message), "an illegal memory access was encountered");
+    assert_eq!(driver.cuGetErrorName(123_456, &mut name), 1);
+    assert!(name.is_null());
+}
+
+#[test]
+fn what_is_not_supported_says_so_once() {
+    let output = in_child("names::what_is_not_supported_says_so_once", &[], |driver| {
+        let mut graph = 0;
+        for _ in 0..3 {
+            assert_eq!(driver.cuGraphCreate(&mut graph, 0), NOT_SUPPORTED);
+        }
+    });
+    if let Some(output) = output {
+        assert_eq!(text(&output.stderr).matches("coalesce: cuGraphCreate is not supported\n").count(), 1);
+    }
+}
+
+/// The keyed hash by which NVIDIA's runtime library asks whether a driver is NVIDIA's is not answered.
+#[test]
+fn the_table_with_the_keyed_hash_is_not_found() {
+    let driver = Driver::bare();
+    let mut table = null();
+    let id = [0xd4, 0x08, 0x20, 0x55, 0xbd, 0xe6, 0x70, 0x4b, 0x8d, 0x34, 0xba, 0x12, 0x3c, 0x66, 0xe1, 0xf2];
+    assert_eq!(driver.cuGetExportTable(&mut table, &id), NOT_FOUND);
+    assert!(table.is_null());
+}

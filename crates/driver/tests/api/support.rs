@@ -1,0 +1,342 @@
+//! The library, its functions, and kernels to run.
+
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::ptr::{null, null_mut};
+
+use libloading::Library;
+
+pub type Handle = usize;
+pub type Device = u64;
+
+pub const INVALID_VALUE: u32 = 1;
+pub const OUT_OF_MEMORY: u32 = 2;
+pub const NOT_INITIALIZED: u32 = 3;
+pub const INVALID_CONTEXT: u32 = 201;
+pub const INVALID_HANDLE: u32 = 400;
+pub const NOT_FOUND: u32 = 500;
+pub const ILLEGAL_ADDRESS: u32 = 700;
+pub const NOT_SUPPORTED: u32 = 801;
+
+/// An instance of the driver.
+pub struct Driver {
+    library: Library,
+    _folder: tempfile::TempDir,
+}
+
+/// The library that cargo has built beside this test.
+pub fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("a path");
+    test.with_file_name("libcoalesce_driver.so")
+}
+
+macro_rules! api {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
+        impl Driver {
+            $(pub fn $name(&self, $($argument: $type),*) -> u32 {
+                // SAFETY: the signature is the API's. Tests pass pointers to what it says, or null.
+                unsafe {
+                    let name = concat!(stringify!($name), "\0").as_bytes();
+                    let function = self.library.get::<unsafe extern "C" fn($($type),*) -> u32>(name);
+                    function.expect("the function is exported")($($argument),*)
+                }
+            })*
+        }
+    };
+}
+
+api! {
+    cuInit(flags: c_uint);
+    cuDeviceGet(to: *mut c_int, ordinal: c_int);
+    cuDeviceGetCount(to: *mut c_int);
+    cuDeviceGetName(to: *mut c_char, length: c_int, device: c_int);
+    cuDeviceGetAttribute(to: *mut c_int, number: c_uint, device: c_int);
+    cuDeviceTotalMem_v2(to: *mut usize, device: c_int);
+    cuDevicePrimaryCtxRetain(to: *mut Handle, device: c_int);
+    cuDevicePrimaryCtxReset_v2(device: c_int);
+    cuCtxCreate_v2(to: *mut Handle, flags: c_uint, device: c_int);
+    cuCtxDestroy_v2(context: Handle);
+    cuCtxSetCurrent(context: Handle);
+    cuCtxGetCurrent(to: *mut Handle);
+    cuCtxPopCurrent_v2(to: *mut Handle);
+    cuCtxPushCurrent_v2(context: Handle);
+    cuCtxSynchronize();
+    cuCtxGetLimit(to: *mut usize, limit: c_uint);
+    cuCtxSetLimit(limit: c_uint, value: usize);
+    cuMemAlloc_v2(to: *mut Device, bytes: usize);
+    cuMemAllocPitch_v2(to: *mut Device, pitch: *mut usize, row: usize, rows: usize, element: c_uint);
+    cuMemAllocManaged(to: *mut Device, bytes: usize, flags: c_uint);
+    cuMemAllocHost_v2(to: *mut *mut u32, bytes: usize);
+    cuMemFree_v2(address: Device);
+    cuMemFreeHost(address: *mut u32);
+    cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
+    cuMemHostRegister_v2(host: *mut u32, bytes: usize, flags: c_uint);
+    cuMemHostUnregister(host: *mut u32);
+    cuMemHostGetDevicePointer_v2(to: *mut Device, host: *mut u32, flags: c_uint);
+    cuMemGetAddressRange_v2(base: *mut Device, bytes: *mut usize, address: Device);
+    cuPointerGetAttribute(to: *mut c_void, number: c_uint, address: Device);
+    cuMemcpyHtoD_v2(to: Device, from: *const u32, bytes: usize);
+    cuMemcpyDtoH_v2(to: *mut u32, from: Device, bytes: usize);
+    cuMemcpyDtoD_v2(to: Device, from: Device, bytes: usize);
+    cuMemcpyDtoDAsync_v2(to: Device, from: Device, bytes: usize, stream: Handle);
+    cuMemcpy2D_v2(request: *const Copy2D);
+    cuMemsetD8_v2(to: Device, value: u8, count: usize);
+    cuMemsetD32_v2(to: Device, value: u32, count: usize);
+    cuMemsetD2D32_v2(to: Device, pitch: usize, value: u32, width: usize, rows: usize);
+    cuModuleLoadData(to: *mut Handle, image: *const c_void);
+    cuModuleLoadDataEx(to: *mut Handle, image: *const c_void, count: c_uint, options: *const c_uint, values: *const *mut c_void);
+    cuModuleUnload(module: Handle);
+    cuModuleGetFunction(to: *mut Handle, module: Handle, name: *const c_char);
+    cuModuleGetGlobal_v2(to: *mut Device, bytes: *mut usize, module: Handle, name: *const c_char);
+    cuLibraryLoadData(to: *mut Handle, image: *const c_void, a: *const c_uint, b: *const c_void, count: c_uint, c: *const c_uint, d: *const c_void, more: c_uint);
+    cuLibraryGetKernel(to: *mut Handle, library: Handle, name: *const c_char);
+    cuKernelGetName(to: *mut *const c_char, kernel: Handle);
+    cuFuncGetAttribute(to: *mut c_int, number: c_uint, function: Handle);
+    cuLinkCreate_v2(count: c_uint, options: *const c_uint, values: *const c_void, to: *mut Handle);
+    cuLinkAddData_v2(link: Handle, kind: c_uint, data: *const u8, bytes: usize, name: *const c_char, count: c_uint, options: *const c_uint, values: *const c_void);
+    cuLinkComplete(link: Handle, image: *mut *const c_void, bytes: *mut usize);
+    cuLinkDestroy(link: Handle);
+    cuLaunchKernel(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, arguments: *const *const c_void, extra: *const *const c_void);
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(to: *mut c_int, function: Handle, threads: c_int, shared: usize);
+    cuStreamCreate(to: *mut Handle, flags: c_uint);
+    cuStreamDestroy_v2(stream: Handle);
+    cuStreamSynchronize(stream: Handle);
+    cuStreamQuery(stream: Handle);
+    cuStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint);
+    cuLaunchHostFunc(stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void);
+    cuEventCreate(to: *mut Handle, flags: c_uint);
+    cuEventDestroy_v2(event: Handle);
+    cuEventRecord(event: Handle, stream: Handle);
+    cuEventSynchronize(event: Handle);
+    cuEventElapsedTime(to: *mut f32, from: Handle, until: Handle);
+    cuArray3DCreate_v2(to: *mut Handle, request: *const Descriptor3D);
+    cuArrayDestroy(array: Handle);
+    cuArray3DGetDescriptor_v2(to: *mut Descriptor3D, array: Handle);
+    cuMipmappedArrayCreate(to: *mut Handle, request: *const Descriptor3D, levels: c_uint);
+    cuMipmappedArrayGetLevel(to: *mut Handle, array: Handle, level: c_uint);
+    cuMipmappedArrayDestroy(array: Handle);
+    cuTexObjectCreate(to: *mut u64, resource: *const Resource, texture: *const Texture, view: *const c_void);
+    cuTexObjectDestroy(texture: u64);
+    cuTensorMapEncodeTiled(to: *mut [u8; 128], element: c_uint, rank: c_uint, address: u64, dimensions: *const u64, strides: *const u64, extents: *const c_uint, steps: *const c_uint, interleave: c_uint, swizzle: c_uint, promotion: c_uint, fill: c_uint);
+    cuGetProcAddress_v2(name: *const c_char, to: *mut *const c_void, version: c_int, flags: u64, found: *mut c_uint);
+    cuGetErrorName(number: c_uint, to: *mut *const c_char);
+    cuGetErrorString(number: c_uint, to: *mut *const c_char);
+    cuGetExportTable(to: *mut *const c_void, id: *const [u8; 16]);
+    cuGraphCreate(to: *mut Handle, flags: c_uint);
+}
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Side2D {
+    pub x: usize,
+    pub y: usize,
+    pub kind: c_uint,
+    pub host: *const u32,
+    pub device: Device,
+    pub array: Handle,
+    pub pitch: usize,
+}
+
+impl Side2D {
+    pub const NONE: Self = Self { x: 0, y: 0, kind: 0, host: null(), device: 0, array: 0, pitch: 0 };
+
+    pub fn host(host: *const u32, pitch: usize) -> Self {
+        Self { kind: 1, host, pitch, ..Self::NONE }
+    }
+
+    pub fn device(device: Device, pitch: usize) -> Self {
+        Self { kind: 2, device, pitch, ..Self::NONE }
+    }
+
+    pub fn array(array: Handle) -> Self {
+        Self { kind: 3, array, ..Self::NONE }
+    }
+}
+
+#[repr(C)]
+pub struct Copy2D {
+    pub from: Side2D,
+    pub to: Side2D,
+    pub width: usize,
+    pub height: usize,
+}
+
+/// `CUDA_ARRAY3D_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Descriptor3D {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+    pub flags: c_uint,
+}
+
+/// `CUDA_RESOURCE_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Resource {
+    pub kind: c_uint,
+    pub padding: c_uint,
+    pub first: u64,
+    pub rest: [u64; 16],
+}
+
+/// `CUDA_TEXTURE_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Texture {
+    pub numbers: [c_uint; 16],
+    pub reserved: [c_uint; 12],
+}
+
+pub const KERNELS: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .global .align 4 .u32 counter = 7;
+.visible .entry add(.param .u64 out, .param .u64 in, .param .u32 n) {
+    .reg .pred %p<2>;
+    .reg .b32 %r<10>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [in];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.u32 %r5, %r2, %r3, %r4;
+    setp.ge.u32 %p1, %r5, %r1;
+    @%p1 bra done;
+    mul.wide.u32 %rd3, %r5, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    ld.global.u32 %r6, [%rd4];
+    ld.global.u32 %r7, [%rd5];
+    add.u32 %r8, %r6, %r7;
+    st.global.u32 [%rd4], %r8;
+done:
+    ret;
+}
+.visible .entry trapping() {
+    trap;
+}
+.visible .entry count() {
+    .reg .b32 %r<2>;
+    atom.global.add.u32 %r1, [counter], 1;
+    ret;
+}
+";
+
+impl Driver {
+    /// An instance without a context.
+    pub fn bare() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let copy = folder.path().join("libcuda.so.1");
+        std::fs::copy(library(), &copy).expect("the library is built");
+        // SAFETY: the library's constructors do nothing.
+        let library = unsafe { Library::new(&copy) }.expect("the library loads");
+        Self { library, _folder: folder }
+    }
+
+    /// An instance whose primary context is current.
+    pub fn new() -> Self {
+        let driver = Self::bare();
+        assert_eq!(driver.cuInit(0), 0);
+        driver.use_primary();
+        driver
+    }
+
+    /// Makes the primary context this thread's current one.
+    pub fn use_primary(&self) {
+        let mut context = 0;
+        assert_eq!(self.cuDevicePrimaryCtxRetain(&mut context, 0), 0);
+        assert_eq!(self.cuCtxSetCurrent(context), 0);
+    }
+
+    /// Whether a function is exported.
+    pub fn has(&self, name: &str) -> bool {
+        let name = CString::new(name).expect("a name");
+        // SAFETY: only its address is asked for.
+        unsafe { self.library.get::<*const ()>(name.as_bytes_with_nul()) }.is_ok()
+    }
+
+    /// Memory of the device with these words.
+    pub fn words(&self, words: &[u32]) -> Device {
+        let mut address = 0;
+        assert_eq!(self.cuMemAlloc_v2(&mut address, size_of_val(words)), 0);
+        assert_eq!(self.cuMemcpyHtoD_v2(address, words.as_ptr(), size_of_val(words)), 0);
+        address
+    }
+
+    /// Words of the device's memory.
+    pub fn read(&self, address: Device, count: usize) -> Vec<u32> {
+        let mut words = vec![0; count];
+        assert_eq!(self.cuMemcpyDtoH_v2(words.as_mut_ptr(), address, 4 * count), 0);
+        words
+    }
+
+    /// A loaded module.
+    pub fn module(&self, ptx: &str) -> Handle {
+        let text = CString::new(ptx).expect("PTX");
+        let mut module = 0;
+        assert_eq!(self.cuModuleLoadData(&mut module, text.as_ptr().cast()), 0);
+        module
+    }
+
+    /// A kernel of a module.
+    pub fn kernel(&self, module: Handle, name: &str) -> Handle {
+        let name = CString::new(name).expect("a name");
+        let mut function = 0;
+        assert_eq!(self.cuModuleGetFunction(&mut function, module, name.as_ptr()), 0);
+        function
+    }
+
+    /// Launches a kernel in one dimension.
+    pub fn launch(&self, function: Handle, grid: u32, block: u32, arguments: &[*const c_void]) -> u32 {
+        self.cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, 0, arguments.as_ptr(), null())
+    }
+
+    /// Launches `add`.
+    pub fn add(&self, function: Handle, grid: u32, block: u32, out: Device, input: Device, count: u32) -> u32 {
+        self.launch(
+            function,
+            grid,
+            block,
+            &[(&raw const out).cast(), (&raw const input).cast(), (&raw const count).cast()],
+        )
+    }
+}
+
+/// Runs the body in a process of its own, with these variables of the environment. `test` is the
+/// name of the calling test. Returns what the process wrote, or nothing in that process itself.
+pub fn in_child(test: &str, environment: &[(&str, &str)], body: impl FnOnce(&Driver)) -> Option<Output> {
+    const NAME: &str = "COALESCE_DRIVER_TEST";
+    if std::env::var(NAME).is_ok_and(|name| name == test) {
+        body(&Driver::new());
+        return None;
+    }
+    let mut command = Command::new(std::env::current_exe().expect("a path"));
+    command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(NAME, test);
+    let output = command.envs(environment.iter().copied()).output().expect("the test runs");
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    Some(output)
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A text that the driver points to.
+pub fn pointed(text: *const c_char) -> String {
+    assert!(!text.is_null());
+    // SAFETY: the driver gave a text that ends with a zero byte.
+    unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+pub fn null_pointer<T>() -> *mut T {
+    null_mut()
+}

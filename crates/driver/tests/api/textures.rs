@@ -1,0 +1,129 @@
+use std::ptr::null;
+
+use super::support::{
+    Copy2D, Descriptor3D, Driver, INVALID_HANDLE, INVALID_VALUE, Resource, Side2D, Texture, null_pointer,
+};
+
+/// Fetches texel (x, y) of a texture of integers for each thread (x, y).
+const FETCH: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry fetch(.param .u64 out, .param .u64 texture) {
+    .reg .b32 %r<10>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [texture];
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 3;
+    shr.u32 %r3, %r1, 2;
+    tex.2d.v4.u32.s32 {%r4, %r5, %r6, %r7}, [%rd2, {%r2, %r3}];
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    st.global.u32 [%rd4], %r4;
+    ret;
+}
+";
+
+const WORDS: Descriptor3D = Descriptor3D { width: 4, height: 2, depth: 0, format: 3, channels: 1, flags: 0 };
+
+fn fill(driver: &Driver, array: usize, words: &[u32]) {
+    let copy = Copy2D { from: Side2D::host(words.as_ptr(), 16), to: Side2D::array(array), width: 16, height: 2 };
+    assert_eq!(driver.cuMemcpy2D_v2(&copy), 0);
+}
+
+#[test]
+fn a_kernel_reads_an_array_through_a_texture() {
+    let driver = Driver::new();
+    let (mut array, mut texture) = (0, 0);
+    assert_eq!(driver.cuArray3DCreate_v2(&mut array, &WORDS), 0);
+    let words: Vec<u32> = (100..108).collect();
+    fill(&driver, array, &words);
+    let resource = Resource { first: array as u64, ..Resource::default() };
+    // Clamped coordinates; elements, not numbers from 0 to 1.
+    let mut sampling = Texture::default();
+    sampling.numbers[..5].copy_from_slice(&[1, 1, 1, 0, 1]);
+    assert_eq!(driver.cuTexObjectCreate(&mut texture, &resource, &sampling, null()), 0);
+    let (kernel, out) = (driver.kernel(driver.module(FETCH), "fetch"), driver.words(&[0; 8]));
+    assert_eq!(driver.launch(kernel, 1, 8, &[(&raw const out).cast(), (&raw const texture).cast()]), 0);
+    assert_eq!(driver.read(out, 8), words);
+    assert_eq!((driver.cuTexObjectDestroy(texture), driver.cuTexObjectDestroy(texture)), (0, INVALID_VALUE));
+    let mut shape = Descriptor3D::default();
+    assert_eq!((driver.cuArray3DGetDescriptor_v2(&mut shape, array), shape), (0, WORDS));
+    // Rows beyond the array.
+    let copy = Copy2D { from: Side2D::host(words.as_ptr(), 16), to: Side2D::array(array), width: 17, height: 1 };
+    assert_eq!(driver.cuMemcpy2D_v2(&copy), INVALID_VALUE);
+    assert_eq!((driver.cuArrayDestroy(array), driver.cuArrayDestroy(array)), (0, INVALID_HANDLE));
+    assert_eq!(driver.cuTexObjectCreate(&mut texture, &resource, &sampling, null()), INVALID_HANDLE);
+    assert_eq!(driver.cuTexObjectCreate(&mut texture, null(), &sampling, null()), INVALID_VALUE);
+}
+
+#[test]
+fn levels_are_arrays_of_their_own() {
+    let driver = Driver::new();
+    let (mut all, mut first, mut second) = (0, 0, 0);
+    assert_eq!(driver.cuMipmappedArrayCreate(&mut all, &WORDS, 2), 0);
+    assert_eq!(driver.cuMipmappedArrayGetLevel(&mut first, all, 0), 0);
+    assert_eq!(driver.cuMipmappedArrayGetLevel(&mut second, all, 1), 0);
+    assert_eq!(driver.cuMipmappedArrayGetLevel(&mut 0, all, 2), INVALID_VALUE);
+    let mut shape = Descriptor3D::default();
+    assert_eq!(driver.cuArray3DGetDescriptor_v2(&mut shape, second), 0);
+    assert_eq!((shape.width, shape.height), (2, 1));
+    fill(&driver, first, &[1; 8]);
+    let words = [7u32, 8];
+    let copy = Copy2D { from: Side2D::host(words.as_ptr(), 8), to: Side2D::array(second), width: 8, height: 1 };
+    assert_eq!(driver.cuMemcpy2D_v2(&copy), 0);
+    let mut back = [0u32; 2];
+    let copy = Copy2D { from: Side2D::array(second), to: Side2D::host(back.as_mut_ptr(), 8), width: 8, height: 1 };
+    assert_eq!((driver.cuMemcpy2D_v2(&copy), back), (0, words));
+    assert_eq!(driver.cuArrayDestroy(second), INVALID_HANDLE);
+    assert_eq!(driver.cuMipmappedArrayDestroy(all), 0);
+    assert_eq!(driver.cuMemcpy2D_v2(&copy), INVALID_HANDLE);
+    assert_eq!(driver.cuMipmappedArrayDestroy(all), INVALID_HANDLE);
+}
+
+#[test]
+fn arrays_that_cannot_be_are_refused() {
+    let driver = Driver::new();
+    let mut array = 0;
+    for bad in [
+        Descriptor3D { format: 77, ..WORDS },
+        Descriptor3D { channels: 3, ..WORDS },
+        Descriptor3D { width: 0, ..WORDS },
+        Descriptor3D { width: 1 << 40, ..WORDS },
+    ] {
+        assert_ne!(driver.cuArray3DCreate_v2(&mut array, &bad), 0, "{bad:?}");
+    }
+    assert_eq!(driver.cuArray3DCreate_v2(&mut array, null()), INVALID_VALUE);
+    assert_eq!(driver.cuArray3DCreate_v2(null_pointer(), &WORDS), INVALID_VALUE);
+}
+
+#[test]
+fn tensor_maps_are_encoded_or_refused() {
+    let driver = Driver::new();
+    let mut map = [0u8; 128];
+    let address = driver.words(&[0; 64]);
+    let (dimensions, strides, extents, steps) = ([8u64, 8], [32u64], [4u32, 4], [1u32, 1]);
+    let mut encode = |element, rank, dimensions: *const u64, swizzle| {
+        driver.cuTensorMapEncodeTiled(
+            &mut map,
+            element,
+            rank,
+            address,
+            dimensions,
+            strides.as_ptr(),
+            extents.as_ptr(),
+            steps.as_ptr(),
+            0,
+            swizzle,
+            0,
+            0,
+        )
+    };
+    assert_eq!(encode(7, 2, dimensions.as_ptr(), 0), 0);
+    assert_eq!(encode(7, 0, dimensions.as_ptr(), 0), INVALID_VALUE);
+    assert_eq!(encode(7, 6, dimensions.as_ptr(), 0), INVALID_VALUE);
+    assert_eq!(encode(99, 2, dimensions.as_ptr(), 0), INVALID_VALUE);
+    assert_eq!(encode(7, 2, null(), 0), INVALID_VALUE);
+    assert_eq!(encode(7, 2, dimensions.as_ptr(), 9), INVALID_VALUE);
+}
