@@ -68,6 +68,12 @@ fn library<'a>(artifact: &'a Value, folder: &Path) -> Option<(&'a str, &'a str)>
 }
 
 impl Prepared {
+    /// Whether it is of this compiler, and no library has been removed since.
+    pub fn is_complete(&self, compiler: &DeviceCompiler) -> bool {
+        let is_there = |argument: &String| argument.split_once('=').is_some_and(|(_, file)| Path::new(file).is_file());
+        self.compiler == *compiler && self.externs.iter().all(is_there)
+    }
+
     /// The compiler, with its versions.
     pub fn compiler(&self) -> String {
         self.compiler.to_string()

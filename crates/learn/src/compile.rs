@@ -1,9 +1,9 @@
 //! Compiles one file of kernels to PTX, as a module of a small crate that is made for it. [`crate::judge`] calls it.
 //!
-//! Each concurrent job has a folder, `target/learn/N`. There cargo compiles `core` and `cuda_std`,
-//! once. Then rustc, `opt` and `llc` compile the file against them, in a [`Sandbox`]: they read the
-//! toolchain, the compiled libraries and the device library's sources, and read and write
-//! `target/learn/N/file`, which is emptied for each file. That takes about a second.
+//! `core` and `cuda_std` are compiled once, as a [`Library`] that all jobs share. rustc, `opt` and
+//! `llc` compile the file against it, in a [`Sandbox`]: they read the toolchain, the compiled
+//! library and its sources, and read and write `target/learn/N/file`, which is emptied for each
+//! file. Each concurrent job has another `N`. A file takes about a second.
 //!
 //! PTX is cached under a digest of the text and of the sources that compile it, so a solution is
 //! compiled once, and cached PTX needs no device compiler.
@@ -11,20 +11,21 @@
 //! *Invariant:* nothing but the sandbox's processes opens a file that the text may have chosen.
 
 use std::cell::Cell;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use cuda_builder::{CudaBuilder, CudaBuilderError, Prepared, SourceDigest};
+use cuda_builder::{CudaBuilderError, Prepared, SourceDigest};
 use exercise::SOURCE;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics;
 use crate::digest;
 use crate::error::{Error, Result};
-use crate::process::{INTERVAL, Runner};
+use crate::library::{self, Library};
+use crate::process::Runner;
 use crate::sandbox::{self, Sandbox};
 use crate::terminal::note;
 
@@ -43,9 +44,6 @@ const LIBRARY: &str = "\
 mod kernel;
 ";
 
-/// The crate that is compiled outside of the sandbox, for the sake of its dependencies.
-const DEPENDENCIES: &str = "//! Made by `cargo learn`.\n#![no_std]\n";
-
 /// A kernel that compiles wherever the compiler works.
 const WARM: &str = "use cuda_std::prelude::*;\n#[kernel]\npub unsafe fn warm(output: *mut u32) {\n    *output = thread::index_1d();\n}\n";
 
@@ -56,7 +54,7 @@ pub struct Compiler {
     folder: PathBuf,
     cache: PathBuf,
     /// The digest of everything in the clone but the text that decides the PTX.
-    library: String,
+    basis: String,
     prepared: OnceLock<Prepared>,
     sandboxed: bool,
     colour: bool,
@@ -79,7 +77,7 @@ pub enum Compiled {
 /// What one process hands over to another that works in the same folder.
 #[derive(Deserialize, Serialize)]
 struct HandedOver {
-    library: String,
+    basis: String,
     prepared: Prepared,
 }
 
@@ -91,16 +89,17 @@ impl Compiler {
     ///
     /// [`Error::File`], and [`Error::Compiler`] when the device library cannot be read.
     pub fn new(root: &Path, job: usize, colour: bool) -> Result<Self> {
-        let cuda_std = root.join("crates/cuda_std");
         let packages = ["cuda_std", "cuda_std_macros", "cuda_builder"].map(|name| root.join("crates").join(name));
         let digest = SourceDigest::of_packages(root, &packages).map_err(CudaBuilderError::from)?;
         let sandboxed = sandbox::missing().is_none();
         let compiler = Self { colour, ..Self::empty(root, job, format!("{digest}\n{LIBRARY}"), sandboxed) };
-        compiler.make_crate(&cuda_std)?;
+        for folder in [&compiler.folder, &compiler.cache] {
+            fs::create_dir_all(folder).map_err(Error::writing(folder))?;
+        }
         Ok(compiler)
     }
 
-    fn empty(root: &Path, job: usize, library: String, sandboxed: bool) -> Self {
+    fn empty(root: &Path, job: usize, basis: String, sandboxed: bool) -> Self {
         let learn = root.join("target/learn");
         // Several people (or tests) may work in one clone at the same time.
         let base = std::env::var(JOB_VARIABLE).ok().and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
@@ -109,7 +108,7 @@ impl Compiler {
             root: root.to_owned(),
             folder,
             cache: learn.join("ptx"),
-            library,
+            basis,
             prepared: OnceLock::new(),
             sandboxed,
             colour: false,
@@ -147,8 +146,8 @@ impl Compiler {
             let _ = fs::remove_dir_all(&folder);
             fs::create_dir_all(&folder).map_err(Error::writing(&folder))?;
         }
-        let (library, prepared) = (&self.library, self.prepared()?);
-        let text = serde_json::to_string(&serde_json::json!({ "library": library, "prepared": prepared }));
+        let (basis, prepared) = (&self.basis, self.prepared()?);
+        let text = serde_json::to_string(&serde_json::json!({ "basis": basis, "prepared": prepared }));
         let file = self.handed_over();
         fs::write(&file, text.expect("paths and strings can be written")).map_err(Error::writing(&file))?;
         Ok(lock)
@@ -164,8 +163,8 @@ impl Compiler {
         let file = compiler.handed_over();
         let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
         let there = serde_json::from_str(&text).map_err(|error| Error::reading(&file)(error.into()));
-        let HandedOver { library, prepared } = there?;
-        Ok(Self { library, prepared: prepared.into(), ..compiler })
+        let HandedOver { basis, prepared } = there?;
+        Ok(Self { basis, prepared: prepared.into(), ..compiler })
     }
 
     fn handed_over(&self) -> PathBuf {
@@ -187,28 +186,14 @@ impl Compiler {
         self.folder.join("judge")
     }
 
-    /// Makes the crate whose dependencies are compiled.
-    fn make_crate(&self, cuda_std: &Path) -> Result<()> {
-        fs::create_dir_all(self.folder.join("src")).map_err(Error::writing(&self.folder))?;
-        fs::create_dir_all(&self.cache).map_err(Error::writing(&self.cache))?;
-        write_if_new(&self.folder.join("Cargo.toml"), &manifest(cuda_std)?)?;
-        write_if_new(&self.folder.join("src/lib.rs"), DEPENDENCIES)?;
-        // The same versions as the clone's, so that nothing is downloaded.
-        let lock = self.root.join("Cargo.lock");
-        if !self.folder.join("Cargo.lock").is_file() {
-            fs::copy(&lock, self.folder.join("Cargo.lock")).map_err(Error::reading(&lock))?;
-        }
-        Ok(())
+    /// The device library of the clone.
+    fn library(&self) -> Library {
+        Library::new(&self.root, &self.basis)
     }
 
-    /// Whether the device library has not been compiled in its folder yet.
+    /// Whether the device library has not been compiled yet.
     pub fn is_new(&self) -> bool {
-        !self.ready().exists()
-    }
-
-    /// A file that is there once the device library has been compiled.
-    fn ready(&self) -> PathBuf {
-        self.folder.join("ready")
+        self.library().is_new()
     }
 
     /// What decides the PTX of a text: sources and compiler.
@@ -217,7 +202,7 @@ impl Compiler {
     ///
     /// As [`Compiler::compile`].
     pub fn basis(&self) -> Result<String> {
-        Ok(format!("{}\n{}", self.library, self.prepared()?.compiler()))
+        Ok(format!("{}\n{}", self.basis, self.prepared()?.compiler()))
     }
 
     /// What the sandbox of the compiler reads: files and folders that hold nobody's work.
@@ -254,7 +239,7 @@ impl Compiler {
 
     /// The path of a text's cached PTX.
     fn kept(&self, text: &str) -> PathBuf {
-        self.cache.join(format!("{}.ptx", digest::of(&[self.library.as_bytes(), text.as_bytes()])))
+        self.cache.join(format!("{}.ptx", digest::of(&[self.basis.as_bytes(), text.as_bytes()])))
     }
 
     /// The compiled dependencies.
@@ -262,33 +247,13 @@ impl Compiler {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }
-        // What a barrier in a branch does, the simulator shows.
-        let builder = CudaBuilder::new(&self.folder).target_dir(self.folder.join("target")).check_barriers(false);
-        let prepared = builder.prepare(&|cargo| self.runner.cargo(cargo))?;
-        fs::write(self.ready(), "").map_err(Error::writing(self.ready()))?;
+        let prepared = self.library().prepared(self.runner)?;
         Ok(self.prepared.get_or_init(|| prepared))
     }
 
     /// Waits until no other process uses the folder.
     fn lock(&self) -> Result<File> {
-        let path = self.folder.join("lock");
-        let lock = File::create(&path).map_err(Error::writing(&path))?;
-        let mut announced = false;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => return Ok(lock),
-                Err(TryLockError::Error(error)) => return Err(Error::writing(&path)(error)),
-                Err(TryLockError::WouldBlock) if self.runner.is_stopped() => {
-                    return Err(Error::Usage("interrupted".to_owned()));
-                }
-                Err(TryLockError::WouldBlock) => {}
-            }
-            if !announced {
-                note!("Waiting for another `cargo learn`, which compiles in {}.", self.folder.display());
-                announced = true;
-            }
-            std::thread::sleep(INTERVAL);
-        }
+        library::lock(&self.folder, self.runner)
     }
 
     /// Compiles the text of a file.
@@ -387,25 +352,6 @@ fn signal_of(_status: ExitStatus) -> Option<i32> {
     None
 }
 
-/// The manifest of the crate around the student's file.
-fn manifest(cuda_std: &Path) -> Result<String> {
-    let unreadable =
-        || Error::Usage(format!("{}: this path is not UTF-8, as cargo needs it: move the clone", cuda_std.display()));
-    let path = toml::Value::from(cuda_std.to_str().ok_or_else(unreadable)?);
-    Ok(format!(
-        "[package]\nname = \"exercise\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\ncuda_std = {{ path = {path} }}\n"
-    ))
-}
-
-/// Writes a file only if its text changes, so that cargo does not recompile.
-fn write_if_new(path: &Path, text: &str) -> Result<()> {
-    match fs::read_to_string(path) {
-        Ok(there) if there == text => Ok(()),
-        _ => fs::write(path, text).map_err(Error::writing(path)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -434,13 +380,5 @@ mod tests {
         // Each is another file, named by 256 bits.
         assert_eq!(all.iter().collect::<std::collections::HashSet<_>>().len(), all.len());
         assert!(all.iter().all(|path| path.file_stem().unwrap().len() == 64), "{all:?}");
-    }
-
-    #[test]
-    fn the_manifest_names_any_folder() {
-        for path in ["/plain", "/Zoe\u{308}/coalesce", "/a \"b\"\\c\n'd'", "/\u{1}\u{200e}"] {
-            let table: toml::Table = manifest(Path::new(path)).unwrap().parse().unwrap();
-            assert_eq!(table["dependencies"]["cuda_std"]["path"].as_str(), Some(path));
-        }
     }
 }

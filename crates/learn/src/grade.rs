@@ -258,19 +258,19 @@ fn progress(done: usize, files: usize) {
     }
 }
 
-/// Compiles the device library for each job, and the references and solutions. The locks keep other
-/// processes out, for which a submission would have to wait.
+/// Compiles the device library, a kernel in each job's folder, and the references and solutions. The
+/// locks keep other processes out, for which a submission would have to wait.
 fn prepare(course: &Course, exercises: &[Exercise], jobs: usize, no_sandbox: bool) -> Result<Vec<(Compiler, File)>> {
     let compilers = (0..jobs)
         .map(|job| Ok(Compiler::new(&course.root, job, false)?.sandboxed(!no_sandbox).stopped_by(&STOP)))
         .collect::<Result<Vec<_>>>()?;
-    let new = compilers.iter().filter(|compiler| compiler.is_new()).count();
-    if new > 0 {
-        note!("Compiling the device library, once for each of {}: this takes a minute or two.", several(new, "job"));
+    if compilers[0].is_new() {
+        note!("Compiling the device library: this takes half a minute, once.");
     }
+    compilers[0].warm()?;
     std::thread::scope(|scope| {
         let warm = |compiler| scope.spawn(move || Compiler::warm(compiler));
-        let all: Vec<_> = compilers.iter().map(warm).collect();
+        let all: Vec<_> = compilers[1..].iter().map(warm).collect();
         all.into_iter().try_for_each(|one| one.join().expect("no job panics"))
     })?;
     for exercise in exercises {

@@ -14,7 +14,7 @@
 //! | --- | --- |
 //! | the crate [`exercise`] | the authors' files, the data of sizes and a seed, runs and what they count |
 //! | [`course`] | the order of the exercises, from `course.toml` |
-//! | [`guard`], [`compile`], [`diagnostics`] | from a file of kernels to PTX |
+//! | [`guard`], [`compile`], [`library`], [`diagnostics`] | from a file of kernels to PTX |
 //! | [`sandbox`], [`process`], `start` | what protects the machine from the files of strangers, and ends what was started |
 //! | [`judge`], [`runs`], [`orders`], [`way`], [`counts`], [`goals`], [`predictions`], [`comparison`], [`verdict`] | what a file is judged by, and the result |
 //! | [`report`], [`terminal`] | a verdict for people |
@@ -43,6 +43,7 @@ mod grade;
 mod guard;
 mod judge;
 mod junit;
+mod library;
 mod lines;
 mod marks;
 mod misplaced;
