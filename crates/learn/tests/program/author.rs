@@ -30,6 +30,7 @@ fn a_check_by_no_job_is_refused() {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn a_good_exercise_is_green_and_each_fault_of_one_is_found() {
     if !has_compiler() {
         return;

