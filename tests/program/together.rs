@@ -2,9 +2,8 @@
 //! without it, and launches by kernels.
 
 use std::fs;
-use std::time::{Duration, Instant};
 
-use crate::{fails, host, one_error, output};
+use crate::{HANGS, fails, host, one_error, output};
 
 /// `tests/wild/grids.cu`, compiled by `nvcc`.
 const GRIDS: &str = "../tests/wild/ptx/grids.sm_90.ptx";
@@ -129,7 +128,7 @@ fn a_block_that_waits_for_a_later_one_has_it_run_beside_it() {
     let run = |more: &str| {
         let mut command =
             host(&format!("run it.ptx all u32[1] u32[40] --grid 40 --block 1 --print 1 --device sim {more}"));
-        command.current_dir(folder.path()).timeout(Duration::from_secs(120));
+        command.current_dir(folder.path()).timeout(HANGS);
         command
     };
     for flags in ["u32:0 --check none", "u32:0 --cooperative"] {
@@ -137,7 +136,6 @@ fn a_block_that_waits_for_a_later_one_has_it_run_beside_it() {
         assert!(text.contains("\n32: 40 40 40 40 40 40 40 40\n"), "{flags}: {text}");
     }
     // Under checks blocks run one after the other: an early message says so, and what to do.
-    let begin = Instant::now();
     let failed = run("u32:0 --step-limit 1000000000").assert().code(1);
     let error = String::from_utf8_lossy(&failed.get_output().stderr).into_owned();
     let parts = [
@@ -158,7 +156,6 @@ fn a_block_that_waits_for_a_later_one_has_it_run_beside_it() {
         assert!(error.contains("39 blocks wait for memory that nothing writes"), "{flags}: {error}");
         assert!(error.contains("block (1, 0, 0)") && !error.contains("not begun"), "{flags}: {error}");
     }
-    assert!(begin.elapsed() < Duration::from_secs(100), "three launches took {:?}", begin.elapsed());
 }
 
 #[test]

@@ -268,6 +268,7 @@ fn ptx_of_any_crate_can_be_checked() {
 /// Like all tests that compile kernels, this one is skipped without the compiler unless
 /// `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn the_kernels_of_a_new_crate_compile() {
     if let Err(error) = DeviceCompiler::find() {
         let required = std::env::var_os("COALESCE_REQUIRE_DEVICE_COMPILER").is_some_and(|value| value == "1");

@@ -294,7 +294,6 @@ fn body_of<'a>(kernel: &str, ptx: &'a str) -> &'a str {
 fn kernels_become_ptx() {
     let Some(compiler) = COMPILER.as_ref() else { return };
     let workspace = &*SHARED;
-    let scratch = tempfile::tempdir().unwrap();
     let ptx = fs::read_to_string(workspace.builder("sample").build().unwrap()).unwrap();
 
     let digest = digest_of_crate(workspace.path("sample")).unwrap();
@@ -334,7 +333,17 @@ fn kernels_become_ptx() {
     assert!(!body_of("arithmetic", &ptx).contains("trap;"), "{ptx}");
     // One barrier in the source is one in the PTX, outside the branches.
     assert_eq!(body_of("between", &ptx).matches("bar.sync").count(), 1, "{ptx}");
+}
 
+#[test]
+#[ignore = "long: `.ci/run` runs it"]
+fn kernels_are_compiled_for_other_architectures_with_other_options_and_elsewhere() {
+    if COMPILER.is_none() {
+        return;
+    }
+    let workspace = &*SHARED;
+    let scratch = tempfile::tempdir().unwrap();
+    let ptx = fs::read_to_string(workspace.builder("sample").build().unwrap()).unwrap();
     // Another architecture in the same folder, and other options.
     let hopper = workspace
         .builder("sample")

@@ -8,6 +8,7 @@ use cuda_builder::CudaBuilder;
 use cuda_builder::toolchain::DeviceCompiler;
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn the_kernel_of_the_readme_compiles() {
     if let Err(error) = DeviceCompiler::find() {
         let required = std::env::var_os("COALESCE_REQUIRE_DEVICE_COMPILER").is_some_and(|value| value == "1");

@@ -37,6 +37,7 @@ fn names() -> BTreeSet<String> {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn programs_are_refused_where_they_say_it() {
     if let Err(error) = DeviceCompiler::find() {
         let required = std::env::var_os("COALESCE_REQUIRE_DEVICE_COMPILER").is_some_and(|value| value == "1");

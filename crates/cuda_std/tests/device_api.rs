@@ -253,6 +253,7 @@ fn declared(line: &str, with_methods: bool) -> Option<&str> {
 
 /// With a device compiler: the same for a current GPU, which has more functions.
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn fresh_ptx_for_hopper_has_the_promised_instructions() {
     if let Err(error) = DeviceCompiler::find() {
         eprintln!("skipped: {error}");

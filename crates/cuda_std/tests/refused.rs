@@ -16,6 +16,7 @@ fn place(error: &str) -> Option<(String, &str)> {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn attacks_do_not_compile() {
     if let Err(error) = DeviceCompiler::find() {
         let required = std::env::var_os("COALESCE_REQUIRE_DEVICE_COMPILER").is_some_and(|value| value == "1");

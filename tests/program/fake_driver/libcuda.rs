@@ -6,6 +6,7 @@
 //! - `FAKE_CUDA_DEVICES` is the number of GPUs, `FAKE_CUDA_MAJOR` their compute capability,
 //!   `FAKE_CUDA_L2` the size of their level-2 cache, `FAKE_CUDA_MEMORY` that of their memory;
 //! - `FAKE_CUDA_LAUNCHES` is a file to which each launch adds a line: its grid and its block;
+//! - `FAKE_CUDA_CALLS` is a file to which each call adds a line, the function's name;
 //! - with `FAKE_CUDA_COUNTS`, each kernel adds 1 to the first word of its first argument's buffer,
 //!   and the line in that file begins with what was there.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
@@ -13,6 +14,7 @@
 use std::alloc::{Layout, alloc_zeroed};
 use std::collections::HashMap;
 use std::ffi::{c_char, c_void};
+use std::io::Write as _;
 use std::sync::Mutex;
 
 /// The GPU's memory in bytes.
@@ -31,6 +33,10 @@ fn status(function: &'static str) -> u32 {
     let mut calls = CALLS.lock().unwrap();
     let count = calls.get_or_insert_default().entry(function).or_default();
     *count += 1;
+    if let Some(file) = std::env::var_os("FAKE_CUDA_CALLS") {
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
+        writeln!(file, "{function}").unwrap();
+    }
     let Ok(wanted) = std::env::var("FAKE_CUDA_FAILS") else { return 0 };
     let mut parts = wanted.split(':');
     if parts.next() != Some(function) {

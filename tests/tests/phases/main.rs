@@ -26,6 +26,7 @@ use program::{BLOCKS, Program, THREADS};
 const KERNELS: u64 = 48;
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn random_kernels_in_phases_are_right_and_have_no_faults() {
     if let Err(error) = DeviceCompiler::find() {
         let required = std::env::var_os("COALESCE_REQUIRE_DEVICE_COMPILER").is_some_and(|value| value == "1");

@@ -46,6 +46,7 @@ fn seeds() -> Range<u64> {
 }
 
 #[test]
+#[ignore = "long: `.ci/run` runs it"]
 fn random_safe_kernels_have_no_faults() {
     if let Err(error) = DeviceCompiler::find() {
         let required = std::env::var_os("COALESCE_REQUIRE_DEVICE_COMPILER").is_some_and(|value| value == "1");
