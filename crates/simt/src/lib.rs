@@ -105,7 +105,7 @@ pub use counters::{
     ByKind, ConstantCounters, Counters, DistributedCounters, InstructionCounters, MemoryCounters, SharedCounters,
 };
 pub use error::{LoadError, LoadErrorReason, MemoryError};
-pub use instruction::{AccessKind, InstructionClass, InstructionInfo, SourceLine};
+pub use instruction::{AccessKind, CountsDiffer, InstructionClass, InstructionInfo, SourceLine};
 pub use launch::{DEFAULT_FAULT_LIMIT, DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
 pub use memory::{DEFAULT_HEAP_LIMIT, HeapAllocation, MbarrierFault, Memory};
 pub use metric::{Metric, MetricValue};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::counters::{Counters, InstructionCounters};
-use crate::instruction::{InstructionClass, InstructionInfo, SourceLine};
+use crate::instruction::{CountsDiffer, InstructionClass, InstructionInfo, SourceLine};
 use crate::model::{LoadCaching, ModelCounters, Occupancy};
 use crate::request::{Request, Service};
 use crate::timing::Predicted;
@@ -196,11 +196,16 @@ impl Report {
         self.instructions.iter().zip(&self.counted).map(|(info, counters)| InstructionReport { info, counters })
     }
 
-    /// The executed atomic operations in shared memory that the hardware makes as loops, whose
-    /// counts depend on timing there: each is counted as one access here.
-    pub fn retried(&self) -> impl Iterator<Item = &InstructionInfo> {
-        let is_retried = |row: &InstructionReport<'_>| row.info.is_retried && row.counters.shared.requests > 0;
-        self.instructions().filter(is_retried).map(|row| row.info)
+    /// The executed instructions because of which a GPU can count otherwise, and why.
+    pub fn differing(&self) -> impl Iterator<Item = (&InstructionInfo, CountsDiffer)> {
+        self.instructions().filter_map(|row| {
+            let why = row.info.differs?;
+            let did = match why {
+                CountsDiffer::Retried => row.counters.shared.requests > 0,
+                CountsDiffer::Unrolled | CountsDiffer::Joined => row.counters.divergent > 0,
+            };
+            did.then_some((row.info, why))
+        })
     }
 
     /// The counters of each line of the PTX, in rising order, without lines that were never

@@ -10,6 +10,7 @@ mod launch;
 mod mutations;
 mod nvcc;
 mod orders;
+mod parted;
 mod product;
 mod rehearsal;
 mod requests;

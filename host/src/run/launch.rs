@@ -6,7 +6,7 @@ use std::mem;
 use cuda_std::launch::Arguments;
 use device::{Counters, Device, Error, LaunchConfig, Report, Result, memory, names};
 use ptx::Module;
-use simt::{Predicted, Printed};
+use simt::{CountsDiffer, Predicted, Printed};
 
 use super::argument::{Argument, Data, Prepared};
 use super::argument_id::ArgumentId;
@@ -171,9 +171,8 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
         let launched = ready.launch(index).and_then(|report| device.synchronize().map(|()| report));
         match launched {
             Ok(report) => {
-                if let Some(note) = report.as_ref().and_then(note_on_counts) {
-                    progress.note(&note);
-                }
+                let notes = report.as_ref().map(notes_on_counts).unwrap_or_default();
+                notes.iter().for_each(|note| progress.note(note));
                 ran.launches.push(launched_of(report, device.take_printed(), device, plan));
             }
             Err(Error::Fault { kernel, fault, trap }) => {
@@ -239,17 +238,32 @@ fn launched_of(report: Option<Report>, printed: Option<Printed>, device: &Device
     }
 }
 
-/// What a GPU counts otherwise, and why.
-fn note_on_counts(report: &Report) -> Option<String> {
-    let one = report.retried().next()?;
-    let line = one
-        .source
-        .as_ref()
-        .map_or(format!("PTX line {}", one.ptx_line), |at| format!("{}:{}", names::shown(&at.file), at.line));
-    Some(format!(
-        "{line}: a GPU makes this atomic operation in shared memory as a loop of a load and a compare-and-swap, as often as \
-         threads contend, so it counts more loads and atomic operations there"
-    ))
+/// What a GPU can count otherwise, and why: of each reason, the first place.
+fn notes_on_counts(report: &Report) -> Vec<String> {
+    let mut all: Vec<(CountsDiffer, String)> = Vec::new();
+    for (one, why) in report.differing() {
+        if all.iter().any(|&(known, _)| known == why) {
+            continue;
+        }
+        let source = one.source.as_ref().map(|at| format!("{}:{}", names::shown(&at.file), at.line));
+        let line = source.unwrap_or_else(|| format!("PTX line {}", one.ptx_line));
+        let note = match why {
+            CountsDiffer::Retried => {
+                "a GPU makes this atomic operation in shared memory as a loop of a load and a compare-and-swap, as often as \
+                 threads contend, so it counts more loads and atomic operations there"
+            }
+            CountsDiffer::Unrolled => {
+                "lanes of a warp leave this loop after different numbers of iterations, and ptxas unrolls it by four, so a \
+                 GPU can make one load of theirs in two copies, and count more loads"
+            }
+            CountsDiffer::Joined => {
+                "lanes of a warp come to the same accesses by this condition and by the next, which ptxas can join, so a GPU \
+                 can make these accesses at once, and count fewer"
+            }
+        };
+        all.push((why, format!("{line}: {note}")));
+    }
+    all.into_iter().map(|(_, note)| note).collect()
 }
 
 /// The lines of a launch with all accesses.

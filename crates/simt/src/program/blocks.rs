@@ -35,6 +35,11 @@ impl BasicBlocks {
         Self { starts, before }
     }
 
+    /// The block that begins at a position.
+    pub fn at(&self, position: usize) -> Option<usize> {
+        self.starts.binary_search(&position).ok().filter(|&block| block < self.count())
+    }
+
     /// The number of blocks.
     pub fn count(&self) -> usize {
         self.before.len()

@@ -8,17 +8,19 @@ use ptx::{AtomicOp, Function, Handle, Kind, Location, Module, Op, Space};
 use super::facts::facts;
 use crate::error::span_text;
 use crate::own_code::is_library;
-use crate::{AccessKind, InstructionClass, InstructionInfo, SourceLine, SourcePosition};
+use crate::{AccessKind, CountsDiffer, InstructionClass, InstructionInfo, SourceLine, SourcePosition};
 
 /// The most frames of an inlined call that are looked at.
 const DEEPEST: usize = 1000;
 
 /// What reports show of the instructions at these positions.
-/// `kinds` has those of atomic operations that the hardware makes otherwise, by place.
+/// `kinds` has those of atomic operations that the hardware makes otherwise, by place, and `differs`
+/// branches after which it can count otherwise.
 pub(super) fn places(
     module: &Module,
     positions: &[(Handle<Function>, u32)],
     kinds: &HashMap<u32, AccessKind>,
+    differs: &HashMap<u32, CountsDiffer>,
 ) -> Arc<[InstructionInfo]> {
     let mut names: HashMap<Handle<Function>, Arc<str>> = HashMap::new();
     let mut files: HashMap<usize, Arc<str>> = HashMap::new();
@@ -39,7 +41,10 @@ pub(super) fn places(
                     .clone(),
                 line: place.line,
             }),
-            is_retried: is_retried(&instruction.op),
+            differs: match is_retried(&instruction.op) {
+                true => Some(CountsDiffer::Retried),
+                false => differs.get(&(list.len() as u32)).copied(),
+            },
             class: match kinds.get(&(list.len() as u32)) {
                 Some(&kind) => InstructionClass::Access(kind),
                 None => facts(&instruction.op).class(instruction.guard.is_some()),

@@ -1,26 +1,21 @@
-//! Loops that `ptxas` unrolls once more, by four, so that the loads of four iterations are under way
-//! at once.
+//! Loops that `ptxas` unrolls ([`Loops`]), so that the loads of four iterations are under way at once.
 //!
-//! It does so with a short loop that counts by a constant and writes no global memory, if it has no
-//! barrier, no second exit and no loop within. Of the loops of the labs and of `docs/time`, as machine
-//! code for sm_90 (ptxas 13.5), it unrolls those and no others; what is left of the iterations runs in
-//! twos and ones, as here. A copy's values that no other iteration reads have registers of their own.
-//! The branch, its comparison and what only counts remain once for all copies.
+//! What is left of the iterations runs in twos and ones, as in machine code. A copy's values that no
+//! other iteration reads have registers of their own. The branch, its comparison and what only counts
+//! remain once for all copies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ptx::{BinaryOp, Instruction, Op, Operand};
+use ptx::Instruction;
 
 use super::pressure::Register;
 use super::registers::{has, live_at_starts};
 use super::step::{Step, Unit};
 use super::trace::Event;
-use crate::program::{BasicBlocks, Code, facts};
+use crate::program::{BasicBlocks, Code, Loop, Loops};
 
 /// Iterations that become one.
 pub(super) const COPIES: usize = 4;
-/// The most instructions in an iteration: `nbody`, with 64, stays as it is.
-const MOST: usize = 60;
 
 /// A loop that is unrolled.
 pub(super) struct Unrolled {
@@ -93,12 +88,15 @@ impl Body<'_> {
     ) -> Vec<Unrolled> {
         let mut live = None;
         let mut all = Vec::new();
-        for block in 0..self.blocks.count() {
-            let Some((head, positions)) = self.natural_loop(block) else { continue };
-            let branch = self.blocks.positions(block).end - 1;
-            let Some(once) = self.counts(&positions, branch) else { continue };
+        let (reads, writes) = (|at| self.reads(at).to_vec(), |at| self.writes(at).to_vec());
+        let Self { blocks, ways, .. } = *self;
+        let loops = Loops { body: self.body(), blocks, ways, reads: &reads, writes: &writes };
+        for found in loops.unrolled() {
+            let once = self.once(&loops, &found);
+            let Loop { head, positions, branch, .. } = found;
             let live = live.get_or_insert_with(|| live_at_starts(self.code, self.function, self.first));
-            let carried = |register: u32| has(&live[head], register as usize);
+            let at_start = self.blocks.at(head).unwrap_or(0);
+            let carried = |register: u32| has(&live[at_start], register as usize);
             let written: BTreeSet<u32> = positions.iter().flat_map(|&at| self.writes(at).iter().copied()).collect();
             let own: Vec<u32> = written.into_iter().filter(|&register| !carried(register)).collect();
             let first = (before + more.len()) as u32;
@@ -119,7 +117,7 @@ impl Body<'_> {
             }
             let place = |position: usize| (self.first + position) as u32;
             all.push(Unrolled {
-                head: place(self.blocks.positions(head).start),
+                head: place(head),
                 branch: place(branch),
                 places: positions.iter().map(|&at| (place(at), once.contains(&at))).collect(),
                 first,
@@ -128,72 +126,23 @@ impl Body<'_> {
         all
     }
 
-    /// The loop that a block ends with its branch back, as its first block and its positions, in
-    /// order; `None` if it has another way out or back.
-    fn natural_loop(&self, block: usize) -> Option<(usize, Vec<usize>)> {
-        let after = |block: usize| &self.ways[self.blocks.positions(block).end - 1];
-        let branch = &self.body()[self.blocks.positions(block).end - 1];
-        let Op::Branch { target, .. } = branch.op else { return None };
-        branch.guard?;
-        let block_at = |position: u32| {
-            let of = |block: &usize| self.blocks.positions(*block).contains(&(position as usize));
-            (0..self.blocks.count()).find(of)
-        };
-        let head = block_at(target)?;
-        let (mut blocks, mut waiting) = (BTreeSet::from([head]), vec![block]);
-        while let Some(next) = waiting.pop() {
-            if blocks.insert(next) {
-                waiting.extend(&self.blocks.before[next]);
-            }
-            if blocks.len() > MOST {
-                return None;
-            }
-        }
-        let stays = |to: &u32| block_at(*to).is_some_and(|to| blocks.contains(&to));
-        let leaves = blocks.iter().any(|&one| one != block && !after(one).iter().all(stays));
-        let backs = blocks.iter().filter(|&&one| after(one).contains(&target)).count();
-        if leaves || backs != 1 || (blocks.contains(&0) && head != 0) {
-            return None;
-        }
-        Some((head, blocks.into_iter().flat_map(|block| self.blocks.positions(block)).collect()))
-    }
-
-    /// What remains once of the copies of a loop that counts by a constant; `None` if it does not,
-    /// or does what is not unrolled.
-    fn counts(&self, positions: &[usize], branch: usize) -> Option<BTreeSet<usize>> {
-        let body = self.body();
-        if positions.len() > MOST || positions.iter().any(|&at| !facts(&body[at].op).unrolled) {
-            return None;
-        }
-        let writers = |register: u32| positions.iter().copied().filter(move |&at| self.writes(at).contains(&register));
-        let one = |register: u32| Some(writers(register).next()?).filter(|_| writers(register).count() == 1);
-        let steps = |at: usize| match &body[at].op {
-            Op::Binary { op: BinaryOp::Add | BinaryOp::Subtract, b: Operand::Integer(_), .. } => {
-                body[at].guard.is_none() && self.reads(at) == self.writes(at)
-            }
-            _ => false,
-        };
-        let &[predicate] = self.reads(branch) else { return None };
-        let test = one(predicate).filter(|&at| matches!(body[at].op, Op::SetPredicate { combine: None, .. }))?;
-        let mut counted = self.reads(test).iter().filter(|&&register| writers(register).next().is_some());
-        if counted.clone().count() != 1 || !counted.all(|&register| one(register).is_some_and(steps)) {
-            return None;
-        }
+    /// What remains once of the copies of a loop.
+    fn once(&self, loops: &Loops<'_>, Loop { positions, branch, test, predicate, .. }: &Loop) -> BTreeSet<usize> {
         let readers = |register: u32| positions.iter().copied().filter(move |&at| self.reads(at).contains(&register));
-        let mut once = BTreeSet::from([branch]);
-        if readers(predicate).all(|at| at == branch) {
-            once.insert(test);
+        let mut once = BTreeSet::from([*branch]);
+        if readers(*predicate).all(|at| at == *branch) {
+            once.insert(*test);
         }
         // An addend of an address is part of the access.
         let folds = |at: usize| {
             self.writes(at).iter().all(|&register| {
                 let mut readers = readers(register);
-                one(register) == Some(at)
+                loops.writer(positions, register) == Some(at)
                     && readers
-                        .all(|reader| reader == at || reader == test || self.steps[reader].cost.unit == Unit::Memory)
+                        .all(|reader| reader == at || reader == *test || self.steps[reader].cost.unit == Unit::Memory)
             })
         };
-        once.extend(positions.iter().copied().filter(|&at| steps(at) && folds(at)));
-        Some(once)
+        once.extend(positions.iter().copied().filter(|&at| loops.steps(at) && folds(at)));
+        once
     }
 }

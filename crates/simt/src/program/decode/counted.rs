@@ -9,15 +9,22 @@ use crate::program::access::{AddressOperand, CountedAs};
 use crate::program::code::Action;
 use crate::program::requests::{self, Body, Found, Part, Place};
 
-/// Marks the accesses of a function. `ways` are the successors of each position of the body,
-/// `starts` their first steps.
-pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], ways: &[Vec<u32>], starts: &[u32]) {
-    let found = find(decoder, body, ways);
+/// The successors of each position of a body, and where the paths from it first meet again.
+#[derive(Clone, Copy)]
+pub(super) struct Paths<'p> {
+    pub ways: &'p [Vec<u32>],
+    pub joins: &'p [Option<u32>],
+}
+
+/// Marks the accesses of a function. `starts` are the first steps of each position of the body.
+pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], paths: Paths<'_>, starts: &[u32]) {
+    let found = find(decoder, body, paths);
     let first = decoder.builder.positions.len() - body.len();
     let place = |position: usize| (first + position) as u32;
     for (&position, &by) in &found.served {
         decoder.builder.served.insert(place(position), place(by));
     }
+    decoder.builder.differs.extend(found.parted.iter().map(|&(position, how)| (place(position), how)));
     let steps = |position: usize, all: usize| {
         let end = starts.get(position + 1).map_or(all, |&end| end as usize);
         starts[position] as usize..end
@@ -44,7 +51,7 @@ pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], 
     }
 }
 
-fn find(decoder: &FunctionDecoder<'_, '_>, body: &[Instruction], ways: &[Vec<u32>]) -> Found {
+fn find(decoder: &FunctionDecoder<'_, '_>, body: &[Instruction], Paths { ways, joins }: Paths<'_>) -> Found {
     let module = decoder.builder.module;
     let place_of = |handle: Handle<Variable>| {
         let variable = &module.variables[handle];
@@ -64,6 +71,7 @@ fn find(decoder: &FunctionDecoder<'_, '_>, body: &[Instruction], ways: &[Vec<u32
     requests::find(&Body {
         instructions: body,
         ways,
+        joins,
         reads: (0..body.len()).map(reads).collect(),
         writes: (0..body.len()).map(|position| decoder.uses.writes(position)).collect(),
         registers: registers.len(),

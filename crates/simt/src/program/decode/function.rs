@@ -13,7 +13,7 @@ use crate::program::inspection::{Inspections, Rule};
 use crate::program::layout;
 use crate::program::order::RegisterOf;
 use crate::program::registers::PlaceRegisters;
-use crate::{AccessKind, LoadErrorReason};
+use crate::{AccessKind, CountsDiffer, LoadErrorReason};
 
 /// A result of decoding, or why the machine cannot run the instruction.
 pub(super) type Decoded<T> = Result<T, LoadErrorReason>;
@@ -74,6 +74,8 @@ pub(super) struct Builder<'m> {
     pub served: HashMap<u32, u32>,
     /// How the hardware makes atomic operations, by place.
     pub kinds: HashMap<u32, AccessKind>,
+    /// Branches after which a GPU can count accesses otherwise, by place.
+    pub differs: HashMap<u32, CountsDiffer>,
 }
 
 /// Where a variable of the function is stored.

@@ -79,6 +79,7 @@ pub(super) fn kernel(
         read: HashSet::new(),
         served: HashMap::new(),
         kinds: HashMap::new(),
+        differs: HashMap::new(),
     };
     let mut searched = Vec::new();
     for &handle in &functions {
@@ -99,6 +100,7 @@ pub(super) fn kernel(
         inspections,
         served,
         kinds,
+        differs,
         ..
     } = builder;
     let count = positions.len() as u32;
@@ -108,7 +110,7 @@ pub(super) fn kernel(
     Ok(Code {
         instructions,
         origins,
-        places: listing::places(module, &positions, &kinds),
+        places: listing::places(module, &positions, &kinds, &differs),
         positions,
         registers,
         functions: decoded,
@@ -167,7 +169,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         held::track(&mut self, body, &starts);
         self.uses.mark_loads(&mut self.builder.instructions);
         copied::mark(&mut self, body, &ways, &starts);
-        counted::mark(&mut self, body, &ways, &starts);
+        counted::mark(&mut self, body, counted::Paths { ways: &ways, joins: &joins }, &starts);
         let searched = Searched::new(&mut self, body, &ways, &starts);
         // The end of the body is a `ret`.
         starts.push(self.builder.instructions.len() as u32);

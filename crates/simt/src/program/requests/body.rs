@@ -4,11 +4,15 @@ use std::collections::HashMap;
 
 use ptx::{CacheOperator, Destination, Handle, Instruction, Kind, Op, Ordering, Register, Space, Type, Variable};
 
+use crate::CountsDiffer;
+
 /// A function, for these passes.
 pub(crate) struct Body<'f> {
     pub instructions: &'f [Instruction],
     /// The successors of each position.
     pub ways: &'f [Vec<u32>],
+    /// Where the paths from each position first meet again.
+    pub joins: &'f [Option<u32>],
     /// The registers that each position reads, its guard included, and those that it writes.
     pub reads: Vec<Vec<Handle<Register>>>,
     pub writes: Vec<&'f [Handle<Register>]>,
@@ -53,6 +57,8 @@ pub(crate) struct Found {
     pub served: HashMap<usize, usize>,
     /// Atomic operations, by position.
     pub atomics: HashMap<usize, Combined>,
+    /// Branches after which the requests of lanes that part there can be others, and how.
+    pub parted: Vec<(usize, CountsDiffer)>,
 }
 
 /// How an atomic operation is made.

@@ -94,7 +94,7 @@ fn stored_units(
     values: &Values,
     store: usize,
     load: &Candidate<'_>,
-    address: &super::values::Form,
+    address: &super::forms::Form,
 ) -> Vec<(i64, u32)> {
     let instruction = &body.instructions[store];
     let (Op::Store { .. }, Some(candidate), Some(to)) =

@@ -9,11 +9,13 @@
 //! body      a function and its accesses, for the other files
 //! live      which registers matter: loads of others are not made, and an atomic operation whose
 //!           old value nobody needs is a reduction
-//! values    which addresses are the same but for a constant, and what they are multiples of
+//! values    which addresses are the same but for a constant, and what they are multiples of; forms
+//!           has how values are kept, results what each instruction makes of them
 //! versions  between which accesses memory cannot have changed
 //! flow      which basic blocks come before which on every path
 //! loads     loads that are left out, and loads that become one
 //! stores    the same of stores
+//! parted    branches after which machine code can have more requests, or fewer
 //! ```
 //!
 //! The rules were found by comparing PTX with the machine code that `ptxas` 13.0 makes of it for
@@ -41,13 +43,17 @@
 //!   extremes and bit operations on 32-bit integers, and sums of a constant, are combined first, and
 //!   one lane makes the access.
 //!
-//! What is not followed: loops that `ptxas` unrolls, where loads of several iterations become one,
-//! and loads that both sides of a branch have.
+//! What is not followed: loops that `ptxas` unrolls, where loads of several iterations become one, or
+//! one becomes several if lanes part; conditions that it joins; and loads that both sides of a branch
+//! have.
 
 mod body;
 mod flow;
+mod forms;
 mod live;
 mod loads;
+mod parted;
+mod results;
 mod stores;
 mod values;
 mod versions;
@@ -78,6 +84,7 @@ pub(super) fn find(body: &Body<'_>) -> Found {
     let versions = Versions::new(body, &blocks, &flow);
     loads::find(body, &flow, &live, &values, &versions, &mut found);
     stores::find(body, &flow, &live, &values, &mut found);
+    found.parted = parted::find(body, &blocks, &flow);
     for (position, instruction) in body.instructions.iter().enumerate() {
         if let Some(combined) = combined(&instruction.op, position, &live, &values) {
             found.atomics.insert(position, combined);
