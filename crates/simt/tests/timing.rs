@@ -343,5 +343,38 @@ fn a_prediction_of_blocks_that_are_too_long_ends() {
         };
         let report = bench.launch(&launch);
         assert!(matches!(report.predicted(), Some(Predicted::Not("blocks that are too long to sample"))));
+        assert!(report.counters().instructions_executed < 80 << 20);
+    }
+}
+
+/// Blocks that are too long to sample are timed by their beginnings, and by how long one of them is.
+#[test]
+fn long_blocks_take_as_long_as_their_loops() {
+    let bench = Bench::new();
+    let model = Model::named("hopper");
+    let run = |steps: u32| {
+        let [from, to] = bench.data.map(u64::to_le_bytes);
+        let (stride, steps) = (1u32.to_le_bytes(), steps.to_le_bytes());
+        let arguments: [&[u8]; 4] = [&from, &to, &stride, &steps];
+        let launch = Launch {
+            kernel: "copy",
+            grid: [4096, 1, 1],
+            block: [64, 1, 1],
+            arguments: &arguments,
+            model,
+            predicts: model,
+            time_only: true,
+            ..Launch::default()
+        };
+        let report = bench.launch(&launch);
+        assert!(report.counters().instructions_executed < 30 << 20, "{steps:?} steps");
+        let Some(Predicted::Time(time)) = report.predicted() else { panic!("{:?}", report.predicted()) };
+        time.cold_us
+    };
+    // Two that are sampled to the end, and two that are not.
+    let [short, twice, long, longest] = [11, 12, 17, 21].map(|power| run(1 << power));
+    for (time, power) in [(long, 17), (longest, 21)] {
+        let expected = (twice - short) * f64::from(1 << (power - 11));
+        assert!((time / expected - 1.0).abs() < 0.05, "{short} {twice} {long} {longest}");
     }
 }

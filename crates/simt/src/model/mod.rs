@@ -13,7 +13,7 @@
 //! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it;
 //!   `read_only`: Kepler's read-only cache; `chip`: L2 and DRAM;
 //! - `counters`: what is counted; `timing`: how fast each model is, in the terms of `rates`;
-//!   `traffic`, `atomics` and `partitions`: what more a launch counts if it asks for its time.
+//!   `traffic`, `sources`, `atomics` and `partitions`: what more a launch counts if it asks for its time.
 //!
 //! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls
 //! into this folder, and `machine/modelled.rs` passes the accesses. Nothing here reads the memory
@@ -32,6 +32,7 @@ mod partitions;
 mod rates;
 mod read_only;
 mod seats;
+mod sources;
 mod timing;
 mod traffic;
 mod transactions;
@@ -49,6 +50,7 @@ pub(crate) use chip::Chip;
 pub(crate) use gpu::LINE_BYTES;
 pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, TextureNeeds};
 pub(crate) use seats::Neighbourhood;
+pub(crate) use sources::{Growth, Sources};
 pub(crate) use traffic::{Density, Traffic, WrittenBack};
 pub(crate) use transactions::{Route, bulk_lines, list as list_transactions};
 

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use super::atomics::{Busiest, Meetings};
 use super::counters::SectorCounters;
 use super::partitions::Camping;
+use super::sources::{Source, Sources};
 
 /// A request to L2, as far as only the traffic cares.
 #[derive(Clone, Copy)]
@@ -26,8 +27,8 @@ pub(crate) struct Traffic {
     written: HashMap<u64, u128>,
     /// What DRAM read, in eighths of blocks.
     fetched: Rows,
-    /// By instruction, and what DRAM has read for the one that L2 serves.
-    sources: HashMap<u32, Source>,
+    /// What DRAM has read for each instruction, and for the one that L2 serves.
+    pub sources: Sources,
     since: Source,
     /// Blocks of 512 bytes that were written.
     written_blocks: HashSet<u64>,
@@ -83,24 +84,6 @@ impl Rows {
     }
 }
 
-/// What an instruction made DRAM read.
-#[derive(Clone, Copy, Default)]
-struct Source {
-    /// Pairs of sectors, and those of them that were never read before.
-    pairs: u64,
-    first: u64,
-    /// The first line and the last.
-    lines: (u64, u64),
-}
-
-impl Source {
-    fn add(&mut self, more: Source) {
-        self.pairs += more.pairs;
-        self.first += more.first;
-        self.lines = (self.lines.0.min(more.lines.0), self.lines.1.max(more.lines.1));
-    }
-}
-
 /// Sectors that are written to DRAM.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WrittenBack {
@@ -137,37 +120,8 @@ impl Traffic {
         self.reads[place] += counted;
         let since = std::mem::take(&mut self.since);
         if since.pairs > 0 {
-            self.sources.entry(note.place).or_insert(Source { lines: since.lines, ..Source::default() }).add(since);
+            self.sources.add(note.place, since);
         }
-    }
-
-    /// Of the misses of each instruction, the part that remains in a launch with `grown` times as many
-    /// blocks. A region that stays in L2, of `stays` bytes at most, is read once, however few blocks
-    /// have run. It has all lines from the first that DRAM read for some instructions to the last, and
-    /// may have more where the blocks that ran reach over a part of the grid only.
-    pub fn remaining_misses(&self, grown: f64, reach: f64, stays: f64) -> HashMap<u32, f64> {
-        let mut sources: Vec<(u32, Source)> = self.sources.iter().map(|(&place, &source)| (place, source)).collect();
-        sources.sort_unstable_by_key(|&(place, source)| (source.lines, place));
-        let mut remaining = HashMap::new();
-        while let Some(&(_, Source { lines: (start, mut end), .. })) = sources.first() {
-            let mut count = 0;
-            while let Some((_, next)) = sources.get(count).filter(|(_, next)| next.lines.0 <= end) {
-                end = end.max(next.lines.1);
-                count += 1;
-            }
-            let region: Vec<_> = sources.drain(..count).collect();
-            let lines = (end - start + 1) as f64 / reach.max(1e-9);
-            let first: u64 = region.iter().map(|(_, source)| source.first).sum();
-            let part = match lines * 128.0 <= stays {
-                true => (lines * 2.0 / (first as f64 * grown).max(1.0)).min(1.0),
-                false => 1.0,
-            };
-            remaining.extend(region.iter().map(|&(place, Source { first, pairs, .. })| {
-                let first = first as f64 / pairs as f64;
-                (place, 1.0 - first + first * part)
-            }));
-        }
-        remaining
     }
 
     /// L2 did an atomic operation on sectors of a line.
@@ -247,20 +201,5 @@ mod tests {
         assert_eq!(rows.opened, 4 * OPEN);
         assert_eq!(rows.access(0, 9), 0);
         assert_eq!(rows.access(0, 17), 16);
-    }
-
-    #[test]
-    fn a_table_is_read_once_and_a_stream_as_long_as_it_is() {
-        let mut traffic = Traffic::default();
-        let read = |traffic: &mut Traffic, place, line| {
-            traffic.fetch(line, 0b1111);
-            traffic.read(Note { place, bytes: 0 }, SectorCounters { sectors: 4, hits: 0 });
-        };
-        // Half of a table of 1000 lines, and an eighth of a stream of 8000.
-        (0..500).for_each(|line| read(&mut traffic, 1, 2 * line));
-        (0..1000).for_each(|line| read(&mut traffic, 2, 10_000 + line + line / 500 * 7000));
-        let remaining = traffic.remaining_misses(8.0, 1.0, 1e6);
-        assert!((remaining[&1] - 0.25).abs() < 0.01 && (remaining[&2] - 1.0).abs() < 0.01, "{remaining:?}");
-        assert_eq!(traffic.remaining_misses(8.0, 1.0, 1e3)[&1], 1.0);
     }
 }

@@ -46,7 +46,7 @@ mod unroll;
 pub use machine::Why;
 pub use prediction::{Bound, Predicted, Prediction};
 pub use queue::Queue;
-pub(crate) use record::{Recording, Timed};
+pub(crate) use record::{Ran, Recording, Timed};
 pub(crate) use registers::estimate as estimate_registers;
 pub(crate) use trace::{Event, Target, Tracer};
 
@@ -69,8 +69,7 @@ pub(crate) fn predict(recording: &Recording, code: &Code, module: &Module) -> Pr
     if recording.blocks.is_empty() {
         return Predicted::Not("launches that record nothing");
     }
-    if recording.unfinished {
-        // Level 2 was seen at their beginning only, where it holds nothing yet: the time would be far too long.
+    if recording.ran == Ran::None {
         return Predicted::Not("blocks that are too long to sample");
     }
     let plan = Plan::new(code, module, recording.timing);

@@ -7,7 +7,7 @@ use super::machine::Why;
 use super::order;
 use super::plan::Plan;
 use super::pressure;
-use super::record::{FITS, Recording};
+use super::record::{FITS, Recording, average_length};
 use super::replay::{Executed, Replay, Replayed, Share};
 use super::servers::Servers;
 use super::step::Unit;
@@ -266,12 +266,10 @@ fn cycles(recording: &Recording, replayed: &Replayed) -> f64 {
 
 /// How much longer the blocks are than what was recorded of them.
 fn unrecorded(blocks: &[BlockTrace]) -> f64 {
-    let executed = |block: &BlockTrace| block.warps.iter().map(|warp| warp.executed).sum::<u64>();
-    let ended: Vec<u64> = blocks.iter().filter(|block| block.ended).map(executed).collect();
-    let average = ended.iter().sum::<u64>() as f64 / ended.len().max(1) as f64;
+    let average = average_length(blocks);
     let whole = |block: &BlockTrace| match block.ended {
-        true => executed(block) as f64,
-        false => average.max(executed(block) as f64),
+        true => block.executed() as f64,
+        false => average.max(block.executed() as f64),
     };
     let all: f64 = blocks.iter().map(whole).sum();
     let recorded: usize = blocks.iter().flat_map(|block| &block.warps).map(|warp| warp.events.len()).sum();

@@ -1,11 +1,11 @@
 //! All that a launch on a model leaves for the replay.
 
-use std::collections::HashMap;
-
 use super::servers::DramWork;
 use super::trace::BlockTrace;
 use crate::counters::InstructionCounters;
-use crate::model::{Busiest, CacheCounters, Chip, Density, Model, SectorCounters, Timing, WrittenBack};
+use crate::model::{
+    Busiest, CacheCounters, Chip, Density, Growth, Model, SectorCounters, Sources, Timing, WrittenBack,
+};
 
 /// A launch whose time is asked for.
 #[derive(Clone, Copy)]
@@ -19,6 +19,17 @@ pub(crate) struct Timed {
     pub resident: u32,
 }
 
+/// How many of the recorded blocks ran to their end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ran {
+    /// Those that were to run.
+    All,
+    /// One, and of the others the beginning.
+    One,
+    /// None: a time cannot be told.
+    None,
+}
+
 /// What a launch left.
 pub(crate) struct Recording {
     pub model: &'static Model,
@@ -27,8 +38,8 @@ pub(crate) struct Recording {
     /// Blocks of the grid, and those of them that ran.
     pub total_blocks: u64,
     pub run_blocks: u64,
-    /// Whether even a multiprocessor's blocks were too long to run to their end.
-    pub unfinished: bool,
+    /// How many of a multiprocessor's blocks ran to their end.
+    pub ran: Ran,
     /// Blocks resident on a multiprocessor.
     pub resident: u32,
     pub warps_per_block: u32,
@@ -40,8 +51,9 @@ pub(crate) struct Recording {
     pub counted: Vec<InstructionCounters>,
     pub caches: CacheCounters,
     pub density: Density,
-    /// Of the misses in L2 of each instruction, the part that remains if all blocks run.
-    pub remaining_misses: HashMap<u32, f64>,
+    /// What DRAM read for each instruction, and the part of the grid over which the blocks that ran reach.
+    pub sources: Sources,
+    pub reach: f64,
     /// How many times as long the busiest partition of DRAM works as if all worked alike, and the
     /// same of what is written.
     pub camping: [f64; 2],
@@ -103,7 +115,7 @@ impl Recording {
             blocks: Vec::new(),
             total_blocks,
             run_blocks: 0,
-            unfinished: false,
+            ran: Ran::All,
             resident,
             warps_per_block,
             reads: Vec::new(),
@@ -113,7 +125,8 @@ impl Recording {
             density: Density { read: 1.0, written: 1.0 },
             camping: [1.0; 2],
             writes: <[WrittenBack; 2]>::default(),
-            remaining_misses: HashMap::new(),
+            sources: Sources::default(),
+            reach: 1.0,
             footprint: 0,
             registers,
             memory,
@@ -131,8 +144,7 @@ impl Recording {
             self.reads.clone_from(&traffic.reads);
             self.busiest = (0..counted.len()).map(|place| traffic.busiest(place as u32)).collect();
             self.density = chip.density();
-            let stays = self.model.l2.map_or(0.0, |l2| FITS * l2.bytes as f64);
-            self.remaining_misses = traffic.remaining_misses(self.grown(), reach, stays);
+            (self.sources, self.reach) = (traffic.sources.clone(), reach);
             self.footprint = traffic.footprint();
             self.camping = traffic.camping.factors(self.timing.memory.partitions);
         }
@@ -140,6 +152,8 @@ impl Recording {
 
     /// What L2 does with each instruction's accesses.
     pub(super) fn places(&self) -> Vec<PlaceTraffic> {
+        let growth = Growth { blocks: self.grown(), length: self.longer(), reach: self.reach };
+        let remaining = self.sources.remaining_misses(growth, self.model.l2.map_or(0.0, |l2| FITS * l2.bytes as f64));
         let all = self.reads.iter().copied().chain(std::iter::repeat(SectorCounters::default()));
         let of = |(place, (counters, reads)): (usize, (&InstructionCounters, SectorCounters))| {
             let global = &counters.global;
@@ -147,7 +161,7 @@ impl Recording {
                 misses: match reads.sectors {
                     0 => 1.0,
                     sectors => {
-                        let remain = self.remaining_misses.get(&(place as u32)).copied().unwrap_or(1.0);
+                        let remain = remaining.get(&(place as u32)).copied().unwrap_or(1.0);
                         reads.misses() as f64 / sectors as f64 * remain
                     }
                 },
@@ -203,13 +217,28 @@ impl Recording {
 
     /// Distinct bytes that the whole grid accesses, if its other blocks do as these.
     pub(super) fn whole_footprint(&self) -> f64 {
-        (self.footprint as f64 * self.grown()).min(self.memory as f64)
+        (self.footprint as f64 * self.grown() * self.longer()).min(self.memory as f64)
     }
 
     /// How many times as many blocks the grid has as ran.
     fn grown(&self) -> f64 {
         self.total_blocks as f64 / self.run_blocks.max(1) as f64
     }
+
+    /// How many times as long a block is as what ran of each while the whole chip was looked at.
+    fn longer(&self) -> f64 {
+        let executed: u64 = self.counted.iter().map(|counters| counters.executed).sum();
+        match (self.ran, self.run_blocks, executed) {
+            (Ran::All | Ran::None, ..) | (_, 0, _) | (.., 0) => 1.0,
+            (Ran::One, blocks, executed) => (average_length(&self.blocks) * blocks as f64 / executed as f64).max(1.0),
+        }
+    }
+}
+
+/// Instructions of a block, on average over those that ended; 0 if none did.
+pub(super) fn average_length(blocks: &[BlockTrace]) -> f64 {
+    let ended: Vec<u64> = blocks.iter().filter(|block| block.ended).map(BlockTrace::executed).collect();
+    ended.iter().sum::<u64>() as f64 / ended.len().max(1) as f64
 }
 
 fn sum(one: WrittenBack, other: WrittenBack) -> WrittenBack {

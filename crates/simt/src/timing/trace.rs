@@ -60,6 +60,13 @@ pub(crate) struct BlockTrace {
     pub ended: bool,
 }
 
+impl BlockTrace {
+    /// Instructions that its warps executed, recorded or not.
+    pub fn executed(&self) -> u64 {
+        self.warps.iter().map(|warp| warp.executed).sum()
+    }
+}
+
 /// Records.
 pub(crate) struct Tracer {
     pub blocks: Vec<BlockTrace>,
@@ -110,6 +117,19 @@ impl Tracer {
             self.blocks[index].ended = true;
         }
         self.current = None;
+    }
+
+    /// Whether a block is recorded.
+    pub fn records(&self, block: u64) -> bool {
+        matches!(self.known.get(&block), Some(Some(_)))
+    }
+
+    /// A block has ended off the record: how many instructions each of its warps executed in all.
+    pub fn ended_after(&mut self, block: u64, executed: impl Iterator<Item = u64>) {
+        self.ended(block);
+        if let Some(&Some(index)) = self.known.get(&block) {
+            self.blocks[index].warps.iter_mut().zip(executed).for_each(|(warp, executed)| warp.executed = executed);
+        }
     }
 
     fn warp(&mut self) -> Option<&mut WarpTrace> {

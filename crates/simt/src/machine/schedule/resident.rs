@@ -10,11 +10,12 @@
 use rayon::prelude::*;
 
 use crate::counters::InstructionCounters;
-use crate::machine::schedule::sample::{Phase, Sample};
+use crate::machine::schedule::sample::{self, Phase, Sample};
 use crate::machine::schedule::slot::{Slot, TurnState};
+use crate::machine::schedule::turns;
 use crate::machine::state::{Modelled, Residence, RunningLaunch, Stop, WavefrontDelta};
 use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy, Traffic};
-use crate::timing::{Recording, Timed, Tracer};
+use crate::timing::{Ran, Recording, Timed, Tracer};
 
 /// Instructions of each warp in a round.
 const INSTRUCTIONS: u64 = 4;
@@ -97,6 +98,7 @@ pub(crate) fn run(
             break;
         }
         let whole_chip = sample.phase() == Phase::All;
+        let halfway = sample.is_halfway();
         if sample.executed(turns * turn)
             && whole_chip
             && let Some(recording) = &mut recording
@@ -106,7 +108,15 @@ pub(crate) fn run(
             let blocks = next * u64::from(launched.blocks_per_cluster);
             recording.take_traffic(&chip, &residents_counters(&residents), blocks, reach);
         }
+        if let (false, true, Some(traffic)) = (halfway, sample.is_halfway(), &mut chip.traffic) {
+            traffic.sources.halfway();
+        }
     }
+    let ran = match sample.phase() {
+        Phase::Over if sample.has_beginnings() && residents[0].end_one(sample::ONE) => Ran::One,
+        Phase::Over => Ran::None,
+        _ => Ran::All,
+    };
     let mut counted = vec![InstructionCounters::default(); launched.code.places.len()];
     let mut total = *chip.counters();
     if let Some(recording) = recording.as_mut().filter(|_| sample.phase() == Phase::All) {
@@ -116,8 +126,7 @@ pub(crate) fn run(
     for mut resident in residents {
         let Some(mut modelled) = resident.shared.modelled.take() else { continue };
         if let (Some(recording), Some(tracer)) = (&mut recording, modelled.tracer.take()) {
-            recording.blocks = tracer.blocks;
-            recording.unfinished = sample.phase() == Phase::Over;
+            (recording.blocks, recording.ran) = (tracer.blocks, ran);
         }
         modelled.multiprocessors.iter().for_each(|multiprocessor| total.add(&multiprocessor.counters));
         let parts = resident.shared.counters.iter_mut().zip(modelled.wavefront_deltas);
@@ -233,5 +242,24 @@ impl Resident<'_> {
             }
         }
         Ok(ended)
+    }
+
+    /// Runs one of the recorded clusters to its end, off the model, with at most so many instructions.
+    /// Returns whether it ended.
+    fn end_one(&mut self, most: u64) -> bool {
+        let Some(mut modelled) = self.shared.modelled.take() else { return false };
+        let ended = modelled.tracer.as_mut().is_some_and(|tracer| {
+            let recorded = |slot: &&mut Slot| slot.runs && tracer.records(slot.worker.cluster);
+            let Some(slot) = self.slots.iter_mut().find(recorded) else { return false };
+            let executed = |slot: &Slot| slot.warps.iter().map(|warp| warp.executed).sum::<u64>();
+            let most = executed(slot) + most;
+            while slot.runs && executed(slot) < most && slot.turn(&mut self.shared, turns::QUANTUM).is_ok() {}
+            if !slot.runs {
+                tracer.ended_after(slot.worker.cluster, slot.warps.iter().map(|warp| warp.executed));
+            }
+            !slot.runs
+        });
+        self.shared.modelled = Some(modelled);
+        ended
     }
 }

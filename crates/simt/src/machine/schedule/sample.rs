@@ -5,7 +5,8 @@
 //! as they do in the whole run. The last stretch runs second, and each further one in a wide gap
 //! between others, so that even a few stand for the grid. If that takes too long, only the recorded
 //! multiprocessor continues, because its traces should be complete. If that takes too long as well,
-//! nothing more runs: a time cannot be told from the beginnings of blocks.
+//! one of its blocks runs to its end, off the model, so that it is known of what part the beginnings
+//! of blocks are the trace. If even that takes too long, the launch has no time.
 
 /// Rounds of resident clusters that run.
 const ROUNDS: u64 = 4;
@@ -16,6 +17,8 @@ const STRETCHES: u64 = 4;
 const ALL: u64 = 3 << 20;
 const ALONE: u64 = 6 << 20;
 const TOGETHER: u64 = 32 << 20;
+/// Those, at most, of the block that runs to its end off the model.
+pub(super) const ONE: u64 = 64 << 20;
 
 /// The clusters of a launch that run.
 #[derive(Clone, Copy, Debug)]
@@ -131,6 +134,16 @@ impl Sample {
     /// Who runs now.
     pub fn phase(&self) -> Phase {
         self.phase
+    }
+
+    /// Whether half of what the whole chip may execute has been.
+    pub fn is_halfway(&self) -> bool {
+        self.executed > ALL / 2
+    }
+
+    /// Whether it ended with beginnings of blocks, which do not wait for other blocks.
+    pub fn has_beginnings(&self) -> bool {
+        self.limit == Limit::Some && self.phase == Phase::Over
     }
 
     /// At most this many warp instructions were executed. Returns whether fewer run from now on.
