@@ -67,7 +67,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     device::signals::on_each(interrupted);
     device::signals::fail_beyond_the_file_limit();
     ExitCode::from(match command().try_get_matches_from(arguments) {
-        Ok(matches) => exit_code(run(&matches, &mut std::io::stdout().lock())),
+        Ok(matches) => exit_code(run(&matches, &mut std::io::stdout().lock()), &matches),
         Err(error) => usage(&error, clap::Error::print),
     })
 }
@@ -78,7 +78,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 pub fn call(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> (u8, String) {
     let arguments = std::iter::once(OsString::from("host")).chain(arguments);
     messages::kept(|| match command().try_get_matches_from(arguments) {
-        Ok(matches) => exit_code(run(&matches, out)),
+        Ok(matches) => exit_code(run(&matches, out), &matches),
         Err(error) => usage(&error, |help| write!(out, "{}", help.render())),
     })
 }
@@ -99,7 +99,7 @@ pub fn exhibit(arguments: impl IntoIterator<Item = OsString>, steps: u32) -> Exh
     let arguments = std::iter::once(OsString::from("host")).chain(arguments);
     let mut exhibit = None;
     let (exit_code, messages) = messages::kept(|| match command().try_get_matches_from(arguments) {
-        Ok(matches) => exit_code(show(&matches, steps, &mut exhibit)),
+        Ok(matches) => exit_code(show(&matches, steps, &mut exhibit), &matches),
         Err(error) => usage(&error, |_| Ok(())),
     });
     Exhibited { exhibit, exit_code, messages }
@@ -120,13 +120,13 @@ fn show(matches: &ArgMatches, steps: u32, exhibit: &mut Option<Exhibit>) -> Resu
     stopped.map_or(Ok(right), Err)
 }
 
-/// The exit code of a run, whose error it prints.
-fn exit_code(result: Result<bool>) -> u8 {
+/// The exit code of a run with these arguments, whose error it prints.
+fn exit_code(result: Result<bool>, matches: &ArgMatches) -> u8 {
     match result {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(error) => {
-            match faults::trap_text(&error) {
+            match faults::trap_text(&error, &run::sources(matches)) {
                 Some(text) => messages::write(&text),
                 None => print_error(&error.to_string()),
             }

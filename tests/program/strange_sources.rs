@@ -23,9 +23,14 @@ fn located(file: &str, beyond: bool) -> String {
 fn shown(folder: &tempfile::TempDir, file: &str, flags: &str) -> String {
     let here = folder.path().join("here");
     let mut all = String::new();
-    for (beyond, how) in
-        [(false, "--lines"), (false, "--report page.html"), (true, "--check all"), (false, "--lines --format json")]
-    {
+    for (beyond, how) in [
+        (false, "--lines"),
+        (false, "--report page.html"),
+        (true, "--check all"),
+        // It traps.
+        (true, "--check none"),
+        (false, "--lines --format json"),
+    ] {
         fs::write(here.join("k.ptx"), located(file, beyond)).expect("the file is written");
         let arguments = format!("run k.ptx k --grid 1 --block 32 u32[32] --device sim {how} {flags}");
         let output = host(&arguments).current_dir(&here).output().expect("it runs");
@@ -51,7 +56,7 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn ptx_does_not_show_files_that_are_none_of_its_sources() {
     let folder = folder();
-    assert!(shown(&folder, "own.cu", "").matches("int own;").count() >= 4);
+    assert!(shown(&folder, "own.cu", "").matches("int own;").count() >= 5);
     let secret = folder.path().join("secret.txt").display().to_string();
     for file in [secret.as_str(), "../secret.txt", ".env", "./../here/.env"] {
         let text = shown(&folder, file, "");
@@ -80,7 +85,7 @@ fn folders_of_sources_are_named_by_a_flag() {
     let folder = folder();
     assert!(!shown(&folder, "/build/7/far.cu", "").contains("int far;"));
     let text = shown(&folder, "/build/7/far.cu", "--sources .. --sources ../others");
-    assert!(text.matches("int far;").count() >= 4, "{text}");
+    assert!(text.matches("int far;").count() >= 5, "{text}");
     fs::write(folder.path().join("here/k.ptx"), located("x", false)).expect("the file is written");
     let mut command = host("run k.ptx k --grid 1 --block 1 u32[1] --device sim --sources nowhere");
     command.current_dir(folder.path().join("here"));

@@ -114,10 +114,13 @@ impl Findings {
     }
 }
 
-/// The message of a trap on the simulator, in lines, with its source; `None` for other errors.
-pub(crate) fn trap_text(error: &Error) -> Option<String> {
+/// The message of a trap on the simulator, in lines, with its source, which may also be in these
+/// folders; `None` for other errors.
+pub(crate) fn trap_text(error: &Error, sources: &[PathBuf]) -> Option<String> {
     match error {
-        Error::Fault { fault, trap: Some(trap), .. } => Some(text::of_trap(trap, fault, terminal::width_of_messages())),
+        Error::Fault { fault, trap: Some(trap), .. } => {
+            Some(text::of_trap(trap, fault, terminal::width_of_messages(), sources))
+        }
         _ => None,
     }
 }

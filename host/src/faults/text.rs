@@ -33,9 +33,9 @@ pub(super) fn of(findings: &Findings, width: usize, folders: &[PathBuf]) -> Stri
 }
 
 /// The trap that stopped a kernel, in this many columns, with the error's message, which is the
-/// trap's on one line, with advice.
-pub(super) fn of_trap(trap: &Trap, message: &str, width: usize) -> String {
-    let mut page = Page::new(width, &[]);
+/// trap's on one line, with advice. Its source may also be in these folders.
+pub(super) fn of_trap(trap: &Trap, message: &str, width: usize, folders: &[PathBuf]) -> String {
+    let mut page = Page::new(width, folders);
     let (launch, advice) = fault::around(trap, message);
     page.paragraph("", "    ", &format!("error: {launch}kernel `{}`: {}{advice}", trap.kernel, trap.what()));
     page.place(&trap.source, &trap.module, trap.ptx_line);

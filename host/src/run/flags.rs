@@ -333,6 +333,13 @@ pub(crate) fn command() -> Command {
         .after_help(AFTER_HELP)
 }
 
+/// The folders of `--sources`; none if these are the arguments of another subcommand.
+pub(crate) fn sources(matches: &ArgMatches) -> Vec<PathBuf> {
+    let of_run = matches.subcommand_matches("run");
+    let named = of_run.and_then(|run| run.get_many::<PathBuf>("sources"));
+    named.into_iter().flatten().cloned().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use clap::FromArgMatches;

@@ -45,7 +45,7 @@ use flags::Flags;
 use output::{Report, Shown};
 use validate::{Launch, Source};
 
-pub(crate) use flags::command;
+pub(crate) use flags::{command, sources};
 
 use crate::faults::Fault;
 use crate::messages;
