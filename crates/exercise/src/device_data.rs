@@ -51,6 +51,7 @@ impl DeviceBuffer {
 
 /// A run's data on the device.
 pub struct DeviceData<'a> {
+    pub device: Rc<Device>,
     pub exercise: &'a Exercise,
     sizes: &'a Sizes,
     pub buffers: IndexMap<String, DeviceBuffer>,
@@ -59,8 +60,14 @@ pub struct DeviceData<'a> {
 
 impl<'a> DeviceData<'a> {
     /// Copies the data to the device.
-    pub fn new(device: &Device, exercise: &'a Exercise, sizes: &'a Sizes, values: &Buffers) -> Result<Self, Problem> {
-        let mut placed = Self { exercise, sizes, buffers: IndexMap::new(), textures: IndexMap::new() };
+    pub fn new(
+        device: Rc<Device>,
+        exercise: &'a Exercise,
+        sizes: &'a Sizes,
+        values: &Buffers,
+    ) -> Result<Self, Problem> {
+        let mut placed =
+            Self { device: device.clone(), exercise, sizes, buffers: IndexMap::new(), textures: IndexMap::new() };
         for (name, plan) in &exercise.goals.data {
             let [rows, columns] = data::shape(plan, sizes).map_err(Problem::Exercise)?;
             let bytes = &values[name];
@@ -80,7 +87,7 @@ impl<'a> DeviceData<'a> {
             };
             placed.buffers.insert(name.clone(), buffer);
             if let Some(texture) = &plan.texture {
-                let made = sampled(device, texture, rows, columns, bytes).map_err(Problem::of)?;
+                let made = sampled(&device, texture, rows, columns, bytes).map_err(Problem::of)?;
                 placed.textures.insert(name.clone(), made);
             }
         }

@@ -418,7 +418,7 @@ mod tests {
         ] {
             assert_eq!(base(name), Some(requests), "{name}");
         }
-        // What is best if there is none of it.
+        // Costs that are best at zero.
         for name in ["local.sectors", "atomics", "shared.requests", "barriers", "instructions", "divergent_branches"] {
             assert_eq!(base(name), None, "{name}");
         }

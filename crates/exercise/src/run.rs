@@ -1,7 +1,11 @@
 //! Runs an exercise's kernels once on a device: copies the data there (`device_data`), launches, and reads the buffers.
-//! Judges call it. A run leaves nothing on the device.
+//! Judges call it.
+//!
+//! *Invariant:* a run leaves nothing for the next one, in buffers, statics or the heap: otherwise kernels could know a
+//! later run by what an earlier one has kept, and repeat its results.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use cuda_std::launch::Arguments;
@@ -40,7 +44,10 @@ pub struct LaunchLimits {
 
 /// Compiled kernels on a device.
 pub struct Module {
-    device: Device,
+    /// The device of all runs, unless each has its own.
+    device: Rc<Device>,
+    /// What opens the device of a run, if the kernels may keep something on it.
+    own_device: Option<(DeviceChoice, Options)>,
     kernels: IndexMap<String, Signature>,
     /// Whether times of the student's launches are predicted.
     predict: Predict,
@@ -109,13 +116,15 @@ impl Module {
             fault_limit: Some(most.faults),
             ..Limits::default()
         };
-        let device = device::open(choice, &Options { ptx: vec![file], limits, predicted: None, cancel: most.cancel })?;
+        let options = Options { ptx: vec![file], limits, predicted: None, cancel: most.cancel };
+        let device = Rc::new(device::open(choice, &options)?);
         let signature = |kernel: &ptx::Function| Signature {
             parameters: kernel.parameters.iter().map(|&one| module.variables[one].size.unwrap_or(0)).collect(),
             bounds: kernel.required_threads.or(kernel.max_threads),
         };
         let kernels = module.kernels().map(|(_, kernel)| (kernel.name.clone(), signature(kernel))).collect();
-        Ok(Self { device, kernels, predict: Predict::Nothing })
+        let own_device = keeps_something(&module).then_some((choice, options));
+        Ok(Self { device, own_device, kernels, predict: Predict::Nothing })
     }
 
     /// Opens the simulator with `model`, or without a model.
@@ -136,6 +145,14 @@ impl Module {
         Self { predict: Predict::Time, ..self }
     }
 
+    /// The device of one run.
+    fn device(&self) -> Result<Rc<Device>, Problem> {
+        match &self.own_device {
+            None => Ok(self.device.clone()),
+            Some((choice, options)) => device::open(*choice, options).map(Rc::new).map_err(Problem::Device),
+        }
+    }
+
     /// Runs the kernels once.
     ///
     /// # Errors
@@ -149,7 +166,7 @@ impl Module {
         kernels: Kernels<'_>,
         checks: Checks,
     ) -> Result<Outcome, Problem> {
-        let placed = DeviceData::new(&self.device, exercise, sizes, values)?;
+        let placed = DeviceData::new(self.device()?, exercise, sizes, values)?;
         let mut outcome = Outcome::default();
         let launched = match kernels {
             Kernels::Reference(launch) => {
@@ -162,7 +179,7 @@ impl Module {
         let before = std::mem::take(&mut outcome.faults);
         launched.map_err(|problem| problem.map_faults(|faults| faults.into_iter().chain(before.clone()).collect()))?;
         outcome.faults = before;
-        self.read(&placed, outcome)
+        read(&placed, outcome)
     }
 
     /// Runs the student's kernels once in a drawn order of blocks and warps, without checks. On the
@@ -178,19 +195,10 @@ impl Module {
         values: &Buffers,
         order: DrawnOrder,
     ) -> Result<Outcome, Problem> {
-        let placed = DeviceData::new(&self.device, exercise, sizes, values)?;
+        let placed = DeviceData::new(self.device()?, exercise, sizes, values)?;
         let mut outcome = Outcome::default();
         self.launch_all(&placed, Checks::NONE, Some(order), &mut outcome)?;
-        self.read(&placed, outcome)
-    }
-
-    /// Adds the contents of the buffers.
-    fn read(&self, placed: &DeviceData<'_>, mut outcome: Outcome) -> Result<Outcome, Problem> {
-        self.device.synchronize().map_err(Problem::of)?;
-        for (name, buffer) in &placed.buffers {
-            outcome.buffers.insert(name.clone(), buffer.read().map_err(Problem::of)?);
-        }
-        Ok(outcome)
+        read(&placed, outcome)
     }
 
     /// The launches, one after another.
@@ -219,11 +227,11 @@ impl Module {
     /// As [`Module::run`].
     pub fn time(&self, exercise: &Exercise, sizes: &Sizes, values: &Buffers) -> Result<Option<f64>, Problem> {
         const RUNS: usize = 21;
-        let placed = DeviceData::new(&self.device, exercise, sizes, values)?;
+        let placed = DeviceData::new(self.device()?, exercise, sizes, values)?;
         let mut times = Vec::new();
         for _ in 0..RUNS {
             let mut failed = None;
-            let time = self.device.time(&mut || {
+            let time = placed.device.time(&mut || {
                 failed = self.launch_all(&placed, Checks::NONE, None, &mut Outcome::default()).err();
                 Ok(())
             });
@@ -284,7 +292,7 @@ impl Module {
         let bytes = self.arguments(placed, kernel, arguments)?;
         // SAFETY: the arguments fit the signature. What the kernel does with them is the student's
         // business, on the simulator first; a GPU gets only what is right there.
-        let launched = unsafe { self.device.launch_untyped(kernel, config, &bytes) };
+        let launched = unsafe { placed.device.launch_untyped(kernel, config, &bytes) };
         let report = launched.map_err(|error| {
             Problem::of(error).map_faults(|faults| faults.into_iter().map(|fault| placed.with_element(fault)).collect())
         })?;
@@ -340,6 +348,24 @@ impl Module {
         }
         Ok(bytes)
     }
+}
+
+/// Whether the kernels can keep something on the device from one launch to the next: in a static, or
+/// on the heap.
+fn keeps_something(module: &ptx::Module) -> bool {
+    let mut variables = module.variables.iter();
+    let mut functions = module.functions.iter();
+    variables.any(|(_, variable)| variable.space == ptx::Space::Global)
+        || functions.any(|(_, function)| function.body.is_none() && function.name == "malloc")
+}
+
+/// Adds the contents of the buffers.
+fn read(placed: &DeviceData<'_>, mut outcome: Outcome) -> Result<Outcome, Problem> {
+    placed.device.synchronize().map_err(Problem::of)?;
+    for (name, buffer) in &placed.buffers {
+        outcome.buffers.insert(name.clone(), buffer.read().map_err(Problem::of)?);
+    }
+    Ok(outcome)
 }
 
 /// The numbers of a grid or a block.

@@ -97,6 +97,7 @@ impl Judge<'_> {
         let Setting { sizes, values, right, .. } = setting;
         let module = self.simulated(ptx, None)?.predicting();
         let counted = self.checked_run(&module, right, sizes, values)?;
+        self.in_one_other_order(ptx, setting, &counted)?;
         let time = |launches: &[Launched]| metric::predicted(&launches.iter().collect::<Vec<_>>());
         let starters = match time(&starter.by_model[""]) {
             Some(Ok(time)) if !time.is_of_too_little => time,

@@ -285,3 +285,27 @@ fn prepare(course: &Course, exercises: &[Exercise], jobs: usize, no_sandbox: boo
     let locked = compilers.into_iter().map(|compiler| compiler.hand_over().map(|lock| (compiler, lock)));
     locked.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_is_empty_once_the_limit_is_paid() {
+        let account = Account::of(3);
+        assert_eq!(account.left(), Some(3));
+        // A second that has begun is not given again.
+        account.pay(0.001);
+        assert_eq!(account.left(), Some(2));
+        account.pay(1.0);
+        assert_eq!(account.left(), Some(1));
+        account.pay(0.999);
+        assert_eq!(account.left(), Some(1));
+        account.pay(0.001);
+        assert_eq!(account.left(), None);
+        account.pay(1e6);
+        assert_eq!(account.left(), None);
+        assert!(account.empty().starts_with("the student's files together took the 3 seconds of --student-time-limit"));
+        assert_eq!(Account::of(u64::MAX).left(), Some(u64::MAX));
+    }
+}

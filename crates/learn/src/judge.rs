@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::given;
 use crate::guard::{self, Objection};
 use crate::lines::Lines;
-use crate::orders::{self, RightRun};
+use crate::orders::RightRun;
 use crate::predictions::read_predictions;
 use crate::runs::{Judge, Judged, Judging, Stop};
 use crate::verdict::{Failure, Times, Verdict};
@@ -81,27 +81,28 @@ impl Judge<'_> {
         let module = Module::simulated(&ptx, None, self.judging.limits)
             .map_err(|error| self.stopped_by(Problem::Device(error), &Sizes::new()))?;
         let reference = self.simulated(&reference, None)?;
-        let mut right_runs = Vec::new();
-        for sizes in data::tried(&self.exercise.goals, &mut random) {
-            let values = self.values(&sizes, &mut random)?;
+        // The data of a size, which the student's kernels get right.
+        let right_run = |sizes: Sizes, random: &mut Random| -> Judged<RightRun> {
+            let values = self.values(&sizes, random)?;
             let right = self.right(&reference, &sizes, &values)?;
             let launches = self.checked_run(&module, &right, &sizes, &values)?;
-            verdict.right_at.push(sizes.clone());
-            right_runs.push(RightRun::new(sizes, values, right, &launches));
+            Ok(RightRun { sizes, values, right, launches })
+        };
+        let mut right_runs = Vec::new();
+        for sizes in data::tried(&self.exercise.goals, &mut random) {
+            let run = right_run(sizes, &mut random)?;
+            verdict.right_at.push(run.sizes.clone());
+            right_runs.push(run);
         }
         // From numbers of its own, so that a seed means what it did without this run.
         let mut others = Random::new(self.judging.seed.wrapping_add(1));
-        if let Some(sizes) = data::large(&self.exercise.goals, &mut others) {
-            let values = self.values(&sizes, &mut others)?;
-            let right = self.right(&reference, &sizes, &values)?;
-            self.checked_run(&module, &right, &sizes, &values)?;
-            verdict.right_at.push(sizes);
-        }
-        let sizes = data::measured(&self.exercise.goals, &mut random);
-        let values = self.values(&sizes, &mut random)?;
-        let right = self.right(&reference, &sizes, &values)?;
-        let counted = self.checked_run(&module, &right, &sizes, &values)?;
-        self.in_other_orders(&ptx, &right_runs, (&sizes, &values, &right), orders::steps(&counted))?;
+        let large = data::large(&self.exercise.goals, &mut others);
+        let large = large.map(|sizes| right_run(sizes, &mut others)).transpose()?;
+        verdict.right_at.extend(large.iter().map(|run| run.sizes.clone()));
+        let measured = right_run(data::measured(&self.exercise.goals, &mut random), &mut random)?;
+        let costly: Vec<_> = large.iter().chain([&measured]).collect();
+        self.in_other_orders(&ptx, &right_runs, &costly)?;
+        let RightRun { sizes, values, right, launches: counted } = measured;
         verdict.lines = self.judging.lines.then(|| Lines::of(&counted, SOURCE));
         let setting = Setting { sizes, values, right, timed: false };
         let student = Counts::of_student(&ptx, counted);

@@ -22,17 +22,17 @@ impl fmt::Display for Way {
         };
         match order.strategy {
             Strategy::Usual => f.write_str("one block after another, and in each one warp after another")?,
-            Strategy::Random { every: 1 } => f.write_str("after each access to memory, any warp goes on")?,
+            Strategy::Random { every: 1 } => f.write_str("after each access to memory, the next warp is drawn")?,
             Strategy::Random { every } => {
-                write!(f, "after about {every} accesses to memory, any warp goes on")?;
+                write!(f, "after about {every} accesses to memory, the next warp is drawn")?;
             }
             Strategy::Priorities { depth, .. } => write!(
                 f,
-                "some warps go before others, and {} the running one is overtaken",
+                "warps run in the order of drawn priorities, which {}",
                 match depth {
-                    1 => "never".to_owned(),
-                    2 => "once".to_owned(),
-                    _ => format!("{} times", depth - 1),
+                    1 => "never change".to_owned(),
+                    2 => "change once".to_owned(),
+                    _ => format!("change {} times", depth - 1),
                 }
             )?,
         }
@@ -40,7 +40,7 @@ impl fmt::Display for Way {
             f.write_str(", the last block first")?;
         }
         if order.lanes > 0 {
-            f.write_str("; lanes of a warp may go on apart from each other")?;
+            f.write_str("; lanes of a warp may run separately")?;
         }
         write!(f, " ({order})")
     }

@@ -76,7 +76,7 @@ pub enum RewriteError {
         "the crate has `global_asm!`, which no check of barriers can see through: write `asm!` in an `unsafe` block of a function"
     )]
     GlobalAssembly,
-    /// A static in the section of signatures is none.
+    /// A static in the section of signatures does not hold a signature.
     #[error(
         "static `{variable}` is put in section `.signature`, where only `#[kernel]` puts statics: remove the section"
     )]

@@ -292,6 +292,43 @@ fn what_was_found_before_the_time_was_up_is_shown() {
 }
 
 #[test]
+fn a_students_files_share_the_students_time() {
+    if !has_compiler() {
+        return;
+    }
+    let _turn = turn();
+    let course = Course::new(&["copy", "again"]);
+    course.write("class/anna/copy/kernel.rs", &endless());
+    course.write("class/anna/again/kernel.rs", &with("// anna"));
+    // It takes none of the time.
+    course.write("class/ben/copy/kernel.rs", "include!(\"/etc/passwd\");");
+    let json = course.path("marks.json").display().to_string();
+    let marked = |arguments: &[&str]| {
+        let mut grade = grade(&course, JUDGES, &["--time-limit", "600", "--json", &json]);
+        assert!(grade.args(arguments).status().unwrap().success());
+        let marks: Value = serde_json::from_str(&course.read("marks.json")).unwrap();
+        [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(student, mark)| marks["students"][student]["marks"][mark].clone())
+    };
+    let marks = marked(&["--student-time-limit", "1"]);
+    let statuses = |marks: &[Value; 4]| marks.each_ref().map(|mark| mark["status"].as_str().unwrap().to_owned());
+    assert_eq!(statuses(&marks), ["timed_out", "timed_out", "refused", "missing"]);
+    for mark in &marks[..2] {
+        let report = mark["report"].as_str().unwrap();
+        assert!(
+            report.starts_with("the student's files together took the 1 second of --student-time-limit"),
+            "{report}"
+        );
+        assert!(mark["digest"].is_null(), "it would be kept: {mark}");
+    }
+    assert_eq!(marks[1]["seconds"].as_f64(), Some(0.0), "nobody judged it: {}", marks[1]);
+
+    // With more time they are judged.
+    course.write("class/anna/copy/kernel.rs", &with("// anna"));
+    let marks = marked(&["--student-time-limit", "3000", "--resume"]);
+    assert_eq!(statuses(&marks), ["solved", "solved", "refused", "missing"]);
+}
+
+#[test]
 fn faults_beyond_the_limit_stop_a_launch() {
     if !has_compiler() {
         return;
