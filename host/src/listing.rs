@@ -6,6 +6,7 @@ use std::io::Write;
 use comfy_table::{ContentArrangement, Table, presets};
 use device::{Device, Properties, Result};
 use serde_json::{Value, json};
+use simt::Model;
 
 use crate::report::Format;
 use crate::{labs, units};
@@ -54,15 +55,27 @@ pub fn devices(devices: &[Device], models: &[Properties], format: Format, out: &
         let (titles, rows) = by_columns(&all);
         return write(format, &titles.iter().map(String::as_str).collect::<Vec<_>>(), rows, json, out);
     }
-    let (titles, rows) = by_columns(&all[..devices.len()]);
-    write(format, &titles.iter().map(String::as_str).collect::<Vec<_>>(), rows, Value::Null, out)?;
-    writeln!(
-        out,
-        "\nModels of the simulator, for --device sim:MODEL; threads, L1 and shared memory are those of an SM:"
-    )?;
-    let rows = models.iter().map(|model| model_row(model).to_vec()).collect();
+    let gpus = devices.iter().filter(|device| device.properties().is_gpu()).count();
+    if gpus == 0 {
+        writeln!(out, "{NO_GPU}")?;
+    } else {
+        let (titles, rows) = by_columns(&all[..devices.len()]);
+        write(format, &titles.iter().map(String::as_str).collect::<Vec<_>>(), rows, Value::Null, out)?;
+    }
+    writeln!(out, "\n{MODELS}\n")?;
+    // The newest first: most readers look for theirs.
+    let rows = models.iter().rev().map(|model| model_row(model).to_vec()).collect();
     write(format, &MODEL_TITLES, rows, Value::Null, out)
 }
+
+/// Said where there is no GPU.
+const NO_GPU: &str =
+    "No GPU here: the simulator stands in. Without a model it counts like every GPU from Volta to Hopper;
+a model adds its multiprocessors, its caches and predicted times.";
+
+/// Said above the table of models.
+const MODELS: &str = "Models, for --device sim:MODEL. Threads, L1 and shared memory are those of a multiprocessor (SM);
+DRAM: what a stream of reads reaches by the model.";
 
 /// Titles, and a row for each property.
 fn by_columns(devices: &[&Properties]) -> (Vec<String>, Vec<Vec<String>>) {
@@ -76,15 +89,17 @@ fn by_columns(devices: &[&Properties]) -> (Vec<String>, Vec<Vec<String>>) {
     let row = |(index, name): (usize, &&str)| {
         std::iter::once((*name).to_owned()).chain(all.iter().map(|device| device[index].clone())).collect()
     };
-    (titles, PROPERTIES.iter().enumerate().map(row).collect())
+    // A property that no device has says nothing.
+    let known = |row: &Vec<String>| row[1..].iter().any(|value| value != "-");
+    (titles, PROPERTIES.iter().enumerate().map(row).filter(known).collect())
 }
 
 /// The columns of the table of models.
-const MODEL_TITLES: [&str; 8] =
-    ["MODEL", "chip", "CC", "SMs", "threads", "L1, KiB", "L2, KiB", "shared memory of an SM, KiB"];
+const MODEL_TITLES: [&str; 9] =
+    ["MODEL", "chip", "CC", "SMs", "threads", "L1, KiB", "L2, KiB", "shared, KiB", "DRAM, GB/s"];
 
 /// A model in the table of models.
-fn model_row(model: &Properties) -> [String; 8] {
+fn model_row(model: &Properties) -> [String; 9] {
     let or_dash = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
     let chip = ["simulator of ", "GeForce ", "Tesla "]
         .into_iter()
@@ -97,7 +112,8 @@ fn model_row(model: &Properties) -> [String; 8] {
         or_dash(model.max_threads_per_multiprocessor.map(u64::from)),
         or_dash(model.l1_bytes.map(|bytes| bytes >> 10)),
         or_dash(model.l2_bytes.map(|bytes| bytes >> 10)),
-        kibibytes(&model.shared_sizes),
+        or_dash(model.shared_sizes.iter().max().map(|bytes| u64::from(bytes >> 10))),
+        or_dash(model.simulates.and_then(Model::named).and_then(Model::dram_and_clock).map(|(gbps, _)| gbps as u64)),
     ]
 }
 

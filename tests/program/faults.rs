@@ -57,7 +57,7 @@ fn a_fault_of_a_lab_s_kernel_is_reported_like_one_of_run() {
     assert!(unasked.get_output().stderr.is_empty());
     // On the model warps alternate so often that the result is right, but it is still a race.
     for (device, padded) in [("sim", "padded     NO  1.00      1 "), ("sim:kepler", "padded    yes     0      1 ")] {
-        let run = lab(&format!("--check race,sync --no-predict --device {device}")).assert().code(1);
+        let run = lab(&format!("--check race,sync --no-predict --legend --device {device}")).assert().code(1);
         let (table, reported) = (&run.get_output().stdout, &run.get_output().stderr);
         let (table, reported) = (String::from_utf8_lossy(table), String::from_utf8_lossy(reported));
         assert!(table.contains("seed 1, check race,sync\n"), "{table}");
@@ -101,13 +101,15 @@ fn a_trap_of_a_lab_s_kernel_is_in_the_json() {
     };
     for checks in ["", "--check all"] {
         for (format, completed, stopped) in [
-            ("table", "\ntiled     yes     0 ", "\npadded      -     -      1 "),
+            ("table", "\ntiled: 32 x 32 yes 0 ", "\npadded: 32 x 33 - - 1"),
             ("csv", ",tiled,32,32,", ",padded,32,32,"),
-            ("markdown", "\n| tiled | yes | 0 |", "\npadded was stopped by a fault\n"),
+            ("markdown", "\n| tiled | yes | 0 |", "\npadded was stopped by a fault \n"),
         ] {
             let run = lab(checks).args(["--format", format]).assert().code(1);
             let (rows, error) = (&run.get_output().stdout, &run.get_output().stderr);
             let (rows, error) = (String::from_utf8_lossy(rows), String::from_utf8_lossy(error));
+            let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ") + " ";
+            let rows = rows.lines().map(words).collect::<Vec<_>>().join("\n") + "\n";
             assert!(rows.contains(completed) && rows.contains(stopped), "{rows}");
             assert!(one_error(&error).starts_with("error: kernel `transpose_padded`: "), "{error}");
         }

@@ -56,7 +56,7 @@ fn a_legend_explains_only_terms_that_stand_in_the_output() {
     let labs = host::labs::ALL.iter().map(|lab| format!("{} --device sim{}", lab.name, size(lab.name)));
     let models = ["g80", "fermi"].map(|model| format!("transpose --rows 64 --device sim:{model}"));
     for arguments in labs.chain(models) {
-        let text = output(&arguments).replace('\n', " ");
+        let text = output(&format!("{arguments} --legend")).replace('\n', " ");
         for (explanation, term) in [
             ("Sectors are 32 bytes", "sectors"),
             ("Wavefronts are passes", "wavefronts"),
@@ -67,7 +67,7 @@ fn a_legend_explains_only_terms_that_stand_in_the_output() {
         }
         assert!(text.matches("Allowed errors:").count() <= 1, "{arguments}: {text}");
     }
-    let banks = output("banks --device sim");
+    let banks = output("banks --device sim --legend");
     assert!(banks.contains("\nWith 32 banks, wavefronts are") && banks.contains("\nOn g80, wavefronts are"), "{banks}");
 }
 

@@ -159,7 +159,8 @@ fn data_goes_to_a_gpu_and_comes_back() {
         &["--check", "only the simulator runs checks", "--counters"],
     );
     let text = printed(on_fake_gpu(&format!("{LAB} --check race --counters"), ""), 1);
-    assert!(text.contains("\nvariant right error faults ") && text.contains("padded     NO"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("variant right error faults ") && words.contains("padded: 32 x 33 NO"), "{text}");
     // The kernel does nothing, so the output is still poisoned.
     let text = printed(on_fake_gpu(LAB, ""), 1);
     assert!(text.contains("padded is wrong: 4096 of 4096 elements") && text.contains("750 us"), "{text}");
@@ -183,7 +184,7 @@ fn times_are_cold_and_warm_where_the_data_fits_the_cache() {
     assert_eq!(timing(&small, "timing")["cache"], "flushed");
     assert_eq!(timing(&small, "warm_timing")["cache"], "warm");
     assert_eq!((timing(&small, "time_ms"), timing(&small, "warm_time_ms")), (1.5.into(), 0.75.into()));
-    let mut command = on_fake_gpu(LAB, "");
+    let mut command = on_fake_gpu(&format!("{LAB} --legend"), "");
     command.env("FAKE_CUDA_L2", "65536");
     let table = printed(command, 1);
     assert!(

@@ -15,6 +15,7 @@ mod course;
 mod documents;
 mod faults;
 mod files;
+mod first_screens;
 mod formats;
 #[cfg(target_os = "linux")]
 mod gpu;

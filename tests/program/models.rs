@@ -51,7 +51,7 @@ fn the_banks_are_the_models() {
 #[test]
 fn a_table_shows_caches_and_occupancy_within_a_hundred_columns() {
     for model in ["g80", "fermi", "hopper"] {
-        let text = output(&format!("transpose --rows 100 --cols 100 --device sim:{model}"));
+        let text = output(&format!("transpose --rows 100 --cols 100 --legend --device sim:{model}"));
         assert!(text.contains("occupancy") && text.contains("DRAM"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     }
@@ -65,7 +65,12 @@ fn models_are_listed_in_every_format() {
     {
         assert!(table.contains(&format!("\n {model} ")), "{table}");
     }
-    assert!(table.contains("0 8 16 32 64 100 132 164 196 228"), "{table}");
+    let hopper = table.lines().find(|line| line.starts_with(" hopper")).expect("it is listed");
+    assert_eq!(
+        hopper.split_whitespace().collect::<Vec<_>>(),
+        "hopper H200 9.0 132 2048 256 61440 228 4610".split(' ').collect::<Vec<_>>()
+    );
+    assert!(table.find(" hopper") < table.find(" g80"), "the newest first: {table}");
     let devices = json("devices");
     let hopper = devices.as_array().expect("a list").iter().find(|device| device["simulates"] == "hopper");
     let hopper = hopper.expect("it is listed");

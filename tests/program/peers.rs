@@ -210,7 +210,7 @@ fn whatever_fails_is_one_line_and_no_panic() {
 #[ignore = "long: `.ci/run` runs it"]
 fn a_large_product_is_checked_by_a_sample() {
     // The kernel does nothing, and the poison exceeds every possible element.
-    let mut command = on_fake_gpu("matmul --best --rows 2048 --inner 16385 --device gpu --once", "");
+    let mut command = on_fake_gpu("matmul --best --rows 2048 --inner 16385 --device gpu --once --legend", "");
     let run = command.assert().code(1);
     let text = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
     assert!(text.contains("Compared with the reference: 16384 of 4194304 elements"), "{text}");

@@ -65,9 +65,7 @@ impl Report<'_> {
         if let Some(failure) = &verdict.failure {
             self.failure(&mut text, failure);
         }
-        for goal in &verdict.goals {
-            self.goal(&mut text, goal);
-        }
+        self.goals(&mut text, &verdict.goals);
         let mut above = None;
         for prediction in &verdict.predictions {
             self.prediction(&mut text, prediction);
@@ -232,8 +230,32 @@ impl Report<'_> {
         }
     }
 
-    fn goal(&self, text: &mut String, result: &GoalResult) {
-        let GoalResult { goal, avoided, bound, met, blamed, seen, solution_seen, limiter, why, .. } = result;
+    /// The goals: of those that are missed, the first with its line and picture. What it needs often
+    /// meets the others, too. A predicted time says nothing as long as a count is wrong.
+    fn goals(&self, text: &mut String, goals: &[GoalResult]) {
+        let is_time = |result: &&GoalResult| result.goal.counted.metric.is_speedup();
+        let counts_missed = goals.iter().any(|result| !result.met && !is_time(&result));
+        let shown: Vec<_> = goals.iter().filter(|result| result.met || !counts_missed || !is_time(result)).collect();
+        shown.iter().filter(|result| result.met).for_each(|result| self.goal(text, result, ""));
+        let missed: Vec<_> = shown.into_iter().filter(|result| !result.met).collect();
+        let Some((first, others)) = missed.split_first() else { return };
+        self.goal(text, first, "");
+        self.explained(text, first);
+        for result in others {
+            let line = result.blamed.as_ref().map(|blamed| format!(", line {}", blamed.line)).unwrap_or_default();
+            self.goal(text, result, &line);
+        }
+        if !others.is_empty() {
+            paragraph(
+                text,
+                "       ",
+                "First mend what the first of these goals is about; then the others are explained.",
+            );
+        }
+    }
+
+    fn goal(&self, text: &mut String, result: &GoalResult, place: &str) {
+        let GoalResult { goal, bound, met, limiter, .. } = result;
         let counted = counted(result);
         let limiter = limiter.as_ref().map(|limiter| format!(" ({limiter})")).unwrap_or_default();
         // Show the value of a bound that is not a literal.
@@ -241,10 +263,12 @@ impl Report<'_> {
             Ok(_) => String::new(),
             Err(_) => format!(" (limit {})", number(*bound)),
         };
-        self.line(text, *met, &format!("{goal}"), &format!(": {counted}{limiter}{bound}"));
-        if *met {
-            return;
-        }
+        self.line(text, *met, &format!("{goal}"), &format!(": {counted}{limiter}{bound}{place}"));
+    }
+
+    /// Why a goal is missed, and where.
+    fn explained(&self, text: &mut String, result: &GoalResult) {
+        let GoalResult { goal, avoided, blamed, seen, solution_seen, why, .. } = result;
         paragraph(text, "       ", if avoided.is_some() { AVOIDED } else { why });
         if let Some(blamed) = blamed {
             let share = match goal.counted.metric {
@@ -256,8 +280,11 @@ impl Report<'_> {
             };
             self.excerpt(text, Some(blamed.line), &share);
         }
-        for (whose, seen) in [("", seen), ("The solution's: ", solution_seen)] {
-            seen.iter().for_each(|seen| draw(text, whose, seen));
+        // One picture: what is to be mended, or, where nothing of it is there, how it is done.
+        match (seen, solution_seen) {
+            (Some(seen), _) => draw(text, "", seen),
+            (None, Some(seen)) => draw(text, "The solution's: ", seen),
+            (None, None) => {}
         }
     }
 

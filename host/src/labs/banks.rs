@@ -10,7 +10,7 @@ use kernels::banks::{self as kernel, STAGE_WORDS};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, MEANINGS, PASSES, PATTERNS, Pattern, Reads, SHOWCASE, SWEEPS, of_stride};
+use table::{CONCLUSIONS, FIRST, MEANINGS, PASSES, PATTERNS, Pattern, Reads, SHOWCASE, SWEEPS, of_stride};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
@@ -20,7 +20,7 @@ use super::models::stand_in;
 use super::settings::Settings;
 use super::showcase::Showcase;
 use crate::report::measures::TIME;
-use crate::report::{Best, Conclusion, Grid, Meaning, Subject, Sweep};
+use crate::report::{Best, Conclusion, FirstScreen, Grid, Meaning, Subject, Sweep};
 
 const BLOCKS: DefaultSize = DefaultSize { on_gpu: 1 << 16, on_simulator: 4 };
 
@@ -53,6 +53,7 @@ impl Lab for Banks {
     const NAME: &'static str = "banks";
     const ABOUT: &'static str = "The banks of shared memory: which patterns conflict, and how many ways";
     const SUBJECTS: &'static [Subject] = &[Subject::SharedLoads, Subject::BankConflicts];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("blocks", BLOCKS), ("rounds", ROUNDS)];

@@ -11,7 +11,7 @@ use kernels::constant::{self as kernel, DEGREE, ENTRIES};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, Memory, NEEDS, SHOWCASE, SIZE, Task};
+use table::{CONCLUSIONS, FIRST, Memory, NEEDS, SHOWCASE, SIZE, Task};
 
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, named};
@@ -19,7 +19,7 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
-use crate::report::{Conclusion, Meaning, Subject, Tolerance};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject, Tolerance};
 
 /// The lab: its input and the constants.
 pub struct Constant {
@@ -47,6 +47,7 @@ impl Lab for Constant {
     const ABOUT: &'static str = "Constant memory: one address for all lanes is fast, 32 addresses are not";
     const SUBJECTS: &'static [Subject] =
         &[Subject::ConstantTotals, Subject::GlobalLoadTotals, Subject::GlobalLoadRequests, Subject::Instructions];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;

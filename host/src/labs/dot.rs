@@ -13,7 +13,7 @@ use kernels::dot as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, Layout, Method, NEEDS, SIZE};
+use table::{CONCLUSIONS, FIRST, Layout, Method, NEEDS, SIZE};
 
 use super::best::slots;
 use super::compare::{Reference, Shape};
@@ -23,7 +23,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Meaning, Subject, Tolerance};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject, Tolerance};
 
 /// The lab: two vectors.
 pub struct Dot {
@@ -50,6 +50,7 @@ impl Lab for Dot {
     const ABOUT: &'static str = "A reduction tree in global and in shared memory; misaligned vectors";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoadTotals, Subject::SharedLoads, Subject::Instructions];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];

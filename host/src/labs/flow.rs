@@ -139,6 +139,8 @@ pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings
         about: L::ABOUT,
         meanings: (L::MEANINGS)(),
         subjects: L::SUBJECTS,
+        first: L::FIRST,
+        legend: settings.legend,
         device: device.properties().clone(),
         parameters: parameters(lab, device, settings),
         device_copy: None,

@@ -16,7 +16,7 @@ use device::{Device, Error, Matrix, Result};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, Step};
+use table::{CONCLUSIONS, FIRST, Step};
 
 use super::best::{SplitWorkspace, gpu};
 use super::compare::{Expected, Shape};
@@ -27,7 +27,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::meanings;
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Meaning, Subject, Tolerance};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 
@@ -63,6 +63,7 @@ impl Lab for Gram {
         Subject::GlobalLoadTotals,
         Subject::Instructions,
     ];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];

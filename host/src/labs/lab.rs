@@ -31,7 +31,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use crate::npy;
 use crate::peers::Peer;
-use crate::report::{Comparison, Conclusion, Fact, Grid, Meaning, Subject, Sweep, Tolerance};
+use crate::report::{Comparison, Conclusion, Fact, FirstScreen, Grid, Meaning, Subject, Sweep, Tolerance};
 
 /// A lab: one subcommand of `host`.
 pub trait Lab: Sized {
@@ -41,7 +41,10 @@ pub trait Lab: Sized {
     const ABOUT: &'static str;
     /// Which counters its table shows, the most important first. The other formats have all counters.
     const SUBJECTS: &'static [Subject];
-    /// What the numbers show, in sentences with the numbers in them. Said only if every variant was right.
+    /// What a terminal shows first.
+    const FIRST: FirstScreen;
+    /// What the numbers show, in sentences with the numbers in them. The most
+    /// important first; the others only with `--legend`. Said only if every variant was right.
     const CONCLUSIONS: &'static [Conclusion];
     /// What `--plot` draws. A lab without any refuses that flag.
     const SWEEPS: &'static [Sweep] = &[];

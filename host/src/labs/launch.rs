@@ -11,7 +11,7 @@ use kernels::launch as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, IN_FLIGHT, MEANINGS, NEEDS, SHOWCASE, SIZE, SWEEPS};
+use table::{CONCLUSIONS, FIRST, IN_FLIGHT, MEANINGS, NEEDS, SHOWCASE, SIZE, SWEEPS};
 pub use word::Word;
 
 use super::compare::Shape;
@@ -20,7 +20,7 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use crate::report::measures::GBPS;
-use crate::report::{Best, Conclusion, Grid, Meaning, Subject, Sweep};
+use crate::report::{Best, Conclusion, FirstScreen, Grid, Meaning, Subject, Sweep};
 
 /// The lab: a vector to increment.
 pub struct Launch {
@@ -39,6 +39,7 @@ impl Lab for Launch {
     const ABOUT: &'static str = "Bytes in flight: wide words, independent loads, blocks";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalLoadTotals, Subject::GlobalLoadRequests, Subject::Instructions];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];

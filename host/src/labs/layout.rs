@@ -11,13 +11,13 @@ use kernels::layout::{Particle, Point, ROW};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, MEANINGS, SHOWCASE, Subjects};
+use table::{CONCLUSIONS, FIRST, MEANINGS, SHOWCASE, Subjects};
 
 use super::inputs::{DefaultSize, bytes_of, check_room};
 use super::lab::{Lab, Plan};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::{Conclusion, Meaning, Subject};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 };
 
@@ -62,6 +62,7 @@ impl Lab for Layout {
     const ABOUT: &'static str = "Structures of arrays against arrays of structures, and pointers to rows";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalLoadsOverIdeal, Subject::GlobalLoadTotals, Subject::GlobalLoadRequests, Subject::SharedLoads];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 pub use product::Data;
 use product::{OnDevice, Product};
 pub use table::Options;
-use table::{CONCLUSIONS, SWEEPS, Step};
+use table::{CONCLUSIONS, FIRST, SWEEPS, Step};
 
 use super::best::SplitWorkspace;
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_matrix, check_room, named};
@@ -26,7 +26,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::meanings;
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Meaning, Subject, Sweep};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject, Sweep};
 
 /// The smallest size of a plot.
 const LEAST_PLOTTED: u64 = 32;
@@ -49,6 +49,7 @@ impl Lab for Matmul {
         Subject::SharedTotals,
         Subject::Instructions,
     ];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("m", SIZE)];

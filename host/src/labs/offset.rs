@@ -11,14 +11,14 @@ use kernels::offset as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, NEEDS, SHOWCASE, SIZE, SWEEPS, Side};
+use table::{CONCLUSIONS, FIRST, NEEDS, SHOWCASE, SIZE, SWEEPS, Side};
 
 use super::inputs::{DefaultSize, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
-use crate::report::{Conclusion, Meaning, Subject, Sweep};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject, Sweep};
 
 /// The kernels' parameters: A, B, C, offset.
 type Parameters = (Slice<f32>, Slice<f32>, DisjointSlice<f32>, usize);
@@ -42,6 +42,7 @@ impl Lab for Offset {
     const NAME: &'static str = "offset";
     const ABOUT: &'static str = "Misaligned vectors: a warp takes five sectors, not four";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use on_device::OnDevice;
 pub use table::Options;
-use table::{Access, COLUMNS, CONCLUSIONS, Layout, NEEDS, ROWS, SHOWCASE};
+use table::{Access, COLUMNS, CONCLUSIONS, FIRST, Layout, NEEDS, ROWS, SHOWCASE};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, named};
@@ -21,7 +21,7 @@ use super::models::{is_plain, stand_in};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
-use crate::report::{Conclusion, Meaning, Subject};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
 
 /// The lab: a matrix.
 pub struct Pitch {
@@ -37,6 +37,7 @@ impl Lab for Pitch {
     const NAME: &'static str = "pitch";
     const ABOUT: &'static str = "Rows padded to the hardware's alignment, and what padding costs";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalBytes];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", ROWS), ("cols", COLUMNS)];
     const SHOWCASE: Showcase = SHOWCASE;

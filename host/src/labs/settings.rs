@@ -38,6 +38,9 @@ pub struct Settings {
     /// Also write this web page: the table, the sentences, pictures of the accesses, and the source with its counts
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Show every column, and what the names of rows and columns mean
+    #[arg(long)]
+    pub legend: bool,
     /// Also draw the lab's sweep. Where no values are given, those that make the plot worth seeing run
     #[arg(long)]
     pub plot: bool,
@@ -100,6 +103,9 @@ impl Settings {
     ///
     /// [`Error::Flag`].
     pub fn check_format(&self, format: Format) -> Result<()> {
+        if self.legend && format != Format::Table {
+            return Err(Error::flag("--legend", "the other formats always have every column; leave it out"));
+        }
         if self.plot && format != Format::Table {
             return Err(Error::flag("--plot", "this format cannot show it; use --format table, or --report"));
         }

@@ -10,7 +10,7 @@ use kernels::shared as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CHUNK, CONCLUSIONS, Chunks, KILOBYTES, MEANINGS, NEEDS, SHOWCASE, SIZE};
+use table::{CHUNK, CONCLUSIONS, Chunks, FIRST, KILOBYTES, MEANINGS, NEEDS, SHOWCASE, SIZE};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, named};
@@ -19,7 +19,7 @@ use super::launcher::Preferences;
 use super::models::stand_in;
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::{Conclusion, Meaning, Subject};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
 
 /// The lab: a vector to reverse chunk by chunk.
 pub struct Shared {
@@ -37,6 +37,7 @@ impl Lab for Shared {
     const NAME: &'static str = "shared";
     const ABOUT: &'static str = "Shared memory against occupancy, up to the most that a block can have";
     const SUBJECTS: &'static [Subject] = &[Subject::Occupancy];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = SHOWCASE;

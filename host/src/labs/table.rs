@@ -15,8 +15,8 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{Chosen, VariantSpec, Variants, meanings, variant};
 use crate::report::Gap::{AsFast, Of, Percent};
-use crate::report::measures::{INSTRUCTIONS, MAX_ERROR};
-use crate::report::{Cell, Conclusion, Holds, Meaning, Measure, Row, Subject, Tolerance};
+use crate::report::measures::{INSTRUCTIONS, INSTRUCTIONS_FIRST, MAX_ERROR};
+use crate::report::{Cell, Conclusion, FirstScreen, Holds, Meaning, Measure, Row, Section, Subject, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1024 };
 
@@ -84,10 +84,35 @@ const WORST_ERROR: Measure =
         Some(Cell::new(error, format!("{error:.1e}")))
     });
 
+/// The largest error; of fast math on the simulator, which computes it more exactly than a GPU, the most
+/// that the PTX manual allows.
+const ERROR: Measure =
+    Measure::new(Section::Counter, MAX_ERROR.key, &["error"], MAX_ERROR.better, |variant| match variant.fact(BOUND) {
+        Some(bound) => bound.as_f64().map(|bound| Cell::new(bound, format!("at most {bound:.1e}"))),
+        None => MAX_ERROR.of(variant),
+    });
+
+/// The fact of fast math's allowed error.
+const BOUND: &str = "error_bound";
+
+/// The largest error of the root's sine by `sqrt.approx` and `sin.approx`, for roots up to this one;
+/// `None` where the manual gives none for that range (PTX ISA, floating-point instructions).
+fn fast_bound(root: f64) -> Option<f64> {
+    (root <= std::f64::consts::TAU).then(|| root * 2.0_f64.powi(-23) + 2.0_f64.powf(-20.5))
+}
+
+/// What a terminal shows first.
+const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[INSTRUCTIONS_FIRST, ERROR],
+    words: &[("accurate", "in software"), ("fast", "approximate instructions")],
+};
+
 impl Lab for Table {
     const NAME: &'static str = "table";
     const ABOUT: &'static str = "Accurate and fast math: instructions and errors of sin(sqrt(x))";
     const SUBJECTS: &'static [Subject] = &[Subject::Instructions, Subject::LocalMemory];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = &[
         Conclusion::new("Fast math is {} as accurate math.", &[AsFast(FAST, ACCURATE)]),
         Conclusion::new(
@@ -95,12 +120,17 @@ impl Lab for Table {
             &[Of(ACCURATE, &WORST_ERROR), Of(FAST, &WORST_ERROR)],
         )
         .holds(&[Holds::If(|report| report.device.is_gpu())]),
+        Conclusion::new(
+            "Fast math takes {} of the instructions; its error is {} by the PTX manual, that of accurate math {}.",
+            &[Percent(FAST, ACCURATE, EXECUTED), Of(FAST, &ERROR), Of(ACCURATE, &WORST_ERROR)],
+        )
+        .holds(&[Holds::If(|report| !report.device.is_gpu() && FAST.find(report).is_some_and(|row| row.fact(BOUND).is_some()))]),
         // The simulator's approximate instructions return the nearest float.
         Conclusion::new(
             "The simulator rounds fast math from exact results, so its error there says nothing: on a GPU fast math is less accurate.",
             &[Of(FAST, EXECUTED)],
         )
-        .holds(&[Holds::If(|report| !report.device.is_gpu())]),
+        .holds(&[Holds::If(|report| !report.device.is_gpu() && FAST.find(report).is_some_and(|row| row.fact(BOUND).is_none()))]),
         Conclusion::new(
             "Fast math executes {} of the instructions of accurate math.",
             &[Percent(FAST, ACCURATE, EXECUTED)],
@@ -164,7 +194,7 @@ impl Table {
         let Self { size, step, .. } = *self;
         let launch = LaunchConfig::linear(size, self.options.block);
         let bytes = (size * size_of::<f32>()) as u64;
-        Variant::new(
+        let variant = Variant::new(
             name,
             move |data: &mut Data, launcher| launcher.launch(math.kernel(), &launch, (&mut data.table, step)),
             move |data| {
@@ -179,6 +209,11 @@ impl Table {
         )
         .fact("grid", json!(launch.grid))
         .bytes(bytes)
-        .computes("the table", bytes)
+        .computes("the table", bytes);
+        let root = f64::from((size - 1) as f32 * step).sqrt();
+        match fast_bound(root).filter(|_| too_exact) {
+            Some(bound) => variant.fact(BOUND, bound),
+            None => variant,
+        }
     }
 }

@@ -20,7 +20,7 @@ fn every_lab_has_kernels_and_every_kernel_a_lab() {
 }
 
 #[test]
-fn a_file_of_a_lab_has_at_most_200_lines() {
+fn a_file_of_a_lab_has_at_most_250_lines() {
     let labs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/labs");
     for lab in ALL {
         let folder = fs::read_dir(labs.join(lab.name)).into_iter().flatten().map(|entry| entry.unwrap().path());
@@ -28,7 +28,7 @@ fn a_file_of_a_lab_has_at_most_200_lines() {
         let lines: Vec<_> = files.map(|path| (fs::read_to_string(&path).unwrap().lines().count(), path)).collect();
         assert!(!lines.is_empty(), "{}", lab.name);
         for (lines, path) in lines {
-            assert!(lines <= 200, "{} has {lines} lines", path.display());
+            assert!(lines <= 250, "{} has {lines} lines", path.display());
         }
     }
 }

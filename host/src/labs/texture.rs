@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 use made::Made;
 use sampling::{Image, SAMPLED, Texels};
 pub use table::Options;
-use table::{CONCLUSIONS, MEANINGS, MOST_SIDE, Part};
+use table::{CONCLUSIONS, FIRST, MEANINGS, MOST_SIDE, Part};
 use walks::{Layout, WAYS};
 
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Plan};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::{Conclusion, Meaning, Subject};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
 
 /// The default side of the image.
 const SIDE: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 128 };
@@ -60,6 +60,7 @@ impl Lab for Texture {
     const NAME: &'static str = "texture";
     const ABOUT: &'static str = "Textures: locality in two dimensions, Morton order; with --all edges, filters";
     const SUBJECTS: &'static [Subject] = &[Subject::ReadTotals];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIDE)];
     const SHOWCASE: Showcase = Showcase {

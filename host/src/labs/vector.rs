@@ -13,7 +13,7 @@ use kernels::vector as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, Copies, NEEDS, SHOWCASE, SIZE};
+use table::{CONCLUSIONS, Copies, FIRST, NEEDS, SHOWCASE, SIZE};
 
 use super::best::gpu;
 use super::compare::Shape;
@@ -23,7 +23,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, Meaning, Subject};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
 
 /// The lab: a vector to copy.
 pub struct Vector {
@@ -41,6 +41,7 @@ impl Lab for Vector {
     const NAME: &'static str = "vector";
     const ABOUT: &'static str = "Words of 16 bytes: a quarter of the requests for the same sectors";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoadTotals, Subject::GlobalRequests, Subject::Instructions];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Library];

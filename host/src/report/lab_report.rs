@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use simt::Model;
 
 use super::conclusion::Conclusion;
+use super::first::FirstScreen;
 use super::grid::Grid;
 use super::measure::Measure;
 use super::subject::Subject;
@@ -32,6 +33,12 @@ pub struct LabReport {
     /// The counters that the table for people shows.
     #[serde(skip)]
     pub subjects: &'static [Subject],
+    /// What a terminal shows first.
+    #[serde(skip)]
+    pub first: FirstScreen,
+    /// Whether a terminal shows every column, and what rows and columns mean.
+    #[serde(skip)]
+    pub legend: bool,
     /// The device.
     pub device: Properties,
     /// The parameters that all variants share: sizes, seed, and so on.

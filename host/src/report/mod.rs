@@ -4,6 +4,7 @@
 //! measure    what a report shows of a row: title, unit, explanation, direction; measures has the shared ones
 //! table      columns and cells, as data; grid makes a table of a sweep; conclusion makes sentences
 //! page       a report as people read it, as data: heading, table, grids, legend, sentences
+//! first      what a terminal shows first of it
 //! terminal, markdown, csv, json     the formats
 //! goal       what a reader is to reach on a lab's page in a browser, and how near a run comes to it
 //! sweep      the plots of a lab's rows, for `--plot` and for its page
@@ -18,6 +19,7 @@ mod conclusion;
 mod cost;
 mod csv;
 mod explanations;
+mod first;
 mod format;
 mod goal;
 mod grid;
@@ -47,6 +49,7 @@ pub use conclusion::{Conclusion, Gap, Holds, Row, of_fact};
 pub use cost::Cost;
 pub(crate) use csv::predicted_rows;
 pub(crate) use explanations::of_each_model;
+pub use first::FirstScreen;
 pub use format::Format;
 pub use goal::{Bound, Goal, Judged, Target};
 pub use grid::{Best, Grid};

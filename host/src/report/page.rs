@@ -7,6 +7,7 @@ use serde::Serialize;
 use device::{Model, Properties};
 
 use super::explanations;
+use super::first::SENTENCES;
 use super::lab_report::{LabReport, Meaning};
 use super::measure::{Explanation, Measure, Section, Shown};
 use super::table::{self, Table};
@@ -77,6 +78,32 @@ impl Page {
             conclusions: report.conclusions.clone(),
         }
     }
+
+    /// What a terminal shows first: one table, the sentences with the result, and what casts doubt
+    /// on the numbers.
+    pub(super) fn first(report: &LabReport) -> Self {
+        let shown = Shown { variants: &report.variants, device: &report.device };
+        let mut page = Self::of(report, false);
+        if report.instead_of_table.is_none() {
+            let faultless = report.correct() && report.findings().list.is_empty();
+            page.table = table::first(shown, report.subjects, report.first, !faultless);
+            page.grids.truncate(1);
+            let words = |name: &str| report.first.words(name).map(str::to_owned);
+            for column in page.grids.iter_mut().flat_map(|grid| &mut grid.columns[1..]) {
+                column.title.extend(column.title.first().and_then(|name| words(name)));
+            }
+        }
+        if page.instead_of_table.is_some() {
+            page.instead_of_table = Some(String::new()); // The grid is the table.
+        } else if report.instead_of_table.is_none() {
+            page.grids.clear();
+        }
+        page.conclusions.truncate(SENTENCES);
+        page.legend = explanations::doubts(shown.variants, shown.device);
+        page.meanings.clear();
+        page.kernels.clear();
+        page
+    }
 }
 
 /// What these measures mean, each term once: first what was counted, then errors, then times.
@@ -108,7 +135,7 @@ fn explained(measures: &[&Measure], shown: Shown<'_>, others: Vec<Explanation>) 
 }
 
 /// Whether a name, whose last letter may be an `N` that stands for a number, is this one.
-fn stands_for(name: &str, shown: &str) -> bool {
+pub(super) fn stands_for(name: &str, shown: &str) -> bool {
     let number = name.strip_suffix('N').and_then(|start| shown.strip_prefix(start));
     name == shown || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }

@@ -5,9 +5,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::first::FirstScreen;
 use super::grid::words;
 use super::measure::{Better, Cell, Measure, Section, Shown};
-use super::measures::{self, CHECKS, COLD_AND_WARM, MODEL, ONE_TIME, PREDICTED, RATES};
+use super::measures::{self, CHECKS, COLD_AND_WARM, MEASURED, MODEL, ONE_TIME, PREDICTED, RATES};
 use super::subject::Subject;
 use super::variant_report::{VariantReport, plain};
 
@@ -127,6 +128,36 @@ pub(super) fn of(shown: Shown<'_>, subjects: &[Subject]) -> Table {
     }
     columns.extend(measures(shown, subjects).into_iter().map(|measure| Column::of(shown, measure)));
     Table { title: None, columns }
+}
+
+/// The table that a terminal shows first: the names, a few axes and counters, and the times;
+/// `checked` also shows what is wrong.
+pub(super) fn first(shown: Shown<'_>, subjects: &[Subject], first: FirstScreen, checked: bool) -> Table {
+    let mut table = of(shown, subjects);
+    let known = |measure: &&Measure| shown.variants.iter().any(|variant| measure.of(variant).is_some());
+    table.columns.retain(|column| match column.section {
+        Section::Name => true,
+        Section::Axis => first.axes.contains(&column.key.as_str()),
+        Section::Comparison => checked,
+        _ => false,
+    });
+    for column in table.columns.iter_mut().filter(|column| column.section == Section::Name) {
+        for cell in column.cells.iter_mut().flatten().filter(|cell| cell.value.is_none()) {
+            cell.text = first.named(&cell.text);
+        }
+    }
+    let counted: Vec<_> = first.columns.iter().filter(known).collect();
+    let times = times(shown.variants, !counted.is_empty());
+    table.columns.extend(counted.into_iter().chain(times).map(|measure| Column::of(shown, measure)));
+    table
+}
+
+/// The times of the first table: all that is known of them, or, beside `counted` columns, the time alone.
+fn times(variants: &[VariantReport], counted: bool) -> Vec<&'static Measure> {
+    let known = |measure: &&Measure| variants.iter().any(|variant| measure.of(variant).is_some());
+    let measured: &[Measure] = if variants.iter().any(|variant| variant.timing.is_some()) { MEASURED } else { &[] };
+    let predicted = if counted && measured.is_empty() { &PREDICTED[1..2] } else { PREDICTED };
+    measured.iter().chain(predicted).filter(known).collect()
 }
 
 /// The axes that all variants share the position on, as titles and values: the heading has them,

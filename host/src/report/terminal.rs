@@ -1,5 +1,5 @@
 //! A page as text for a terminal of some width: tables use all of it, sentences at most 100
-//! columns. [`super`] calls it.
+//! columns.
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 use device::Properties;
@@ -17,44 +17,61 @@ use crate::terminal;
 /// The maximum length of a kernel's name in a table: a mangled name may have hundreds of characters.
 const LONGEST_NAME: usize = 24;
 
-/// The report as text, in this many columns.
+/// The report as text, in this many columns: the subject, the sentences with the result, the table,
+/// and a line that names what else can be seen. With `--legend`, every column, and what all of it means.
 pub(super) fn render(report: &LabReport, width: usize) -> String {
-    let page = Page::of(report, false);
-    let mut text = format!("{}\n{}\n{}", report.about, page.heading.join("\n"), meanings(&page, width));
-    match &page.instead_of_table {
-        Some(note) => text += &format!("\n{note}\n"),
-        None => text += &parts(&page.table, width),
+    let page = if report.legend { Page::of(report, false) } else { Page::first(report) };
+    let mut text = format!("{}\n{}\n", report.about, page.heading.join("\n"));
+    let mut add = |part: &str| {
+        if !part.trim().is_empty() {
+            text += &format!("\n{part}");
+        }
+    };
+    add(&paragraphs(&page.conclusions, width));
+    if report.plot {
+        report.plots().iter().for_each(|plot| add(&plot_text(plot, width, terminal::paint())));
     }
-    for line in &page.wrong {
-        text += &format!("{line}\n");
+    let mut tables = match &page.instead_of_table {
+        Some(note) => vec![paragraphs(&[note.clone()], width)],
+        None => parts(&page.table, width),
+    };
+    if let Some(last) = tables.last_mut() {
+        page.wrong.iter().for_each(|line| *last += &format!("{line}\n"));
     }
+    tables.iter().for_each(|part| add(part));
     for grid in &page.grids {
-        text += &format!("\n{}", paragraphs(grid.title.as_slice(), width));
+        let title = paragraphs(grid.title.as_slice(), width);
         let mut columns = grid.columns.iter();
         let names: Vec<&Column> = columns.next().into_iter().collect();
-        for columns in fitting(&names, columns.map(|column| vec![column]), width, |_, _| false) {
-            text += &lay_out(&columns, true);
-        }
+        let fitting = fitting(&names, columns.map(|column| vec![column]), width, |_, _| false);
+        add(&(title + &fitting.iter().map(|columns| lay_out(columns, true)).collect::<String>()));
     }
-    if report.plot {
-        for plot in report.plots() {
-            text += &format!("\n{}", plot_text(&plot, width, terminal::paint()));
-        }
-    }
-    for sentences in [&page.conclusions, &page.kernels, &page.legend] {
-        if !sentences.is_empty() {
-            text += &format!("\n{}", paragraphs(sentences, width));
-        }
+    for part in [&paragraphs(&page.kernels, width), &meanings(&page, width), &paragraphs(&page.legend, width)] {
+        add(part);
     }
     for variant in &report.variants {
         if let Some(lines) = &variant.lines {
-            text += &format!("\n{}, {}:\n{}", variant.name, lines.heading(), lines.text(width));
+            add(&format!("{}, {}:\n{}", variant.name, lines.heading(), lines.text(width)));
         }
     }
     if let Some(lines) = report.variants.iter().find_map(|variant| variant.lines.as_ref()) {
-        text += &format!("\n{}", lines.legend(width));
+        add(&lines.legend(width));
+    }
+    if !report.legend {
+        add(&paragraphs(&[more(report)], width));
     }
     text
+}
+
+/// The flags that show more of this run.
+fn more(report: &LabReport) -> String {
+    let counted = report.variants.iter().any(|variant| variant.counters.is_some());
+    let pictured = counted && report.variants.iter().all(|variant| variant.lines.is_none());
+    let plotted = !report.plot && !report.sweeps.is_empty();
+    let flags = [("--lines", pictured), ("--picture", pictured), ("--plot", plotted)];
+    let flags: Vec<_> = flags.into_iter().filter_map(|(flag, shows)| shows.then_some(flag)).collect();
+    let others = if flags.is_empty() { String::new() } else { format!("; more: {}", flags.join(" ")) };
+    format!("--legend shows every column, and what the names mean{others}")
 }
 
 /// The times and counters of one launch, in the labs' columns for its accesses, with their
@@ -76,23 +93,18 @@ pub(super) fn of_launch(mut launch: VariantReport, device: &Properties, width: u
     texts.join("\n")
 }
 
-/// What the names of rows mean, as a list after an empty line.
+/// What the names of rows mean, as a list.
 fn meanings(page: &Page, width: usize) -> String {
     let longest = page.meanings.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let line = |(name, meaning): &(&str, &str)| {
         wording::wrapped(meaning, width.min(WIDTH), &format!("{name:longest$}  "), &" ".repeat(longest + 2)) + "\n"
     };
-    let lines: String = page.meanings.iter().map(line).collect();
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
+    page.meanings.iter().map(line).collect()
 }
 
-/// A table in parts that fit the width, each after an empty line.
-fn parts(table: &Table, width: usize) -> String {
-    tables(table, width)
-        .iter()
-        .enumerate()
-        .map(|(index, columns)| format!("\n{}", lay_out(columns, index == 0)))
-        .collect()
+/// A table in parts that fit the width.
+fn parts(table: &Table, width: usize) -> Vec<String> {
+    tables(table, width).iter().enumerate().map(|(index, columns)| lay_out(columns, index == 0)).collect()
 }
 
 /// A table as tables that each fit the width and begin with what names the rows. Groups of columns
@@ -157,8 +169,8 @@ fn width_of_one(column: &Column) -> usize {
     column.title.iter().cloned().chain(cells).map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
-/// Columns as a table, the first aligned to the left, the others to the right, with titles aligned
-/// to the bottom of the head. Rows without any value are left out, unless `all` is set.
+/// Columns as a table, names aligned to the left, numbers to the right, with titles aligned to the
+/// bottom of the head. Rows without any value are left out, unless `all` is set.
 fn lay_out(columns: &[&Column], all: bool) -> String {
     let height = columns.iter().map(|column| column.title.len()).max().unwrap_or(0);
     let title = |column: &&Column| "\n".repeat(height - column.title.len()) + &column.title.join("\n");
@@ -168,9 +180,12 @@ fn lay_out(columns: &[&Column], all: bool) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(columns.iter().map(title));
+    let is_name = |column: &Column| {
+        column.section == Section::Name && column.cells.iter().flatten().any(|cell| cell.value.is_none())
+    };
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
-        if index > 0 {
+        if index > 0 && !is_name(columns[index]) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

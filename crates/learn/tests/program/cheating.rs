@@ -152,7 +152,7 @@ fn atomic_operations_are_no_way_around_goals_about_loads() {
         "wrong  loads.sectors_per_request <= 4.1: nothing to count (the solution: 4",
         "This goal is about accesses that your kernels do not make",
         "wrong  accesses.atomics <= solution + solution.accesses / 8: ",
-        "copy/kernel.rs:9",
+        ", line 9",
     ]);
     // A few are nobody's business.
     let few = RIGHT.replace("}", "}\n    if i == 0 { atomic::or(output.cast::<u32>(), 0); }");

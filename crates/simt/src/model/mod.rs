@@ -65,6 +65,20 @@ impl Model {
         data::MODELS.iter().find(|model| model.name == name)
     }
 
+    /// The GB/s that its DRAM delivers to a stream of reads, and its clock in MHz; `None` for a model
+    /// without times.
+    pub fn dram_and_clock(&self) -> Option<(f64, f64)> {
+        self.timing().map(|timing| (timing.memory.dram, timing.clock_mhz))
+    }
+
+    /// The bytes that each multiprocessor must have in flight to keep DRAM busy, by Little's law: the
+    /// latency times the bandwidth. `None` for a model without times.
+    pub fn bytes_in_flight(&self) -> Option<f64> {
+        let timing = self.timing()?;
+        let nanoseconds = timing.latency.dram / timing.clock_mhz * 1e3;
+        Some(timing.memory.dram * nanoseconds / f64::from(self.multiprocessors))
+    }
+
     /// The possible sizes of a multiprocessor's shared memory, in bytes; empty for unknown compute
     /// capabilities.
     pub fn shared_sizes(capability: (u32, u32)) -> &'static [u32] {

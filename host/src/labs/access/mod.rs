@@ -12,7 +12,7 @@ use kernels::access as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, LOADS, MEANINGS, ModelChoice, SHOWCASE, STORES, SWEEPS};
+use table::{CONCLUSIONS, FIRST, LOADS, MEANINGS, ModelChoice, SHOWCASE, STORES, SWEEPS};
 use task::{Task, tasks};
 
 use super::compare::Shape;
@@ -21,7 +21,7 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::models::is_plain;
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::{Best, Conclusion, Grid, Meaning, Subject, Sweep};
+use crate::report::{Best, Conclusion, FirstScreen, Grid, Meaning, Subject, Sweep};
 
 const THREADS: DefaultSize = DefaultSize { on_gpu: 1 << 22, on_simulator: 1024 };
 
@@ -59,6 +59,7 @@ impl Lab for Access {
     const NAME: &'static str = "access";
     const ABOUT: &'static str = "Coalescing: what each access pattern of a warp costs, from Fermi to Hopper";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads, Subject::GlobalStores];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];

@@ -9,8 +9,10 @@ use simt::{MemoryCounters, TransactionCounters};
 use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{self, Fact, Of, Times};
-use crate::report::measures::{GBPS, TIME};
-use crate::report::{Better, Cell, Conclusion, Holds, Meaning, Measure, Row, Rows, Section, Sweep, of_each_model};
+use crate::report::measures::{GBPS, SECTORS_A_LOAD, SECTORS_A_STORE, TIME};
+use crate::report::{
+    Better, Cell, Conclusion, FirstScreen, Holds, Meaning, Measure, Row, Rows, Section, Sweep, of_each_model,
+};
 use crate::units::percent;
 
 /// Loads or stores.
@@ -161,14 +163,21 @@ const MISALIGNED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "misali
 const SCATTERED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "scattered")]), &LOAD_TRANSACTIONS);
 const SCATTERED_USED: Gap = Of(Row::LastAt(&[("access", "load"), ("pattern", "scattered")]), &USED_SHARE);
 
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[SECTORS_A_LOAD, SECTORS_A_STORE],
+    words: &[("fermi:ca", "lines of 128"), ("fermi:cg", "sectors of 32"), ("hopper", "sectors of 32")],
+};
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "Scattered loads take {} times as long as aligned ones.",
         &[Times(Row::Named("load scattered"), Row::Named("load aligned"), &TIME)],
     ),
     Conclusion::new(
-        "On {}, a warp's aligned load takes {} transactions, and the order of its lanes does not matter; misaligned it takes {}, \
-         scattered {}, of whose bytes {} is used.",
+        "A warp pays for the memory that it touches, not for what it asks for: on {} an aligned load takes {} transactions, in any order of \
+         lanes, misaligned {}, scattered {}, of whose bytes {} is used.",
         &[ON, ALIGNED, MISALIGNED, SCATTERED, SCATTERED_USED, PERMUTED],
     )
     .holds(&[Holds::Same(1, 5)]),

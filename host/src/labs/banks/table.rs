@@ -9,8 +9,10 @@ use picture::Scale;
 
 use crate::labs::showcase::{Showcase, Slider};
 use crate::report::Gap::{Of, Times};
-use crate::report::measures::{SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, SHARED_LOADS, TIME};
-use crate::report::{Bound, Conclusion, Goal, Meaning, Measure, Row, Rows, Sweep, Target};
+use crate::report::measures::{
+    PASSES_A_SHARED_LOAD, SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, SHARED_LOADS, TIME,
+};
+use crate::report::{Bound, Conclusion, FirstScreen, Goal, Holds, Meaning, Measure, Row, Rows, Sweep, Target};
 
 /// The maximum number of reads per thread: no pattern leaves the staged data.
 const MOST_ROUNDS: u32 = 128;
@@ -136,13 +138,30 @@ const STRIDE_32: Row = Row::Named("stride-32");
 const STRIDE_33: Row = Row::Named("stride-33");
 const ONE_WORD: Row = Row::Named("one-word");
 
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[PASSES_A_SHARED_LOAD],
+    words: &[("32 banks", "since Fermi"), ("g80", "16 banks")],
+};
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "A stride of 32 words takes {} times as long as a stride of 1.",
         &[Times(STRIDE_32, STRIDE_1, &TIME)],
     ),
     Conclusion::new(
-        "A load takes {} wavefronts at a stride of 32 words and {} at 33; one word for all lanes takes {}.",
+        "Odd strides are free; an even stride costs the power of two in it: {} wavefronts at a stride of 2, {} at 16, {} at 32, {} at 33.",
+        &[
+            Of(Row::Named("stride-2"), &SHARED_LOAD_WAVEFRONTS),
+            Of(Row::Named("stride-16"), &SHARED_LOAD_WAVEFRONTS),
+            Of(STRIDE_32, &SHARED_LOAD_WAVEFRONTS),
+            Of(STRIDE_33, &SHARED_LOAD_WAVEFRONTS),
+        ],
+    )
+    .holds(&[Holds::More(0, 3), Holds::More(1, 0), Holds::More(2, 1)]),
+    Conclusion::new(
+        "A load takes {} wavefronts at a stride of 32 words and {} at 33; one word for all lanes {}.",
         &[
             Of(STRIDE_32, &SHARED_LOAD_WAVEFRONTS),
             Of(STRIDE_33, &SHARED_LOAD_WAVEFRONTS),

@@ -12,7 +12,7 @@ use device::{Buffer, Device, LaunchConfig, Result};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, MEANINGS, Parameters, Part, Reads, SHOWN, SWEEPS};
+use table::{CONCLUSIONS, FIRST, MEANINGS, Parameters, Part, Reads, SHOWN, SWEEPS};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
@@ -21,7 +21,7 @@ use super::launcher::Preferences;
 use super::models::{is_plain, stand_in};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::{Best, Conclusion, Grid, Meaning, Subject, Sweep};
+use crate::report::{Best, Conclusion, FirstScreen, Grid, Meaning, Subject, Sweep};
 
 const THREADS: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 13 };
 
@@ -50,6 +50,7 @@ impl Lab for Cache {
     const NAME: &'static str = "cache";
     const ABOUT: &'static str = "What L1 keeps: cache operators; with --all configurations, carveouts";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalLoads];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];

@@ -9,8 +9,8 @@ use picture::Scale;
 
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Times};
-use crate::report::measures::{BEYOND_L1, GBPS, L1_HITS, READ_ONLY_HITS, TIME};
-use crate::report::{Cell, Conclusion, Meaning, Measure, Row, Rows, Sweep};
+use crate::report::measures::{BEYOND_L1, GBPS, L1_HITS, READ_ONLY_HITS, SECTORS_A_LOAD, TIME, TRANSACTIONS_A_LOAD};
+use crate::report::{Cell, Conclusion, FirstScreen, Meaning, Measure, Row, Rows, Sweep};
 use crate::units::percent;
 
 /// What varies.
@@ -188,6 +188,10 @@ const HIT_SHARE: Measure = Measure::new(L1_HITS.section, "l1_hits", L1_HITS.titl
 
 const CA: Row = Row::At(&[("group", "operators"), ("operator", "ca"), ("pattern", "stencil")]);
 const CG: Row = Row::At(&[("group", "operators"), ("operator", "cg"), ("pattern", "stencil")]);
+
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen =
+    FirstScreen { axes: &[], columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD], words: &[] };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Bypassing L1, a stencil takes {} times as long.", &[Times(CG, CA, &TIME)]),

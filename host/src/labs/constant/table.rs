@@ -7,8 +7,10 @@ use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of, Whole};
-use crate::report::measures::{CONSTANT_ADDRESSES, CONSTANT_REQUESTS, LOAD_REQUESTS};
-use crate::report::{Cell, Conclusion, Holds, LabReport, Row};
+use crate::report::measures::{
+    ADDRESSES_A_LOAD, CONSTANT_ADDRESSES, CONSTANT_REQUESTS, LOAD_REQUESTS, LOADED_IN_ALL, TRANSACTIONS_IN_ALL,
+};
+use crate::report::{Cell, Conclusion, FirstScreen, Holds, LabReport, Row};
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 13 };
 
@@ -82,15 +84,25 @@ fn sectors_of_a_lookup(report: &LabReport) -> Option<Cell> {
     Some(Cell::number(sectors as f64 / lookups as f64))
 }
 
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[ADDRESSES_A_LOAD, LOADED_IN_ALL, TRANSACTIONS_IN_ALL],
+    words: &[
+        ("polynomial", "the same coefficient"),
+        ("gamma", "the same parameters"),
+        ("lookup", "an entry for each lane"),
+    ],
+};
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "For the polynomial, constant memory is {} as global memory; for the table it is {}.",
         &[AsFast(POLYNOMIAL, POLYNOMIAL_GLOBAL), AsFast(LOOKUP, LOOKUP_GLOBAL)],
     ),
     Conclusion::new(
-        "A load from constant memory accesses {} address where all lanes read the same coefficient, and {}, one after another, where \
-         each lane looks up an entry of its own. In global memory these lie in {} sectors, which a load gets together: such tables are \
-         better there.",
+        "One address for all 32 lanes is {} access to constant memory. A table where each lane looks up its own entry takes {}, one \
+         after another; in global memory they lie in {} sectors, which a load gets together.",
         &[Of(POLYNOMIAL, &CONSTANT_ADDRESSES), Of(LOOKUP, &CONSTANT_ADDRESSES), Whole(sectors_of_a_lookup)],
     )
     .holds(&[Holds::More(1, 0)]),

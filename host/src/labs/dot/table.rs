@@ -9,8 +9,11 @@ use serde_json::Value;
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, ALL_REQUESTS};
-use crate::report::{Conclusion, Holds, LabReport, Row};
+use crate::report::measures::{
+    A_LOAD, A_LOAD_IN_UNITS, ALL_REQUESTS, LOAD_REQUESTS_FIRST, REQUESTS_IN_ALL, SECTORS_A_LOAD, SHARED_REQUESTS,
+    STORE_REQUESTS_FIRST, TRANSACTIONS_A_LOAD,
+};
+use crate::report::{Conclusion, FirstScreen, Holds, LabReport, Row};
 
 /// No multiple of 8, so that the second of two linear vectors starts in the middle of a sector.
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: (1 << 27) + 1, on_simulator: (1 << 16) + 1 };
@@ -71,10 +74,25 @@ const GLOBAL: Row = Row::Named("global-aligned");
 const SHARED: Row = Row::Named("shared-aligned");
 const LINEAR: Row = Row::Named("shared-linear");
 
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[
+        LOAD_REQUESTS_FIRST,
+        STORE_REQUESTS_FIRST,
+        REQUESTS_IN_ALL,
+        SHARED_REQUESTS,
+        SECTORS_A_LOAD,
+        TRANSACTIONS_A_LOAD,
+    ],
+    words: &[("global", "sums in global memory"), ("shared", "sums in shared memory"), ("best", "sums in registers")],
+};
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Shared memory is {} as global memory.", &[AsFast(SHARED, GLOBAL)]),
     Conclusion::new(
-        "With the tree in global memory there are {} requests to it; in shared memory {} are left, for the vectors and the blocks' sums.",
+        "With its partial sums in global memory the product makes {} requests to it; with these in shared memory {}, for the vectors and \
+         the blocks' sums.",
         &[Of(GLOBAL, &ALL_REQUESTS), Of(SHARED, &ALL_REQUESTS)],
     )
     .holds(&[Holds::More(0, 1)]),

@@ -3,14 +3,16 @@
 use clap::Args;
 use device::flag_values::whole_number;
 use picture::Scale;
+use simt::Model;
 
 use super::word::{Word, model};
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::Showcase;
-use crate::report::Gap::{Name, Of};
-use crate::report::measures::{GBPS, LOAD_REQUESTS};
+use crate::report::Gap::{Name, Of, Whole};
+use crate::report::measures::{GBPS, LOAD_REQUESTS, LOAD_REQUESTS_FIRST};
 use crate::report::{
-    Better, Bound, Cell, Conclusion, Goal, Holds, Meaning, Measure, Row, Rows, Section, Sweep, Target,
+    Better, Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Meaning, Measure, Row, Rows, Section, Sweep,
+    Target,
 };
 use crate::units;
 
@@ -89,6 +91,26 @@ const WIDE: Row = Row::At(&[("word", "f32x4"), ("loads", "1"), ("block", "256")]
 const FOUR_LOADS: Row = Row::At(&[("word", "f32"), ("loads", "4")]);
 const WIDE_LOAD: Row = Row::At(&[("word", "f32x4"), ("loads", "1")]);
 
+/// The model of the simulator that the counts or the predicted times are for.
+fn model_of(report: &LabReport) -> Option<&'static Model> {
+    let predicted = report.variants.iter().find_map(|row| row.predicted_time()).map(|time| time.model);
+    let model = report.device.simulates.map_or(predicted, Model::named);
+    model.or_else(|| Model::named("hopper")).filter(|_| !report.device.is_gpu())
+}
+
+/// The bytes that a multiprocessor of this model needs in flight.
+fn needed_in_flight(report: &LabReport) -> Option<Cell> {
+    let bytes = model_of(report)?.bytes_in_flight()?;
+    Some(Cell::new(bytes, units::bytes(bytes as u64)))
+}
+
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &["blocks_on_a_multiprocessor", "bytes_in_flight_per_full_multiprocessor"],
+    columns: &[LOAD_REQUESTS_FIRST],
+    words: &[("f32", "4 bytes"), ("f32x2", "8 bytes"), ("f32x4", "16 bytes")],
+};
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "With blocks of 256 threads, one load of 4 bytes at a time reaches {} GB/s, four independent ones {}, and one of 16 bytes {}: \
@@ -97,6 +119,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::More(1, 0), Holds::More(2, 0)]),
     Conclusion::new("The best is {}, with {} GB/s.", &[Name(Row::Most(&[], &GBPS)), Of(Row::Most(&[], &GBPS), &GBPS)]),
+    Conclusion::new(
+        "Bandwidth needs bytes in flight: {} on each multiprocessor keep the DRAM of an {} busy, by its latency times its bandwidth; in \
+         practice two to three times as many. More threads, more loads by each and wider words all add to them.",
+        &[Whole(needed_in_flight), Whole(|report| Some(Cell::text(model_of(report)?.chip)))],
+    ),
     Conclusion::new(
         "The more bytes are in flight, the more of the wait for memory is hidden. Four loads of 4 bytes keep as much in flight as one of \
          16, with {} load requests instead of {}.",

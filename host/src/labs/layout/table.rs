@@ -6,8 +6,11 @@ use device::flag_values::whole_number;
 use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, BEYOND_L1, LOAD_REQUESTS, LOADED_BYTES_USED, READ_ONLY_HITS};
-use crate::report::{Better, Cell, Conclusion, Holds, Meaning, Measure, Row};
+use crate::report::measures::{
+    A_LOAD, A_LOAD_IN_UNITS, BEYOND_L1, LOAD_REQUESTS, LOAD_REQUESTS_FIRST, LOADED_BYTES_USED, READ_ONLY_HITS,
+    SECTORS_A_LOAD, SECTORS_OVER_IDEAL, TRANSACTIONS_A_LOAD,
+};
+use crate::report::{Better, Cell, Conclusion, FirstScreen, Holds, Meaning, Measure, Row};
 use crate::units::percent;
 
 /// The data of a variant.
@@ -87,14 +90,33 @@ const POINTS_OF_L2: Measure = Measure::new(BEYOND_L1.section, "points_of_l2", &[
     Some(Cell::new(share, percent(share)))
 });
 
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, SECTORS_OVER_IDEAL, LOAD_REQUESTS_FIRST],
+    words: &[
+        ("points", "three f32"),
+        ("particles", "four f64"),
+        ("sums", "32 numbers a thread"),
+        ("matrix", "one number a thread"),
+        ("direct", "array of structures"),
+        ("read-only", "the same, read-only cache"),
+        ("staged", "the same, through shared memory"),
+        ("arrays", "structure of arrays"),
+        ("row each", "a row for each thread"),
+        ("column each", "a column for each thread"),
+        ("pointers", "rows by pointers"),
+        ("pitched", "one allocation"),
+    ],
+};
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "Three arrays are {} as an array of points; one column per thread is {} as one row per thread.",
         &[AsFast(ARRAYS, DIRECT), AsFast(SUM_COLUMNS, SUM_ROWS)],
     ),
     Conclusion::new(
-        "A load of a field takes {} in an array of points, of which {} is used, and {} in three arrays; staged in shared memory \
-         the points take as few, {}.",
+        "A field of an array of points takes {} a load, of which {} is used; in three arrays {}, and staged in shared memory {}.",
         &[Of(DIRECT, &A_LOAD_IN_UNITS), Of(DIRECT, &LOADED_BYTES_USED), Of(ARRAYS, &A_LOAD), Of(STAGED, &A_LOAD)],
     )
     .holds(&[Holds::Same(2, 3)]),

@@ -135,6 +135,7 @@ impl Product {
     /// A row with what it moves and computes, and which product it is of.
     pub(super) fn described<'v>(&self, step: &'static str, variant: Variant<'v, Data>) -> Variant<'v, Data> {
         let variant = variant.bytes(self.bytes()).operations(self.operations());
+        let variant = variant.fact("input_bytes", self.input_bytes());
         match self.named {
             true => variant.axis("step", step).axis("m", self.a.rows).group(format!("m {}", self.a.rows)),
             false => variant,
@@ -155,6 +156,11 @@ impl Product {
     fn bytes(&self) -> u64 {
         let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
         ((m * k + k * n + m * n) * size_of::<f32>()) as u64
+    }
+
+    /// The bytes of the two factors.
+    fn input_bytes(&self) -> usize {
+        (self.a.rows + self.b.columns) * self.a.columns * size_of::<f32>()
     }
 
     fn operations(&self) -> u64 {

@@ -9,9 +9,9 @@ use kernels::{matmul as kernel, phases, register_tiles as climb};
 use picture::Scale;
 
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{Of, Speedup, Times};
-use crate::report::measures::{GFLOPS, LOAD_REQUESTS};
-use crate::report::{Conclusion, Holds, Row, Rows, Sweep};
+use crate::report::Gap::{Of, Percent, Speedup, Times};
+use crate::report::measures::{GFLOPS, LOAD_REQUESTS, SHARED_WAVEFRONTS};
+use crate::report::{Better, Cell, Conclusion, FirstScreen, Holds, Measure, Row, Rows, Section, Sweep};
 
 /// A kernel of the course.
 pub(super) type Plain = SafeKernel<(launch::Matrix<f32>, launch::Matrix<f32>, launch::DisjointMatrix<f32>)>;
@@ -110,6 +110,27 @@ const ASYNC: Row = Row::Either(&["async2", "async3"]);
 const NAIVE: Row = Row::Named("naive");
 const TILED32: Row = Row::Named("tiled32");
 
+/// How often the loads of warps fetch each element of the factors, on average.
+const LOADS_OF_AN_ELEMENT: Measure =
+    Measure::new(Section::Counter, "loads_of_an_element", &["loads of", "each element"], Better::Lower, |variant| {
+        let bytes = variant.counters.as_ref()?.global.load.sectors as f64 * 32.0;
+        Some(Cell::number(bytes / variant.fact("input_bytes")?.as_f64()?))
+    });
+
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[LOADS_OF_AN_ELEMENT, SHARED_WAVEFRONTS],
+    words: &[
+        ("naive", "no tiles"),
+        ("tiled16", "16 x 16"),
+        ("tiled32", "32 x 32"),
+        ("registers", "128 x 128, 8 x 8 a thread"),
+        ("wide", "the same, 16-byte words"),
+        ("best", "fastest on an H200"),
+    ],
+};
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "Tiles of 16 x 16 are {} times as fast as global memory (the lab sheet measured 18.6), register tiles {} times, the best kernel \
@@ -120,6 +141,17 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
             Speedup(Row::Named("best"), NAIVE),
         ],
     ),
+    Conclusion::new(
+        "A tile of 32 x 32 fetches each element {} times, not {}; tiles of 128 x 128 with 8 x 8 elements in the registers of a thread \
+         {} times, with {} of the wavefronts in shared memory.",
+        &[
+            Of(TILED32, &LOADS_OF_AN_ELEMENT),
+            Of(NAIVE, &LOADS_OF_AN_ELEMENT),
+            Of(Row::Named("registers"), &LOADS_OF_AN_ELEMENT),
+            Percent(Row::Named("registers"), TILED32, &SHARED_WAVEFRONTS),
+        ],
+    )
+    .holds(&[Holds::More(1, 0), Holds::More(0, 2)]),
     Conclusion::new(
         "The naive kernel makes {} load requests to global memory; with tiles of 32 x 32, which use each element 32 times, it is {}, one in \
          {}.",

@@ -10,10 +10,13 @@ use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Fact, Name, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, GBPS, LOADED_BYTES_USED, SPEEDUP};
+use crate::report::measures::{
+    A_LOAD, A_LOAD_IN_UNITS, GBPS, LOADED_BYTES_USED, SECTORS_A_LOAD, SECTORS_A_STORE, SPEEDUP, TRANSACTIONS_A_LOAD,
+    TRANSACTIONS_A_STORE,
+};
 use crate::report::{
-    Better, Bound, Cell, Conclusion, Cost, Goal, Holds, LabReport, Measure, Row, Rows, Section, Sweep, Target,
-    VariantReport,
+    Better, Bound, Cell, Conclusion, Cost, FirstScreen, Goal, Holds, LabReport, Measure, Row, Rows, Section, Sweep,
+    Target, VariantReport,
 };
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 16 };
@@ -104,6 +107,13 @@ fn begins_at_0(report: &LabReport) -> bool {
     let is_0 = |variant: &VariantReport| variant.fact("offset") == Some(&0.into());
     report.variants.first().is_some_and(is_0) && SLOWEST.find(report).is_some_and(|slowest| !is_0(slowest))
 }
+
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, SECTORS_A_STORE, TRANSACTIONS_A_STORE],
+    words: &[],
+};
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(

@@ -6,9 +6,9 @@ use device::flag_values::whole_number;
 use crate::labs::inputs::{DefaultSize, MatrixFlags, MemoryNeeds};
 use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{self, AsFast, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS};
-use crate::report::{Bound, Cell, Conclusion, Goal, Holds, LabReport, Measure, Row, Target, of_fact};
+use crate::report::Gap::{self, AsFast, Fact, Of};
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, MOVED_A_LOAD};
+use crate::report::{Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Measure, Row, Target, of_fact};
 use crate::units::percent;
 
 /// The columns of the lecture's matrix.
@@ -103,11 +103,29 @@ pub(super) const GOALS: &[Goal] = &[Goal {
     except: &[],
 }];
 
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen =
+    FirstScreen { axes: &["pitch_bytes", "extra_memory_%"], columns: &[MOVED_A_LOAD], words: &[] };
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "By rows the pitched matrix is {} as the linear one; its transposed copy is {} as its columns.",
         &[AsFast(PITCHED, LINEAR), AsFast(TRANSPOSED, COLUMNS_PITCHED)],
     ),
+    Conclusion::new(
+        "On Fermi, rows of {} bytes move {} bytes for each that is asked for, and padded to {} bytes {}, for {} more memory. Since Volta, \
+         only rows that break a sector gain: here {} and {}.",
+        &[
+            Fact(LINEAR, "pitch_bytes"),
+            Of(Row::Named("rows-linear on fermi"), &MOVED_A_LOAD),
+            Fact(PITCHED, "pitch_bytes"),
+            Of(Row::Named("rows-pitched on fermi"), &MOVED_A_LOAD),
+            Of(PITCHED, &EXTRA_MEMORY),
+            Of(LINEAR, &MOVED_A_LOAD),
+            Of(PITCHED, &MOVED_A_LOAD),
+        ],
+    )
+    .holds(&[Holds::More(1, 3)]),
     Conclusion::new(
         "By rows, a load takes {} of either matrix, since linear rows of this length begin at a sector's boundary, too; the pitched \
          matrix takes {} more memory.",

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use number::Number;
 use on_device::OnDevice;
 pub use table::Options;
-use table::{CONCLUSIONS, Operation, SHOWCASE, SWEEPS, Step, Type};
+use table::{CONCLUSIONS, FIRST, Operation, SHOWCASE, SWEEPS, Step, Type};
 use values::{SIZE, Values, sizes, values};
 
 use super::compare::Shape;
@@ -30,7 +30,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
 use crate::peers::Peer;
-use crate::report::{Conclusion, Meaning, Subject, Sweep};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject, Sweep};
 
 /// The lab: values of each requested type.
 pub struct Reduce {
@@ -52,6 +52,7 @@ impl Lab for Reduce {
     const ABOUT: &'static str = "A sum in six steps: idle lanes, bank conflicts, barriers, shuffles";
     const SUBJECTS: &'static [Subject] =
         &[Subject::Instructions, Subject::ActiveLanes, Subject::BankConflicts, Subject::GlobalRequests];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SWEEPS: &'static [Sweep] = SWEEPS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];

@@ -17,7 +17,7 @@ use device::{Buffer, Device, LaunchConfig, Matrix, Result};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, Layout, Method, SHOWCASE, Statistic, Task};
+use table::{CONCLUSIONS, FIRST, Layout, Method, SHOWCASE, Statistic, Task};
 
 use super::best::slots;
 use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
@@ -26,7 +26,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
 use crate::peers::Peer;
-use crate::report::{Conclusion, Meaning, Subject};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
 
@@ -57,6 +57,7 @@ impl Lab for Rows {
     const ABOUT: &'static str = "A thread or a block for each row: reductions along and across the memory";
     const SUBJECTS: &'static [Subject] =
         &[Subject::Threads, Subject::GlobalLoadsOverIdeal, Subject::GlobalLoadTotals, Subject::GlobalLoadRequests];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas, Peer::Library];

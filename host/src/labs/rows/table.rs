@@ -11,8 +11,8 @@ use crate::labs::inputs::MatrixFlags;
 use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS};
-use crate::report::{Conclusion, Cost, Holds, Row};
+use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, SECTORS_A_LOAD, THREADS_FIRST, TRANSACTIONS_A_LOAD};
+use crate::report::{Conclusion, Cost, FirstScreen, Holds, Row};
 
 /// A kernel of the course: the matrix, and the results.
 pub(super) type Plain = SafeKernel<(launch::Matrix<f32>, launch::DisjointSlice<f32>)>;
@@ -157,6 +157,13 @@ const SHARED: Row = Row::Named("sum-shared-linear");
 const MEANS_GLOBAL: Row = Row::Named("column-means-global-linear");
 const MEANS_SHARED: Row = Row::Named("column-means-shared-linear");
 
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, THREADS_FIRST],
+    words: &[("global", "a thread for each"), ("shared", "many threads for each"), ("best", "fastest on an H200")],
+};
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "A block for each row is {} as a thread for each; eight threads for each column are {} as one. The best kernels are {} and {} as \
@@ -169,11 +176,12 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     ),
     Conclusion::new(
-        "With a thread for each row a load takes {}, with a block for each row {}.",
+        "A thread for each row reads columns: {} a load. A block for each row reads rows: {}.",
         &[Of(GLOBAL, &A_LOAD_IN_UNITS), Of(SHARED, &A_LOAD)],
-    ),
+    )
+    .holds(&[Holds::More(0, 1)]),
     Conclusion::new(
-        "With a thread for each column it takes {}: reading columns is coalesced without shared memory.",
+        "Means of columns are coalesced with a thread for each: {} a load. But those are few threads: more of them hide more of the wait.",
         &[Of(MEANS_GLOBAL, &A_LOAD_IN_UNITS)],
     )
     .holds(&[Holds::If(|report| {

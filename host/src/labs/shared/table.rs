@@ -7,8 +7,8 @@ use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::OCCUPANCY;
-use crate::report::{Cell, Conclusion, Holds, Meaning, Measure, Row, of_fact};
+use crate::report::measures::{OCCUPANCY, OCCUPANCY_FIRST, OCCUPANCY_LIMITS, RESIDENT_BLOCKS};
+use crate::report::{Cell, Conclusion, FirstScreen, Holds, Meaning, Measure, Row, of_fact};
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1 << 17 };
 
@@ -82,10 +82,14 @@ const MOST: Row = Row::Most(&[("chunks", "dynamic")], &CHUNK);
 pub(super) const CHUNK: Measure =
     of_fact("shared_KiB", |variant| variant.fact("shared_KiB")?.as_u64().map(Cell::count));
 
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen =
+    FirstScreen { axes: &["shared_KiB"], columns: &[RESIDENT_BLOCKS, OCCUPANCY_FIRST, OCCUPANCY_LIMITS], words: &[] };
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Static shared memory is {} as dynamic of the same size.", &[AsFast(STATIC, DYNAMIC)]),
     Conclusion::new(
-        "With {} KiB of shared memory per block the occupancy is {}, with {} KiB it is {}.",
+        "More shared memory for each block, fewer blocks at once: with {} KiB for each the occupancy is {}, with {} KiB {}.",
         &[Of(LEAST, &CHUNK), Of(LEAST, &OCCUPANCY), Of(MOST, &CHUNK), Of(MOST, &OCCUPANCY)],
     )
     .holds(&[Holds::More(2, 0)]),

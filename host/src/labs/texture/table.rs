@@ -5,7 +5,7 @@ use clap::Args;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of, Whole};
 use crate::report::measures::{A_LOAD, READ_SECTORS};
-use crate::report::{Cell, Conclusion, Cost, LabReport, Meaning, Measure, Row};
+use crate::report::{Better, Cell, Conclusion, Cost, FirstScreen, Holds, LabReport, Meaning, Measure, Row, Section};
 use crate::units::three_digits;
 
 /// The largest side: the Morton curve has 16 bits for each coordinate, and arrays are not larger.
@@ -89,6 +89,17 @@ const SECTORS: &Measure = &READ_SECTORS[0];
 
 const COLUMNS: Row = Row::Named("columns-row-order");
 
+/// The sectors that a warp reads for 32 texels.
+const SECTORS_A_WARP: Measure =
+    Measure::new(Section::Counter, "sectors_of_32_texels", &["sectors of", "32 texels"], Better::Lower, |variant| {
+        // Each texel is read once, and written once.
+        let loads = variant.useful_bytes as f64 / f64::from(2 * 4 * 32);
+        Some(Cell::number(SECTORS.of(variant)?.value? / loads))
+    });
+
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen { axes: &[], columns: &[SECTORS_A_WARP], words: &[] };
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "Down the columns the texture is {} as row order; along the rows it is {}.",
@@ -97,6 +108,18 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
             AsFast(Row::Named("rows-texture"), Row::Named("rows-row-order")),
         ],
     ),
+    Conclusion::new(
+        "A texture keeps neighbours in two dimensions together: down a column, 32 texels take {} sectors and in row order {}; along a \
+         row {} and {}. Morton order takes what a texture does.",
+        &[
+            Of(Row::Named("columns-texture"), &SECTORS_A_WARP),
+            Of(COLUMNS, &SECTORS_A_WARP),
+            Of(Row::Named("rows-texture"), &SECTORS_A_WARP),
+            Of(Row::Named("rows-row-order"), &SECTORS_A_WARP),
+            Of(Row::Named("columns-morton-order"), &SECTORS_A_WARP),
+        ],
+    )
+    .holds(&[Holds::More(1, 0), Holds::More(2, 3), Holds::Same(0, 4)]),
     Conclusion::new(
         "Over the four walks, a load takes {} in row order and {} in Morton order; down the columns alone, {} and {}.",
         &[
@@ -108,15 +131,6 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
             Whole(|report| mean_over_walks(report, "morton-order").map(Cell::number)),
             Of(COLUMNS, &A_LOAD),
             Of(Row::Named("columns-morton-order"), &A_LOAD),
-        ],
-    ),
-    Conclusion::new(
-        "Down the columns the texture takes {} sectors in all and row order {}; along the rows {} and {}.",
-        &[
-            Of(Row::Named("columns-texture"), SECTORS),
-            Of(COLUMNS, SECTORS),
-            Of(Row::Named("rows-texture"), SECTORS),
-            Of(Row::Named("rows-row-order"), SECTORS),
         ],
     ),
     Conclusion::new(

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use outcome::target;
 pub use table::Options;
-use table::{CONCLUSIONS, SHOWCASE, Step};
+use table::{CONCLUSIONS, FIRST, SHOWCASE, Step};
 
 use super::best::gpu;
 use super::inputs::{DefaultSize, HostMatrix, MemoryNeeds, named};
@@ -28,7 +28,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
 use crate::peers::Peer;
-use crate::report::{Conclusion, Meaning, Subject};
+use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1024 };
 
@@ -62,6 +62,7 @@ impl Lab for Transpose {
     const ABOUT: &'static str = "Strided stores coalesced through shared memory; bank conflicts, padding";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalLoadsOverIdeal, Subject::GlobalStoresOverIdeal, Subject::SharedLoads, Subject::SharedStores];
+    const FIRST: FirstScreen = FIRST;
     const CONCLUSIONS: &'static [Conclusion] = CONCLUSIONS;
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("rows", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Cublas];

@@ -12,9 +12,10 @@ use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Percent, Speedup, Times};
 use crate::report::measures::{
-    A_STORE, A_STORE_IN_UNITS, PREDICTED_GBPS, PREDICTED_TIME, SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME,
+    A_STORE, A_STORE_IN_UNITS, PASSES_A_SHARED_LOAD, PREDICTED_GBPS, PREDICTED_TIME, SECTORS_A_LOAD, SECTORS_A_STORE,
+    SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME, TRANSACTIONS_A_LOAD, TRANSACTIONS_A_STORE,
 };
-use crate::report::{Bound, Cell, Conclusion, Goal, Holds, Measure, Row, Target, of_fact};
+use crate::report::{Bound, Cell, Conclusion, FirstScreen, Goal, Holds, Measure, Row, Target, of_fact};
 
 /// A kernel of the course.
 type Plain = SafeKernel<(Matrix<f32>, DisjointMatrix<f32>)>;
@@ -127,10 +128,47 @@ const THROUGH_SHARED: Row = Row::Either(&["padded", "tiled"]);
 /// Floats in a row of the tile.
 const TILE_WIDTH: Measure = of_fact("tile_width", |variant| variant.fact("tile_width")?.as_u64().map(Cell::count));
 
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, SECTORS_A_STORE, TRANSACTIONS_A_STORE, PASSES_A_SHARED_LOAD],
+    words: &[
+        ("block16", "blocks of 16 x 16"),
+        ("tiled", "32 x 32"),
+        ("padded", "32 x 33"),
+        ("batched", "4 loads at once"),
+        ("diagonal", "padded, another order"),
+        ("phased", "padded, in phases"),
+        ("best", "16-byte words"),
+        ("copy", "no transpose"),
+    ],
+};
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "padded is {} times as fast as strided-writes and {} times as fast as tiled; a plain copy takes {} of its time.",
         &[Speedup(PADDED, COLUMN), Speedup(PADDED, TILED), Percent(COPY, PADDED, &TIME)],
+    ),
+    Conclusion::new(
+        "One side of a plain transpose is strided: {} a store, not {}. A tile in shared memory makes both sides {}, but reading its \
+         columns takes {} wavefronts; a 33rd column ends that: {}.",
+        &[
+            Of(COLUMN, &A_STORE_IN_UNITS),
+            Of(ROW, &A_STORE),
+            Of(TILED, &A_STORE),
+            Of(TILED, &SHARED_LOAD_WAVEFRONTS),
+            Of(PADDED, &SHARED_LOAD_WAVEFRONTS),
+        ],
+    )
+    .holds(&[Holds::More(0, 1), Holds::Same(1, 2), Holds::More(3, 4)]),
+    Conclusion::new(
+        "Predicted: padded takes {}, tiled {} and strided-writes {}; a plain copy {}.",
+        &[
+            Of(PADDED, &PREDICTED_TIME),
+            Of(TILED, &PREDICTED_TIME),
+            Of(COLUMN, &PREDICTED_TIME),
+            Of(COPY, &PREDICTED_TIME),
+        ],
     ),
     Conclusion::new(
         "A warp's store down a column takes {} (strided-writes); through shared memory, {}.",

@@ -7,8 +7,11 @@ use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::Of;
-use crate::report::measures::{A_LOAD, A_LOAD_IN_UNITS, LOAD_REQUESTS, LOADED_SECTORS, PERCENT_OF_COPY};
-use crate::report::{Conclusion, Holds, Row};
+use crate::report::measures::{
+    A_LOAD, A_LOAD_IN_UNITS, LOAD_REQUESTS, LOAD_REQUESTS_FIRST, LOADED_IN_ALL, LOADED_SECTORS, PERCENT_OF_COPY,
+    SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, TRANSACTIONS_IN_ALL,
+};
+use crate::report::{Conclusion, FirstScreen, Holds, Row};
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 28, on_simulator: 1 << 18 };
 
@@ -53,13 +56,25 @@ pub struct Options {
 const NARROW: Row = Row::Named("copy4");
 const WIDE: Row = Row::Named("copy16");
 
+/// What a terminal shows first.
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &[],
+    columns: &[LOAD_REQUESTS_FIRST, SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, LOADED_IN_ALL, TRANSACTIONS_IN_ALL],
+    words: &[
+        ("copy4", "words of 4 bytes"),
+        ("copy8", "words of 8 bytes"),
+        ("copy16", "words of 16 bytes"),
+        ("best", "16 bytes, past L1"),
+    ],
+};
+
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "Words of 4 bytes reach {} % of the device's own copy, of 16 bytes {} %, and the best kernel {} %.",
         &[Of(NARROW, &PERCENT_OF_COPY), Of(WIDE, &PERCENT_OF_COPY), Of(Row::Named("best"), &PERCENT_OF_COPY)],
     ),
     Conclusion::new(
-        "Words of 4 bytes take {} load requests of {}, words of 16 bytes {} of {}: the same total.",
+        "Words of 16 bytes make a quarter of the requests for the same sectors: {} of {} with words of 4 bytes, {} of {} with words of 16.",
         &[
             Of(NARROW, &LOAD_REQUESTS),
             Of(NARROW, &A_LOAD_IN_UNITS),

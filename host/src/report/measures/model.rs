@@ -5,7 +5,7 @@ use device::Counters;
 use crate::report::explanations as explain;
 use crate::report::measure::Better::{Higher, Lower, Neither};
 use crate::report::measure::{Better, Cell, Measure, Section};
-use crate::units;
+use crate::units::{self, three_digits};
 
 /// What a model's caches and its occupancy give.
 const fn modelled(
@@ -43,7 +43,9 @@ pub const READ_ONLY_HITS: Measure = modelled("read_only_hits_percent", &["read-o
 
 /// The bytes that come from beyond L1 and the read-only cache.
 pub const BEYOND_L1: Measure = modelled("bytes_from_beyond_l1", &["bytes from", "beyond L1"], Lower, |counters| {
-    Some(bytes(counters.model?.caches.l2_to_l1_sectors * 32))
+    let bytes = counters.model?.caches.l2_to_l1_sectors as f64 * 32.0;
+    // One unit for a whole grid.
+    Some(Cell::new(bytes, format!("{} KiB", three_digits(bytes / 1024.0))))
 })
 .unit("bytes");
 

@@ -54,6 +54,9 @@ pub const SPEEDUP: Measure = time("speedup", &["speed-up", "over 1st"], Higher, 
     variant.speedup.map(|speedup| Cell::new(speedup, format!("{speedup:.2}")))
 });
 
+/// What a terminal shows first of measured times.
+pub const MEASURED: &[Measure] = &[TIME, GBPS, GFLOPS, SPEEDUP];
+
 /// What follows from the times.
 pub const RATES: &[Measure] = &[
     time("spread_percent", &["spread", "+- %"], Lower, |variant| {

@@ -116,6 +116,8 @@ fn report(device: Properties) -> LabReport {
             Subject::SharedStores,
             Subject::ActiveLanes,
         ],
+        first: FirstScreen { axes: &[], columns: &[], words: &[] },
+        legend: true,
         device,
         parameters: map(json!({"rows": 1000, "cols": 1000, "pitched": false, "seed": 1})),
         device_copy: on_gpu.then(|| DeviceCopy { bytes: 4_000_000, gbps: 4000.0, timing: timing(0.002, Cache::Warm) }),

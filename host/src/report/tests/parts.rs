@@ -183,16 +183,16 @@ fn the_share_of_the_allowed_error_is_short_however_wrong_a_result_is() {
 }
 
 #[test]
-fn conclusions_stand_between_the_table_and_its_legend() {
+fn conclusions_stand_above_the_table_and_the_legend_below() {
     let mut report = report(simulator());
     report.conclusions = vec!["It is so. ".repeat(15), "And so.".into()];
     let table = text(&report, Format::Table);
     assert!(
-        table.contains(
-            "It is so. It is so.\nIt is so. It is so. It is so. It is so. It is so.\nAnd so.\n\nA request is"
-        ),
+        table.contains("It is so. It is so.\nIt is so. It is so. It is so. It is so. It is so.\nAnd so.\n\n "),
         "{table}"
     );
+    let at = |part: &str| table.find(part).expect("it is there");
+    assert!(at("And so.") < at("with-strides") && at("with-strides") < at("A request is"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
     assert!(text(&report, Format::Markdown).contains("It is so.  And so.\n\nA request is"));
 }

@@ -114,12 +114,12 @@ fn files_give_type_and_length_or_must_have_them() {
 
 #[test]
 fn errors_say_what_is_wrong() {
-    let types = "give one of u8, u16, u32, u64, i8, i16, i32, i64, f32, f64";
+    let types = "give one of u8, u16, u32, u64, i8, i16, i32, i64, f16, f32, f64, or C's name";
     for (text, expected) in [
         ("", "give a number (5 or u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
-        ("s32:5", format!("unknown type 's32'; {types}")),
+        ("i128:5", format!("unknown type 'i128'; {types}")),
         (":5", format!("unknown type ''; {types}")),
-        ("f16[4]", format!("unknown type 'f16'; {types}")),
+        ("f128[4]", format!("unknown type 'f128'; {types}")),
         ("u8:256", "'256' is not a number of type u8; give a whole number from 0 to 255".to_owned()),
         ("u32:-1", "'-1' is not a number of type u32; give a whole number from 0 to 4294967295".to_owned()),
         ("i8:", "'' is not a number of type i8; give a whole number from -128 to 127".to_owned()),

@@ -1,0 +1,36 @@
+//! What a terminal shows first of a lab: one table with the few columns that make its point, below
+//! the sentence with the result. The other formats, and `--legend`, have every column. Plain data.
+
+use super::lab_report::Meaning;
+use super::measure::Measure;
+use super::page::stands_for;
+
+/// The most sentences above the first table.
+pub(super) const SENTENCES: usize = 2;
+
+/// A lab's first screen.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstScreen {
+    /// The axes beside the rows' names that are shown: what the point depends on.
+    pub axes: &'static [&'static str],
+    /// The counters, the cause first. Of those in two units, the unit of the GPU is known. Times
+    /// follow where there are any.
+    pub columns: &'static [Measure],
+    /// A few words for names that do not say what they are.
+    pub words: &'static [Meaning],
+}
+
+impl FirstScreen {
+    /// A name with the words for it, if it has any.
+    pub(super) fn named(&self, name: &str) -> String {
+        match self.words(name) {
+            Some(words) => format!("{name}: {words}"),
+            None => name.to_owned(),
+        }
+    }
+
+    /// The words for a name.
+    pub(super) fn words(&self, name: &str) -> Option<&'static str> {
+        self.words.iter().find(|(known, _)| stands_for(known, name)).map(|(_, words)| *words)
+    }
+}
