@@ -150,7 +150,7 @@ const COMMON: [(&str, i32); 6] = [
          --step-limit 100000000 --fault-limit 10",
         1,
     ),
-    ("--once --counters --no-predict --format json", 1),
+    ("--once --counters --no-predict --legend", 1),
     ("--once --predict --thread-registers 40 --format markdown", 1),
     // Times are predicted, and nothing is computed.
     ("--compare-models --format json", 0),
