@@ -12,8 +12,8 @@ use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Percent, Speedup, Times};
 use crate::report::measures::{
-    A_STORE, A_STORE_IN_UNITS, PASSES_A_SHARED_LOAD, PREDICTED_GBPS, PREDICTED_TIME, SECTORS_A_LOAD, SECTORS_A_STORE,
-    SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME, TRANSACTIONS_A_LOAD, TRANSACTIONS_A_STORE,
+    A_LOAD_IN_UNITS, A_STORE, A_STORE_IN_UNITS, PASSES_A_SHARED_LOAD, PREDICTED_GBPS, PREDICTED_TIME, SECTORS_A_LOAD,
+    SECTORS_A_STORE, SHARED_LOAD_CONFLICTS, SHARED_LOAD_WAVEFRONTS, TIME, TRANSACTIONS_A_LOAD, TRANSACTIONS_A_STORE,
 };
 use crate::report::{Bound, Cell, Conclusion, FirstScreen, Goal, Holds, Measure, Row, Target, of_fact};
 
@@ -161,6 +161,11 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
         ],
     )
     .holds(&[Holds::More(0, 1), Holds::Same(1, 2), Holds::More(3, 4)]),
+    Conclusion::new(
+        "Through the padded tile a load takes {} and a store {}; reading a column of the tile takes {} wavefront.",
+        &[Of(PADDED, &A_LOAD_IN_UNITS), Of(PADDED, &A_STORE), Of(PADDED, &SHARED_LOAD_WAVEFRONTS)],
+    )
+    .holds(&[Holds::If(|report| report.variants.len() == 1)]),
     Conclusion::new(
         "Predicted: padded takes {}, tiled {} and strided-writes {}; a plain copy {}.",
         &[
