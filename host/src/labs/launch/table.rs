@@ -122,7 +122,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
         "Bandwidth needs bytes in flight: {} on each multiprocessor keep the DRAM of an {} busy, by its latency times its bandwidth; in \
          practice two to three times as many. More threads, more loads by each and wider words all add to them.",
-        &[Whole(needed_in_flight), Whole(|report| Some(Cell::text(model_of(report)?.chip)))],
+        &[Whole(needed_in_flight), Whole(|report| Some(Cell::text(model_of(report)?.chip.split(" (").next()?)))],
     ),
     Conclusion::new(
         "The more bytes are in flight, the more of the wait for memory is hidden. Four loads of 4 bytes keep as much in flight as one of \
