@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | [`labs`] | one file for each lab, and the flow that they share |
 //! | [`check`], [`run`] | PTX from any compiler: the command that validates it, and the one that runs its kernels |
+//! | [`recorded`] | reports of kernels that another program launched |
 //! | [`peers`] | the libraries that are timed beside kernels |
 //! | [`predicted`] | the flags for predicted times, and what explains one |
 //! | [`timing`] | how often to launch, and which number to report |
@@ -51,6 +52,7 @@ pub mod npy;
 pub mod peers;
 pub mod predicted;
 pub mod progress;
+pub mod recorded;
 pub mod report;
 pub mod run;
 mod sources;

@@ -14,13 +14,15 @@ use crate::host;
 const AT_LEAST: [(&str, usize); 3] = [("README.md", 8), ("docs/RUNNING.md", 6), ("docs/TIMING.md", 1)];
 
 /// Commands that do not run here, and who runs them.
-const ELSEWHERE: [(&str, &str); 16] = [
+const ELSEWHERE: [(&str, &str); 18] = [
     (".ci/run", "runs this test"),
     ("cargo xtask setup", ".ci/run does"),
     ("cargo xtask build-ptx", ".ci/run does"),
     ("cargo xtask new-kernels", ".ci/run does"),
     ("cargo xtask browser", ".ci/run does"),
     ("cargo xtask site", ".ci/run does"),
+    ("cargo build -p coalesce", "the tests of `coalesce` do"),
+    ("coalesce ", "the tests of `coalesce` do"),
     ("cargo learn", "the tests of `learn` do"),
     ("cargo test", ".ci/run does"),
     ("COALESCE_BLESS=1 cargo test", "makes anew what the tests compare with"),

@@ -51,8 +51,10 @@ fn attribute(number: c_uint) -> Option<i64> {
         32 => 0,
         33 => 1,
         34 | 50 | 35 => 0,
-        36 => 2_619_000,
-        37 => 6144,
+        // Clock and width of the memory bus, of the GPU for which they are known here.
+        36 if gpu.name == "hopper" => 2_619_000,
+        37 if gpu.name == "hopper" => 6144,
+        36 | 37 => 0,
         38 => gpu.l2.map_or(0, |l2| l2.bytes as i64),
         39 => limits.threads.into(),
         40 => 1,

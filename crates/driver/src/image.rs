@@ -1,6 +1,7 @@
 //! The PTX in what modules are loaded from: text, containers of nvcc (fat binaries), and what this
 //! library's linker makes. Machine code (SASS) is refused, with a line that says so.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 
 use crate::boundary::{Done, Status, say};
@@ -112,6 +113,35 @@ fn of_fat_binary(mut rest: &[u8]) -> Done<Vec<u8>> {
     }
 }
 
+/// What the fat binaries in a program are for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// The targets of their PTX: 75 for `sm_75`.
+    pub ptx: BTreeSet<u64>,
+    /// Those of their machine code.
+    pub machine_code: BTreeSet<u64>,
+}
+
+/// Looks for fat binaries in the bytes of a program or library.
+pub fn contents(program: &[u8]) -> Contents {
+    let mut contents = Contents::default();
+    let magic = FAT_BINARY.to_le_bytes();
+    // They are aligned.
+    for at in (0..program.len().saturating_sub(16)).step_by(4).filter(|&at| program[at..at + 4] == magic) {
+        let binary = &program[at..];
+        let header = number::<2>(binary, 6).unwrap_or(16) as usize;
+        let length = number::<8>(binary, 8).and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+        let end = header.saturating_add(length).min(binary.len());
+        let mut rest = binary.get(header..end).unwrap_or_default();
+        while let Some((file, later)) = file(rest) {
+            rest = later;
+            let targets = if file.kind == PTX { &mut contents.ptx } else { &mut contents.machine_code };
+            targets.insert(file.target);
+        }
+    }
+    contents
+}
+
 fn decompress(file: &File<'_>) -> Done<Vec<u8>> {
     let failed = |what: &str| {
         say(&format!("PTX in a fat binary cannot be decompressed ({what})"));
@@ -185,6 +215,16 @@ mod tests {
         for length in 0..whole.len() {
             let _ = ptx_of(&whole[..length]);
         }
+    }
+
+    #[test]
+    fn the_fat_binaries_of_a_program_are_found() {
+        let mut program = b"\x7fELF....".to_vec();
+        program.extend(fat_binary(&[(PTX, 75, 0, b"// \0", 4), (2, 90, 0, b"....", 4)]));
+        program.extend(fat_binary(&[(2, 80, 0, b"....", 4)]));
+        let found = contents(&program);
+        assert_eq!((found.ptx, found.machine_code), ([75].into(), [80, 90].into()));
+        assert_eq!(contents(b"nothing of the kind"), Contents::default());
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn launch(function: Handle, shape: Shape, pointers: In<In<u8>>, extra: In<In<u8>
     }
     let arguments: Vec<&[u8]> = owned.iter().map(Vec::as_slice).collect();
     let gpu = SETTINGS.gpu;
-    let chosen = SETTINGS.only.as_ref().is_none_or(|only| *only == function.name);
+    let chosen = SETTINGS.only.as_ref().is_none_or(|only| is_named(&function.name, only));
     let predicts = chosen && SETTINGS.predict.unwrap_or(state.timed);
     let shared = &gpu.shared;
     let request = Launch {
@@ -133,6 +133,11 @@ fn launch(function: Handle, shape: Shape, pointers: In<In<u8>>, extra: In<In<u8>
     }
     state.lost = lost;
     lost.map_or(Ok(()), Err)
+}
+
+/// Whether a kernel has this name: in the PTX, or in the source that a mangled name tells.
+fn is_named(kernel: &str, name: &str) -> bool {
+    kernel == name || kernel.starts_with("_Z") && kernel.contains(&format!("{}{name}", name.len()))
 }
 
 /// Writes what a kernel printed to the standard output, which may be closed.
@@ -293,5 +298,17 @@ driver! {
         let cluster = shape.cluster.unwrap_or([1; 3]).into_iter().fold(1, u32::saturating_mul);
         to.give((blocks * SETTINGS.gpu.multiprocessors / cluster.max(1)) as c_int);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_named;
+
+    #[test]
+    fn kernels_are_named_as_in_the_ptx_or_the_source() {
+        let mangled = "_ZN8__main__3addB2v1E5ArrayIf";
+        assert!(is_named(mangled, mangled) && is_named(mangled, "add") && is_named("add", "add"));
+        assert!(!is_named(mangled, "dd") && !is_named("k3add", "add") && !is_named("add2", "add"));
     }
 }

@@ -33,7 +33,7 @@
 //! | `COALESCE_CHECK` | what the sanitizer looks for: `all`, `memory,race`, ... |
 //! | `COALESCE_FAULT` | `stop`: the launch fails; `continue`: show accesses out of bounds and skip them; `defer`: the next synchronisation fails |
 //! | `COALESCE_PREDICT` | `always`: predict each launch's time, not only once timing events exist; `never` |
-//! | `COALESCE_ONLY_KERNEL` | the only kernel to check, predict, model and record |
+//! | `COALESCE_ONLY_KERNEL` | the only kernel to check, predict, model and record, by its name in the source or in the PTX |
 //! | `COALESCE_RECORD` | a folder for the records that `coalesce run` reads |
 //! | `COALESCE_MEMORY` | the device's memory in bytes |
 //! | `COALESCE_STEPS` | the most warp instructions of a launch |

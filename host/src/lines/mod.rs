@@ -154,7 +154,8 @@ impl Lines {
         Self::of(counts, ptx, sources, None)
     }
 
-    fn of(counts: LineCounts, ptx: &str, sources: &[PathBuf], hot: Option<u64>) -> Self {
+    /// All lines, or so many of the worst.
+    pub(crate) fn of(counts: LineCounts, ptx: &str, sources: &[PathBuf], hot: Option<u64>) -> Self {
         let LineCounts { by_source, by_ptx, ptx: texts, elsewhere, .. } = counts;
         let of_ptx = by_source.is_empty() && !by_ptx.is_empty();
         let mut sources = Sources::also_in(sources);

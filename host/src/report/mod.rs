@@ -124,5 +124,10 @@ pub(crate) fn of_launch(launch: VariantReport, device: &Properties) -> String {
     }
 }
 
+/// The same of several kernels, in one table.
+pub(crate) fn of_kernels(kernels: Vec<VariantReport>, device: &Properties) -> String {
+    terminal::of_launches(kernels, device, crate::terminal::width())
+}
+
 #[cfg(test)]
 mod tests;

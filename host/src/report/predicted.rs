@@ -87,6 +87,22 @@ impl RowPrediction {
 }
 
 impl RowPrediction {
+    /// The time of launches of which only the sum and what limits the longest are known.
+    pub(crate) fn of_sum(model: &'static Model, time_ms: f64, limit: Bound) -> Self {
+        Self::Time(PredictedTime {
+            model,
+            time_ms,
+            warm_time_ms: None,
+            limit,
+            is_of_too_little: false,
+            gbps: None,
+            gflops: None,
+            over_measured: None,
+            speedup: None,
+            launches: Vec::new(),
+        })
+    }
+
     /// The same beside a measured time of so many milliseconds.
     pub(crate) fn beside(mut self, measured_ms: Option<f64>) -> Self {
         if let Self::Time(time) = &mut self {

@@ -3,6 +3,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 use device::Properties;
+use device::flag_values::each_once;
 use picture::plot_text;
 use wording::WIDTH;
 
@@ -76,13 +77,20 @@ fn more(report: &LabReport) -> String {
 
 /// The times and counters of one launch, in the labs' columns for its accesses, with their
 /// explanation.
-pub(super) fn of_launch(mut launch: VariantReport, device: &Properties, width: usize) -> String {
-    let subjects = launch.counters.as_ref().map(Subject::of).unwrap_or_default();
-    if let Some((end, _)) = launch.name.char_indices().nth(LONGEST_NAME) {
-        launch.name.replace_range(end.., "...");
+pub(super) fn of_launch(launch: VariantReport, device: &Properties, width: usize) -> String {
+    of_launches(vec![launch], device, width)
+}
+
+/// The same of several launches, in one table.
+pub(super) fn of_launches(mut launches: Vec<VariantReport>, device: &Properties, width: usize) -> String {
+    let counted = launches.iter().flat_map(|launch| &launch.counters);
+    let subjects: Vec<Subject> = each_once(counted.flat_map(Subject::of).collect());
+    for launch in &mut launches {
+        if let Some((end, _)) = launch.name.char_indices().nth(LONGEST_NAME) {
+            launch.name.replace_range(end.., "...");
+        }
     }
-    let variants = [launch];
-    let shown = Shown { variants: &variants, device };
+    let shown = Shown { variants: &launches, device };
     let mut table = table::of(shown, &subjects);
     if let Some(names) = table.columns.first_mut() {
         names.title = vec!["kernel".to_owned()];

@@ -46,6 +46,7 @@ use output::{Report, Shown};
 use validate::{Launch, Source};
 
 pub(crate) use flags::{command, sources};
+pub(crate) use output::shape_of;
 
 use crate::faults::Fault;
 use crate::messages;

@@ -260,21 +260,7 @@ impl Report<'_> {
 
     /// What was launched, in a line.
     pub(super) fn what(&self) -> String {
-        let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
-        let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, .. } = self.config;
-        let shared = match dynamic_shared {
-            0 => String::new(),
-            bytes => format!(", {bytes} bytes of dynamic shared memory"),
-        };
-        let clusters = cluster.map_or(String::new(), |cluster| format!(", in clusters of {} blocks", shape(cluster)));
-        let at_once = if cooperative { ", all at once" } else { "" };
-        format!(
-            "{} of {}: {} blocks of {} threads{clusters}{at_once}{shared}",
-            names::shown(self.kernel),
-            self.file,
-            shape(grid),
-            shape(block)
-        )
+        format!("{} of {}: {}", names::shown(self.kernel), self.file, shape_of(self.config))
     }
 
     /// Where it ran, in a line.
@@ -343,6 +329,19 @@ impl Report<'_> {
         out.flush()?;
         Ok(())
     }
+}
+
+/// Blocks, threads and shared memory of a launch, in words.
+pub(crate) fn shape_of(config: &LaunchConfig) -> String {
+    let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
+    let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, .. } = config;
+    let shared = match dynamic_shared {
+        0 => String::new(),
+        bytes => format!(", {bytes} bytes of dynamic shared memory"),
+    };
+    let clusters = cluster.map_or(String::new(), |cluster| format!(", in clusters of {} blocks", shape(cluster)));
+    let at_once = if cooperative { ", all at once" } else { "" };
+    format!("{} blocks of {} threads{clusters}{at_once}{shared}", shape(grid), shape(block))
 }
 
 /// The printed text, and how much was lost.

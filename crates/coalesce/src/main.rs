@@ -1,0 +1,73 @@
+//! The program `coalesce`: runs any CUDA program on the simulator, and reports what its kernels did.
+//!
+//! | file | contents |
+//! | --- | --- |
+//! | `run` | runs a program with the simulator's driver, and reports |
+//! | `records` | what the driver left: records of kernels, for the report of the crate `host` |
+//! | `library` | finds the driver, and the variables that make a program load it |
+//! | `environment` | those variables for a shell, a Dockerfile, a CI file |
+//! | `doctor` | what a program will meet, and the remedy |
+//!
+//! Errors are one line, with exit code 2. Otherwise the exit code of `run` is the program's, or 1 if
+//! a kernel had a fault.
+
+#[cfg(target_os = "linux")]
+mod doctor;
+#[cfg(target_os = "linux")]
+mod environment;
+#[cfg(target_os = "linux")]
+mod library;
+#[cfg(target_os = "linux")]
+mod records;
+#[cfg(target_os = "linux")]
+mod run;
+
+use std::process::ExitCode;
+
+#[cfg(not(target_os = "linux"))]
+fn main() -> ExitCode {
+    eprintln!("error: the driver that runs on the simulator is for Linux");
+    ExitCode::from(2)
+}
+
+#[cfg(target_os = "linux")]
+fn main() -> ExitCode {
+    use clap::Parser;
+    use clap::error::ErrorKind;
+
+    /// Runs any CUDA program on a simulated GPU, and reports what its kernels did.
+    #[derive(Debug, Parser)]
+    #[command(name = "coalesce", version, disable_help_subcommand = true, max_term_width = wording::WIDTH)]
+    enum Command {
+        Run(run::Options),
+        Env(environment::Options),
+        Doctor(doctor::Options),
+    }
+
+    let command = match Command::try_parse() {
+        Ok(command) => command,
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            // A reader that closes the pipe early is not a failure.
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            let text = error.render().to_string();
+            let first = wording::one_line(text.split("\n\n").next().unwrap_or_default());
+            eprintln!("{first}; see --help");
+            return ExitCode::from(2);
+        }
+    };
+    let result = match command {
+        Command::Run(options) => run::main(&options),
+        Command::Env(options) => environment::main(&options),
+        Command::Doctor(options) => doctor::main(&options),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(message) => {
+            eprintln!("error: {}", wording::printable(&wording::one_line(&message)));
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the driver left: records of kernels, for the report of the crate `host`.
+
+use std::path::Path;
+
+use coalesce_driver::Shape;
+use coalesce_driver::record::{ENDING, KernelRecord};
+use device::LaunchConfig;
+use host::recorded::{self, RecordedKernel};
+use simt::Model;
+
+/// The records in a folder, in the order in which the kernels were first launched.
+pub fn read(folder: &Path) -> Result<Vec<RecordedKernel>, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut names = Vec::new();
+    for file in std::fs::read_dir(folder).map_err(failed)? {
+        let name = file.map_err(failed)?.file_name();
+        names.extend(name.to_str().filter(|name| name.ends_with(ENDING)).map(str::to_owned));
+    }
+    names.sort_by_key(|name| order(name));
+    names.iter().map(|name| one(folder, name)).collect()
+}
+
+/// The process and the kernel's number.
+fn order(name: &str) -> Vec<u64> {
+    name.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+fn one(folder: &Path, name: &str) -> Result<RecordedKernel, String> {
+    let path = folder.join(name);
+    let text = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let record: KernelRecord = serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    if record.version != env!("CARGO_PKG_VERSION") {
+        return Err(format!("the driver is of version {}, this program of another", record.version));
+    }
+    let model = record.gpu.as_deref().and_then(Model::named);
+    let time = record.predicted.as_ref().zip(model);
+    let predicted = match &record.not_predicted {
+        Some(why) => Some(recorded::not_predicted(why.clone())),
+        None => time.and_then(|(times, model)| recorded::predicted(model, times.all_us / 1e3, &times.bound)),
+    };
+    Ok(RecordedKernel {
+        counted: record.report(folder)?,
+        shapes: record.shapes.iter().map(|(shape, count)| (config(shape), *count)).collect(),
+        kernel: record.kernel,
+        module: record.module,
+        launches: record.launches,
+        seconds: record.seconds,
+        predicted,
+        findings: record.findings,
+        findings_beyond: record.findings_beyond,
+        stopped: record.stopped,
+    })
+}
+
+fn config(shape: &Shape) -> LaunchConfig {
+    let &Shape { grid, block, dynamic_shared, cooperative, cluster } = shape;
+    LaunchConfig { dynamic_shared, cooperative, cluster, ..LaunchConfig::new(grid, block) }
+}

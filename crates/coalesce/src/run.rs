@@ -1,0 +1,176 @@
+//! `coalesce run`: runs a program with the simulator's driver in the place of NVIDIA's, for this
+//! program alone, and reports its kernels at its end.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::{Args, ValueEnum};
+use device::DeviceChoice;
+use host::recorded::{self, RecordedKernel, Wanted};
+use host::report::Format;
+use simt::{Checks, LoadCaching};
+
+use crate::{library, records};
+
+/// Run a program on the simulator: `coalesce run -- python your_numba.py`
+#[derive(Args, Debug)]
+pub struct Options {
+    /// The simulator: sim, whose device has an H200's properties, or sim:MODEL, with the properties
+    /// and caches of that GPU
+    #[arg(long, value_name = "DEVICE", default_value = "sim")]
+    device: DeviceChoice,
+    /// The faults to look for, separated by commas: memory, init, race, sync, undefined; or all
+    #[arg(long, value_name = "CHECKS")]
+    check: Option<Checks>,
+    /// What a fault does: stop the launch, as soon as it happens; continue, which shows accesses out of
+    /// bounds and skips them; or defer, which fails at the next synchronisation, as on a GPU
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "stop")]
+    fault: Fault,
+    /// Predict the time of each launch
+    #[arg(long)]
+    predict: bool,
+    /// Count, check and predict only this kernel, by its name in the source or in the PTX
+    #[arg(long, value_name = "KERNEL")]
+    only: Option<String>,
+    /// Show the kernels' sources with the counters of each line
+    #[arg(long)]
+    lines: bool,
+    /// Show only the N worst of these lines, worst first
+    #[arg(long, value_name = "N", requires = "lines", value_parser = clap::value_parser!(u64).range(1..))]
+    hot: Option<u64>,
+    /// A further folder of sources; may be repeated
+    #[arg(long, value_name = "FOLDER")]
+    sources: Vec<PathBuf>,
+    /// The format of the report: table, json, csv or markdown
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table", hide_possible_values = true)]
+    format: Format,
+    /// Write the report to this file, and not below what the program prints
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the report as a web page, too
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Fault {
+    Stop,
+    Continue,
+    Defer,
+}
+
+/// Runs the program and reports. Returns the exit code.
+pub fn main(options: &Options) -> Result<u8, String> {
+    if options.lines && matches!(options.format, Format::Csv | Format::Markdown) {
+        return Err("--lines: this format cannot show them; use --format table or json".to_owned());
+    }
+    let settings = settings(options)?;
+    for file in options.report.iter().chain(&options.output) {
+        recorded::check_page(file).map_err(|error| error.to_string())?;
+    }
+    if options.report.is_some() && options.report == options.output {
+        return Err("--report: --output writes the same file; give another".to_owned());
+    }
+    let library = library::find()?;
+    let folder = tempfile::tempdir().map_err(|error| format!("a folder for records: {error}"))?;
+    library.link_into(folder.path())?;
+
+    let (program, arguments) = options.program.split_first().ok_or("name a program")?;
+    let mut command = Command::new(program);
+    command.args(arguments).envs(settings).env("COALESCE_RECORD", folder.path());
+    for (name, value) in library.variables(folder.path()) {
+        let value = if name == "LD_LIBRARY_PATH" { library::before(&value, std::env::var_os(name)) } else { value };
+        command.env(name, value);
+    }
+    // An interrupt ends the program, whose report follows.
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))
+        .map_err(|error| format!("signals: {error}"))?;
+    let shown = Path::new(program).display();
+    let status = command.status().map_err(|error| format!("{shown} cannot be run: {error}"))?;
+
+    let kernels = records::read(folder.path())?;
+    report(&kernels, options)?;
+    let faulty = kernels.iter().any(|kernel| kernel.stopped.is_some() || !kernel.findings.is_empty());
+    Ok(match code(status) {
+        0 if faulty => 1,
+        code => code,
+    })
+}
+
+/// The driver's settings.
+fn settings(options: &Options) -> Result<Vec<(&'static str, OsString)>, String> {
+    let mut settings: Vec<(&str, OsString)> = Vec::new();
+    match options.device {
+        DeviceChoice::Simulator => {}
+        DeviceChoice::Model(model, LoadCaching::Default) => {
+            settings.push(("COALESCE_DEVICE", model.name.into()));
+            settings.push(("COALESCE_MODEL", "1".into()));
+        }
+        DeviceChoice::Model(..) => return Err("--device: give sim:MODEL without :ca or :cg".to_owned()),
+        DeviceChoice::Auto | DeviceChoice::Gpu(_) => {
+            return Err("--device: the driver runs on the simulator; give sim or sim:MODEL".to_owned());
+        }
+    }
+    settings.extend(options.check.map(|checks| ("COALESCE_CHECK", checks.to_string().into())));
+    let fault = match options.fault {
+        Fault::Stop => "stop",
+        Fault::Continue => "continue",
+        Fault::Defer => "defer",
+    };
+    settings.push(("COALESCE_FAULT", fault.into()));
+    if options.predict {
+        settings.push(("COALESCE_PREDICT", "always".into()));
+    }
+    settings.extend(options.only.as_ref().map(|kernel| ("COALESCE_ONLY_KERNEL", kernel.into())));
+    Ok(settings)
+}
+
+fn report(kernels: &[RecordedKernel], options: &Options) -> Result<(), String> {
+    let about = options.program.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    if kernels.is_empty() {
+        let what = options.only.as_ref().map_or("no kernel".to_owned(), |kernel| format!("no kernel {kernel}"));
+        eprintln!("note: {what} was launched; `coalesce doctor PROGRAM` says what may be in the way");
+        if options.format == Format::Table && options.report.is_none() {
+            return Ok(());
+        }
+    }
+    let failed = |error: device::Error| error.to_string();
+    let device = device::open(options.device, &device::Options::default()).map_err(failed)?;
+    let wanted = Wanted { lines: options.lines, hot: options.hot, sources: options.sources.clone() };
+    let shown = (about.as_str(), &wanted, options.format);
+    let mut text = Vec::new();
+    recorded::write(kernels, device.properties(), shown, &mut text).map_err(failed)?;
+    match &options.output {
+        Some(file) => device::output_file::write_whole(file, |out| out.write_all(&text)).map_err(failed)?,
+        None => print(&String::from_utf8_lossy(&text))?,
+    }
+    if let Some(page) = &options.report {
+        recorded::write_page(kernels, device.properties(), (&about, &wanted), page).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Writes to the standard output. A reader that closes the pipe early is not a failure.
+pub fn print(text: &str) -> Result<(), String> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(format!("writing the report: {error}")),
+        _ => Ok(()),
+    }
+}
+
+/// The exit code, as a shell has it.
+fn code(status: ExitStatus) -> u8 {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => code as u8,
+        (None, signal) => 128u8.wrapping_add(signal.unwrap_or(0) as u8),
+    }
+}

@@ -1,0 +1,273 @@
+//! The program `coalesce`, as users run it. The program that it runs is this test itself, which
+//! then calls the driver's functions by name, as any program does.
+#![cfg(target_os = "linux")]
+
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr::null;
+
+use assert_cmd::Command;
+use libloading::Library;
+
+const PTX: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry strided(.param .u64 out, .param .u32 n) {
+    .reg .pred %p<2>;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.u32 %r5, %r2, %r3, %r4;
+    setp.ge.u32 %p1, %r5, %r1;
+    @%p1 bra done;
+    mul.wide.u32 %rd2, %r5, 32;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r5;
+done:
+    ret;
+}
+.visible .entry race(.param .u64 out) {
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+";
+
+/// The name of this variable says what the test does as the program that is run.
+const ROLE: &str = "COALESCE_PROGRAM_TEST";
+
+/// `coalesce` with these arguments.
+fn coalesce(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce"));
+    command.args(arguments);
+    command
+}
+
+/// `coalesce run` of this test in a role, with these flags.
+fn run(flags: &[&str], role: &str) -> Command {
+    let test = std::env::current_exe().expect("a path");
+    let mut command = coalesce(&["run"]);
+    command.args(flags).arg("--").arg(test).args(["the_program_that_is_run", "--exact", "--nocapture"]);
+    command.env(ROLE, role);
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Output, messages and exit code.
+fn ran(mut command: Command) -> (String, String, i32) {
+    let output = command.output().expect("the program runs");
+    (text(&output.stdout), text(&output.stderr), output.status.code().expect("a code"))
+}
+
+/// Not a test, unless a test of this file runs it.
+#[test]
+fn the_program_that_is_run() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    if role == "none" {
+        return;
+    }
+    // SAFETY: the signatures are the driver's; pointers are to what it says.
+    unsafe {
+        let library = Library::new("libcuda.so.1").expect("the driver is found by its name");
+        macro_rules! call {
+            ($name:literal($($value:expr => $type:ty),*)) => {{
+                let function = library.get::<unsafe extern "C" fn($($type),*) -> c_uint>($name.as_bytes());
+                function.expect("the driver has the function")($($value),*)
+            }};
+        }
+        let (mut context, mut module, mut function, mut memory): (usize, usize, usize, u64) = (0, 0, 0, 0);
+        assert_eq!(call!("cuInit"(0 => c_uint)), 0);
+        assert_eq!(call!("cuDevicePrimaryCtxRetain"(&mut context => &mut usize, 0 => c_int)), 0);
+        assert_eq!(call!("cuCtxSetCurrent"(context => usize)), 0);
+        let ptx = CString::new(PTX).expect("PTX");
+        assert_eq!(call!("cuModuleLoadData"(&mut module => &mut usize, ptx.as_ptr() => *const c_char)), 0);
+        assert_eq!(call!("cuMemAlloc_v2"(&mut memory => &mut u64, 64 * 32 => usize)), 0);
+        let mut launch = |name: &str, blocks: u32, count: u32| {
+            let name = CString::new(name).expect("a name");
+            let got = call!("cuModuleGetFunction"(&mut function => &mut usize, module => usize, name.as_ptr() => *const c_char));
+            assert_eq!(got, 0);
+            let arguments: [*const c_void; 2] = [(&raw const memory).cast(), (&raw const count).cast()];
+            call!("cuLaunchKernel"(
+                function => usize, blocks => c_uint, 1 => c_uint, 1 => c_uint, 32 => c_uint, 1 => c_uint, 1 => c_uint,
+                0 => c_uint, 0 => usize, arguments.as_ptr() => *const *const c_void, null() => *const c_void
+            ))
+        };
+        let past_the_end = if role == "fault" { 96 } else { 64 };
+        let status = (launch("strided", 3, past_the_end), launch("strided", 3, 64), launch("race", 1, 0));
+        println!("statuses: {status:?}");
+        if role == "exits with 3" {
+            std::process::exit(3);
+        }
+    }
+}
+
+#[test]
+fn each_kernel_is_reported_with_its_counters() {
+    let (report, messages, code) = ran(run(&[], "launches"));
+    assert_eq!(code, 0, "{report}{messages}");
+    for part in [
+        "statuses: (0, 0, 0)",
+        "3 launches of 2 kernels by ",
+        "on the simulator: counts, no times",
+        "strided: 3 x 1 x 1 blocks of 32 x 1 x 1 threads (2 times)",
+        "race: 1 x 1 x 1 blocks of 32 x 1 x 1 threads (once)",
+    ] {
+        assert!(report.contains(part), "no '{part}' in: {report}");
+    }
+    // A sector a thread: 32 sectors a request.
+    let row = report.lines().find(|line| line.starts_with("strided ")).expect("a row");
+    assert!(row.split_whitespace().any(|cell| cell == "32.0"), "{report}");
+}
+
+#[test]
+fn the_report_is_data_for_other_programs() {
+    let (out, messages, code) =
+        ran(run(&["--format", "json", "--lines", "--predict", "--output", "/dev/stderr"], "launches"));
+    assert_eq!(code, 0, "{out}{messages}");
+    let json: serde_json::Value = serde_json::from_str(&messages).expect("JSON");
+    let kernel = &json["kernels"][0];
+    assert_eq!((&kernel["kernel"], &kernel["launches"]), (&"strided".into(), &2.into()));
+    assert_eq!(kernel["counters"]["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"], 128);
+    assert_eq!(kernel["shapes"][0]["block"], serde_json::json!([32, 1, 1]));
+    assert!(kernel["predicted"]["time_ms"].as_f64().is_some_and(|time| (0.001..1.0).contains(&time)), "{kernel}");
+    let store = kernel["lines"].as_array().and_then(|lines| lines.iter().find(|line| line["requests"] == 4));
+    assert!(
+        store.is_some_and(|line| line["source"].as_str().is_some_and(|text| text.contains("st.global"))),
+        "{kernel}"
+    );
+    let (csv, _, _) = ran(run(&["--format", "csv", "--only", "race"], "launches"));
+    assert!(csv.contains("\nrace,launches,1\n") && !csv.contains("strided,"), "{csv}");
+}
+
+#[test]
+fn lines_and_a_page_are_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.html");
+    let (report, messages, code) =
+        ran(run(&["--lines", "--hot", "3", "--report", page.to_str().expect("a path")], "launches"));
+    assert_eq!(code, 0, "{messages}");
+    assert!(report.contains("st.global.u32 [%rd3], %r5;"), "{report}");
+    let html = std::fs::read_to_string(page).expect("the page");
+    assert!(html.contains("strided") && html.contains("<table") && html.contains("st.global"), "{html}");
+}
+
+#[test]
+fn a_planted_race_is_found_with_its_line() {
+    let (report, messages, code) = ran(run(&["--check", "all"], "launches"));
+    assert_eq!(code, 1, "{report}{messages}");
+    assert!(messages.contains("race") && messages.contains("st.global.u32 [%rd1], %r1;"), "{messages}");
+    assert!(report.contains("The checks found 1 fault in race: see above."), "{report}");
+}
+
+#[test]
+fn a_fault_stops_is_skipped_or_waits() {
+    let (report, messages, code) = ran(run(&[], "fault"));
+    assert!(code == 1 && report.contains("statuses: (700, 700, 700)"), "{report}{messages}");
+    assert!(report.contains("; stopped: ") && messages.contains("out of bounds"), "{report}{messages}");
+    let (report, messages, code) = ran(run(&["--fault", "continue"], "fault"));
+    assert!(code == 1 && report.contains("statuses: (0, 0, 0)"), "{report}{messages}");
+    assert!(messages.contains("out of bounds"), "{messages}");
+    let (report, _, code) = ran(run(&["--fault", "defer"], "fault"));
+    assert!(code == 1 && report.contains("statuses: (0, 0, 0)"), "{report}");
+}
+
+#[test]
+fn a_model_counts_its_caches() {
+    let (report, messages, code) = ran(run(&["--device", "sim:ampere"], "launches"));
+    assert_eq!(code, 0, "{messages}");
+    assert!(report.contains("A100"), "{report}");
+}
+
+#[test]
+fn the_exit_code_is_the_programs() {
+    assert_eq!(ran(run(&[], "exits with 3")).2, 3);
+    let (report, messages, code) = ran(run(&[], "none"));
+    assert!(code == 0 && messages.contains("note: no kernel was launched"), "{report}{messages}");
+}
+
+#[test]
+fn what_cannot_be_done_is_one_line() {
+    let missing = env!("CARGO_TARGET_TMPDIR").to_owned() + "/no/such/folder/page.html";
+    for (arguments, part) in [
+        (&["run", "--", "no-such-program"][..], "no-such-program cannot be run"),
+        (&["run", "--device", "gpu", "--", "true"], "the driver runs on the simulator"),
+        (&["run", "--device", "sim:abacus", "--", "true"], "abacus"),
+        (&["run", "--check", "everything", "--", "true"], "everything"),
+        (&["run", "--lines", "--format", "csv", "--", "true"], "--format table or json"),
+        (&["run", "--report", &missing, "--", "true"], "no/such/folder"),
+        (&["run"], "PROGRAM"),
+        (&["doctor", "no-such-program"], "no such file"),
+    ] {
+        let (out, error, code) = ran(coalesce(arguments));
+        assert_eq!((code, error.lines().count(), out.as_str()), (2, 1, ""), "{arguments:?}: {error}");
+        assert!(error.starts_with("error: ") && error.contains(part), "{arguments:?}: {error}");
+    }
+    let (_, error, code) = ran({
+        let mut command = run(&[], "none");
+        command.env("COALESCE_LIBRARY", "/no/such/library");
+        command
+    });
+    assert!(code == 2 && error.contains("libcoalesce_driver.so"), "{error}");
+}
+
+#[test]
+fn the_variables_suit_a_shell_and_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().canonicalize().expect("a path");
+    let place = place.to_str().expect("a path");
+    let (shell, _, code) = ran(coalesce(&["env", "--folder", place]));
+    assert!(code == 0 && shell.starts_with(&format!("export LD_LIBRARY_PATH='{place}'${{")), "{shell}");
+    for name in ["libcuda.so.1", "libcuda.so"] {
+        let link: PathBuf = std::fs::read_link(Path::new(place).join(name)).expect("a link");
+        assert!(link.is_file(), "{link:?}");
+    }
+    let (docker, ..) = ran(coalesce(&["env", "--folder", place, "--for", "docker"]));
+    assert!(docker.starts_with(&format!("ENV LD_LIBRARY_PATH=\"{place}:$LD_LIBRARY_PATH\"\n")), "{docker}");
+    let (github, ..) = ran(coalesce(&["env", "--folder", place, "--for", "github"]));
+    assert!(github.starts_with(&format!("LD_LIBRARY_PATH={place}")), "{github}");
+}
+
+#[test]
+fn a_doctor_says_what_is_in_the_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("the file is written");
+        path.to_str().expect("a path").to_owned()
+    };
+    let (said, _, code) = ran(coalesce(&["doctor", &file("a.py", "from numba import cuda\n")]));
+    assert!(code == 0 && said.contains("ok: numba-cuda runs"), "{said}");
+    let (said, _, code) = ran(coalesce(&["doctor", &file("b.py", "import torch\n")]));
+    assert!(code == 1 && said.contains("problem: torch"), "{said}");
+    let (said, _, code) = ran(coalesce(&["doctor", "true"]));
+    assert!(code == 0 && said.contains("names no part of CUDA"), "{said}");
+}
+
+/// The stand-in for `ptxas` writes what the driver loads, and says what is wrong with PTX.
+#[test]
+fn the_stand_in_for_ptxas_checks_and_wraps() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (input, output) = (folder.path().join("k.ptx"), folder.path().join("k.o"));
+    let ptxas = |text: &str| {
+        std::fs::write(&input, text).expect("the file is written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce-ptxas"));
+        command.args(["-lineinfo", "-v", "--gpu-name", "sm_90a"]).arg(&input).arg("-o").arg(&output);
+        ran(command)
+    };
+    assert_eq!(ptxas(PTX).2, 0);
+    let made = std::fs::read(&output).expect("the output");
+    assert_eq!(coalesce_driver::image::ptx_of(&made).ok().as_deref(), Some(PTX));
+    let (_, error, code) = ptxas(&PTX.replace("mov.u32", "mav.u32"));
+    assert!(code == 1 && error.starts_with("ptxas fatal   : ") && error.contains("mav.u32"), "{error}");
+}

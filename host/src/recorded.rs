@@ -1,0 +1,354 @@
+//! The report of kernels that another program launched, from what was recorded of them, in each
+//! format. The program `coalesce` calls it.
+//!
+//! As JSON: `{"device", "kernels"}`. Each of `"kernels"` has `{"kernel", "module", "launches",
+//! "shapes", "seconds", "predicted", "counters", "lines", "findings", "stopped"}`: `"shapes"` says
+//! how often the kernel was launched with which blocks and threads, `"seconds"` how long the
+//! simulator took, and `"findings"` what the checks found, as text and how often. The other fields
+//! are as in the JSON of `host run`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use device::{Counters, LaunchConfig, Properties, Result, names, output_file};
+use serde::Serialize;
+use serde_json::Value;
+use simt::{Bound, MetricValue, Model, Report};
+use wording::printable;
+
+use crate::faults::Findings;
+use crate::lines::{LineCounts, Lines};
+use crate::report::{self, Format, Launched, Metrics, RowPrediction, VariantReport};
+use crate::{listing, run, terminal, units};
+
+/// A kernel in all of its launches.
+#[derive(Clone, Debug, Default)]
+pub struct RecordedKernel {
+    /// Its name in the PTX.
+    pub kernel: String,
+    /// The name of its PTX file.
+    pub module: String,
+    /// Launches that ended.
+    pub launches: u64,
+    /// How it was launched, and how often.
+    pub shapes: Vec<(LaunchConfig, u64)>,
+    /// How long the simulator took.
+    pub seconds: f64,
+    /// The counters of its instructions, if a launch ended.
+    pub counted: Option<Report>,
+    /// The predicted time of all launches.
+    pub predicted: Option<RowPrediction>,
+    /// What the checks found, and how often.
+    pub findings: Vec<(String, u64)>,
+    /// How often they found something else.
+    pub findings_beyond: u64,
+    /// The fault that stopped it.
+    pub stopped: Option<String>,
+}
+
+/// What is to be shown.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Whether the lines of each kernel are listed.
+    pub lines: bool,
+    /// Only so many of the worst lines.
+    pub hot: Option<u64>,
+    /// Further folders of sources.
+    pub sources: Vec<PathBuf>,
+}
+
+/// The predicted time of launches that take so many milliseconds together; `limit` names what limits
+/// the longest.
+pub fn predicted(model: &'static Model, time_ms: f64, limit: &str) -> Option<RowPrediction> {
+    let all = [
+        Bound::Dram,
+        Bound::L2,
+        Bound::Lsu,
+        Bound::SharedMemory,
+        Bound::Issue,
+        Bound::Fp32,
+        Bound::Integer,
+        Bound::Fp64,
+        Bound::SpecialFunctions,
+        Bound::Constants,
+        Bound::Textures,
+        Bound::Latency,
+        Bound::Barriers,
+        Bound::Dependences,
+        Bound::Launch,
+    ];
+    let limit = all.into_iter().find(|bound| bound.name() == limit)?;
+    Some(RowPrediction::of_sum(model, time_ms, limit))
+}
+
+/// Why launches have no predicted time.
+pub fn not_predicted(why: String) -> RowPrediction {
+    RowPrediction::Not(why.into())
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    device: &'a Properties,
+    kernels: Vec<JsonKernel<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonKernel<'a> {
+    kernel: &'a str,
+    module: &'a str,
+    launches: u64,
+    shapes: Vec<JsonShape>,
+    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted: Option<&'a RowPrediction>,
+    counters: Option<Metrics<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<Lines>,
+    findings: Vec<JsonFinding<'a>>,
+    findings_beyond: u64,
+    stopped: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct JsonShape {
+    grid: [u32; 3],
+    block: [u32; 3],
+    cluster: Option<[u32; 3]>,
+    cooperative: bool,
+    dynamic_shared: u32,
+    launches: u64,
+}
+
+#[derive(Serialize)]
+struct JsonFinding<'a> {
+    text: &'a str,
+    count: u64,
+}
+
+impl RecordedKernel {
+    /// Its name in the source, without the parameters.
+    fn name(&self) -> String {
+        short(&names::shown(&self.kernel))
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        self.counted.as_ref().map(Report::counters)
+    }
+
+    fn row(&self) -> VariantReport {
+        VariantReport {
+            name: printable(&self.name()),
+            counters: self.counters(),
+            predicted: self.predicted.clone(),
+            ..VariantReport::default()
+        }
+    }
+
+    /// Its lines; `hot`: only so many of the worst.
+    fn lines(&self, wanted: &Wanted, hot: Option<u64>) -> Option<Lines> {
+        let mut counts = LineCounts::default();
+        counts.add(self.counted.as_ref()?);
+        Some(Lines::of(counts, &self.module, &wanted.sources, hot))
+    }
+
+    /// How it was launched, in a sentence.
+    fn about(&self) -> String {
+        let times = |count: u64| if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        let shape = |(config, count): &(LaunchConfig, u64)| format!("{} ({})", run::shape_of(config), times(*count));
+        let shapes: Vec<String> = self.shapes.iter().take(4).map(shape).collect();
+        let more = if self.shapes.len() > 4 { "; and others" } else { "" };
+        let stopped = self.stopped.as_ref().map_or(String::new(), |fault| format!("; stopped: {fault}"));
+        format!("{}: {}{more}{stopped}", self.name(), shapes.join("; "))
+    }
+
+    /// Its findings, in a sentence.
+    fn found(&self) -> Option<String> {
+        let count = self.findings.len() as u64 + self.findings_beyond;
+        let what = if count == 1 { "1 fault".to_owned() } else { format!("{count} faults") };
+        (count > 0).then(|| format!("The checks found {what} in {}: see above.", self.name()))
+    }
+
+    /// Names and values of its counters.
+    fn metrics(&self, wanted: impl Fn(MetricValue) -> bool) -> Vec<[String; 2]> {
+        let metrics = self.counters().map(|counters| counters.metrics()).unwrap_or_default();
+        let text = |value| match value {
+            MetricValue::Count(count) => count.to_string(),
+            MetricValue::Ratio(Some(ratio)) => units::three_digits(ratio),
+            MetricValue::Ratio(None) => String::new(),
+        };
+        let wanted = metrics.into_iter().filter(|metric| wanted(metric.value));
+        wanted.map(|metric| [metric.name.to_owned(), text(metric.value)]).collect()
+    }
+}
+
+/// Writes the report of these kernels, which the program `about` launched.
+///
+/// # Errors
+///
+/// [`device::Error::Output`] when writing fails.
+pub fn write(
+    kernels: &[RecordedKernel],
+    device: &Properties,
+    (about, wanted, format): (&str, &Wanted, Format),
+    out: &mut dyn Write,
+) -> Result<()> {
+    match format {
+        Format::Json => {
+            let counters: Vec<Option<Counters>> = kernels.iter().map(RecordedKernel::counters).collect();
+            let kernels = kernels.iter().zip(&counters).map(|(kernel, counters)| json(kernel, counters, wanted));
+            let json = Json { device, kernels: kernels.collect() };
+            serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+        Format::Table => write_table(kernels, device, (about, wanted), out)?,
+        Format::Csv | Format::Markdown => {
+            let rows = kernels.iter().flat_map(|kernel| {
+                let launches = ["launches".to_owned(), kernel.launches.to_string()];
+                let predicted = kernel.predicted.iter().flat_map(report::predicted_rows);
+                let all = std::iter::once(launches).chain(predicted).chain(kernel.metrics(|_| true));
+                all.map(|[name, value]| vec![kernel.kernel.clone(), name, value])
+            });
+            listing::write(format, &["kernel", "name", "value"], rows.collect(), Value::Null, out)?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn json<'a>(kernel: &'a RecordedKernel, counters: &'a Option<Counters>, wanted: &Wanted) -> JsonKernel<'a> {
+    let shape = |(config, launches): &(LaunchConfig, u64)| JsonShape {
+        grid: config.grid,
+        block: config.block,
+        cluster: config.cluster,
+        cooperative: config.cooperative,
+        dynamic_shared: config.dynamic_shared,
+        launches: *launches,
+    };
+    JsonKernel {
+        kernel: &kernel.kernel,
+        module: &kernel.module,
+        launches: kernel.launches,
+        shapes: kernel.shapes.iter().map(shape).collect(),
+        seconds: kernel.seconds,
+        predicted: kernel.predicted.as_ref(),
+        counters: counters.as_ref().map(Metrics),
+        lines: wanted.lines.then(|| kernel.lines(wanted, wanted.hot)).flatten(),
+        findings: kernel.findings.iter().map(|(text, count)| JsonFinding { text, count: *count }).collect(),
+        findings_beyond: kernel.findings_beyond,
+        stopped: kernel.stopped.as_deref(),
+    }
+}
+
+/// A demangled name without its parameters, and without the tags that numba marks versions with.
+fn short(name: &str) -> String {
+    let mut rest = name.split('(').next().unwrap_or(name);
+    let mut short = String::new();
+    while let Some((before, after)) = rest.split_once("[abi:") {
+        short += before;
+        rest = after.split_once(']').map_or("", |(_, after)| after);
+    }
+    short += rest;
+    // A name such as `(anonymous namespace)::k` begins with a parenthesis.
+    if short.is_empty() { name.to_owned() } else { short }
+}
+
+/// Kernels and launches of the program, and where they ran.
+fn heading(kernels: &[RecordedKernel], device: &Properties, about: &str) -> [String; 2] {
+    let launches: u64 = kernels.iter().map(|kernel| kernel.launches).sum();
+    let count = |number: u64, what: &str| match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}es").replace("kerneles", "kernels"),
+    };
+    let predicted = kernels.iter().find_map(|kernel| match &kernel.predicted {
+        Some(RowPrediction::Time(time)) => Some(time.model),
+        _ => None,
+    });
+    [
+        format!("{} of {} by {about}", count(launches, "launch"), count(kernels.len() as u64, "kernel")),
+        report::on_simulator(device, predicted),
+    ]
+}
+
+fn write_table(
+    kernels: &[RecordedKernel],
+    device: &Properties,
+    (about, wanted): (&str, &Wanted),
+    out: &mut dyn Write,
+) -> Result<()> {
+    for line in heading(kernels, device, about) {
+        writeln!(out, "{}", printable(&line))?;
+    }
+    let rows: Vec<VariantReport> =
+        kernels.iter().filter(|kernel| kernel.counted.is_some()).map(RecordedKernel::row).collect();
+    if !rows.is_empty() {
+        write!(out, "\n{}", report::of_kernels(rows, device))?;
+    }
+    writeln!(out)?;
+    for kernel in kernels {
+        writeln!(out, "{}", wording::paragraph(&printable(&kernel.about())))?;
+    }
+    for found in kernels.iter().filter_map(RecordedKernel::found) {
+        writeln!(out, "{}", wording::paragraph(&printable(&found)))?;
+    }
+    if wanted.lines {
+        let width = terminal::width();
+        let mut legend = None;
+        for kernel in kernels {
+            let Some(lines) = kernel.lines(wanted, wanted.hot) else { continue };
+            writeln!(out, "\n{}, {}:\n{}", printable(&kernel.name()), lines.heading(), lines.text(width))?;
+            legend = Some(lines.legend(width));
+        }
+        if let Some(legend) = legend {
+            write!(out, "{legend}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Fails if a page cannot be written there, before anything runs.
+///
+/// # Errors
+///
+/// [`device::Error::File`].
+pub fn check_page(path: &Path) -> Result<()> {
+    output_file::check(path)
+}
+
+/// Writes the report as a web page, whole or not at all.
+///
+/// # Errors
+///
+/// [`device::Error::File`].
+pub fn write_page(
+    kernels: &[RecordedKernel],
+    device: &Properties,
+    (about, wanted): (&str, &Wanted),
+    path: &Path,
+) -> Result<()> {
+    let launched = kernels.iter().filter(|kernel| kernel.counted.is_some()).map(|kernel| Launched {
+        row: kernel.row(),
+        on_page: kernel.lines(wanted, None),
+        findings: Findings::default(),
+        metrics: kernel.metrics(|value| !matches!(value, MetricValue::Count(0) | MetricValue::Ratio(None))),
+        printed: String::new(),
+    });
+    let exhibit = report::of_launches(launched.collect(), Vec::new(), device);
+    let [what, place] = heading(kernels, device, about);
+    let mut details = vec![place];
+    details.extend(kernels.iter().map(RecordedKernel::about));
+    details.extend(kernels.iter().flat_map(|kernel| kernel.findings.iter().map(|(text, _)| text.clone())));
+    report::write_launches((about, &what, &details), exhibit, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn names_are_short() {
+        assert_eq!(short("__main__::add[abi:v1][abi:cw51c](Array<float, 1>, int)"), "__main__::add");
+        assert_eq!(short("add"), "add");
+        assert_eq!(short("(anonymous namespace)::k(int)"), "(anonymous namespace)::k(int)");
+        assert_eq!(short("broken[abi:"), "broken");
+    }
+}
