@@ -14,7 +14,7 @@ use crate::host;
 const AT_LEAST: [(&str, usize); 3] = [("README.md", 8), ("docs/RUNNING.md", 6), ("docs/TIMING.md", 1)];
 
 /// Commands that do not run here, and who runs them.
-const ELSEWHERE: [(&str, &str); 18] = [
+const ELSEWHERE: [(&str, &str); 19] = [
     (".ci/run", "runs this test"),
     ("cargo xtask setup", ".ci/run does"),
     ("cargo xtask build-ptx", ".ci/run does"),
@@ -23,6 +23,7 @@ const ELSEWHERE: [(&str, &str); 18] = [
     ("cargo xtask site", ".ci/run does"),
     ("cargo build -p coalesce", "the tests of `coalesce` do"),
     ("coalesce ", "the tests of `coalesce` do"),
+    ("target/debug/coalesce ", "the same"),
     ("cargo learn", "the tests of `learn` do"),
     ("cargo test", ".ci/run does"),
     ("COALESCE_BLESS=1 cargo test", "makes anew what the tests compare with"),

@@ -5,7 +5,8 @@ use std::ffi::c_uint;
 use simt::{ArrayShape, ChannelType, TexelFormat, TextureError};
 
 use crate::boundary::{Done, In, Out, Status, driver, say};
-use crate::state::{Array, Handle, ready, working};
+use crate::objects::{Array, Handle};
+use crate::state::{ready, working};
 
 /// `CUDA_ARRAY_DESCRIPTOR`.
 #[repr(C)]

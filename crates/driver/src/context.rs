@@ -5,7 +5,8 @@ use std::ffi::{c_int, c_uint};
 use crate::boundary::callbacks::wait;
 use crate::boundary::{Done, In, Out, Status, driver};
 use crate::device::check;
-use crate::state::{CURRENT, Handle, current, ready};
+use crate::objects::Handle;
+use crate::state::{CURRENT, current, ready};
 
 fn create(to: Out<Handle>, flags: c_uint, device: c_int) -> Done {
     check(device)?;

@@ -2,9 +2,10 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::boundary::places::Place;
 use crate::boundary::{Done, In, Status, driver};
-use crate::state::{Handle, State, settled, working};
+use crate::objects::Handle;
+use crate::places::Place;
+use crate::state::{State, settled, working};
 
 /// Memory to fill: rows of elements.
 pub struct Range {
@@ -40,7 +41,7 @@ pub fn fill(to: u64, range: Range, value: u32) -> Done {
     }
     let row = pattern.repeat(width);
     for index in 0..rows {
-        Place::of(&state, to + (index * pitch) as u64).write(&mut state, &row)?;
+        Place::of(&state, to + (index * pitch) as u64).store(&mut state, &row)?;
     }
     Ok(())
 }
@@ -57,7 +58,7 @@ fn copy(to: u64, from: u64, bytes: usize, to_device: bool, from_device: bool) ->
     if (from_device && wild(source, from)) || (to_device && wild(target, to)) {
         return Err(Status::INVALID_VALUE);
     }
-    source.copy(&mut state, target, bytes)
+    source.transfer(&mut state, target, bytes)
 }
 
 /// One side of a `CUDA_MEMCPY3D`.
@@ -143,7 +144,7 @@ impl Side3D {
     fn place(&self, state: &State, offset: usize) -> Done<Place> {
         let at = |base: u64| base.checked_add(offset as u64).filter(|_| base != 0).ok_or(Status::INVALID_VALUE);
         match self.kind {
-            1 => Ok(Place::of_host(at(self.host)?)),
+            1 => Ok(Place::Host(at(self.host)?)),
             2 | 4 => Ok(Place::of(state, at(self.device)?)),
             _ => Err(Status::INVALID_VALUE),
         }
@@ -193,7 +194,7 @@ fn copy_3d(request: &Copy3D) -> Done {
                     );
                 }
                 None => {
-                    from.place(&state, offset)?.read(&state, &mut buffer)?;
+                    from.place(&state, offset)?.load(&state, &mut buffer)?;
                 }
             }
             let offset = to.offset(row, slice)?;
@@ -205,7 +206,7 @@ fn copy_3d(request: &Copy3D) -> Done {
                         .copy_from_slice(&buffer);
                 }
                 None => {
-                    to.place(&state, offset)?.write(&mut state, &buffer)?;
+                    to.place(&state, offset)?.store(&mut state, &buffer)?;
                 }
             }
         }

@@ -5,7 +5,8 @@ use std::ffi::{c_int, c_uint};
 use simt::Model;
 
 use crate::boundary::{Done, Out, Status, Text, driver};
-use crate::state::{SETTINGS, lock, ready};
+use crate::settings::SETTINGS;
+use crate::state::{lock, ready};
 
 /// The version of the API: 12.8.
 pub const VERSION: c_int = 12_080;

@@ -11,7 +11,8 @@ use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, In, Out, Status, enter, say};
 use crate::image::ptx_of;
 use crate::module::load_ptx;
-use crate::state::{Handle, current, lock};
+use crate::objects::Handle;
+use crate::state::{current, lock};
 
 /// A table: its length in bytes, if it begins with that, and functions.
 struct Table {

@@ -4,15 +4,8 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
+use crate::boundary::images::{CONTAINER, FAT_BINARY};
 use crate::boundary::{Done, Status, say};
-
-/// What the linker's result begins with; a length of 8 bytes and the PTX follow. `coalesce-ptxas`
-/// makes the same.
-pub const CONTAINER: &[u8; 16] = b"\x7fCoalescePTX\x01\0\0\0";
-/// What the wrapper of a fat binary begins with.
-pub const WRAPPER: u32 = 0x4662_43b1;
-/// What a fat binary begins with: this number, a version, the header's length and that of the rest.
-pub const FAT_BINARY: u32 = 0xba55_ed50;
 
 /// The kind of a file in a fat binary that is PTX.
 const PTX: u16 = 1;

@@ -4,30 +4,17 @@ use std::ffi::{c_int, c_uint};
 use std::io::Write;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
 use simt::{BlockNeeds, InvalidLaunch, Launch, LaunchError, Predicted};
 
 use crate::boundary::callbacks::{DynamicShared, dynamic_shared};
-use crate::boundary::places::share;
 use crate::boundary::{Done, In, Out, Status, driver, say};
 use crate::module::{info, offsets, registers};
+use crate::objects::{Function, Handle};
+use crate::places::share;
+use crate::record::Shape;
 use crate::report;
-use crate::state::{Function, Handle, SETTINGS, ready, working};
-
-/// What a launch asks for besides its arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shape {
-    /// Blocks of the grid.
-    pub grid: [u32; 3],
-    /// Threads of a block.
-    pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
-    pub dynamic_shared: u32,
-    /// Whether all blocks run at once.
-    pub cooperative: bool,
-    /// Blocks of a cluster.
-    pub cluster: Option<[u32; 3]>,
-}
+use crate::settings::SETTINGS;
+use crate::state::{ready, working};
 
 /// After this many warp instructions a launch counts as endless.
 fn step_limit(shape: &Shape) -> u64 {

@@ -18,7 +18,8 @@
 //! Memory that host and device share (pinned, managed) is mapped at the simulator's own address, so
 //! one pointer serves both sides; its bytes are copied in before each launch and back after it.
 //!
-//! `boundary` is the C boundary, the only part with unsafe code; `state` holds what exists; `image`
+//! `boundary` is the C boundary, the only part with unsafe code; `state` holds what exists, `objects` says what has a
+//! handle, `settings` what the environment sets; `image`
 //! finds PTX in what modules are loaded from; `module`, `link`, `launch`, `memory`, `copies`,
 //! `device`, `context`, `stream`, `arrays`, `texture` and `tensor_map` are the API by subject. `entry` hands out functions by
 //! name, `export` has tables that NVIDIA's libraries ask for, `unsupported` names functions that do
@@ -55,14 +56,18 @@ mod export;
 pub mod image;
 mod launch;
 mod link;
+mod log;
 mod memory;
 mod module;
+mod objects;
+mod places;
 pub mod record;
 mod report;
+mod settings;
 mod state;
 mod stream;
 mod tensor_map;
 mod texture;
 mod unsupported;
 
-pub use launch::Shape;
+pub use record::Shape;

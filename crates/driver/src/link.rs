@@ -7,18 +7,13 @@ use std::ffi::c_uint;
 use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, In, Out, Status, Text, driver};
 use crate::image::{ptx_of, wrap};
-use crate::module::Log;
-use crate::state::{Handle, ready, working};
+use crate::log::Log;
+use crate::objects::Handle;
+use crate::objects::Link;
+use crate::state::{ready, working};
 
 /// Functions of CUDA's own library of device code.
 const RUNTIME: &str = include_str!("runtime.ptx");
-
-/// A link under way.
-pub struct Link {
-    inputs: Vec<String>,
-    log: Log,
-    result: Vec<u8>,
-}
 
 /// One text of several: the header with the newest version, then the bodies, in order. Of a weak
 /// function that several define, the first is kept.

@@ -4,10 +4,12 @@ use std::ffi::{c_int, c_uint};
 
 use simt::MemoryError;
 
-use crate::boundary::places::{map, unmap};
+use crate::boundary::host_memory::{map, unmap};
 use crate::boundary::{Done, In, Out, Status, driver, say};
 use crate::copies::{Range, fill};
-use crate::state::{Allocation, Handle, Kind, SETTINGS, State, current, lock, ready, working};
+use crate::objects::{Allocation, Handle, Kind};
+use crate::settings::SETTINGS;
+use crate::state::{State, current, lock, ready, working};
 
 fn status_of(error: &MemoryError) -> Status {
     match error {
@@ -59,7 +61,9 @@ fn free(address: u64, kinds: &[Kind]) -> Done {
 /// Frees an allocation.
 pub fn release(state: &mut State, address: u64) -> Done {
     let allocation = state.allocations.remove(&address).ok_or(Status::INVALID_VALUE)?;
-    unmap(address, &allocation);
+    if matches!(allocation.kind, Kind::Host | Kind::Managed) {
+        unmap(address, allocation.bytes as usize);
+    }
     state.memory.free(address).map_err(|error| status_of(&error))
 }
 

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use simt::{Counters, InstructionCounters, Memory, Model, ModelCounters, Occupancy, Predicted, Program, Report, Trap};
 
 use crate::boundary::say;
-use crate::launch::Shape;
-use crate::state::{Function, Handle, SETTINGS};
+use crate::objects::{Function, Handle};
+use crate::settings::SETTINGS;
 
 /// The ending of a record's name.
 pub const ENDING: &str = "kernel.json";
@@ -24,6 +24,21 @@ pub const ENDING: &str = "kernel.json";
 const AT_ONCE: u64 = 64;
 /// How many shapes of launches and findings a record has at most.
 const MOST: usize = 32;
+
+/// What a launch asks for besides its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Blocks of the grid.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// Whether all blocks run at once.
+    pub cooperative: bool,
+    /// Blocks of a cluster.
+    pub cluster: Option<[u32; 3]>,
+}
 
 /// What a kernel of a module did in all launches of a process.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -78,8 +93,6 @@ pub struct Recorder {
     by_name: HashMap<(Handle, String), usize>,
     /// Whether an error was reported; then nothing more is written.
     failed: bool,
-    /// Whether the end of the process is awaited.
-    awaits_end: bool,
 }
 
 struct Kernel {
@@ -142,10 +155,6 @@ impl Recorder {
     /// The kernel's record, with this shape.
     fn of(&mut self, function: &Function, shape: &Shape) -> Option<usize> {
         let folder = Path::new(SETTINGS.record.as_ref()?);
-        if !self.awaits_end {
-            self.awaits_end = true;
-            crate::boundary::callbacks::at_end();
-        }
         let key = (function.module, function.name.clone());
         let next = self.kernels.len();
         let index = *self.by_name.entry(key).or_insert(next);

@@ -5,7 +5,8 @@ use std::ffi::{c_int, c_uint};
 
 use crate::boundary::callbacks::{HostFunction, Passed, StreamCallback, call_host, call_stream, wait};
 use crate::boundary::{Done, In, Out, Status, driver};
-use crate::state::{Event, Handle, Stream, current, ready, working};
+use crate::objects::{Event, Handle, Stream};
+use crate::state::{current, ready, working};
 
 /// The default streams have numbers of their own.
 fn known(stream: Handle) -> Done<Stream> {

@@ -6,7 +6,8 @@ use simt::{AddressMode, Filter, ReadMode, Sampling, TextureSource};
 
 use crate::arrays::{failed, format_of};
 use crate::boundary::{Done, In, Out, Status, driver};
-use crate::state::{Array, ready, working};
+use crate::objects::Array;
+use crate::state::{ready, working};
 
 /// `CUDA_RESOURCE_DESC`: its kind, and a union of 128 bytes.
 #[repr(C)]

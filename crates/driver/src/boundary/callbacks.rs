@@ -5,8 +5,7 @@ use std::ffi::{c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::{Done, Status};
-use crate::state::Handle;
+use super::status::{Done, Status};
 
 static CALLBACKS: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
 
@@ -22,7 +21,7 @@ unsafe impl Send for Passed {}
 pub type HostFunction = Option<unsafe extern "C" fn(Passed)>;
 
 /// `CUstreamCallback`.
-pub type StreamCallback = Option<unsafe extern "C" fn(Handle, c_uint, Passed)>;
+pub type StreamCallback = Option<unsafe extern "C" fn(usize, c_uint, Passed)>;
 
 fn call(function: impl FnOnce() + Send + 'static) -> Done {
     let thread = std::thread::Builder::new().spawn(function).map_err(|_| Status::OUT_OF_MEMORY)?;
@@ -38,7 +37,7 @@ pub fn call_host(function: HostFunction, data: Passed) -> Done {
 }
 
 /// Calls a stream's callback: all work before it is done, without an error.
-pub fn call_stream(stream: Handle, function: StreamCallback, data: Passed) -> Done {
+pub fn call_stream(stream: usize, function: StreamCallback, data: Passed) -> Done {
     let function = function.ok_or(Status::INVALID_VALUE)?;
     // SAFETY: as above.
     call(move || unsafe { function(stream, 0, data) })
@@ -64,14 +63,8 @@ pub fn dynamic_shared(function: DynamicShared, threads: std::ffi::c_int, otherwi
     function.map_or(otherwise, |function| unsafe { function(threads) })
 }
 
-/// Has the records finished when the process ends in order.
-pub fn at_end() {
-    extern "C" fn finish() {
-        // Another thread may hold the lock for ever.
-        if let Some(mut state) = crate::state::try_lock() {
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| state.recorder.finish()));
-        }
-    }
+/// Has a function called when the process ends in order.
+pub fn at_end(function: extern "C" fn()) {
     // SAFETY: a function without arguments, which lives as long as the library.
-    unsafe { libc::atexit(finish) };
+    unsafe { libc::atexit(function) };
 }

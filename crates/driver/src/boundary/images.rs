@@ -3,8 +3,16 @@
 
 use std::ffi::CStr;
 
-use super::{Done, In, Status};
-use crate::image::{CONTAINER, FAT_BINARY, WRAPPER};
+use super::pointers::In;
+use super::status::{Done, Status};
+
+/// What the linker's result begins with; a length of 8 bytes and the PTX follow. `coalesce-ptxas`
+/// makes the same.
+pub const CONTAINER: &[u8; 16] = b"\x7fCoalescePTX\x01\0\0\0";
+/// What a fat binary begins with: this number, a version, the header's length and that of the rest.
+pub const FAT_BINARY: u32 = 0xba55_ed50;
+/// What the wrapper of a fat binary begins with.
+const WRAPPER: u32 = 0x4662_43b1;
 
 /// The bytes of an image: a fat binary, behind a wrapper or not; what this project's linker makes;
 /// the beginning of machine code; or text.

@@ -4,7 +4,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use super::{Done, Status};
+use super::status::{Done, Status};
 
 /// Where a function writes a result.
 #[repr(transparent)]

@@ -1,0 +1,92 @@
+//! One address for memory of the host and of the device: where it is, and copies from and to it.
+//! The bytes of memory that both share are copied to the device before each launch, and back.
+
+use crate::boundary::host_memory::HostPointer;
+use crate::boundary::{Done, Status};
+use crate::state::State;
+
+/// Where an address is.
+#[derive(Clone, Copy)]
+pub enum Place {
+    /// In the simulator's memory, at this address.
+    Device(u64),
+    /// In the host's memory, at this address.
+    Host(u64),
+}
+
+impl Place {
+    /// Where an address is that may be the host's or the device's.
+    pub fn of(state: &State, address: u64) -> Self {
+        if let Some((start, allocation)) = state.allocation(address) {
+            return match allocation.on_host(start) {
+                Some(host) => Self::Host(host + (address - start)),
+                None => Self::Device(address),
+            };
+        }
+        // A variable of a module, or the host's own memory.
+        match state.memory.read(address, &mut []) {
+            Ok(()) => Self::Device(address),
+            Err(_) => Self::Host(address),
+        }
+    }
+
+    /// Copies bytes from there.
+    pub fn load(self, state: &State, to: &mut [u8]) -> Done {
+        match self {
+            Self::Device(address) => state.memory.read(address, to).map_err(|_| Status::INVALID_VALUE),
+            Self::Host(_) if to.is_empty() => Ok(()),
+            Self::Host(address) => {
+                HostPointer::new(address)?.read(to);
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies bytes there.
+    pub fn store(self, state: &mut State, from: &[u8]) -> Done {
+        match self {
+            Self::Device(address) => state.memory.write(address, from).map_err(|_| Status::INVALID_VALUE),
+            Self::Host(_) if from.is_empty() => Ok(()),
+            Self::Host(address) => {
+                HostPointer::new(address)?.write(from);
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies bytes from one place to another.
+    pub fn transfer(self, state: &mut State, to: Self, bytes: usize) -> Done {
+        if isize::try_from(bytes).is_err() {
+            return Err(Status::INVALID_VALUE);
+        }
+        match (self, to) {
+            (Self::Host(from), Self::Host(to)) => {
+                HostPointer::new(from)?.copy(HostPointer::new(to)?, bytes);
+                Ok(())
+            }
+            (Self::Host(from), Self::Device(_)) => HostPointer::new(from)?.with(bytes, |bytes| to.store(state, bytes)),
+            (Self::Device(_), Self::Host(to)) => HostPointer::new(to)?.change(bytes, |bytes| self.load(state, bytes)),
+            (Self::Device(address), Self::Device(_)) => {
+                let span = state.span(address).ok_or(Status::INVALID_VALUE)?;
+                if bytes as u64 > span.bytes {
+                    return Err(Status::INVALID_VALUE);
+                }
+                let mut buffer = vec![0; bytes];
+                self.load(state, &mut buffer)?;
+                to.store(state, &buffer)
+            }
+        }
+    }
+}
+
+/// Copies what the host may have changed to the device (`true`), or back.
+pub fn share(state: &mut State, to_device: bool) {
+    let State { memory, allocations, .. } = state;
+    for (&address, allocation) in allocations.iter() {
+        let Some(Ok(host)) = allocation.on_host(address).map(HostPointer::new) else { continue };
+        // Both are live and of one length, so neither fails.
+        host.change(allocation.bytes as usize, |bytes| {
+            let _ = if to_device { memory.write(address, bytes) } else { memory.read(address, bytes) };
+        });
+    }
+}

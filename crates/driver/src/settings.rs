@@ -1,0 +1,84 @@
+//! What the environment sets: the table in the documentation of this crate.
+
+use std::sync::LazyLock;
+
+use simt::{Checks, Model};
+
+use crate::boundary::say;
+
+/// Device memory unless `COALESCE_MEMORY` says otherwise. Pages that nobody writes take no room.
+const DEFAULT_MEMORY: u64 = 16 << 30;
+
+/// What the environment sets.
+pub struct Settings {
+    /// The GPU whose properties are shown and whose times are predicted.
+    pub gpu: &'static Model,
+    /// Whether launches run on its model.
+    pub modelled: bool,
+    /// What the sanitizer looks for.
+    pub checks: Checks,
+    /// The same in kernels that were not chosen.
+    pub unchosen_checks: Checks,
+    /// The only kernel to check, predict and record.
+    pub only: Option<String>,
+    /// The folder for records of launches.
+    pub record: Option<String>,
+    /// Whether an access out of bounds is shown and skipped, as most of them pass unnoticed on a GPU.
+    pub goes_on: bool,
+    /// Whether a fault is the status of the next call, as on a GPU, not that of the launch.
+    pub defers: bool,
+    /// `Some`: whether times are predicted; `None`: once an event that takes times exists.
+    pub predict: Option<bool>,
+    /// The most warp instructions of a launch.
+    pub steps: Option<u64>,
+    /// The device's memory in bytes.
+    pub memory: u64,
+    /// Where PTX goes.
+    pub dump: Option<String>,
+}
+
+/// Set when the driver is first called. A bad value is reported and ignored.
+pub static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
+    let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let wanted = of("COALESCE_DEVICE").unwrap_or_else(|| "hopper".to_owned());
+    let gpu = Model::named(&wanted).unwrap_or_else(|| {
+        let names: Vec<&str> = Model::all().iter().map(|model| model.name).collect();
+        say(&format!("COALESCE_DEVICE: there is no GPU '{wanted}'; there are {}", names.join(", ")));
+        Model::named("hopper").unwrap_or(&Model::all()[0])
+    });
+    let checks = of("COALESCE_CHECK").map_or(Ok(Checks::NONE), |text| text.parse::<Checks>());
+    let checks = checks.unwrap_or_else(|error| {
+        say(&format!("COALESCE_CHECK: {error}"));
+        Checks::NONE
+    });
+    let fault = of("COALESCE_FAULT").unwrap_or_else(|| "stop".to_owned());
+    if !["stop", "continue", "defer"].contains(&&*fault) {
+        say(&format!("COALESCE_FAULT: '{fault}' is none of stop, continue, defer"));
+    }
+    let goes_on = fault == "continue";
+    // Only the check can skip an access; without it, a fault ends the launch.
+    let unchosen_checks = Checks { memory: goes_on, ..Checks::NONE };
+    let number = |name: &str| {
+        let text = of(name)?;
+        let value = text.parse::<u64>();
+        value.map_err(|_| say(&format!("{name}: '{text}' is not a number"))).ok()
+    };
+    Settings {
+        gpu,
+        modelled: of("COALESCE_MODEL").is_some_and(|value| value != "0"),
+        checks: Checks { memory: checks.memory || goes_on, ..checks },
+        unchosen_checks,
+        goes_on,
+        defers: fault == "defer",
+        only: of("COALESCE_ONLY_KERNEL"),
+        record: of("COALESCE_RECORD"),
+        predict: match of("COALESCE_PREDICT").as_deref() {
+            Some("always") => Some(true),
+            Some("never") => Some(false),
+            _ => None,
+        },
+        steps: number("COALESCE_STEPS"),
+        memory: number("COALESCE_MEMORY").unwrap_or(DEFAULT_MEMORY),
+        dump: of("COALESCE_DUMP"),
+    }
+});
