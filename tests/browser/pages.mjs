@@ -13,7 +13,7 @@ const LOOKS = [[1280, "light"], [1280, "dark"], [400, "light"], [400, "dark"]];
 export const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 
 /// Waits until the page shows what its setting says.
-export const settled = (page) => page.waitForSelector('#results[aria-busy="false"]', { timeout: 60_000 });
+export const settled = (page) => page.waitForSelector('#results[aria-busy="false"]');
 export const status = (page) => page.locator("#status").textContent();
 
 /// Sets a control, as a reader does, and waits for what the page says.
@@ -33,6 +33,8 @@ export async function set(page, name, value) {
 /// A page of its own, which reports what goes wrong on it.
 export async function open(path, wrong) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  // Ends what hangs, and nothing on a busy machine.
+  context.setDefaultTimeout(600_000);
   const page = await context.newPage();
   page.on("console", (message) => wrong.push(`on the console: ${message.text()}`));
   page.on("pageerror", (error) => wrong.push(`an error: ${error.message}`));

