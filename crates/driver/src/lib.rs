@@ -3,27 +3,27 @@
 //! times.
 //!
 //! ```console
-//! $ cargo build --release -p driver
-//! $ ln -s libcuda.so target/release/libcuda.so.1
-//! $ LD_LIBRARY_PATH=target/release some-cuda-program
+//! $ cargo build -p coalesce
+//! $ target/debug/coalesce run -- some-cuda-program
 //! ```
 //!
 //! # How it works
 //!
 //! One process has one device, one [`simt::Memory`] and one lock over everything
-//! ([`state::State`]). A launch runs to its end before the call returns, so streams are ordered by
+//! (`state::State`). A launch runs to its end before the call returns, so streams are ordered by
 //! themselves, and events only note the device's clock. Handles are numbers of a table, never
 //! addresses: a stale one is an error, not a crash.
 //!
 //! Memory that host and device share (pinned, managed) is mapped at the simulator's own address, so
 //! one pointer serves both sides; its bytes are copied in before each launch and back after it.
 //!
-//! `boundary` is the C boundary, the only part with unsafe code; `state` holds what exists, `objects` says what has a
-//! handle, `settings` what the environment sets; `image`
-//! finds PTX in what modules are loaded from; `module`, `link`, `launch`, `memory`, `copies`,
-//! `device`, `context`, `stream`, `arrays`, `texture` and `tensor_map` are the API by subject. `entry` hands out functions by
-//! name, `export` has tables that NVIDIA's libraries ask for, `unsupported` names functions that do
-//! nothing but say so. `report` shows faults, `record` keeps what `coalesce run` reports.
+//! `boundary` is the C boundary, the only part with unsafe code. `state` holds what exists, `objects`
+//! says what has a handle, `settings` what the environment sets. `image` finds PTX in what modules
+//! are loaded from, and `places` where an address is. `module`, `link`, `launch`, `memory`, `copies`,
+//! `device`, `context`, `stream`, `arrays`, `texture` and `tensor_map` are the API by subject.
+//! `entry` hands out functions by name, `export` has tables that NVIDIA's libraries ask for, and
+//! `unsupported` names functions that do nothing but say so. `report` shows faults, `record` keeps
+//! what `coalesce run` reports.
 //!
 //! # Environment
 //!

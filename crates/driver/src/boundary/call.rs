@@ -45,7 +45,7 @@ pub fn say(message: &str) {
 }
 
 /// Declares functions of the API and, as `TABLE`, lists them. Bodies are safe code: pointers of the
-/// caller's come as [`In`], [`Out`] and [`Text`].
+/// caller's come as `In`, `Out` and `Text`.
 macro_rules! driver {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
         $(
