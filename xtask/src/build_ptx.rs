@@ -8,6 +8,7 @@ use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, SourceDigest, digest
 
 use crate::exit_code::{FAILED, WRONG_ARGUMENTS};
 use crate::package;
+use crate::setup;
 use crate::shell;
 use crate::workspace::{self, NotInWorkspace};
 
@@ -43,7 +44,7 @@ pub enum Error {
     Workspace(#[from] NotInWorkspace),
     #[error(transparent)]
     Package(#[from] package::Error),
-    #[error(transparent)]
+    #[error("{}", setup::with_advice(.0))]
     Builder(#[from] CudaBuilderError),
     #[error("{file} is stale: {reason}; rebuild it with `{command}`")]
     Stale { file: String, reason: &'static str, command: String },
@@ -144,6 +145,7 @@ fn compile_or_check(kernels: &Kernels, options: &Options) -> Result<(), Error> {
         }
         eprintln!("compiling {} for {arch}", kernels.library);
         let mut builder = CudaBuilder::new(&kernels.folder).arch(arch).copy_to(&path);
+        builder = builder.remade_with("cargo xtask build-ptx");
         if let Some(folder) = &options.emit_llvm {
             builder = builder.emit_llvm_to(folder);
         }

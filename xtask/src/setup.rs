@@ -13,6 +13,14 @@ use std::process::{Command, Stdio};
 use cuda_builder::CudaBuilderError;
 use cuda_builder::toolchain::DeviceCompiler;
 
+/// An error of the builder as text, with this chore's name where it helps.
+pub fn with_advice(error: &CudaBuilderError) -> String {
+    match error.is_of_the_compiler() {
+        true => format!("{error}; `cargo xtask setup` does it"),
+        false => error.to_string(),
+    }
+}
+
 /// Options of `setup`.
 #[derive(Debug, clap::Args)]
 pub struct Options {

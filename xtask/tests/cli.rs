@@ -98,9 +98,9 @@ fn a_compiler_that_is_named_wrongly_is_refused_before_anything_is_written() {
     let workspace = Workspace::new();
     let before = fs::read(workspace.root.path().join("kernels/ptx/kernels.sm_75.ptx")).unwrap();
     for chore in ["build-ptx", "setup"] {
-        workspace.xtask(&[chore]).env("COALESCE_RUSTC", "/no/such/rustc").assert().code(1).stdout("").stderr(
+        workspace.xtask(&[chore]).env("CUDA_BUILDER_RUSTC", "/no/such/rustc").assert().code(1).stdout("").stderr(
             predicate::str::ends_with(
-                "error: /no/such/rustc: does not run; correct COALESCE_RUSTC, or remove it to search for a compiler\n",
+                "error: /no/such/rustc: does not run; correct CUDA_BUILDER_RUSTC, or remove it to search for a compiler\n",
             ),
         );
     }

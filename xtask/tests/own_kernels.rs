@@ -17,7 +17,7 @@ fn xtask(folder: &Path, arguments: &[&str]) -> Assert {
     let mut command = Command::cargo_bin("xtask").unwrap();
     command.args(arguments).current_dir(folder).env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"));
     // A note says if the compiler for GPU kernels is missing.
-    command.env("COALESCE_RUSTC", "").assert()
+    command.env("CUDA_BUILDER_RUSTC", "").assert()
 }
 
 /// The chore's only line on stderr.

@@ -1,4 +1,4 @@
-//! The builder and its options. Build scripts and `cargo xtask build-ptx` call it.
+//! The builder and its options. Build scripts call it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,7 @@ pub struct CudaBuilder {
     pub(crate) target_dir: Option<PathBuf>,
     pub(crate) rustc: Option<PathBuf>,
     pub(crate) llvm_bin: Option<PathBuf>,
+    pub(crate) remade_with: Option<String>,
 }
 
 impl CudaBuilder {
@@ -65,6 +66,7 @@ impl CudaBuilder {
             target_dir: None,
             rustc: None,
             llvm_bin: None,
+            remade_with: None,
         }
     }
 
@@ -160,6 +162,13 @@ impl CudaBuilder {
     #[must_use]
     pub fn target_dir(mut self, path: impl AsRef<Path>) -> Self {
         self.target_dir = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// The command that makes the PTX anew, for the comment at its beginning.
+    #[must_use]
+    pub fn remade_with(mut self, command: impl Into<String>) -> Self {
+        self.remade_with = Some(command.into());
         self
     }
 

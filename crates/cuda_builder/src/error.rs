@@ -23,9 +23,7 @@ pub enum CudaBuilderError {
         name: String,
     },
     /// The compiler cannot compile for this architecture.
-    #[error(
-        "{compiler} does not know {arch}: choose an older architecture, or install a newer compiler (`cargo xtask setup`)"
-    )]
+    #[error("{compiler} does not know {arch}: choose an older architecture, or install a newer compiler")]
     UnsupportedArch {
         /// The architecture.
         arch: crate::NvvmArch,
@@ -33,7 +31,7 @@ pub enum CudaBuilderError {
         compiler: String,
     },
     /// No compiler for devices was found.
-    #[error("no compiler for GPU kernels was found: {}; `cargo xtask setup` installs one, or type: {}", reasons.join("; "), crate::toolchain::INSTALL)]
+    #[error("no compiler for GPU kernels was found: {}; to install one, type: {}", reasons.join("; "), crate::toolchain::INSTALL)]
     NoCompiler {
         /// Each place that was searched, and what it lacks.
         reasons: Vec<String>,
@@ -50,8 +48,9 @@ pub enum CudaBuilderError {
     },
     /// `opt` and `llc` are of another LLVM than rustc.
     #[error(
-        "{tools} is LLVM {found}, and {rustc} was built with LLVM {needed}: install LLVM {major} (`cargo xtask setup`), or name a \
-         folder with its `opt` and `llc` in COALESCE_LLVM_BIN", tools = tools.display(), rustc = rustc.display(),
+        "{tools} is LLVM {found}, and {rustc} was built with LLVM {needed}: install LLVM {major}, or name a folder \
+         with its `opt` and `llc` in {variable}", tools = tools.display(), rustc = rustc.display(),
+         variable = crate::toolchain::LLVM_VARIABLE,
          major = needed.split('.').next().unwrap_or(needed)
     )]
     LlvmVersion {
@@ -121,6 +120,13 @@ impl From<source_digest::Unreadable> for CudaBuilderError {
 }
 
 impl CudaBuilderError {
+    /// Whether another compiler would help: a program that can install one says so beside the
+    /// error.
+    pub fn is_of_the_compiler(&self) -> bool {
+        matches!(self, Self::NoCompiler { .. } | Self::LlvmVersion { .. } | Self::UnsupportedArch { .. })
+            || matches!(self, Self::Rewrite(RewriteError::UnexpectedForm { .. }))
+    }
+
     /// For `map_err`: what was attempted with which path.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();

@@ -17,8 +17,8 @@ use crate::toolchain::DeviceCompiler;
 use crate::{CudaBuilder, CudaBuilderError, NvvmArch};
 
 /// The advice if LLVM rejects rewritten IR.
-const ADVICE: &str = "look at the intermediate LLVM IR (`cargo xtask build-ptx --emit-llvm DIR`), or take another version of \
-                      the compiler";
+const ADVICE: &str = "look at the intermediate LLVM IR (`CudaBuilder::emit_llvm_to`), or take another version of the \
+                      compiler";
 
 /// The inlining threshold of functions with an inline hint, such as closures and `#[inline]`
 /// functions. A closure that is not inlined takes its captures by address, and arrays whose address

@@ -128,7 +128,8 @@ impl CudaBuilder {
         ptx::check(&ptx, &rewritten.variables)?;
         let ptx = ptx::with_signatures(&ptx, &rewritten.signatures);
         let arch = self.arch;
-        let made_by = format!("// coalesce: made by {compiler} for {arch}; remake with: cargo xtask build-ptx");
+        let remake = self.remade_with.iter().map(|command| format!("; remake with: {command}")).collect::<String>();
+        let made_by = format!("// coalesce: made by {compiler} for {arch}{remake}");
         Ok(format!("{made_by}\n\n{ptx}"))
     }
 

@@ -23,10 +23,10 @@ pub(crate) const INSTALL: &str =
 const OLDEST_LLVM: u32 = 21;
 
 /// The environment variable that names a rustc.
-pub const RUSTC_VARIABLE: &str = "COALESCE_RUSTC";
+pub const RUSTC_VARIABLE: &str = "CUDA_BUILDER_RUSTC";
 
 /// The environment variable that names a folder with `opt` and `llc`.
-pub const LLVM_VARIABLE: &str = "COALESCE_LLVM_BIN";
+pub const LLVM_VARIABLE: &str = "CUDA_BUILDER_LLVM_BIN";
 
 /// The places to search. [`Search::from_environment`] returns this machine's.
 #[derive(Debug, Clone, Default)]

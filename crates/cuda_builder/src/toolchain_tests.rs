@@ -132,7 +132,7 @@ fn what_the_caller_names_is_used_or_refused() {
     let error = search.find().unwrap_err();
     assert_eq!(
         machine.text(&error),
-        "/mine/bin/rustc: lacks rust-src and llvm-tools; correct COALESCE_RUSTC, or remove it to search for a compiler"
+        "/mine/bin/rustc: lacks rust-src and llvm-tools; correct CUDA_BUILDER_RUSTC, or remove it to search for a compiler"
     );
 
     machine.sources("mine");
@@ -151,8 +151,8 @@ fn another_llvm_is_refused() {
     search.llvm_bin = Some((machine.tools("llvm", "19.1.7"), LLVM_VARIABLE));
     assert_eq!(
         machine.text(&search.find().unwrap_err()),
-        "/llvm is LLVM 19.1.7, and /mine/bin/rustc was built with LLVM 22.1.8: install LLVM 22 (`cargo xtask setup`), or name a \
-         folder with its `opt` and `llc` in COALESCE_LLVM_BIN"
+        "/llvm is LLVM 19.1.7, and /mine/bin/rustc was built with LLVM 22.1.8: install LLVM 22, or name a folder \
+         with its `opt` and `llc` in CUDA_BUILDER_LLVM_BIN"
     );
 }
 
@@ -176,8 +176,8 @@ fn without_a_compiler_the_error_says_what_each_place_lacks_and_what_to_type() {
          /toolchains/with-sources/bin/rustc: lacks llvm-tools (opt and llc of LLVM 22.1.4); \
          /toolchains/with-tools/bin/rustc: lacks rust-src; \
          /usr/bin/rustc: needs LLVM 22.1.8, and /usr/lib/rustlib/x-y-z/bin is 21.1.0; \
-         `cargo xtask setup` installs one, or type: rustup component add rust-src llvm-tools; or on Debian: apt-get install \
-         rustc-web rust-web-src llvm-22"
+         to install one, type: rustup component add rust-src llvm-tools; or on Debian: apt-get install rustc-web \
+         rust-web-src llvm-22"
     );
 }
 

@@ -37,7 +37,7 @@ pub enum Error {
     #[error("{}: there is no course.toml: name the folder of a course with --course", .0.display())]
     NoCourse(PathBuf),
     /// The device compiler is missing, or fails through no fault of the student.
-    #[error(transparent)]
+    #[error("{0}{advice}", advice = if .0.is_of_the_compiler() { "; `cargo xtask setup` does it" } else { "" })]
     Compiler(#[from] CudaBuilderError),
     /// The device cannot be used, or an output cannot be written.
     #[error(transparent)]

@@ -86,8 +86,8 @@ pub enum RewriteError {
     },
     /// The IR has an unknown form.
     #[error(
-        "line {line} of rustc's LLVM IR has an unexpected form: `{text}`; use a rustc of a version that is known to work \
-         (`cargo xtask setup`) or report this line"
+        "line {line} of rustc's LLVM IR has an unexpected form: `{text}`; use a rustc of a version that is known to work, \
+         or report this line"
     )]
     UnexpectedForm {
         /// The line's number, from 1.
