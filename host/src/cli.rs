@@ -19,11 +19,12 @@ use device::limits::Limits;
 use device::{DeviceChoice, Error, PtxFile, Result};
 
 use crate::labs::Settings;
+use crate::limits::LimitFlags;
 use crate::progress::Progress;
 use crate::report::{self, Exhibit, Format, LabReport};
 use crate::run::Results;
 use crate::until_closed::UntilClosed;
-use crate::{check, compare_times, course, faults, labs, listing, manual, messages, run};
+use crate::{built_in, check, compare_times, course, faults, labs, listing, manual, messages, run};
 
 /// The flag of every subcommand.
 #[derive(Args, Clone, Debug)]
@@ -44,7 +45,7 @@ struct DeviceFlags {
     #[arg(long, value_name = "DEVICE", default_value_t)]
     device: DeviceChoice,
     #[command(flatten)]
-    limits: Limits,
+    limits: LimitFlags,
 }
 
 /// The flag of subcommands that run the labs' kernels.
@@ -64,8 +65,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         let what = wording::one_line(&panic.to_string());
         print_error(&format!("{what}; this is a bug in host, please report it"));
     }));
-    device::signals::on_each(interrupted);
-    device::signals::fail_beyond_the_file_limit();
+    common::signals::on_each(interrupted);
+    common::signals::fail_beyond_the_file_limit();
     ExitCode::from(match command().try_get_matches_from(arguments) {
         Ok(matches) => exit_code(run(&matches, &mut std::io::stdout().lock()), &matches),
         Err(error) => usage(&error, clap::Error::print),
@@ -107,14 +108,15 @@ pub fn exhibit(arguments: impl IntoIterator<Item = OsString>, steps: u32) -> Exh
 
 /// Runs what a page shows.
 fn show(matches: &ArgMatches, steps: u32, exhibit: &mut Option<Exhibit>) -> Result<bool> {
-    let Some((name, matches)) = matches.subcommand() else { return Err(Error::flag("host", "name a lab")) };
+    let Some((name, matches)) = matches.subcommand() else { return Err(Error::request("host", "name a lab")) };
     let DeviceFlags { device: choice, limits } = parsed(matches)?;
+    let limits = Limits::from(limits);
     if name == "run" {
         return run::main(matches, choice, limits, Results::Shown(steps, exhibit)).map(|()| true);
     }
-    let lab = labs::Entry::named(name).ok_or_else(|| Error::flag("host", "a page shows labs and `run`"))?;
+    let lab = labs::Entry::named(name).ok_or_else(|| Error::request("host", "a page shows labs and `run`"))?;
     let settings = Settings { steps, ..parsed(matches)? };
-    let mut report = run_lab(lab, matches, choice, &options_of(matches, limits)?, settings)?;
+    let mut report = run_lab(lab, matches, choice, options_of(matches, limits)?, settings)?;
     let (right, stopped) = (report.correct(), report.stopped.take());
     *exhibit = Some(Exhibit::of(report, lab.showcase.goals));
     stopped.map_or(Ok(right), Err)
@@ -139,7 +141,7 @@ fn exit_code(result: Result<bool>, matches: &ArgMatches) -> u8 {
 /// program that the signal killed.
 #[cfg(not(target_family = "wasm"))]
 fn interrupted(signal: i32) {
-    device::output_file::remove_unfinished();
+    common::output_file::remove_unfinished();
     crate::progress::clear_line();
     std::process::exit(128 + signal);
 }
@@ -175,14 +177,14 @@ fn with<Flags: Args>(command: Command) -> Command {
 
 /// Flags that `clap` has parsed already.
 fn parsed<T: FromArgMatches>(matches: &ArgMatches) -> Result<T> {
-    T::from_arg_matches(matches).map_err(|error| Error::flag("flags", wording::one_line(&error.to_string())))
+    T::from_arg_matches(matches).map_err(|error| Error::request("flags", wording::one_line(&error.to_string())))
 }
 
 /// Runs the subcommand. Returns whether everything was right.
 fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     let (name, matches) = matches
         .subcommand()
-        .ok_or_else(|| Error::flag("host", "name a lab or a command; `host list` lists the labs"))?;
+        .ok_or_else(|| Error::request("host", "name a lab or a command; `host list` lists the labs"))?;
     if let "completions" | "man" = name {
         return manual::main(name, matches, command(), &mut UntilClosed::new(out)).map(|()| true);
     }
@@ -195,17 +197,18 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
         _ => {}
     }
     let DeviceFlags { device: choice, limits } = parsed(matches)?;
+    let limits = Limits::from(limits);
     if name == "run" {
         return run::main(matches, choice, limits, Results::Written(format, &mut out)).map(|()| true);
     }
     if name == "devices" {
-        let options = device::Options { limits, ..device::Options::from_environment() };
+        let options = device::Options { limits, ..built_in::options() };
         return list_devices(choice, &options, format, &mut out).map(|()| true);
     }
     let options = options_of(matches, limits)?;
     let Some(lab) = labs::ALL.iter().find(|lab| lab.name == name) else {
         if cfg!(target_family = "wasm") {
-            return Err(Error::flag("host", "course measures time, for which there is no clock here; run the labs"));
+            return Err(Error::request("host", "course measures time, for which there is no clock here; run the labs"));
         }
         let progress = Progress::on_terminal();
         progress.begin(|| "opening the device".to_owned());
@@ -215,7 +218,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     };
     let settings: Settings = parsed(matches)?;
     settings.check_format(format)?;
-    let report = run_lab(lab, matches, choice, &options, settings)?;
+    let report = run_lab(lab, matches, choice, options, settings)?;
     // A fault that stops a kernel becomes the program's error. What completed before is still a
     // result. JSON also describes the fault, as `host run`'s does, so it is written even if nothing
     // completed.
@@ -233,7 +236,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
 /// The options of a device that runs the labs' kernels.
 fn options_of(matches: &ArgMatches, limits: Limits) -> Result<device::Options> {
     let PtxFlag { ptx } = parsed(matches)?;
-    let mut options = device::Options { limits, ..device::Options::from_environment() };
+    let mut options = device::Options { limits, ..built_in::options() };
     if !ptx.is_empty() {
         options.ptx = ptx.into_iter().map(PtxFile::from).collect();
     }
@@ -248,12 +251,12 @@ fn run_lab(
     lab: &labs::Entry,
     matches: &ArgMatches,
     choice: DeviceChoice,
-    options: &device::Options,
+    options: device::Options,
     settings: Settings,
 ) -> Result<LabReport> {
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
-    let device = device::open(choice, options)?;
+    let device = device::open(choice, &device::Options { predict_only: settings.predicted.predict, ..options })?;
     (lab.run)(&device, matches, Settings { progress, ..settings })
 }
 

@@ -8,9 +8,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::flag_values::{seconds, whole_number};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use device::flag_values::{seconds, whole_number};
-use device::{Device, Error, Result, output_file};
+use common::output_file;
+use device::{Device, Error, Result};
 use serde::Serialize;
 use wording::{one_line, printable};
 
@@ -75,7 +76,7 @@ struct Fastest {
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] before anything runs, [`Error::Output`] after. A lab's own error is in its line.
+/// [`Error::Request`] before anything runs, [`Error::Output`] after. A lab's own error is in its line.
 pub(crate) fn main(
     device: &Device,
     opening: Duration,
@@ -84,7 +85,8 @@ pub(crate) fn main(
     format: Format,
     out: &mut dyn Write,
 ) -> Result<bool> {
-    let flags = Flags::from_arg_matches(matches).map_err(|error| Error::flag("flags", one_line(&error.to_string())))?;
+    let flags =
+        Flags::from_arg_matches(matches).map_err(|error| Error::request("flags", one_line(&error.to_string())))?;
     flags.checks.check_simulated(!device.properties().is_gpu())?;
     if let Some(path) = &flags.report {
         output_file::check(path)?;

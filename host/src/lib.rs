@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | [`labs`] | one file for each lab, and the flow that they share |
 //! | [`check`], [`run`] | PTX from any compiler: the command that validates it, and the one that runs its kernels |
+//! | [`built_in`] | the labs' kernels, and a device with them |
 //! | [`recorded`] | reports of kernels that another program launched |
 //! | [`peers`] | the libraries that are timed beside kernels |
 //! | [`predicted`] | the flags for predicted times, and what explains one |
@@ -29,7 +30,7 @@
 //! use host::labs::{self, Settings, transpose};
 //!
 //! # fn main() -> Result<(), device::Error> {
-//! let device = device::open(DeviceChoice::Simulator, &device::Options::default())?;
+//! let device = device::open(DeviceChoice::Simulator, &host::built_in::options())?;
 //! let matrix = labs::MatrixFlags { rows: Some(33), cols: Some(70), ..Default::default() };
 //! let options = transpose::Options { matrix, variants: labs::Chosen::of(&["padded"]), ..Default::default() };
 //! let report = labs::run::<transpose::Transpose>(&device, options, &Settings::default())?;
@@ -38,12 +39,15 @@
 //! # }
 //! ```
 
+pub mod built_in;
 pub mod check;
 pub mod cli;
 mod compare_times;
 mod course;
 pub mod faults;
+mod flag_values;
 pub mod labs;
+mod limits;
 pub mod lines;
 pub mod listing;
 mod manual;

@@ -27,7 +27,7 @@ pub(crate) fn commands() -> [Command; 2] {
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] for a command that is not there; [`Error::Output`].
+/// [`Error::Request`] for a command that is not there; [`Error::Output`].
 pub(crate) fn main(name: &str, matches: &ArgMatches, mut program: Command, out: &mut dyn Write) -> Result<()> {
     let mut text = Vec::new();
     match (name, matches.try_get_one::<Shell>("shell")) {
@@ -47,7 +47,8 @@ fn page(mut program: Command, name: Option<&String>, text: &mut Vec<u8>) -> Resu
         None => program,
         Some(name) => {
             let found = program.find_subcommand(name).cloned();
-            let unknown = || Error::flag("COMMAND", format!("there is no command '{name}'; `host --help` lists them"));
+            let unknown =
+                || Error::request("COMMAND", format!("there is no command '{name}'; `host --help` lists them"));
             let command = found.ok_or_else(unknown)?;
             let title = format!("host-{name}");
             command.display_name(title.clone()).bin_name(format!("host {name}"))

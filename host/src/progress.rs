@@ -4,7 +4,10 @@
 #[cfg_attr(target_family = "wasm", path = "progress/no_bar.rs")]
 mod bar;
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::io::{IsTerminal, Write};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bar::Bar;
@@ -15,12 +18,14 @@ use crate::messages;
 #[derive(Clone, Default)]
 pub struct Progress {
     shown: Option<Arc<Bar>>,
+    /// The notes that are written once only.
+    noted: Rc<RefCell<HashSet<String>>>,
 }
 
 impl Progress {
     /// A bar on the standard error if that is a terminal. It appears after a second and disappears with the last clone.
     pub fn on_terminal() -> Self {
-        Self { shown: Bar::on_terminal().map(Arc::new) }
+        Self { shown: Bar::on_terminal().map(Arc::new), ..Self::default() }
     }
 
     /// Adds this many steps.
@@ -47,6 +52,13 @@ impl Progress {
     pub fn done(&self) {
         if let Some(bar) = &self.shown {
             bar.done();
+        }
+    }
+
+    /// As [`Progress::note`], but only the first time, however many labs run.
+    pub fn note_once(&self, text: &str) {
+        if self.noted.borrow_mut().insert(text.to_owned()) {
+            self.note(text);
         }
     }
 

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use device::random::Random;
-use device::{Device, DeviceChoice, Options};
+use common::random::Random;
+use device::{Device, DeviceChoice};
 
 /// The devices of this machine: the simulator, and the first GPU if there is one.
 ///
@@ -20,7 +20,7 @@ use device::{Device, DeviceChoice, Options};
 ///
 /// When the simulator cannot be opened, or there is a GPU that does not work.
 pub fn devices() -> Vec<Device> {
-    let options = Options::from_environment();
+    let options = host::built_in::options();
     let open = |choice| device::open(choice, &options).unwrap_or_else(|error| panic!("{choice}: {error}"));
     let mut devices = vec![open(DeviceChoice::Simulator)];
     if cust_raw::load().is_ok() {

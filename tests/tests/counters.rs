@@ -163,7 +163,7 @@ fn launches(report: &LabReport) -> Vec<(&str, &Counters)> {
 fn the_labs_kernels_count_what_an_h200_counts() {
     let counted = counted();
     // As the model of that GPU, the simulator runs the variants that run on a GPU.
-    let device = device::open("sim:hopper".parse().unwrap(), &device::Options::from_environment()).unwrap();
+    let device = device::open("sim:hopper".parse().unwrap(), &host::built_in::options()).unwrap();
     let (mut launches, mut compared) = (0, 0);
     for run in &counted.runs {
         let report = self::run(&device, &run.run);
@@ -204,7 +204,7 @@ fn the_twins_by_nvcc_count_what_an_h100_counts() {
         let name = run.run.split(' ').next().unwrap_or_default();
         let ptx = PtxFile::from(folder.join(name).with_extension("ptx"));
         // SAFETY: the twins take what the lab's kernels do.
-        let options = device::Options { ptx: vec![unsafe { ptx.trusted() }], ..device::Options::from_environment() };
+        let options = device::Options { ptx: vec![unsafe { ptx.trusted() }], ..host::built_in::options() };
         let device = device::open("sim:hopper".parse().unwrap(), &options).unwrap();
         let report = self::run(&device, &run.run);
         let simulated = self::launches(&report);
@@ -230,7 +230,7 @@ fn the_twins_by_nvcc_count_what_an_h100_counts() {
 #[test]
 fn the_best_reductions_count_what_an_h200_counts_if_they_are_shaped_for_one() {
     let counted = counted();
-    let device = device::open("sim".parse().unwrap(), &device::Options::from_environment()).unwrap();
+    let device = device::open("sim".parse().unwrap(), &host::built_in::options()).unwrap();
     let is_best = |launch: &&Launch| launch.kernel.starts_with("reduce_best");
     let (mut compared, mut differ) = (0, 0);
     for run in counted.runs.iter().filter(|run| run.launches.iter().any(|launch| is_best(&launch))) {

@@ -12,8 +12,8 @@ mod expectations;
 use std::path::{Path, PathBuf};
 
 use self::expectations::{Parameter, Test};
+use common::random::Random;
 use cuda_std::launch::Arguments;
-use device::random::Random;
 use device::{Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options, Report, TensorMap};
 use simt::{Checks, Finding, LoadCaching, Model};
 

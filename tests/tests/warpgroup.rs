@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use common::random::Random;
 use cuda_std::launch::Arguments;
-use device::random::Random;
 use device::{Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options};
 
 /// Columns of D.

@@ -1,5 +1,5 @@
 //! The trait that the GPU and the simulator implement. [`super::Device`] and the buffers call it;
-//! labs never see it.
+//! programs never see it.
 
 use cuda_std::launch::Arguments;
 use simt::{ArrayShape, Finding, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
@@ -109,7 +109,7 @@ pub trait Backend {
         Err(only_on_a_gpu())
     }
 
-    /// Starts a call of the library of `--peer-library`, which is loaded, with temporary memory of
+    /// Starts a call of the library of [`PeerLibraries::library`], which is loaded, with temporary memory of
     /// this address and size. Without temporary memory, a reduction is not started; the result is
     /// how many bytes it needs.
     fn start_library(&self, _call: &LibraryCall, _scratch: Option<(u64, u64)>) -> Result<u64> {
@@ -150,14 +150,6 @@ pub trait Backend {
     /// What to call during long launches from now on. Only the simulator's are long.
     fn watch(&self, watch: Option<Watch>);
 
-    /// From now on, fills need not be made: nobody reads results.
-    fn predict_only(&self) {}
-
-    /// Whether that was called.
-    fn predicts_only(&self) -> bool {
-        false
-    }
-
     /// Waits for everything that was started.
     fn synchronize(&self) -> Result<()>;
 
@@ -173,7 +165,7 @@ pub trait Backend {
     }
 }
 
-/// The error for `--peer` on the simulator.
-pub fn only_on_a_gpu() -> Error {
-    Error::flag("--peer", "the libraries run on a GPU only; give --device gpu, or leave --peer out")
+/// The error for a library on the simulator.
+fn only_on_a_gpu() -> Error {
+    Error::request("libraries", "they run on a GPU only")
 }

@@ -1,5 +1,5 @@
-//! Memory on a device: linear and pitched buffers, freed when they are dropped. Labs and `host run`
-//! own buffers; a buffer allocates, copies and frees through its device's backend.
+//! Memory on a device: linear and pitched buffers, freed when they are dropped. A
+//! buffer allocates, copies and frees through its device's backend.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use super::on_device::{OnDevice, Owned, Owner};
 use crate::error::{Error, Result};
 
 /// The byte that poisons outputs. As a float or integer of any size it is a large finite number
-/// that no lab computes, so an element that a kernel forgot is noticed.
+/// that kernels rarely compute, so an element that a kernel forgot is noticed.
 pub const POISON: u8 = 0x7b;
 
 /// The alignment of allocations in bytes, which the drivers and the simulator promise.
@@ -404,7 +404,7 @@ fn too_large(what: String) -> Error {
         place: "no device".to_owned(),
         needed: u64::MAX,
         available: isize::MAX as u64,
-        limit: None,
+        limit: String::new(),
     }
 }
 

@@ -1,12 +1,11 @@
-//! The value of `--device`: parsing and printing it. `cli` parses flags with it, and
-//! [`super::open`] opens what it names. Pure.
+//! Which device to open, with its form as text for flags. [`super::open`] opens what it names. Pure.
 
 use std::fmt;
 use std::str::FromStr;
 
 use simt::{LoadCaching, Model};
 
-/// The value of `--device`.
+/// Which device to open. As text it is the value of a flag: `auto`, `gpu:1`, `sim:hopper`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// `auto`: the first GPU that works, else the simulator.

@@ -1,6 +1,6 @@
-//! The host's errors. Each is one line that says what is wrong, where, and what to do about it.
+//! The errors. Each is one line that says what is wrong, where, and what to do about it.
 //!
-//! Every fallible function of this library returns [`Error`]. The program prints it after `error: `
+//! Every fallible function of this library returns [`Error`]. A program prints it after `error: `
 //! and exits with [`Error::exit_code`].
 
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 /// A result of this library.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error of the host. Its `Display` is one line.
+/// An error. Its `Display` is one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A bad value of a flag, or flags that exclude each other.
-    #[error("{flag}: {problem}")]
-    Flag {
-        /// The flag, such as `--block`.
-        flag: String,
+    /// A request that cannot be carried out, such as a bad value of a flag.
+    #[error("{what}: {problem}")]
+    Request {
+        /// What of the request is wrong, such as a flag.
+        what: String,
         /// What is wrong with it and what is accepted.
         problem: String,
     },
@@ -32,26 +32,30 @@ pub enum Error {
     #[error("no GPU: {0}")]
     NoGpu(String),
     /// The requested GPU does not exist.
-    #[error("no GPU {index}: this machine has {}; `host devices` lists them", gpus(*count))]
+    #[error("no GPU {index}: this machine has {}{advice}", gpus(*count))]
     NoSuchGpu {
         /// The requested number.
         index: u32,
         /// How many GPUs there are.
         count: u32,
+        /// What to do about it.
+        advice: &'static str,
     },
     /// The driver cannot read the kernels' PTX, because it is older.
     #[error(
         "the NVIDIA driver is too old for these kernels: they are PTX {ptx}, the driver supports CUDA {driver}; update the \
-         driver, or use --device sim"
+         driver{advice}"
     )]
     DriverTooOld {
         /// The PTX version of the kernels, such as `8.7`.
         ptx: String,
         /// The newest CUDA version that the driver supports, such as `11.4`.
         driver: String,
+        /// What else to do about it.
+        advice: &'static str,
     },
     /// The GPU is older than all targets that the kernels are compiled for.
-    #[error("{device} has compute capability {capability}, but the kernels need {needed} or later; use --device sim")]
+    #[error("{device} has compute capability {capability}, but the kernels need {needed} or later{advice}")]
     DeviceTooOld {
         /// The device's name.
         device: String,
@@ -59,6 +63,8 @@ pub enum Error {
         capability: String,
         /// The oldest compute capability that the kernels are compiled for.
         needed: String,
+        /// What to do about it.
+        advice: &'static str,
     },
     /// The driver's compiler or the simulator rejects the kernels' PTX.
     #[error("{name}: {problem}")]
@@ -70,10 +76,9 @@ pub enum Error {
     },
     /// A device or the host has too little memory.
     #[error(
-        "{what} needs {} of memory, but {place} has {}; use smaller sizes{}",
+        "{what} needs {} of memory, but {place} has {}; use smaller sizes{limit}",
         wording::units::bytes(*needed),
         wording::units::bytes(*available),
-        crate::limits::memory_note(*limit)
     )]
     OutOfMemory {
         /// What needs the memory, in the singular.
@@ -84,8 +89,9 @@ pub enum Error {
         needed: u64,
         /// Bytes available.
         available: u64,
-        /// What `--memory-limit` allows, where that flag decides.
-        limit: Option<u64>,
+        /// What the limit of memory allows, for the end of the message, where that limit decides
+        /// and the program has a name for it: [`Advice::memory_limit`](crate::Advice::memory_limit).
+        limit: String,
     },
     /// A kernel was started with a configuration that its device does not allow.
     #[error("kernel {}: {problem}", crate::names::shown(kernel))]
@@ -169,9 +175,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error for a bad value of a flag.
-    pub fn flag(flag: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::Flag { flag: flag.into(), problem: problem.into() }
+    /// The error for a request that cannot be carried out.
+    pub fn request(what: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Request { what: what.into(), problem: problem.into() }
     }
 
     /// The error for a file that cannot be used.
@@ -217,22 +223,19 @@ mod tests {
     fn errors_say_what_where_and_what_to_do() {
         let cases = [
             (
-                Error::NoSuchGpu { index: 3, count: 1 },
-                "no GPU 3: this machine has one, number 0; `host devices` lists them",
+                Error::NoSuchGpu { index: 3, count: 1, advice: "; see the list" },
+                "no GPU 3: this machine has one, number 0; see the list",
             ),
-            (
-                Error::NoSuchGpu { index: 9, count: 8 },
-                "no GPU 9: this machine has 8, numbers 0 to 7; `host devices` lists them",
-            ),
+            (Error::NoSuchGpu { index: 9, count: 8, advice: "" }, "no GPU 9: this machine has 8, numbers 0 to 7"),
             (Error::NoGpu("the NVIDIA driver sees no GPU".into()), "no GPU: the NVIDIA driver sees no GPU"),
-            (Error::flag("--rows", "0 is not a size; give at least 1"), "--rows: 0 is not a size; give at least 1"),
+            (Error::request("rows", "0 is not a size; give at least 1"), "rows: 0 is not a size; give at least 1"),
             (
                 Error::OutOfMemory {
                     what: "a matrix of 16384 x 16384".into(),
                     place: "the host".into(),
                     needed: 3 << 30,
                     available: 3 << 29,
-                    limit: None,
+                    limit: String::new(),
                 },
                 "a matrix of 16384 x 16384 needs 3.00 GiB of memory, but the host has 1.50 GiB; use smaller sizes",
             ),
@@ -242,10 +245,11 @@ mod tests {
                     place: "the simulator".into(),
                     needed: 4096,
                     available: 512,
-                    limit: Some(1024),
+                    limit: crate::Advice { memory_limit: Some("--memory"), ..crate::Advice::DEFAULT }
+                        .memory_note(Some(1024)),
                 },
-                "an allocation needs 4.00 KiB of memory, but the simulator has 512 B; use smaller sizes (--memory-limit \
-                 allows 1.00 KiB)",
+                "an allocation needs 4.00 KiB of memory, but the simulator has 512 B; use smaller sizes (--memory allows \
+                 1.00 KiB)",
             ),
         ];
         for (error, text) in cases {

@@ -1,5 +1,5 @@
-//! Texts that a page gives to the program, by name: in WebAssembly there are no files. PTX that users
-//! name, the sources of kernels, and the built-in PTX come from here.
+//! Texts that a page gives to the program, by name: in WebAssembly there are no files.
+//! [`PtxFile`](crate::PtxFile) reads them first.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,8 +9,7 @@ thread_local! {
     static TEXTS: RefCell<HashMap<String, Rc<str>>> = RefCell::default();
 }
 
-/// Gives the text of this name, in place of an earlier one. The built-in PTX, `kernels.ptx` and
-/// `best_kernels.ptx`, is used as it is when a device is opened first.
+/// Gives the text of this name, in place of an earlier one.
 pub fn give(name: &str, text: &str) {
     TEXTS.with_borrow_mut(|texts| texts.insert(name.to_owned(), text.into()));
 }

@@ -10,8 +10,7 @@ use cuda_std::launch::{Arguments, PtxImage};
 use cuda_std::signature::{Parameter, Signature};
 use ptx::Space;
 
-use super::{ComputeCapability, PtxFile};
-use crate::built_in::built_in;
+use super::{ComputeCapability, Options, PtxFile};
 use crate::error::{Error, Result};
 use crate::{names, signature};
 use wording::one_line;
@@ -42,22 +41,42 @@ pub(super) struct Images {
 }
 
 impl Images {
-    /// The built-in PTX, or that of files.
-    pub fn new(files: &[PtxFile]) -> Result<Self> {
-        if !files.is_empty() {
-            return Ok(Self { sets: vec![files.iter().map(Image::from_file).collect::<Result<_>>()?] });
+    /// The PTX that the options name.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`super::open`] that are about the PTX.
+    pub fn new(options: &Options) -> Result<Self> {
+        match options.ptx.as_slice() {
+            [] => Self::of_crates(&options.kernels),
+            files => Ok(Self { sets: vec![files.iter().map(Image::from_file).collect::<Result<_>>()?] }),
         }
+    }
+
+    /// The PTX of crates that are loaded together. For each target that some crate has PTX for: of
+    /// each crate, the PTX for that target, or for the newest one before it. A crate need not
+    /// repeat for a newer target what it has for an older one.
+    fn of_crates(crates: &[&'static [PtxImage]]) -> Result<Self> {
         let image =
             |image: &PtxImage| Image::new(format!("built-in kernels for {}", image.arch), Cow::Borrowed(image.text));
-        let built_in = built_in();
-        let Some(first) = built_in.first() else {
-            return Err(Error::Ptx {
-                name: "built-in kernels".into(),
-                problem: "are not there; the page has to give them".into(),
-            });
+        let crates: Vec<Vec<Image>> =
+            crates.iter().map(|images| images.iter().map(image).collect()).collect::<Result<_>>()?;
+        let mut targets: Vec<ComputeCapability> = crates.iter().flatten().map(|image| image.capability).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let set = |target: ComputeCapability| {
+            let runs = |image: &&Image| image.capability <= target;
+            crates
+                .iter()
+                .map(|images| images.iter().filter(runs).max_by_key(|image| image.capability).cloned())
+                .collect()
         };
-        let set = |index: usize| built_in.iter().map(|built_in| image(&built_in.ptx[index])).collect();
-        Ok(Self { sets: (0..first.ptx.len()).map(set).collect::<Result<_>>()? })
+        let sets: Vec<_> = targets.into_iter().filter_map(set).collect();
+        if sets.is_empty() {
+            let problem = "no target is there for which each crate has PTX; name some in `Options`".to_owned();
+            return Err(Error::Ptx { name: "built-in kernels".to_owned(), problem });
+        }
+        Ok(Self { sets })
     }
 
     /// The newest PTX that a device of this compute capability runs. `Err` holds the oldest PTX,

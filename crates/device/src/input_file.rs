@@ -1,5 +1,4 @@
-//! Reads texts that users name, whole: PTX, and reports to compare. `device::PtxFile` and
-//! `compare_times` read with it.
+//! Reads texts that users name, whole, such as PTX: [`PtxFile`](crate::PtxFile) reads with it.
 //!
 //! A pipe is read to its end, so that `<(COMMAND)` can stand for a file. Folders and devices are
 //! refused: some devices never end.

@@ -1,5 +1,5 @@
-//! The configuration of a launch, and the check that a device allows it. Labs and `host run` make a
-//! [`LaunchConfig`]; [`super::Device`] checks it before the backend launches. Pure.
+//! The configuration of a launch, and the check that a device allows it: [`super::Device`] checks it
+//! before the backend launches. Pure.
 
 use cuda_std::launch::{Kernel, LaunchShape};
 use simt::{Checks, DrawnOrder, LoadCaching};
@@ -19,7 +19,7 @@ const FIRST_WITH_CLUSTERS: ComputeCapability = ComputeCapability { major: 9, min
 /// Only a hint: today's GPUs choose the split from the kernel's shared memory and
 /// [`LaunchConfig::carveout`]. The simulator has an L1 cache only with a model; there the
 /// preferences stand for a carveout of 100, 0 and 50 percent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheConfig {
     /// No preference.
@@ -94,12 +94,6 @@ pub struct LaunchConfig {
     /// The order of blocks and warps on the simulator: one that is drawn; `None`: the usual one. Not
     /// with a model, checks or a prediction. Ignored on a GPU.
     pub order: Option<DrawnOrder>,
-}
-
-impl From<best_kernels::Launch> for LaunchConfig {
-    fn from(best_kernels::Launch { grid, block, dynamic_shared }: best_kernels::Launch) -> Self {
-        Self { dynamic_shared, ..Self::new(grid, block) }
-    }
 }
 
 impl LaunchConfig {

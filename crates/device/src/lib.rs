@@ -1,55 +1,101 @@
-//! Devices: an NVIDIA GPU or the simulator, behind one interface, and what programs that use them
-//! share: errors, limits, random data, files written whole.
+//! Devices: an NVIDIA GPU or a simulator, behind one interface.
 //!
 //! [`open`] returns a [`Device`], which allocates [`Buffer`]s and [`PitchedBuffer`]s, launches
-//! kernels by their typed handles, and times them on its own clock. Addresses are `u64` on both
-//! kinds of device, so a kernel's arguments have one layout.
+//! kernels by their typed handles, and times them on its own clock. The simulator runs the same PTX
+//! as a GPU, counts what a GPU's hardware counts, and finds faults. Addresses are `u64` on both kinds
+//! of device, so a kernel's arguments have one layout.
+//!
+//! ```
+//! use cuda_std::launch::PtxImage;
+//! use cuda_std::{DisjointSlice, kernel};
+//! use device::{DeviceChoice, LaunchConfig, Options, open};
+//! use simt::Checks;
+//!
+//! /// Doubles each element. On the host, `double` is a typed handle.
+//! #[kernel(linear)]
+//! pub fn double(mut x: DisjointSlice<f32>) {
+//!     if let Some(x) = x.get_mut(cuda_std::thread::linear_index()) {
+//!         *x *= 2.0;
+//!     }
+//! }
+//!
+//! // The PTX that `cuda_builder` makes of it, usually by `include_str!` of a file.
+//! static PTX: &[PtxImage] = &[PtxImage { arch: "sm_75", text: DOUBLE }];
+//! # const DOUBLE: &str = "
+//! # .version 6.3
+//! # .target sm_75
+//! # .address_size 64
+//! # .visible .entry double(	// coalesce: safe linear | x: DisjointSlice<f32> 4/4
+//! # 	.param .u64 double_param_0,
+//! # 	.param .u64 double_param_1
+//! # )
+//! # {
+//! # 	.reg .pred %p<2>;
+//! # 	.reg .b32 %r<6>;
+//! # 	.reg .b64 %rd<7>;
+//! # 	ld.param.u64 %rd1, [double_param_0];
+//! # 	ld.param.u64 %rd2, [double_param_1];
+//! # 	cvta.to.global.u64 %rd3, %rd1;
+//! # 	mov.u32 %r1, %ctaid.x;
+//! # 	mov.u32 %r2, %ntid.x;
+//! # 	mov.u32 %r3, %tid.x;
+//! # 	mad.lo.u32 %r4, %r1, %r2, %r3;
+//! # 	cvt.u64.u32 %rd4, %r4;
+//! # 	setp.ge.u64 %p1, %rd4, %rd2;
+//! # 	@%p1 bra $end;
+//! # 	shl.b64 %rd5, %rd4, 2;
+//! # 	add.s64 %rd6, %rd3, %rd5;
+//! # 	ld.global.b32 %r5, [%rd6];
+//! # 	add.rn.f32 %r5, %r5, %r5;
+//! # 	st.global.b32 [%rd6], %r5;
+//! # $end:
+//! # 	ret;
+//! # }
+//! # ";
+//!
+//! fn main() -> Result<(), device::Error> {
+//!     let device = open(DeviceChoice::Simulator, &Options::of(PTX))?;
+//!     let mut x = device.buffer::<f32>(100)?;
+//!     x.write(&[1.5; 100])?;
+//!
+//!     let launch = LaunchConfig { checks: Checks::ALL, ..LaunchConfig::linear(100, 64) };
+//!     let report = device.launch(&double, &launch, (&mut x,))?;
+//!     assert_eq!(x.read()?, [3.0; 100]);
+//!
+//!     // On a GPU there is no report.
+//!     let report = report.expect("the simulator counts");
+//!     assert!(report.findings().is_empty());
+//!     // 100 floats lie in 13 sectors of 32 bytes.
+//!     assert_eq!(report.counters().global.load.sectors, 13);
+//!     Ok(())
+//! }
+//! ```
 //!
 //! | module | contents |
 //! | --- | --- |
 //! | `buffer`, `matrix`, `array`, `texture`, `tensor`, `symbol` | memory of a device, and what kernels read it through |
-//! | `launch`, `arguments`, `image`, `built_in` | a launch's configuration and arguments; the PTX that has the kernels |
+//! | `launch`, `arguments`, `image` | a launch's configuration and arguments; the PTX that has the kernels |
 //! | `backend` | the trait of both devices: `gpu` over the driver, `simulator` over [`simt`] |
 //! | [`peers`], [`ClockReading`] | NVIDIA's libraries on the same buffers; the clock while they run |
 //! | [`error`], [`limits`], [`memory`] | errors of one line; limits of a run; how much memory the host has |
-//! | [`flag_values`], [`names`], [`signals`] | values of flags, demangled names, Ctrl-C |
-//! | [`random`], [`input_file`], [`output_file`] | data: random numbers, texts from files and pipes, files written whole |
+//! | [`names`], [`input_file`] | demangled names; texts from files and pipes |
 //! | `given` | in WebAssembly, where there are no files: the texts that a page gives |
-//!
-//! ```
-//! use device::{DeviceChoice, LaunchConfig, Options, open};
-//!
-//! # fn main() -> Result<(), device::Error> {
-//! let device = open(DeviceChoice::Simulator, &Options::default())?;
-//! let mut a = device.buffer::<f32>(100)?;
-//! a.write(&[1.5; 100])?;
-//! let mut c = device.buffer::<f32>(100)?;
-//! c.poison()?;
-//! // c[i] = a[i] + a[i]
-//! let launch = LaunchConfig::linear(100, 64);
-//! device.launch(&kernels::offset::offset_read, &launch, (&a, &a, &mut c, 0))?;
-//! device.synchronize()?;
-//! assert_eq!(c.read()?, [3.0; 100]);
-//! # Ok(())
-//! # }
-//! ```
 //!
 //! *Invariant:* only the folder `gpu` calls the driver, and only after `cust_raw::load()` has
 //! succeeded. Without the feature `gpu` there is no such folder, no driver, and the simulator
 //! alone; then the crate compiles for WebAssembly, too.
 
-// What a GPU takes of the modules that both devices share has no user then.
+// Without `gpu`, GPU-only helpers in shared modules are unused.
 #![cfg_attr(not(feature = "gpu"), allow(dead_code))]
 
+mod advice;
 mod arguments;
 mod array;
 mod backend;
 mod buffer;
-mod built_in;
 mod choice;
 mod clock;
 pub mod error;
-pub mod flag_values;
 #[cfg(target_family = "wasm")]
 pub mod given;
 #[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
@@ -64,29 +110,24 @@ pub mod names;
 mod on_device;
 mod open;
 mod options;
-pub mod output_file;
 pub mod peers;
 mod properties;
 mod ptx_file;
-pub mod random;
-#[cfg(not(target_family = "wasm"))]
-pub mod signals;
 mod signature;
 mod simulator;
 mod symbol;
 mod tensor;
 mod texture;
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use bytemuck::Pod;
 use cuda_std::launch::{ArgumentList, Arguments, Kernel, LaunchShape, SafeKernel};
 
+pub use advice::Advice;
 pub use array::{Array, TextureSource};
-pub use backend::{Watch, only_on_a_gpu};
+pub use backend::Watch;
 pub use buffer::{Buffer, POISON, PitchedBuffer, Tail, View, ViewMut};
-pub use built_in::built_in_kernels;
 pub use choice::DeviceChoice;
 pub use choice::models as models_named;
 pub use clock::{ClockReading, Throttle};
@@ -96,7 +137,7 @@ pub use matrix::Matrix;
 pub use on_device::OnDevice;
 use on_device::Owner;
 pub use open::{all, models, open};
-pub use options::{Options, PTX_VARIABLE};
+pub use options::Options;
 pub use properties::{ComputeCapability, Kind, Properties};
 pub use ptx_file::PtxFile;
 pub use simt::{
@@ -118,9 +159,11 @@ use peers::{PeerLibraries, Peers};
 pub struct Device {
     backend: Rc<dyn Backend>,
     loaded: Rc<image::Loaded>,
-    /// Notes on the choice of the device, shown once.
-    notes: Rc<Cell<Vec<String>>>,
+    /// Why it is the simulator, if a GPU was tried first.
+    fallback: Option<Rc<Error>>,
     options: Options,
+    /// Which simulator this is, if it is one.
+    choice: DeviceChoice,
     /// The multiprocessors to shape launches for, if not the device's own.
     shaped_for: Option<u32>,
 }
@@ -157,21 +200,21 @@ impl Device {
         }
     }
 
-    /// From now on, nobody reads what kernels compute on the simulator, only how long they take: memory
-    /// is not filled with patterns. For all clones of this device.
-    pub fn predict_only(&self) {
-        self.backend.predict_only();
-    }
-
-    /// Whether [`Device::predict_only`] was called.
+    /// Whether this is the simulator and nobody reads what kernels compute on it:
+    /// [`Options::predict_only`].
     pub fn predicts_only(&self) -> bool {
-        self.backend.predicts_only()
+        self.options.predict_only && !self.properties().is_gpu()
     }
 
-    /// Notes for the user: why the simulator was chosen, or that the kernels' PTX is stale. The
-    /// first call returns them and later ones nothing, so each is shown once however many labs run.
-    pub fn take_notes(&self) -> Vec<String> {
-        self.notes.take()
+    /// Why [`DeviceChoice::Auto`] opened the simulator: what is wrong with the first GPU. `None` if
+    /// the simulator was asked for, and on a GPU.
+    pub fn fallback(&self) -> Option<&Error> {
+        self.fallback.as_deref()
+    }
+
+    /// The options with which it was opened.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Bytes that can still be allocated on the device.
@@ -192,7 +235,10 @@ impl Device {
                 place: format!("device {}", self.properties().name),
                 needed,
                 available,
-                limit: self.limits().memory_flag().filter(|_| !self.properties().is_gpu()),
+                limit: match self.properties().is_gpu() {
+                    true => String::new(),
+                    false => self.options.advice.memory_note(self.limits().memory_limit),
+                },
             });
         }
         Ok(())
@@ -210,7 +256,7 @@ impl Device {
                 place: format!("one buffer of the {}", self.properties().name),
                 needed,
                 available: largest,
-                limit: None,
+                limit: String::new(),
             }),
             _ => self.check_room(what, needed),
         }
@@ -251,6 +297,21 @@ impl Device {
             true => Matrix::Pitched(self.pitched_buffer(rows, columns)?),
             false => Matrix::Linear { buffer: self.buffer(rows.saturating_mul(columns))?, columns },
         })
+    }
+
+    /// This simulator, opened anew with [`Options::predict_only`]; this device, if it has that
+    /// option already or is a GPU.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`].
+    pub fn predicting_only(&self) -> Result<Self> {
+        if self.options.predict_only || self.properties().is_gpu() {
+            return Ok(self.clone());
+        }
+        let options = Options { predict_only: true, ..self.options.clone() };
+        let anew = open(self.choice, &options)?;
+        Ok(Self { fallback: self.fallback.clone(), shaped_for: self.shaped_for, ..anew })
     }
 
     /// A simulator with the same kernels and shapes of launches as this device: this device, if it
@@ -394,7 +455,7 @@ impl Device {
     }
 
     /// Copies the first `bytes` bytes of one buffer to another on the device; on a GPU this only
-    /// starts the copy. The labs compare their bandwidth with that of this copy.
+    /// starts the copy.
     ///
     /// # Panics
     ///
@@ -413,7 +474,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`] on the simulator, and [`Error::File`] for a library that cannot be used.
+    /// [`Error::Request`] on the simulator, and [`Error::File`] for a library that cannot be used.
     pub fn peers(&self, wanted: PeerLibraries<'_>) -> Result<Peers> {
         Peers::load(&self.backend, wanted)
     }

@@ -54,7 +54,7 @@ pub fn check_host(what: &str, needed: u64) -> Result<()> {
     match available_on_host() {
         Some(available) if available < needed => {
             let (what, place) = (what.to_owned(), "the host".to_owned());
-            Err(Error::OutOfMemory { what, place, needed, available, limit: None })
+            Err(Error::OutOfMemory { what, place, needed, available, limit: String::new() })
         }
         _ => Ok(()),
     }

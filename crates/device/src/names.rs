@@ -1,9 +1,8 @@
 //! Demangles names of kernels and variables, and finds a symbol by a name that a user types:
-//! `saxpy(float, float const*, float*)` is `_Z5saxpyfPKfPf`. Pure; `check`, `run`, the devices and
-//! the messages call it.
+//! `saxpy(float, float const*, float*)` is `_Z5saxpyfPKfPf`. Pure.
 //!
-//! PTX has the mangled names of C++ and Rust. Messages and tables show demangled names, and the
-//! command line accepts either ([`find`]). JSON has the symbol exactly as in the PTX, so that
+//! PTX has the mangled names of C++ and Rust. Messages and tables show demangled names, and a
+//! command line can accept either ([`find`]). JSON has the symbol exactly as in the PTX, so that
 //! programs can compare it.
 
 use std::borrow::Cow;

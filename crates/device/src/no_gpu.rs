@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::backend::Backend;
 use crate::error::{Error, Result};
 use crate::image::{Images, Loaded};
-use crate::limits::Limits;
+use crate::options::Options;
 
 fn left_out() -> Error {
     Error::NoGpu("this program was built without the feature `gpu`".to_owned())
@@ -17,6 +17,6 @@ pub fn count() -> Result<u32> {
 }
 
 /// Opens a GPU.
-pub fn open(_index: u32, _images: &Images, _limits: &Limits) -> Result<(Rc<dyn Backend>, Rc<Loaded>)> {
+pub fn open(_index: u32, _images: &Images, _options: &Options) -> Result<(Rc<dyn Backend>, Rc<Loaded>)> {
     Err(left_out())
 }

@@ -1,6 +1,5 @@
 //! Opens devices: the one that is asked for, or all of this machine.
 
-use std::cell::Cell;
 use std::error::Error as _;
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -12,7 +11,7 @@ use crate::choice::DeviceChoice;
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::properties::Properties;
-use crate::{Device, built_in, gpu, image, simulator};
+use crate::{Device, gpu, image, simulator};
 
 /// Opens the device that `choice` names.
 ///
@@ -20,33 +19,28 @@ use crate::{Device, built_in, gpu, image, simulator};
 ///
 /// For a GPU: [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::DeviceTooOld`],
 /// [`Error::DriverTooOld`], [`Error::Driver`]. For any device: [`Error::Ptx`] when it rejects the
-/// PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
+/// PTX, or the options name none; [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
-    let images = image::Images::new(&options.ptx)?;
-    let device = |backend: Rc<dyn Backend>, loaded: Rc<image::Loaded>, fallback: Option<Error>| {
+    let images = image::Images::new(options)?;
+    let device = |backend: Rc<dyn Backend>, loaded: Rc<image::Loaded>, choice, fallback: Option<Error>| {
         // Not before the backend has asked how much memory there is: it is the threads' too.
         start_threads();
-        Device {
-            backend,
-            loaded,
-            notes: Rc::new(Cell::new(notes(options, fallback))),
-            options: options.clone(),
-            shaped_for: None,
-        }
+        Device { backend, loaded, fallback: fallback.map(Rc::new), options: options.clone(), choice, shaped_for: None }
     };
-    let simulator = |placed, fallback| {
+    let simulator = |placed: Option<(&'static Model, LoadCaching)>, fallback| {
         let loaded = Rc::new(image::Loaded::new(images.newest())?);
-        Ok(device(Rc::new(simulator::Simulator::open(&loaded, options, placed)?), loaded, fallback))
+        let choice = placed.map_or(DeviceChoice::Simulator, |(model, caching)| DeviceChoice::Model(model, caching));
+        Ok(device(Rc::new(simulator::Simulator::open(&loaded, options, placed)?), loaded, choice, fallback))
     };
     let gpu = |index| {
-        let (gpu, loaded) = gpu::open(index, &images, &options.limits)?;
-        Ok(device(gpu, loaded, None))
+        let (gpu, loaded) = gpu::open(index, &images, options)?;
+        Ok(device(gpu, loaded, DeviceChoice::Gpu(index), None))
     };
     match choice {
         DeviceChoice::Simulator => simulator(None, None),
         DeviceChoice::Model(model, caching) => simulator(Some((model, caching)), None),
         DeviceChoice::Gpu(index) => gpu(index).map_err(|error| match error {
-            Error::NoGpu(why) => Error::NoGpu(format!("{why}; --device sim runs without one")),
+            Error::NoGpu(why) => Error::NoGpu(format!("{why}{}", options.advice.no_gpu)),
             other => other,
         }),
         DeviceChoice::Auto => {
@@ -75,13 +69,6 @@ fn start_threads() {
     }
 }
 
-/// The notes about a device that has been opened.
-fn notes(options: &Options, fallback: Option<Error>) -> Vec<String> {
-    let fallback = fallback.map(|why| format!("running on the simulator: {why}"));
-    let stale = if options.ptx.is_empty() { built_in::stale(built_in::built_in()) } else { None };
-    fallback.into_iter().chain(stale).collect()
-}
-
 /// Every device of this machine: the GPUs that can be opened, then the simulator. The errors say
 /// why other GPUs, or all of them, cannot be used.
 pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
@@ -108,7 +95,7 @@ pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
 ///
 /// [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn models(options: &Options) -> Result<Vec<Properties>> {
-    let images = image::Images::new(&options.ptx)?;
+    let images = image::Images::new(options)?;
     let placed = |model| {
         simulator::properties(image::newest_of(images.newest()), &options.limits, Some((model, LoadCaching::Default)))
     };

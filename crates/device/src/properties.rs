@@ -1,5 +1,5 @@
-//! A device's properties: what `host devices` lists and every report contains. A backend fills them
-//! in when the device is opened; nothing changes them afterwards.
+//! A device's properties. A backend fills them in when the device is opened; nothing changes them
+//! afterwards.
 
 use serde::{Serialize, Serializer};
 use simt::Model;
@@ -61,7 +61,7 @@ pub enum Kind {
 pub struct Properties {
     /// GPU or simulator.
     pub kind: Kind,
-    /// The GPU's number, as `--device gpu:N` takes it.
+    /// The GPU's number, as [`DeviceChoice::Gpu`](crate::DeviceChoice::Gpu) takes it.
     pub index: Option<u32>,
     /// The device's name.
     pub name: String,

@@ -1,5 +1,4 @@
-//! A PTX text that a user names: a file, a pipe, or `-` for the standard input. `check` and `run`
-//! make it from the command line and hand it to the devices.
+//! A PTX text that a user names: a file, a pipe, or `-` for the standard input.
 //!
 //! The text is read once, when it is first needed, and kept: a pipe cannot be read twice, and one
 //! run needs the text several times (for the kernels' signatures, the GPU, and the simulator beside

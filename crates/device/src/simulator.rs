@@ -18,6 +18,7 @@ use super::array::{Array, TextureSource};
 use super::backend::{Backend, Watch};
 use super::image::{Checked, Image, Loaded, Part};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Options, Predict, Properties};
+use crate::advice::Advice;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use messages::{refused, waiting_advice, with_shown_names};
@@ -32,7 +33,7 @@ pub(super) fn predicted() -> Option<&'static Model> {
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
 /// After this many warp instructions a launch counts as endless: enough for a few warps that work
-/// for long, plus some for each warp, so that an endless launch of a lab's default size is reported
+/// for long, plus some for each warp, so that an endless launch of a few thousand threads is reported
 /// within a minute or two.
 fn step_limit(config: &LaunchConfig) -> u64 {
     let count = |extents: [u32; 3]| extents.into_iter().map(u64::from).fold(1, u64::saturating_mul);
@@ -64,13 +65,14 @@ pub(super) struct Simulator {
     watch: RefCell<Option<Watch>>,
     output: Output,
     limits: Limits,
+    advice: Advice,
     cancel: Option<&'static AtomicBool>,
     /// All arrays so far, by their handles.
     arrays: RefCell<Vec<ArrayHandle>>,
     /// Whose times are predicted without a model, if not an H200's.
     predicted: Option<&'static Model>,
-    /// Whether nobody reads results.
-    predicts_only: Cell<bool>,
+    /// Whether nobody reads results, so that memory need not be filled.
+    predicts_only: bool,
 }
 
 /// The model, and how it caches loads without a cache operator.
@@ -128,7 +130,7 @@ impl Simulator {
         }
         let mut load = |part: &Part| {
             let program = Program::load(&part.module, &mut memory);
-            program.map(Rc::new).map_err(|error| refused(&error, limits))
+            program.map(Rc::new).map_err(|error| refused(&error, &options.advice.memory_note(limits.memory_limit)))
         };
         let programs = loaded.parts().iter().map(&mut load).collect::<Result<_>>()?;
         Ok(Self {
@@ -139,12 +141,13 @@ impl Simulator {
             watch: RefCell::default(),
             output: limits.output_limit.map_or_else(Output::default, |bytes| Output::new(bytes as usize)),
             limits: limits.clone(),
+            advice: options.advice,
             cancel: options.cancel,
             placed,
             properties,
             arrays: RefCell::default(),
             predicted: options.predicted,
-            predicts_only: Cell::new(false),
+            predicts_only: options.predict_only,
         })
     }
 
@@ -156,7 +159,7 @@ impl Simulator {
                 place: "the simulator".to_owned(),
                 needed: requested,
                 available: free,
-                limit: self.limits.memory_flag(),
+                limit: self.advice.memory_note(self.limits.memory_limit),
             },
             other => Error::Simulator { doing: doing.to_owned(), problem: one_line(&other.to_string()) },
         }
@@ -175,7 +178,7 @@ impl Simulator {
             true => shared.clone(),
             false => {
                 let beside = shared.load_beside(&own.module, &mut self.memory.borrow_mut());
-                Rc::new(beside.map_err(|error| refused(&error, &self.limits))?)
+                Rc::new(beside.map_err(|error| refused(&error, &self.advice.memory_note(self.limits.memory_limit)))?)
             }
         };
         Ok(own.program.get_or_init(|| program).clone())
@@ -237,16 +240,8 @@ impl Backend for Simulator {
         self.memory.borrow().unwritten(address, element, count)
     }
 
-    fn predict_only(&self) {
-        self.predicts_only.set(true);
-    }
-
-    fn predicts_only(&self) -> bool {
-        self.predicts_only.get()
-    }
-
     fn fill(&self, address: u64, length: u64, value: u8) -> Result<()> {
-        if self.predicts_only.get() {
+        if self.predicts_only {
             return Ok(());
         }
         self.memory
@@ -328,12 +323,11 @@ impl Backend for Simulator {
             LaunchError::Trap(trap) => {
                 let trap = with_shown_names(&trap);
                 let mut fault = one_line(&trap.to_string());
-                fault += waiting_advice(&trap.kind, config);
-                fault += self.limits.advice(&trap.kind);
+                fault += waiting_advice(&trap.kind, config, &self.advice);
+                fault += self.advice.on_limit(&trap.kind);
                 if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
                     // The model alone might have ended.
-                    fault += "; with checks, blocks run one after another, and one that waits for a later one never ends: give --check \
-                              none";
+                    fault += self.advice.endless_under_checks;
                 }
                 Error::Fault { kernel: kernel.to_owned(), fault, trap: Some(Box::new(trap)) }
             }

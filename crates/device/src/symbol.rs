@@ -1,12 +1,12 @@
-//! The kernels' statics, such as constants, which the host sets and reads by typed handles. Labs
-//! and `host run` read and write the module's variables with it, through the device's backend.
+//! The kernels' statics, such as constants, which the host sets and reads by typed handles, through
+//! the device's backend.
 //!
 //! ```
 //! use cuda_std::launch::Symbol;
 //! use device::{DeviceChoice, Options, open};
 //!
 //! # fn main() -> Result<(), device::Error> {
-//! let device = open(DeviceChoice::Simulator, &Options::default())?;
+//! let device = open(DeviceChoice::Simulator, &Options::of(kernels::PTX))?;
 //! // The handle of `#[address_space(constant)] #[unsafe(no_mangle)] pub static CONSTANT_POLYNOMIAL: ConstantCell<[f32; 8]>`.
 //! let mut coefficients = device.variable(&kernels::constant::CONSTANT_POLYNOMIAL)?;
 //! coefficients.write(&[0.5; 8])?;

@@ -5,7 +5,7 @@
 //! use device::{DeviceChoice, OnDevice, Options, Swizzle, TensorElement, TensorMap, open};
 //!
 //! # fn main() -> Result<(), device::Error> {
-//! let device = open(DeviceChoice::Simulator, &Options::default())?;
+//! let device = open(DeviceChoice::Simulator, &Options::of(kernels::PTX))?;
 //! let matrix = device.buffer::<f32>(64 * 32)?;
 //! // 32 rows of 64 elements, in boxes of 8 rows and 32 elements.
 //! let map = TensorMap::tiled(TensorElement::F32, matrix.address(), &[64, 32], &[32, 8]);

@@ -5,7 +5,7 @@ use cuda_std::launch::{Argument, Arguments, Pointer, Slice};
 use super::*;
 
 fn simulator() -> Device {
-    open(DeviceChoice::Simulator, &Options::default()).unwrap()
+    open(DeviceChoice::Simulator, &Options::of(kernels::PTX)).unwrap()
 }
 
 #[test]

@@ -1,12 +1,11 @@
-//! Textures and surfaces of a device, and how it makes them and arrays. Dropping one frees it. The
-//! lab `texture` and `host run` own them.
+//! Textures and surfaces of a device, and how it makes them and arrays. Dropping one frees it.
 //!
 //! ```
 //! use device::{DeviceChoice, Options, TextureSource, open};
 //! use device::{ArrayShape, ChannelType, Filter, Sampling, TexelFormat};
 //!
 //! # fn main() -> Result<(), device::Error> {
-//! let device = open(DeviceChoice::Simulator, &Options::default())?;
+//! let device = open(DeviceChoice::Simulator, &Options::of(kernels::PTX))?;
 //! let format = TexelFormat { channels: 1, ty: ChannelType::F32 };
 //! let mut image = device.array(&ArrayShape { width: 64, height: 48, ..ArrayShape::of(format) })?;
 //! image.write(0, &[0.5f32; 64 * 48])?;

@@ -3,7 +3,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use device::random::Random;
+use common::random::Random;
 use indexmap::IndexMap;
 
 use crate::expression::Expression;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use approx::abs_diff_eq;
-use device::random::Random;
+use common::random::Random;
 use simt::{Checks, Model};
 
 use crate::SOURCE;

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
+use common::random::Random;
 use cuda_std::launch::Arguments;
 use device::limits::Limits;
-use device::random::Random;
 use device::{Device, DeviceChoice, LaunchConfig, Options, Predict, PtxFile};
 use indexmap::IndexMap;
 use simt::{Checks, DrawnOrder, LoadCaching, Model};
@@ -116,7 +116,7 @@ impl Module {
             fault_limit: Some(most.faults),
             ..Limits::default()
         };
-        let options = Options { ptx: vec![file], limits, predicted: None, cancel: most.cancel };
+        let options = Options { ptx: vec![file], limits, cancel: most.cancel, ..Options::default() };
         let device = Rc::new(device::open(choice, &options)?);
         let signature = |kernel: &ptx::Function| Signature {
             parameters: kernel.parameters.iter().map(|&one| module.variables[one].size.unwrap_or(0)).collect(),

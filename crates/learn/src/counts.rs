@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use device::random::Random;
+use common::random::Random;
 use exercise::SOURCE;
 use exercise::data::{self, Buffers, Sizes};
 use exercise::goals_file::GoalPlan;

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use clap::Args;
-use device::{output_file, signals};
+use common::{output_file, signals};
 use exercise::Exercise;
 use exercise::data::some_seed;
 use wording::{several, shell_word};

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 
+use common::random::Random;
 use device::DeviceChoice;
-use device::random::Random;
 use exercise::Exercise;
 use exercise::SOURCE;
 use exercise::data::{self, Buffers, Sizes};

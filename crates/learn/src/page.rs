@@ -29,8 +29,8 @@ const MOST: usize = 150_000;
 ///
 /// [`Error::Device`] and [`Error::Usage`].
 pub fn check(exercise: &Exercise, path: &Path) -> Result<()> {
-    device::output_file::check(path)?;
-    let of = device::output_file::identity;
+    common::output_file::check(path)?;
+    let of = common::output_file::identity;
     match of(path).parent() == of(&exercise.student_file()).parent() && path.extension().is_none_or(|ext| ext != "html")
     {
         true => {
@@ -68,7 +68,7 @@ pub fn write(exercise: &Exercise, report: &Report<'_>, verdict: &Verdict, path: 
     };
     let about = &exercise.goals.title;
     let text = Page { title: &exercise.name, about, details: &details, main }.render();
-    Ok(device::output_file::write_whole(path, |out| out.write_all(text.as_bytes()))?)
+    Ok(common::output_file::write_whole(path, |out| out.write_all(text.as_bytes()))?)
 }
 
 /// The verdict in a sentence.

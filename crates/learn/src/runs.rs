@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use device::random::Random;
+use common::random::Random;
 use exercise::Exercise;
 use exercise::data::{Buffers, Sizes};
 use exercise::fault::{Fault, Problem};

@@ -63,7 +63,7 @@ pub(crate) fn command() -> Command {
 /// [`Error::File`] when it cannot be read, [`Error::Ptx`] when it is not valid, [`Error::Output`].
 pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) -> Result<()> {
     let Flags { file, decoded } =
-        Flags::from_arg_matches(matches).map_err(|error| Error::flag("FILE.ptx", one_line(&error.to_string())))?;
+        Flags::from_arg_matches(matches).map_err(|error| Error::request("FILE.ptx", one_line(&error.to_string())))?;
     let file = PtxFile::from(file);
     let name = file.name();
     match ptx::parse(&name, file.text()?) {
@@ -91,7 +91,7 @@ pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) ->
 
 /// What the simulator executes for a kernel.
 fn write_decoded(name: &str, module: &Module, kernel: &str, format: Format, out: &mut dyn Write) -> Result<()> {
-    let failed = |error: String| Error::flag("--decoded", one_line(&error));
+    let failed = |error: String| Error::request("--decoded", one_line(&error));
     let symbols: Vec<&str> = module.kernels().map(|(_, function)| function.name.as_str()).collect();
     let kernel = match names::find(kernel, &symbols) {
         Found::One(symbol) => symbol,

@@ -70,8 +70,8 @@ pub fn command() -> Command {
 ///
 /// [`Error::File`] for a file that is not a report, or that cannot be compared with the other; [`Error::Output`].
 pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) -> Result<()> {
-    let arguments =
-        Arguments::from_arg_matches(matches).map_err(|error| Error::flag("compare", one_line(&error.to_string())))?;
+    let arguments = Arguments::from_arg_matches(matches)
+        .map_err(|error| Error::request("compare", one_line(&error.to_string())))?;
     let Arguments { before, after, report } = &arguments;
     if let Some(path) = report {
         page::check(path, &[before, after])?;

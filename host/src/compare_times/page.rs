@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use device::{Error, Result, output_file};
+use common::output_file;
+use device::{Error, Result};
 use maud::{Markup, html};
 use picture::{Plot, Point, ReferenceLine, Scale, Series};
 use webpage::Place;
@@ -16,7 +17,7 @@ use crate::report::{self, Text};
 pub(super) fn check(path: &Path, compared: &[&PathBuf]) -> Result<()> {
     output_file::check(path)?;
     match compared.iter().any(|file| output_file::identity(file) == output_file::identity(path)) {
-        true => Err(Error::flag("--report", "it is one of the files to compare; give another")),
+        true => Err(Error::request("--report", "it is one of the files to compare; give another")),
         false => Ok(()),
     }
 }

@@ -42,11 +42,11 @@ impl SanitizerFlags {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`].
+    /// [`Error::Request`].
     pub fn check_simulated(self, simulated: bool) -> Result<()> {
         match simulated || !self.or(Checks::NONE).any() {
             true => Ok(()),
-            false => Err(Error::flag("--check", "only the simulator runs checks; give --device sim or --counters")),
+            false => Err(Error::request("--check", "only the simulator runs checks; give --device sim or --counters")),
         }
     }
 }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::flow;
 use super::lab::{Lab, Plan};
 use super::settings::Settings;
+use crate::built_in;
 use crate::predicted::PredictFlags;
 use crate::report::measures::SPEEDUP_ON_MODEL;
 use crate::report::{self, Best, Fact, Grid, LabReport, RowPrediction, Rows, Sweep, VariantReport};
@@ -44,11 +45,10 @@ pub(super) fn run<L: Lab>(device: &Device, options: L::Options, settings: &Setti
     check(device, settings)?;
     let settings = &Settings { predicted: PredictFlags { predict: true, ..settings.predicted }, ..settings.clone() };
     let progress = &settings.progress;
-    let simulator = device.simulator()?.shaped_for(settings.shape.multiprocessors);
-    simulator.predict_only();
+    let simulator = device.simulator()?.predicting_only()?.shaped_for(settings.shape.multiprocessors);
     progress.begin(|| format!("{}: preparing the data", L::NAME));
     let lab = L::new(&simulator, options, settings)?;
-    simulator.take_notes().iter().for_each(|note| progress.note(note));
+    built_in::notes(&simulator).for_each(|note| progress.note_once(&note));
     let mut report = LabReport {
         instead_of_table: Some(Grid {
             title: format!("predicted speed-ups on every model, over its first row; {} models", Model::all().len()),
@@ -79,10 +79,11 @@ pub(super) fn run<L: Lab>(device: &Device, options: L::Options, settings: &Setti
 
 /// Fails if something is asked for that a comparison of models has not.
 fn check(device: &Device, settings: &Settings) -> Result<()> {
-    let refuse = |flag: &str| Err(Error::flag("--compare-models", format!("it only predicts times; leave out {flag}")));
+    let refuse =
+        |flag: &str| Err(Error::request("--compare-models", format!("it only predicts times; leave out {flag}")));
     if let Some(model) = device.properties().simulates {
         let problem = format!("it runs on all models, not on {model} alone; give --device sim");
-        return Err(Error::flag("--compare-models", problem));
+        return Err(Error::request("--compare-models", problem));
     }
     let others = [
         ("--output", settings.output.is_some()),
@@ -105,7 +106,6 @@ fn run_on<L: Lab>(
 ) -> Result<()> {
     // Planned as for counts: what is swept only for times would take minutes here.
     let Plan { mut data, variants, .. } = lab.plan(device)?;
-    device.predict_only();
     // A variant that has a model of its own shows what only that model has.
     for variant in variants.iter().filter(|variant| variant.device.is_none()) {
         lab.reset(&mut data)?;

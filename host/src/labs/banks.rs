@@ -3,8 +3,8 @@
 
 mod table;
 
-use device::flag_values::each_once;
-use device::random::Random;
+use crate::flag_values::each_once;
+use common::random::Random;
 use device::{Buffer, Device, Error, LaunchConfig, Result};
 use kernels::banks::{self as kernel, STAGE_WORDS};
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ impl Lab for Banks {
                 "the last lane's last word at a stride of {stride} is beyond the {STAGE_WORDS} words that are staged; with {rounds} \
                  rounds, give at most {most}"
             );
-            return Err(Error::flag("--stride", problem));
+            return Err(Error::request("--stride", problem));
         }
         let patterns = match options.pattern {
             _ if !strides.is_empty() => strides.into_iter().map(of_stride).collect(),

@@ -5,7 +5,7 @@ mod table;
 
 use std::path::Path;
 
-use device::random::Random;
+use common::random::Random;
 use device::{Buffer, Device, Error, LaunchConfig, Result, Variable};
 use kernels::constant::{self as kernel, DEGREE, ENTRIES};
 use serde_json::{Value, json};
@@ -29,6 +29,7 @@ pub struct Constant {
     coefficients: [f32; DEGREE + 1],
     gamma: [f32; 2],
     table: [f32; ENTRIES],
+    predicts: bool,
 }
 
 /// The data on a device.
@@ -66,7 +67,7 @@ impl Lab for Constant {
         let bytes = random.samples(x.len());
         let coefficients = std::array::from_fn(|_| random.next_f32());
         let table = std::array::from_fn(|_| random.next_f32());
-        Ok(Self { options, x, bytes, coefficients, gamma: [0.95, 1.0 / 2.2], table })
+        Ok(Self { options, x, bytes, coefficients, gamma: [0.95, 1.0 / 2.2], table, predicts: settings.predicts() })
     }
 
     fn parameters(&self) -> Value {
@@ -91,7 +92,7 @@ impl Lab for Constant {
         };
         data.bytes.write(&self.bytes)?;
         let mut variants = Vec::new();
-        for task in self.options.tasks.chosen_on(device) {
+        for task in self.options.tasks.chosen_where(device.properties().is_gpu() || self.predicts) {
             match task.of {
                 Task::Set => variants.extend([self.set(false), self.set(true)]),
                 _ => {

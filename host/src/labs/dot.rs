@@ -6,8 +6,8 @@ mod table;
 use std::rc::Rc;
 
 use best_kernels::blocks;
+use common::random::Random;
 use device::peers::Peers;
-use device::random::Random;
 use device::{Buffer, Device, LaunchConfig, Result, Tail};
 use kernels::dot as kernel;
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ use super::best::slots;
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant};
+use super::launcher::config_of;
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
@@ -78,7 +79,7 @@ impl Lab for Dot {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let size = self.a.len();
         let threads = size.next_multiple_of(self.options.block as usize);
-        let best = LaunchConfig::from(blocks::launch(size, device.multiprocessors()));
+        let best = config_of(blocks::launch(size, device.multiprocessors()));
         let mut data = Data {
             a: device.buffer(size)?,
             b: device.buffer(size)?,

@@ -9,13 +9,16 @@
 
 use std::path::{Path, PathBuf};
 
-use device::{Device, Error, Result, output_file};
+use common::output_file;
+use device::{Device, Error, Result};
 use serde_json::{Map, Value};
 
 use super::lab::{Lab, Plan, Values, Variant};
 use super::launcher::{Launcher, Record};
 use super::settings::Settings;
+use crate::built_in;
 use crate::faults::{Fault, Findings};
+use crate::limits;
 use crate::lines::{LineCounts, Lines};
 use crate::predicted::why;
 use crate::report::{self, Comparison, CounterSource, LabReport, RowPrediction, VariantReport};
@@ -29,7 +32,7 @@ use crate::units::gigabytes_per_second;
 ///
 /// # Errors
 ///
-/// [`Error::Flag`], [`Error::File`] and [`Error::OutOfMemory`] before anything runs; the device's
+/// [`Error::Request`], [`Error::File`] and [`Error::OutOfMemory`] before anything runs; the device's
 /// errors after. Wrong results and faults of kernels are not errors: they are in the report.
 pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) -> Result<LabReport> {
     let progress = &settings.progress;
@@ -42,10 +45,8 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let simulated = settings.counters || !is_gpu;
     settings.lines.check_counted(simulated)?;
     settings.checks.check_simulated(simulated)?;
+    let device = if settings.predicted.predict { device.predicting_only()? } else { device.clone() };
     let device = &device.shaped_for(settings.shape.multiprocessors);
-    if settings.predicted.predict && !device.properties().is_gpu() {
-        device.predict_only();
-    }
     progress.begin(|| format!("{name}: preparing the data"));
     device.watch(progress.of_launch());
     let lab = L::new(device, options, settings)?;
@@ -60,7 +61,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     settings.check_plot(L::SWEEPS, device, rows)?;
     check_predicted(&plan, device, settings)?;
     // Not earlier, so that a bad request prints only its one line.
-    device.take_notes().iter().for_each(|note| progress.note(note));
+    built_in::notes(device).for_each(|note| progress.note_once(&note));
     if let Some(peers) = &peers {
         settings.peer.note_missing(peers, L::PEERS, progress);
     }
@@ -108,7 +109,7 @@ pub(super) fn check_files(settings: &Settings) -> Result<()> {
         output_file::check(path)?;
         let same = |other: &PathBuf| output_file::identity(other) == output_file::identity(path);
         if settings.output.as_ref().is_some_and(same) {
-            return Err(Error::flag("--report", "--output writes the same file; give another"));
+            return Err(Error::request("--report", "--output writes the same file; give another"));
         }
     }
     Ok(())
@@ -126,7 +127,7 @@ fn check_predicted<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) 
     predicted.check_alone(device, &results, &counts)?;
     match (predicted.why, plan.variants.len()) {
         (true, rows) if rows != 1 => {
-            Err(Error::flag("--why", format!("it explains one row; {rows} would run, choose one")))
+            Err(Error::request("--why", format!("it explains one row; {rows} would run, choose one")))
         }
         _ => Ok(()),
     }
@@ -186,15 +187,15 @@ fn check_output<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) -> 
     let Some(first) = results.first() else {
         let names: Vec<_> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
         let problem = format!("{} has no result to write; choose another variant", names.join(", "));
-        return Err(Error::flag("--output", problem));
+        return Err(Error::request("--output", problem));
     };
     if let Some(second) = results.iter().find(|result| *result != first) {
-        return Err(Error::flag(
+        return Err(Error::request(
             "--output",
             format!("the variants have different results, such as {} and {}; choose one", first.what, second.what),
         ));
     }
-    device.limits().check_output(&format!("{} for --output", first.what), first.bytes)
+    limits::check_output(device.limits(), &format!("{} for --output", first.what), first.bytes)
 }
 
 /// Runs and reports every variant. Also returns the last result, for `--output`.
@@ -341,9 +342,7 @@ fn rate(result: &mut VariantReport, report: &LabReport) {
 fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report: &mut LabReport) -> Result<()> {
     let progress = &settings.progress;
     let simulator = device.simulator()?;
-    if settings.predicted.predict {
-        simulator.predict_only();
-    }
+    let simulator = if settings.predicted.predict { simulator.predicting_only()? } else { simulator };
     simulator.watch(progress.of_launch());
     let Plan { mut data, variants, .. } = lab.plan(&simulator)?;
     let mut next = 0;

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 use best_kernels::gram::{self as best, Best};
 use best_kernels::product::TileLaunch;
+use common::random::Random;
 use device::peers::Peers;
-use device::random::Random;
 use device::{Device, Error, Matrix, Result};
 use serde_json::{Value, json};
 
@@ -107,7 +107,7 @@ impl Lab for Gram {
             }
         };
         if a.rows > MOST_ROWS {
-            return Err(Error::flag(
+            return Err(Error::request(
                 "--rows",
                 format!("{} rows are more than the {MOST_ROWS} that fit a grid", a.rows),
             ));
@@ -130,7 +130,7 @@ impl Lab for Gram {
         data.a.poison()?;
         data.a.write(elements)?;
         // The tiles in shared memory fit every GPU.
-        let steps = self.options.variants.chosen_for(device, |step| (step.of.kernel.block().iter().product(), 0));
+        let steps = self.options.variants.chosen_for(device, true, |step| (step.of.kernel.block().iter().product(), 0));
         if steps.iter().any(|step| step.of.best)
             && let Some(launch) = self.best(device)
         {

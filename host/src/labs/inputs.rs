@@ -4,9 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::flag_values::whole_number;
 use clap::{Arg, Args};
-use device::flag_values::whole_number;
-use device::random::{Random, Sample};
+use common::random::{Random, Sample};
 use device::{Device, Error, Result, memory};
 use rayon::prelude::*;
 use serde_json::Value;

@@ -69,7 +69,7 @@ pub trait Lab: Sized {
     ///
     /// # Errors
     ///
-    /// [`device::Error::Flag`], [`device::Error::File`] and [`device::Error::OutOfMemory`].
+    /// [`device::Error::Request`], [`device::Error::File`] and [`device::Error::OutOfMemory`].
     fn new(device: &Device, options: Self::Options, settings: &Settings) -> Result<Self>;
 
     /// The parameters that all variants share, as an object, for the report's first line. Nulls are
@@ -87,7 +87,7 @@ pub trait Lab: Sized {
     ///
     /// # Errors
     ///
-    /// Those of the device and of the libraries, and [`device::Error::Flag`] if no library does what the flags request.
+    /// Those of the device and of the libraries, and [`device::Error::Request`] if no library does what the flags request.
     fn peers<'a>(
         &'a self,
         _device: &Device,

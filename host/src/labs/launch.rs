@@ -4,8 +4,8 @@
 mod table;
 mod word;
 
-use device::flag_values::each_once;
-use device::random::Random;
+use crate::flag_values::each_once;
+use common::random::Random;
 use device::{Buffer, Device, LaunchConfig, Result};
 use kernels::launch as kernel;
 use serde_json::{Value, json};
@@ -26,6 +26,7 @@ use crate::report::{Best, Conclusion, FirstScreen, Grid, Meaning, Subject, Sweep
 pub struct Launch {
     options: Options,
     elements: Vec<f32>,
+    predicts: bool,
 }
 
 /// The data on a device.
@@ -52,7 +53,8 @@ impl Lab for Launch {
         let elements = options.vector.vector(device, SIZE, NEEDS, &mut Random::new(settings.seed))?;
         let Options { word, loads, block, grid, vector } = options;
         let (word, loads, block, grid) = (each_once(word), each_once(loads), each_once(block), each_once(grid));
-        Ok(Self { options: Options { word, loads, block, grid, vector }, elements })
+        let options = Options { word, loads, block, grid, vector };
+        Ok(Self { options, elements, predicts: settings.predicts() })
     }
 
     fn parameters(&self) -> Value {
@@ -66,7 +68,7 @@ impl Lab for Launch {
         let Options { word, loads, block, grid, .. } = &self.options;
         // Without times, omit the variants that only differ in time.
         let on_gpu = device.properties().is_gpu();
-        let timed = on_gpu || device.predicts_only();
+        let timed = on_gpu || self.predicts;
         let blocks = match block.as_slice() {
             [] if timed => &[64, 256, 1024],
             [] => &[256][..],

@@ -11,6 +11,11 @@ use crate::faults::Findings;
 use crate::lines::LineCounts;
 use crate::predicted::waits::Waits;
 
+/// The configuration of a best kernel's launch.
+pub(super) fn config_of(best_kernels::Launch { grid, block, dynamic_shared }: best_kernels::Launch) -> LaunchConfig {
+    LaunchConfig { dynamic_shared, ..LaunchConfig::new(grid, block) }
+}
+
 /// A variant's preferences, which flags override.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Preferences {

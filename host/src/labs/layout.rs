@@ -5,7 +5,7 @@ mod parts;
 mod table;
 
 use bytemuck::Pod;
-use device::random::Random;
+use common::random::Random;
 use device::{Buffer, Device, Matrix, OnDevice, Result};
 use kernels::layout::{Particle, Point, ROW};
 use serde_json::{Value, json};

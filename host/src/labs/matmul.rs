@@ -8,9 +8,9 @@ mod table;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use device::flag_values::each_once;
+use crate::flag_values::each_once;
+use common::random::Random;
 use device::peers::Peers;
-use device::random::Random;
 use device::{Device, Error, Result};
 use serde_json::{Value, json};
 
@@ -37,6 +37,7 @@ const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 pub struct Matmul {
     options: Options,
     products: Vec<Product>,
+    predicts: bool,
 }
 
 impl Lab for Matmul {
@@ -119,9 +120,9 @@ impl Lab for Matmul {
         let most = products.iter().map(|product| product.a.rows).max().unwrap_or(1);
         if most.div_ceil(options.block[1] as usize) > 65_535 {
             let problem = format!("{most} rows are more than a grid can have in y; at most 65535 blocks fit");
-            return Err(Error::flag("--m", problem));
+            return Err(Error::request("--m", problem));
         }
-        Ok(Self { options, products })
+        Ok(Self { options, products, predicts: settings.predicts() })
     }
 
     fn parameters(&self) -> Value {
@@ -136,12 +137,13 @@ impl Lab for Matmul {
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let mut plan = Plan::new(Data(Vec::new()), Vec::new());
+        let timed = device.properties().is_gpu() || self.predicts;
         for product in &self.products {
             let mut data = product.place(device, self.options.pitched)?;
             let steps = self
                 .options
                 .variants
-                .chosen_for(device, |step| (product.block(&step.of).iter().product(), step.of.shared));
+                .chosen_for(device, timed, |step| (product.block(&step.of).iter().product(), step.of.shared));
             if steps.iter().any(|step| step.of.best)
                 && let Some(launch) = product.best(device, &data)
             {

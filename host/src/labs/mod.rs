@@ -46,8 +46,9 @@ pub mod texture;
 pub mod transpose;
 pub mod vector;
 
+use crate::flag_values;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use device::{Device, Error, Result, flag_values};
+use device::{Device, Error, Result};
 
 pub use flow::run;
 pub use inputs::{MatrixFlags, VectorFlags};
@@ -57,6 +58,7 @@ pub use settings::{Settings, ShapeFlags};
 pub use showcase::{Showcase, Slider};
 pub use variants::{Chosen, VariantSpec, Variants};
 
+use crate::built_in;
 use crate::faults::checks_by_default;
 use crate::peers::{Peer, PeerFlags};
 use crate::report::{Conclusion, LabReport};
@@ -128,7 +130,7 @@ impl Entry {
         let is_of_lab = move |kernel: &&str| {
             kernel.strip_prefix(name).is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_ascii_digit()))
         };
-        device::built_in_kernels().filter(is_of_lab)
+        built_in::kernel_names().filter(is_of_lab)
     }
 }
 
@@ -160,11 +162,11 @@ fn command<L: Lab>() -> Command {
 /// Runs a lab with its own flags as they were given.
 fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, settings: Settings) -> Result<LabReport> {
     // `clap` has checked them, so this cannot fail.
-    let wrong = |error: clap::Error| Error::flag("flags", wording::one_line(&error.to_string()));
+    let wrong = |error: clap::Error| Error::request("flags", wording::one_line(&error.to_string()));
     let options = L::Options::from_arg_matches(matches).map_err(wrong)?;
     if settings.plot && L::SWEEPS.is_empty() {
         let others: Vec<_> = ALL.iter().filter(|lab| lab.plots).map(|lab| lab.name).collect();
-        return Err(Error::flag(
+        return Err(Error::request(
             "--plot",
             format!("{} has no sweep to draw; these have: {}", L::NAME, others.join(", ")),
         ));

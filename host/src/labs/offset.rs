@@ -3,9 +3,9 @@
 
 mod table;
 
+use crate::flag_values::each_once;
+use common::random::Random;
 use cuda_std::launch::{DisjointSlice, SafeKernel, Slice};
-use device::flag_values::each_once;
-use device::random::Random;
 use device::{Buffer, Device, Error, LaunchConfig, POISON, Result};
 use kernels::offset as kernel;
 use serde_json::{Value, json};
@@ -133,7 +133,10 @@ fn offsets(named: &[u64], all: bool, plot: bool, size: usize) -> Result<Vec<usiz
     }
     let check = |&offset: &u64| {
         usize::try_from(offset).ok().filter(|&offset| offset < size).ok_or_else(|| {
-            Error::flag("--offset", format!("{offset} is not below the size of {size} elements; give a smaller offset"))
+            Error::request(
+                "--offset",
+                format!("{offset} is not below the size of {size} elements; give a smaller offset"),
+            )
         })
     };
     named.iter().map(check).collect::<Result<_>>().map(each_once)

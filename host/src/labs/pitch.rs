@@ -5,7 +5,7 @@ mod copies;
 mod on_device;
 mod table;
 
-use device::random::Random;
+use common::random::Random;
 use device::{Device, Error, LaunchConfig, Matrix, OnDevice as _, Result};
 use kernels::pitch as kernel;
 use serde_json::{Value, json};
@@ -28,6 +28,7 @@ pub struct Pitch {
     options: Options,
     matrix: HostMatrix,
     transpose: Vec<f32>,
+    predicts: bool,
 }
 
 /// The data on each device: on the lab's, and on a model whose cache has lines of 128 bytes.
@@ -54,7 +55,7 @@ impl Lab for Pitch {
         }
         let matrix = flags.matrix(device, ROWS, NEEDS, &mut Random::new(settings.seed))?;
         let transpose = matrix.transposed().elements;
-        Ok(Self { options, transpose, matrix })
+        Ok(Self { options, transpose, matrix, predicts: settings.predicts() })
     }
 
     fn parameters(&self) -> Value {
@@ -64,7 +65,8 @@ impl Lab for Pitch {
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let (accesses, layouts) = (self.options.accesses.chosen_on(device), self.options.layouts.chosen());
+        let timed = device.properties().is_gpu() || self.predicts;
+        let (accesses, layouts) = (self.options.accesses.chosen_where(timed), self.options.layouts.chosen());
         accesses.iter().try_for_each(|access| self.check_block(access.of))?;
         let mut data = Data(vec![OnDevice::new(device, &self.matrix, &self.transpose)?]);
         let own = (0, is_plain(device).then_some(NEWER));
@@ -139,7 +141,7 @@ impl Pitch {
         if access != Access::Copies && u64::from(block) > most {
             let HostMatrix { rows, columns, .. } = self.matrix;
             let problem = format!("for a matrix of {rows} x {columns} a block can have at most {most} threads");
-            return Err(Error::flag("--block", problem));
+            return Err(Error::request("--block", problem));
         }
         Ok(())
     }

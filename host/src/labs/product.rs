@@ -6,7 +6,7 @@
 //! against the largest magnitude that the inputs allow, which the poison of an element that was
 //! never written exceeds.
 
-use device::random::Random;
+use common::random::Random;
 use rayon::prelude::*;
 
 use super::compare::{Expected, Reference};

@@ -4,12 +4,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::flag_values::{self, each_once, seconds, whole_number};
 use clap::Args;
-use device::flag_values::{self, each_once, seconds, whole_number};
 use device::{CacheConfig, Device, Error, Result};
 use simt::Checks;
 
 use crate::faults::SanitizerFlags;
+use crate::flag_values::cache_config;
 use crate::lines::LineFlags;
 use crate::peers::PeerFlags;
 use crate::predicted::PredictFlags;
@@ -45,7 +46,7 @@ pub struct Settings {
     #[arg(long)]
     pub plot: bool,
     /// The kernels' preference: none, more shared memory (shared), more L1 cache (l1), or both equally (equal)
-    #[arg(long, value_enum, value_name = "PREFERENCE", default_value_t = CacheConfig::None, hide_possible_values = true)]
+    #[arg(long, value_name = "PREFERENCE", default_value = "none", value_parser = cache_config(), hide_possible_values = true)]
     pub cache_config: CacheConfig,
     /// The share of a multiprocessor's L1 memory to use as shared memory, in percent (0 to 100)
     #[arg(long, value_name = "PERCENT", value_parser = whole_number(0, 100u8))]
@@ -92,6 +93,12 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Whether the simulator runs the rows, too, that differ from others in time alone. A GPU always
+    /// does. A comparison of models has none of them: they would take minutes.
+    pub(super) fn predicts(&self) -> bool {
+        self.predicted.predict && !self.predicted.compare_models
+    }
+
     /// Whether there will be a page, which shows each line and access.
     pub(super) fn has_page(&self) -> bool {
         self.report.is_some() || self.paged || self.steps > 0
@@ -101,13 +108,13 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`].
+    /// [`Error::Request`].
     pub fn check_format(&self, format: Format) -> Result<()> {
         if self.legend && format != Format::Table {
             return Err(Error::flag("--legend", "the other formats always have every column; leave it out"));
         }
         if self.plot && format != Format::Table {
-            return Err(Error::flag("--plot", "this format cannot show it; use --format table, or --report"));
+            return Err(Error::request("--plot", "this format cannot show it; use --format table, or --report"));
         }
         self.lines.check_format(format)
     }
@@ -123,7 +130,7 @@ impl Settings {
             return Ok(());
         }
         if self.once && device.properties().is_gpu() && !self.counters {
-            return Err(Error::flag("--plot", "--once takes no times to draw; give --counters, too"));
+            return Err(Error::request("--plot", "--once takes no times to draw; give --counters, too"));
         }
         match sweeps.iter().any(|sweep| sweep.has_points(rows.clone())) {
             true => Ok(()),
@@ -133,7 +140,7 @@ impl Settings {
                     "nothing is swept here: give two values or more of the {}",
                     each_once(swept).join(", or of the ")
                 );
-                Err(Error::flag("--plot", problem))
+                Err(Error::request("--plot", problem))
             }
         }
     }

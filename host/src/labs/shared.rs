@@ -3,8 +3,8 @@
 
 mod table;
 
-use device::flag_values::each_once;
-use device::random::Random;
+use crate::flag_values::each_once;
+use common::random::Random;
 use device::{Buffer, Device, Error, LaunchConfig, Result};
 use kernels::shared as kernel;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ impl Lab for Shared {
         if let Some(kilobytes) = options.kilobytes.iter().find(|&&kilobytes| kilobytes > most) {
             let name = &device.properties().name;
             let problem = format!("{kilobytes} are more than a block can have on {name}: {most}");
-            return Err(Error::flag("--kilobytes", problem));
+            return Err(Error::request("--kilobytes", problem));
         }
         let options = Options { kilobytes: each_once(options.kilobytes), ..options };
         Ok(Self { options, elements })

@@ -1,9 +1,9 @@
 //! The lab `table`: sin(sqrt(x)) with accurate and with fast math. The kernels and what they show
 //! are in `kernels::table`.
 
+use crate::flag_values::{positive_number, whole_number};
 use clap::Args;
 use cuda_std::launch::{DisjointSlice, SafeKernel};
-use device::flag_values::{positive_number, whole_number};
 use device::{Buffer, Device, LaunchConfig, Result};
 use kernels::table as kernel;
 use serde_json::{Value, json};

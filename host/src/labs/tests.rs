@@ -5,12 +5,12 @@ use std::path::Path;
 
 use super::*;
 use crate::report::{Page, Row, VariantReport};
-use device::{DeviceChoice, Options};
+use device::DeviceChoice;
 
 #[test]
 fn every_lab_has_kernels_and_every_kernel_a_lab() {
     let mut of_labs: Vec<&str> = ALL.iter().flat_map(Entry::kernels).collect();
-    let mut all: Vec<&str> = device::built_in_kernels().collect();
+    let mut all: Vec<&str> = built_in::kernel_names().collect();
     of_labs.sort_unstable();
     all.sort_unstable();
     assert_eq!(of_labs, all);
@@ -64,7 +64,7 @@ fn compares_all(conclusion: &Conclusion) -> bool {
 fn a_sentence_holds_for_every_combination_of_variants_or_is_absent() {
     for (choice, small) in [("sim", false), ("sim", true), ("sim:kepler", false), ("sim:g80", false)] {
         let choice: DeviceChoice = choice.parse().unwrap();
-        let device = device::open(choice, &Options::default()).unwrap();
+        let device = device::open(choice, &built_in::options()).unwrap();
         for lab in ALL {
             let mut report = everything(lab, &device, small);
             assert!(report.correct(), "{} on {choice}", lab.name);
@@ -104,7 +104,7 @@ fn a_sentence_holds_for_every_combination_of_variants_or_is_absent() {
 
 #[test]
 fn every_name_that_is_explained_is_one_of_a_row() {
-    let device = device::open(DeviceChoice::Simulator, &Options::default()).unwrap();
+    let device = device::open(DeviceChoice::Simulator, &built_in::options()).unwrap();
     for lab in ALL {
         let report = everything(lab, &device, false);
         let explained = Page::of(&report, true).meanings;
@@ -118,7 +118,7 @@ fn every_name_that_is_explained_is_one_of_a_row() {
 
 #[test]
 fn every_row_that_a_sentence_names_is_a_variant() {
-    let device = device::open(DeviceChoice::Simulator, &Options::default()).unwrap();
+    let device = device::open(DeviceChoice::Simulator, &built_in::options()).unwrap();
     for lab in ALL {
         let report = everything(lab, &device, false);
         for row in lab.conclusions.iter().flat_map(|it| it.gaps).flat_map(|gap| gap.rows()) {

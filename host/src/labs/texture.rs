@@ -9,7 +9,7 @@ mod walks;
 
 use std::rc::Rc;
 
-use device::random::Random;
+use common::random::Random;
 use device::{
     Array, ArrayShape, Buffer, ChannelType, Device, Error, Matrix, OwnedTexture, Result, Sampling, TexelFormat,
 };

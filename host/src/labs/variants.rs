@@ -125,17 +125,18 @@ impl<T: Variants> Chosen<T> {
         T::TABLE.iter().filter(is_chosen).collect()
     }
 
-    /// The variants whose flags are given; without any, those that run by default where times are taken or not.
-    pub(super) fn chosen_on(&self, device: &Device) -> Vec<&'static VariantSpec<T>> {
-        let timed = device.properties().is_gpu() || device.predicts_only();
+    /// The variants whose flags are given; without any, those that run by default with times or without:
+    /// see `Settings::predicts`.
+    pub(super) fn chosen_where(&self, timed: bool) -> Vec<&'static VariantSpec<T>> {
         self.chosen().into_iter().filter(|spec| self.any() || timed || !spec.timed).collect()
     }
 
-    /// The same; without any flag, all whose blocks fit the device: `block` has a variant's threads and bytes of
+    /// [`Self::chosen_where`]; without any flag, all whose blocks fit the device: `block` has a variant's threads and bytes of
     /// shared memory. A chosen one is never left out: its launch says why it does not fit.
     pub(super) fn chosen_for(
         &self,
         device: &Device,
+        timed: bool,
         block: impl Fn(&VariantSpec<T>) -> (u32, u64),
     ) -> Vec<&'static VariantSpec<T>> {
         let limits = device.properties();
@@ -143,7 +144,7 @@ impl<T: Variants> Chosen<T> {
             let (threads, shared) = block(spec);
             threads <= limits.max_threads_per_block && shared <= limits.shared_per_block
         };
-        self.chosen_on(device).into_iter().filter(|spec| self.any() || fits(spec)).collect()
+        self.chosen_where(timed).into_iter().filter(|spec| self.any() || fits(spec)).collect()
     }
 }
 

@@ -6,8 +6,8 @@ mod table;
 use std::rc::Rc;
 
 use best_kernels::vector as best;
+use common::random::Random;
 use device::peers::Peers;
-use device::random::Random;
 use device::{Buffer, Device, LaunchConfig, Result};
 use kernels::vector as kernel;
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ use super::best::gpu;
 use super::compare::Shape;
 use super::inputs::{DefaultSize, named};
 use super::lab::{Lab, Outcome, Plan, Variant};
+use super::launcher::config_of;
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
@@ -95,7 +96,7 @@ impl Vector {
             Copies::Words4 => (4, 1, self.launch(4)),
             Copies::Words8 => (8, 1, self.launch(8)),
             Copies::Words16 => (16, 1, self.launch(16)),
-            Copies::Best => (16, words, best_launch.into()),
+            Copies::Best => (16, words, config_of(best_launch)),
         };
         let variant = Variant::new(
             spec.name,

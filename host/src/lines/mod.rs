@@ -21,8 +21,8 @@ mod text;
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
+use crate::flag_values::whole_number;
 use clap::Args;
-use device::flag_values::whole_number;
 use device::{Error, Report, Result};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -82,14 +82,14 @@ impl LineFlags {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`].
+    /// [`Error::Request`].
     pub fn check_format(self, format: Format) -> Result<()> {
         match format {
             Format::Csv | Format::Markdown if self.lines => {
-                Err(Error::flag("--lines", "this format cannot show them; use --format table or json"))
+                Err(Error::request("--lines", "this format cannot show them; use --format table or json"))
             }
             Format::Csv | Format::Markdown | Format::Json if self.picture.is_some() => {
-                Err(Error::flag("--picture", "this format cannot show it; use --format table"))
+                Err(Error::request("--picture", "this format cannot show it; use --format table"))
             }
             _ => Ok(()),
         }
@@ -99,12 +99,14 @@ impl LineFlags {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`].
+    /// [`Error::Request`].
     pub fn check_counted(self, counted: bool) -> Result<()> {
         match (counted, self.lines, self.picture) {
             (true, ..) | (false, false, None) => Ok(()),
-            (_, true, _) => Err(Error::flag("--lines", "a GPU has no counts by line; give --counters or --device sim")),
-            _ => Err(Error::flag("--picture", "a GPU shows no addresses; give --counters or --device sim")),
+            (_, true, _) => {
+                Err(Error::request("--lines", "a GPU has no counts by line; give --counters or --device sim"))
+            }
+            _ => Err(Error::request("--picture", "a GPU shows no addresses; give --counters or --device sim")),
         }
     }
 
@@ -122,7 +124,7 @@ impl LineFlags {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`].
+    /// [`Error::Request`].
     pub fn check_pictured<'l>(self, launches: impl Iterator<Item = &'l Lines>) -> Result<()> {
         match self.picture {
             Some(Some(line)) => has_access(line, launches),
@@ -191,7 +193,7 @@ fn has_access<'l>(line: u32, launches: impl Iterator<Item = &'l Lines>) -> Resul
         [only] => format!("line {only} does"),
         lines => format!("lines {} do", lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
     };
-    Err(Error::flag("--picture", format!("line {line} makes no access to memory; {others}")))
+    Err(Error::request("--picture", format!("line {line} makes no access to memory; {others}")))
 }
 
 /// As a list of objects: file, line, source, instructions, active_lanes, requests,

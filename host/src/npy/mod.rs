@@ -1,5 +1,5 @@
 //! Reads and writes NumPy's `.npy` files, with which students bring their own matrices and vectors. `labs::inputs` and
-//! `run::value` read with it, labs and `host run` save with it (through [`device::output_file`]).
+//! `run::value` read with it, labs and `host run` save with it (through [`common::output_file`]).
 //!
 //! `header` is the text at the start; the numbers after it are copied as one block of bytes. Both
 //! byte orders and both array orders are accepted; arrays in memory and in written files are row by
@@ -248,7 +248,7 @@ pub fn write<T: Element>(path: &Path, shape: &[usize], data: &[T]) -> Result<()>
     text.extend(std::iter::repeat_n(' ', padded - 1 - text.len()));
     text.push('\n');
     let text_bytes = u16::try_from(text.len()).expect("a shape of few dimensions");
-    device::output_file::write_whole(path, |out| {
+    common::output_file::write_whole(path, |out| {
         out.write_all(SIGNATURE)?;
         out.write_all(&[1, 0])?;
         out.write_all(&text_bytes.to_le_bytes())?;
@@ -377,7 +377,7 @@ mod tests {
     fn damaged_files_are_read_or_refused_but_nothing_else() {
         let data: Vec<u8> = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|x| x.to_le_bytes()).collect();
         let whole = array("<f4", false, "(2, 3)", &data);
-        let mut random = device::random::Random::new(3);
+        let mut random = common::random::Random::new(3);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("M.npy");
         let mut refused = 0;

@@ -3,7 +3,7 @@
 //! A lab names the libraries that it has rows for ([`Lab::PEERS`](super::Lab::PEERS));
 //! [`super::flow`] checks the flags and loads them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use clap::Args;
@@ -11,6 +11,15 @@ use device::{Device, Error, Result};
 
 use crate::progress::Progress;
 use device::peers::{PeerLibraries, Peers};
+
+/// The environment variable with cuBLAS's path, for libraries outside the usual folders. Empty
+/// means: do not use cuBLAS.
+const CUBLAS_VARIABLE: &str = "COALESCE_CUBLAS";
+
+/// The error for `--peer` on the simulator.
+pub(crate) fn only_on_a_gpu() -> Error {
+    Error::request("--peer", "the libraries run on a GPU only; give --device gpu, or leave --peer out")
+}
 
 /// A library whose calls are timed beside a lab's kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,16 +49,16 @@ impl PeerFlags {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`].
+    /// [`Error::Request`].
     pub(crate) fn check(&self, device: &Device, of_lab: &[Peer]) -> Result<()> {
         if !self.peer {
             return Ok(());
         }
         if !device.properties().is_gpu() {
-            return Err(device::only_on_a_gpu());
+            return Err(only_on_a_gpu());
         }
         if self.peer_library.is_some() && !of_lab.contains(&Peer::Library) {
-            return Err(Error::flag("--peer-library", "this lab has no rows for it; reduce, rows and vector do"));
+            return Err(Error::request("--peer-library", "this lab has no rows for it; reduce, rows and vector do"));
         }
         Ok(())
     }
@@ -60,14 +69,19 @@ impl PeerFlags {
     ///
     /// [`Error::File`] for a library that cannot be used.
     pub(crate) fn load(&self, device: &Device, of_lab: &[Peer]) -> Result<Option<Rc<Peers>>> {
-        let wanted = PeerLibraries { cublas: of_lab.contains(&Peer::Cublas), library: self.peer_library.as_deref() };
+        let named = std::env::var_os(CUBLAS_VARIABLE);
+        let wanted = PeerLibraries {
+            cublas: of_lab.contains(&Peer::Cublas),
+            cublas_at: named.as_ref().map(|path| (Path::new(path), CUBLAS_VARIABLE)),
+            library: self.peer_library.as_deref(),
+        };
         self.peer.then(|| device.peers(wanted).map(Rc::new)).transpose()
     }
 
     /// Writes a note for each library that was not found.
     pub(crate) fn note_missing(&self, peers: &Peers, of_lab: &[Peer], progress: &Progress) {
         if of_lab.contains(&Peer::Cublas) && peers.cublas().is_none() {
-            let variable = device::peers::CUBLAS_VARIABLE;
+            let variable = CUBLAS_VARIABLE;
             let why = match std::env::var_os(variable) {
                 Some(_) => format!("{variable} is empty"),
                 None => format!(

@@ -10,8 +10,8 @@
 pub mod waits;
 pub mod why;
 
+use crate::flag_values::whole_number;
 use clap::Args;
-use device::flag_values::whole_number;
 use device::{Device, Error, Predict, Result};
 
 /// The flags of labs and of `host run` about predicted times.
@@ -70,7 +70,7 @@ impl PredictFlags {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`].
+    /// [`Error::Request`].
     pub fn check(&self, device: &Device, counters: bool) -> Result<()> {
         if !device.properties().is_gpu() || counters || self.predict {
             return Ok(());
@@ -83,7 +83,7 @@ impl PredictFlags {
         match flags.iter().find(|(_, given)| *given) {
             Some((flag, _)) => {
                 let problem = "a GPU is timed, not predicted; give --predict, too, or --device sim or sim:MODEL";
-                Err(Error::flag(*flag, problem))
+                Err(Error::request(*flag, problem))
             }
             None => Ok(()),
         }
@@ -94,11 +94,11 @@ impl PredictFlags {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`].
+    /// [`Error::Request`].
     pub fn check_alone(&self, device: &Device, results: &[(&str, bool)], counts: &[(&str, bool)]) -> Result<()> {
         let results = if device.properties().is_gpu() { &[] } else { results };
         match results.iter().chain(counts).find(|(_, given)| *given && self.predict) {
-            Some((flag, _)) => Err(Error::flag(
+            Some((flag, _)) => Err(Error::request(
                 "--predict",
                 format!("it runs a part of the blocks and computes nothing; leave out {flag}"),
             )),

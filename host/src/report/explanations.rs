@@ -2,8 +2,8 @@
 //! explained transactions. A measure names its explanation, so that a legend has what the columns,
 //! grids and sentences show, and nothing else. Pure.
 
+use crate::flag_values::each_once;
 use device::Properties;
-use device::flag_values::each_once;
 use simt::{BankRule, Bound, TransactionRule};
 
 use super::cost::{self, Cost};

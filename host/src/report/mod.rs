@@ -112,7 +112,7 @@ pub(crate) fn part(report: &LabReport, page: &Page, place: &Place, most: usize) 
 ///
 /// [`device::Error::File`].
 pub(crate) fn write_text(page: &webpage::Page<'_>, path: &Path) -> Result<()> {
-    device::output_file::write_whole(path, |out| out.write_all(page.render().as_bytes()))
+    common::output_file::write_whole(path, |out| out.write_all(page.render().as_bytes()))
 }
 
 /// The times and counters of one launch of any kernel, as a table for people, with the columns that

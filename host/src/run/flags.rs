@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::flag_values::{bytes32, seconds, some_bytes, whole_number};
 use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValueParser};
 use clap::{ArgMatches, Args, Command};
-use device::flag_values::{bytes32, seconds, some_bytes, whole_number};
 use device::{Error, Result};
 use simt::Checks;
 
@@ -195,10 +195,10 @@ impl Flags {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`].
+    /// [`Error::Request`].
     pub(super) fn check_sources(&self) -> Result<()> {
         match self.sources.iter().find(|folder| !folder.is_dir()) {
-            Some(other) => Err(Error::flag("--sources", format!("{}: there is no such folder", other.display()))),
+            Some(other) => Err(Error::request("--sources", format!("{}: there is no such folder", other.display()))),
             None => Ok(()),
         }
     }
@@ -212,14 +212,14 @@ impl Flags {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`] if a launch lacks a flag, or has it twice.
+    /// [`Error::Request`] if a launch lacks a flag, or has it twice.
     pub(super) fn launches(&self, matches: &ArgMatches) -> Result<Vec<LaunchFlags>> {
         let kernels: Vec<&String> = std::iter::once(&self.kernel).chain(&self.then).collect();
         let starts: Vec<usize> = matches.indices_of("then").into_iter().flatten().collect();
         let parts = Parts { matches, starts, kernels };
         let launch = |index: usize| {
             let missing =
-                |flag: &str| Error::flag(flag, format!("{} has none; give it after the kernel", parts.name(index)));
+                |flag: &str| Error::request(flag, format!("{} has none; give it after the kernel", parts.name(index)));
             Ok(LaunchFlags {
                 kernel: parts.kernels[index].clone(),
                 arguments: parts.of("arguments", &self.arguments, index),
@@ -263,7 +263,7 @@ impl Parts<'_> {
         match *self.of(flag, values, launch) {
             [] => Ok(None),
             [value] => Ok(Some(value)),
-            _ => Err(Error::flag(format!("--{flag}"), format!("{} has it more than once", self.name(launch)))),
+            _ => Err(Error::request(format!("--{flag}"), format!("{} has it more than once", self.name(launch)))),
         }
     }
 }

@@ -18,6 +18,7 @@ use super::times;
 use super::validate::{Launch, Output, Source};
 use super::value::Values;
 use crate::faults::Findings;
+use crate::limits;
 use crate::lines::{LineCounts, Lines};
 use crate::predicted::waits::Waits;
 use crate::progress::Progress;
@@ -72,7 +73,7 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
         Source::Variable(variable, _) => variable.bytes,
     };
     let bytes = outputs.iter().map(bytes_of).fold(0, u64::saturating_add);
-    device.limits().check_output("what is to be saved and printed", bytes)?;
+    limits::check_output(device.limits(), "what is to be saved and printed", bytes)?;
     Ok(prepared)
 }
 
@@ -140,10 +141,8 @@ pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Resu
         ran.launches.iter_mut().zip(times).for_each(|(launched, times)| launched.times = times);
     }
     if beside && ran.fault.is_none() {
+        // It has the device's options: to predict only, if that is asked for.
         let simulator = device.simulator()?;
-        if only_predicted {
-            simulator.predict_only();
-        }
         let counted = run_on(&simulator, progress, plan)?;
         // The simulator may find a fault that the GPU did not notice. It ends the run.
         ran.launches.truncate(counted.launches.len());

@@ -48,7 +48,9 @@ use validate::{Launch, Source};
 pub(crate) use flags::{command, sources};
 pub(crate) use output::shape_of;
 
+use crate::built_in;
 use crate::faults::Fault;
+use crate::limits::ADVICE;
 use crate::messages;
 use crate::progress::Progress;
 use crate::report::{Exhibit, Format, LaunchTimes, RowPrediction};
@@ -68,7 +70,7 @@ pub(crate) enum Results<'r> {
 /// Those of devices and files; [`Error::Fault`] if a kernel had a fault, after the report with the fault is written.
 pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, results: Results<'_>) -> Result<()> {
     let mut flags =
-        Flags::from_arg_matches(matches).map_err(|error| Error::flag("run", one_line(&error.to_string())))?;
+        Flags::from_arg_matches(matches).map_err(|error| Error::request("run", one_line(&error.to_string())))?;
     match results {
         Results::Written(format, _) => flags.lines.check_format(format)?,
         Results::Shown(steps, _) => flags.steps = steps,
@@ -84,16 +86,15 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
 
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
-    let device =
-        device::open(choice, &device::Options { ptx: vec![file.clone()], limits, ..device::Options::default() })?;
+    let predict_only = flags.predicted.predict;
+    let options =
+        device::Options { ptx: vec![file.clone()], limits, predict_only, advice: ADVICE, ..device::Options::default() };
+    let device = device::open(choice, &options)?;
     let is_gpu = device.properties().is_gpu();
     let simulated = flags.counters || !is_gpu;
     flags.lines.check_counted(simulated)?;
     flags.checks.check_simulated(simulated)?;
     check_predicted(&flags, &device)?;
-    if flags.predicted.predict && !is_gpu {
-        device.predict_only();
-    }
     let configs: Vec<LaunchConfig> = launches.iter().map(|launch| config_of(launch, &flags)).collect();
     for (launch, config) in launches.iter().zip(&configs) {
         config.check(&launch.function.name, LaunchShape::default(), device.properties())?;
@@ -101,7 +102,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     let prepared = launch::prepare(&device, &launches, &outputs)?;
     // Not earlier, so that a bad request prints only its one line.
     let unfit = launches.iter().flat_map(|launch| fit::notes(&module, launch.function, &launch.flags.arguments));
-    device.take_notes().into_iter().chain(unfit).for_each(|note| progress.note(&note));
+    built_in::notes(&device).chain(unfit).for_each(|note| progress.note(&note));
     let name = file.name();
     let plan = launch::Plan {
         flags: &flags,
@@ -196,7 +197,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
 /// Fails if a flag cannot be combined with those about predicted times.
 fn check_predicted(flags: &Flags, device: &Device) -> Result<()> {
     if flags.predicted.compare_models {
-        return Err(Error::flag("--compare-models", "only labs have it; give --device sim:MODEL for each model"));
+        return Err(Error::request("--compare-models", "only labs have it; give --device sim:MODEL for each model"));
     }
     flags.predicted.check(device, flags.counters)?;
     let results = [

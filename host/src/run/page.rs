@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use device::{Error, Result, names, output_file};
+use common::output_file;
+use device::{Error, Result, names};
 
 use super::flags::Flags;
 use super::output::Report;
@@ -16,10 +17,10 @@ pub(super) fn check(flags: &Flags) -> Result<()> {
     output_file::check(path)?;
     let same = |other: &PathBuf| output_file::identity(other) == output_file::identity(path);
     if same(&flags.file) {
-        return Err(Error::flag("--report", format!("{} is the PTX file; give another", path.display())));
+        return Err(Error::request("--report", format!("{} is the PTX file; give another", path.display())));
     }
     if flags.save.iter().any(|save| same(&save.file)) {
-        return Err(Error::flag("--report", "--save writes the same file; give another"));
+        return Err(Error::request("--report", "--save writes the same file; give another"));
     }
     Ok(())
 }

@@ -3,8 +3,9 @@
 
 use std::path::PathBuf;
 
+use common::output_file;
 use device::names::{self, Found};
-use device::{Error, PtxFile, Result, output_file};
+use device::{Error, PtxFile, Result};
 use ptx::{Function, Module};
 
 use super::argument::Argument;
@@ -47,7 +48,7 @@ pub(super) enum Source {
 ///
 /// # Errors
 ///
-/// [`Error::Launch`] and [`Error::Flag`]; those of the files of `--set`.
+/// [`Error::Launch`] and [`Error::Request`]; those of the files of `--set`.
 pub(super) fn launches<'a>(module: &'a Module, file: &PtxFile, mut all: Vec<LaunchFlags>) -> Result<Vec<Launch<'a>>> {
     let functions = all.iter().map(|flags| kernel(module, file, &flags.kernel)).collect::<Result<Vec<_>>>()?;
     for (flags, function) in all.iter_mut().zip(&functions) {
@@ -221,7 +222,7 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] if there is no such argument or variable, [`Error::File`] if a file cannot be written.
+/// [`Error::Request`] if there is no such argument or variable, [`Error::File`] if a file cannot be written.
 pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -> Result<Vec<Output>> {
     let all: Vec<LaunchFlags> = launches.iter().map(|launch| launch.flags.clone()).collect();
     let output = |flag: &str, what: &Named, file: Option<PathBuf>| {
@@ -247,7 +248,7 @@ pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -
 
 /// The id of the argument that owns an argument's buffer.
 fn buffer(flag: &str, all: &[LaunchFlags], id: ArgumentId) -> Result<ArgumentId> {
-    let refuse = |problem: String| Err(Error::flag(flag, problem));
+    let refuse = |problem: String| Err(Error::request(flag, problem));
     let Some(given) = at(all, id) else {
         return refuse(match all.len() {
             1 => format!("there is no argument {id}; arguments count from 0"),
@@ -273,10 +274,10 @@ fn check_files(flags: &Flags) -> Result<()> {
         output_file::check(file)?;
         let target = output_file::identity(file);
         if ptx.as_ref() == Some(&target) {
-            return Err(Error::flag("--save", format!("{} is the PTX file", file.display())));
+            return Err(Error::request("--save", format!("{} is the PTX file", file.display())));
         }
         if targets.contains(&target) {
-            return Err(Error::flag("--save", format!("{} is named twice", file.display())));
+            return Err(Error::request("--save", format!("{} is named twice", file.display())));
         }
         targets.push(target);
     }

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::path::Path;
 use std::str::FromStr;
 
+use common::random::Random;
 use device::Result;
-use device::random::Random;
 use half::f16;
 use serde::{Serialize, Serializer};
 

@@ -42,7 +42,7 @@ fn find<'a>(module: &'a Module, flag: &str, name: &str) -> Result<Option<&'a ptx
     let symbols: Vec<&str> = variables(module).map(|variable| variable.name.as_str()).collect();
     match names::find(name, &symbols) {
         Found::One(symbol) => Ok(variables(module).find(|variable| variable.name == symbol)),
-        Found::Several(several) => Err(Error::flag(
+        Found::Several(several) => Err(Error::request(
             flag,
             format!("'{name}' is ambiguous: {}; give one of them", names::listed(several.into_iter(), true)),
         )),
@@ -53,7 +53,7 @@ fn find<'a>(module: &'a Module, flag: &str, name: &str) -> Result<Option<&'a ptx
 fn missing(module: &Module, flag: &str, name: &str) -> Error {
     let names = names::listed(variables(module).map(|variable| variable.name.as_str()), false);
     let there = if names.is_empty() { "the module has none".to_owned() } else { format!("the module has {names}") };
-    Error::flag(flag, format!("'{name}' is not a variable of the module in .global or .const memory; {there}"))
+    Error::request(flag, format!("'{name}' is not a variable of the module in .global or .const memory; {there}"))
 }
 
 fn described(variable: &ptx::Variable) -> Variable {
@@ -64,14 +64,14 @@ fn described(variable: &ptx::Variable) -> Variable {
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] if there is no such variable or it has another size, and the errors of the value's file.
+/// [`Error::Request`] if there is no such variable or it has another size, and the errors of the value's file.
 pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
     let Set { name, value } = set;
     let variable = find(module, "--set", name)?.ok_or_else(|| missing(module, "--set", name))?;
     let found = described(variable);
     let fits = |given: u64| match given == found.bytes {
         true => Ok(()),
-        false => Err(Error::flag(
+        false => Err(Error::request(
             "--set",
             format!(
                 "{} has {} bytes ({}), but {} has {given}",
@@ -102,7 +102,7 @@ pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] if there is no such variable, or its size is not a multiple of an element's.
+/// [`Error::Request`] if there is no such variable, or its size is not a multiple of an element's.
 pub(super) fn shown<'a>(
     module: &Module,
     flag: &str,
@@ -122,7 +122,7 @@ pub(super) fn shown<'a>(
     let set = || settings.filter(|setting| setting.variable == found).filter_map(|setting| setting.ty).last();
     let ty = given.or_else(set).unwrap_or_else(|| element(variable.ty));
     if !found.bytes.is_multiple_of(ty.bytes() as u64) {
-        return Err(Error::flag(
+        return Err(Error::request(
             flag,
             format!(
                 "the {} bytes of {} do not divide into elements of {}",

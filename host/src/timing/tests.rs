@@ -1,6 +1,6 @@
 //! Tests of the measurement, on launches with invented times. No device is involved.
 
-use device::random::Random;
+use common::random::Random;
 
 use super::*;
 

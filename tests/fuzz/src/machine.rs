@@ -2,7 +2,7 @@
 //! simulator. The crate's table of targets and the tests of fixed seeds call it.
 
 use arbitrary::Unstructured;
-use device::random::Random;
+use common::random::Random;
 use simt::{
     AddressMode, ArrayShape, ChannelType, Checks, Filter, Launch, LaunchError, Memory, Model, Program, ReadMode,
     Report, Sampling, TexelFormat, TextureSource,

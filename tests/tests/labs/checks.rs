@@ -14,7 +14,7 @@ fn counted(row: &Row, checks: &str, device: &str, threads: usize) -> Vec<(String
     pool.install(|| {
         let choice: DeviceChoice = device.parse().expect("a device");
         let limits = Limits { memory_limit: Some(64 << 20), ..Limits::default() };
-        let device = device::open(choice, &device::Options { limits, ..device::Options::default() });
+        let device = device::open(choice, &device::Options { limits, ..host::built_in::options() });
         let device = device.expect("the simulator");
         let available = device.available().expect("a number");
         let report = right(run_on(&device, row.lab, &flags), &flags);

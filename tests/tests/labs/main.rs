@@ -43,7 +43,7 @@ fn run_on(device: &Device, name: &str, flags: &str) -> LabReport {
 /// The simulator, as this model or as none.
 fn simulator(choice: &str) -> Device {
     let choice: DeviceChoice = choice.parse().expect("a device");
-    device::open(choice, &device::Options::from_environment()).expect("the simulator")
+    device::open(choice, &host::built_in::options()).expect("the simulator")
 }
 
 /// Runs a lab on the simulator, where every result must be right.

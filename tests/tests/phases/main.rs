@@ -13,10 +13,10 @@ mod source;
 
 use std::path::Path;
 
+use common::random::Random;
 use cuda_builder::CudaBuilder;
 use cuda_builder::toolchain::DeviceCompiler;
 use cuda_std::launch::Arguments;
-use device::random::Random;
 use device::{DeviceChoice, LaunchConfig, OnDevice, Options};
 use simt::Checks;
 

@@ -1,6 +1,6 @@
 //! A random kernel, as a tree.
 
-use device::random::Random;
+use common::random::Random;
 
 /// Threads of a block: 32 x 2.
 pub const THREADS: u32 = 64;

@@ -18,12 +18,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
+use common::random::Random;
 use cuda_builder::toolchain::DeviceCompiler;
 use cuda_builder::{CudaBuilder, CudaBuilderError};
 use cuda_std::launch::Arguments;
 use cuda_std::vector::u32x4;
 use device::limits::Limits;
-use device::random::Random;
 use device::{Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options};
 use simt::Checks;
 

@@ -7,7 +7,7 @@
 mod phases;
 mod values;
 
-use device::random::Random;
+use common::random::Random;
 
 /// The parameters that a launch passes to all kernels.
 const PARAMETERS: &str = "    n: u32,

@@ -40,7 +40,7 @@ impl Gpu {
                 place: format!("device {}", self.properties.name),
                 needed,
                 available: self.free_memory()?,
-                limit: None,
+                limit: String::new(),
             });
         }
         self.explain("allocating memory", allocation)

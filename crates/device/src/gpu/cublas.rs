@@ -1,4 +1,4 @@
-//! cuBLAS, loaded at run time: the functions that labs time beside their kernels. `peers` owns the
+//! cuBLAS, loaded at run time: the functions that [`crate::peers`] calls. `peers` owns the
 //! library and calls it on the context's stream.
 //!
 //! `cudarc` has bindings, too, but they panic if the library is missing, and they find it only
@@ -6,14 +6,14 @@
 //! changed since 2010.
 
 use std::ffi::{OsString, c_int, c_void};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 use cust::sys::CUstream;
 
 use super::shared_library::{LibraryStatus, SharedLibrary, functions};
 use crate::error::{Error, Result};
-use crate::peers::{BlasCall, CUBLAS_VARIABLE, Operand};
+use crate::peers::{BlasCall, Operand};
 
 /// The major versions to look for, in this order.
 const RELEASES: [u32; 3] = [13, 12, 11];
@@ -70,14 +70,15 @@ pub(super) struct Cublas {
 }
 
 impl Cublas {
-    /// Loads cuBLAS and makes a handle for the current context. `None` if cuBLAS is not installed.
+    /// Loads cuBLAS, from `named` if it is given, and makes a handle for the current context. `None`
+    /// if cuBLAS is not installed.
     ///
     /// # Errors
     ///
     /// [`Error::File`] for a library that cannot be used, [`Error::Driver`] when cuBLAS does not
     /// start.
-    pub fn load(stream: CUstream) -> Result<Option<Self>> {
-        let Some((library, path)) = find()? else { return Ok(None) };
+    pub fn load(stream: CUstream, named: Option<(&Path, &str)>) -> Result<Option<Self>> {
+        let Some((library, path)) = find(named)? else { return Ok(None) };
         // SAFETY: the types are those of cuBLAS's own header.
         let functions = unsafe { Functions::of(&library) }
             .map_err(|name| Error::file(&path, format!("is not a supported cuBLAS: it lacks the function {name}")))?;
@@ -198,16 +199,15 @@ impl Drop for Cublas {
     }
 }
 
-/// The first cuBLAS that loads, with its path: the one that the environment names, else the newest
-/// that the system's loader finds, else one in a toolkit's folder.
-fn find() -> Result<Option<(SharedLibrary, PathBuf)>> {
-    if let Some(path) = std::env::var_os(CUBLAS_VARIABLE).map(PathBuf::from) {
+/// The first cuBLAS that loads, with its path: the one that is named, else the newest that the
+/// system's loader finds, else one in a toolkit's folder.
+fn find(named: Option<(&Path, &str)>) -> Result<Option<(SharedLibrary, PathBuf)>> {
+    if let Some((path, by)) = named {
         if path.as_os_str().is_empty() {
             return Ok(None);
         }
-        let problem =
-            |why: String| Error::file(&path, format!("{CUBLAS_VARIABLE} names this file, but it does not load: {why}"));
-        return Ok(Some((SharedLibrary::open(&path).map_err(problem)?, path)));
+        let problem = |why: String| Error::file(path, format!("{by} names this file, but it does not load: {why}"));
+        return Ok(Some((SharedLibrary::open(path).map_err(problem)?, path.to_owned())));
     }
     let by_name = RELEASES.iter().map(|&release| PathBuf::from(file_name("cublas", release)));
     let in_folders = toolkits().into_iter().flat_map(|folder| {

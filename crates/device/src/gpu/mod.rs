@@ -58,7 +58,7 @@ use super::Properties;
 use super::backend::Backend;
 use super::image::{Images, Loaded};
 use crate::error::{Error, Result};
-use crate::limits::Limits;
+use crate::options::Options;
 
 use array::GpuArray;
 use clock::ClockSource;
@@ -76,8 +76,8 @@ pub(super) fn count() -> Result<u32> {
 }
 
 /// Opens the GPU with this number and loads the newest kernels that it runs; also returns these.
-pub(super) fn open(index: u32, images: &Images, limits: &Limits) -> Result<(Rc<dyn Backend>, Rc<Loaded>)> {
-    let gpu = Gpu::open(index, images, limits)?;
+pub(super) fn open(index: u32, images: &Images, options: &Options) -> Result<(Rc<dyn Backend>, Rc<Loaded>)> {
+    let gpu = Gpu::open(index, images, options)?;
     let loaded = Rc::clone(&gpu.loaded);
     Ok((Rc::new(gpu), loaded))
 }
@@ -110,13 +110,15 @@ pub(super) struct Gpu {
     clock: OnceCell<Option<ClockSource>>,
     /// The kernel that was launched last, if any, which is blamed if the device reports a fault.
     last_kernel: RefCell<String>,
+    /// The end of the error for a fault.
+    fault_advice: &'static str,
 }
 
 impl Gpu {
-    fn open(index: u32, images: &Images, limits: &Limits) -> Result<Self> {
+    fn open(index: u32, images: &Images, options: &Options) -> Result<Self> {
         let count = count()?;
         if index >= count {
-            return Err(Error::NoSuchGpu { index, count });
+            return Err(Error::NoSuchGpu { index, count, advice: options.advice.no_such_gpu });
         }
         let doing = || format!("opening GPU {index}");
         let failed = |error: CudaError| driver_error(&doing(), error);
@@ -128,15 +130,16 @@ impl Gpu {
             device: properties.name.clone(),
             capability: properties.compute_capability.to_string(),
             needed: oldest.capability.to_string(),
+            advice: options.advice.old_gpu,
         })?;
         let loaded = Rc::new(Loaded::new(images)?);
         properties.ptx_target = loaded.newest().target.clone();
-        if let Some(bytes) = limits.heap_limit {
+        if let Some(bytes) = options.limits.heap_limit {
             // Before the module is loaded: then the driver makes the heap.
             CurrentContext::set_resource_limit(ResourceLimit::MallocHeapSize, bytes as usize)
-                .map_err(|error| driver_error("setting the heap's size (--heap-limit)", error))?;
+                .map_err(|error| driver_error("setting the heap's size", error))?;
         }
-        let mut modules = Modules::new(properties.cuda_version.as_deref().unwrap_or("?"));
+        let mut modules = Modules::new(properties.cuda_version.as_deref().unwrap_or("?"), options.advice.old_driver);
         // Now, so that PTX that the driver rejects is rejected here.
         for unit in loaded.units() {
             modules.compiled(&loaded, unit, LoadCaching::Default)?;
@@ -160,6 +163,7 @@ impl Gpu {
             pci_address: clock::pci_address(device, &doing())?,
             clock: OnceCell::new(),
             last_kernel: RefCell::default(),
+            fault_advice: options.advice.gpu_fault,
         };
         Ok(gpu)
     }
@@ -178,9 +182,10 @@ impl Gpu {
                 kernel if error.is_kernel_fault() && !kernel.is_empty() => Error::Fault {
                     kernel: kernel.to_owned(),
                     fault: format!(
-                        "kernel {}: {error} on {}; --device sim names the line and the address",
+                        "kernel {}: {error} on {}{}",
                         crate::names::shown(kernel),
-                        self.properties.name
+                        self.properties.name,
+                        self.fault_advice
                     ),
                     trap: None,
                 },

@@ -23,13 +23,15 @@ use wording::one_line;
 /// it that was requested.
 pub(super) struct Modules {
     cuda_version: String,
+    /// What else to do about a driver that is too old.
+    old_driver: &'static str,
     compiled: HashMap<(Unit, LoadCaching), Rc<Module>>,
 }
 
 impl Modules {
-    /// No module yet. `cuda_version` is the driver's, for the error of a driver that is too old.
-    pub fn new(cuda_version: &str) -> Self {
-        Self { cuda_version: cuda_version.to_owned(), compiled: HashMap::new() }
+    /// No module yet. `cuda_version` is the driver's, for the error of a driver that is too old, with what else to do.
+    pub fn new(cuda_version: &str, old_driver: &'static str) -> Self {
+        Self { cuda_version: cuda_version.to_owned(), old_driver, compiled: HashMap::new() }
     }
 
     /// The module of a unit, in which loads without a cache operator of their own are cached so. It
@@ -40,7 +42,7 @@ impl Modules {
             Entry::Vacant(place) => {
                 let (unit, _) = place.key();
                 let image = &loaded.parts()[unit.part].image;
-                let module = compile(image, &loaded.text(unit), caching, &self.cuda_version)?;
+                let module = compile(image, &loaded.text(unit), caching, (&self.cuda_version, self.old_driver))?;
                 Ok(place.insert(Rc::new(module)))
             }
         }
@@ -122,8 +124,9 @@ fn found<T>(result: DriverResult<T>) -> DriverResult<Option<T>> {
     }
 }
 
-/// Compiles and loads some text of an image for the current context's device.
-fn compile(image: &Image, text: &str, caching: LoadCaching, cuda_version: &str) -> Result<Module> {
+/// Compiles and loads some text of an image for the current context's device. `driver` is its CUDA version, and what else
+/// to do if that is too old.
+fn compile(image: &Image, text: &str, caching: LoadCaching, driver: (&str, &'static str)) -> Result<Module> {
     let refused = |problem: String| Error::Ptx { name: image.name.clone(), problem };
     let text = CString::new(text.as_bytes()).map_err(|_| refused("contains a zero byte".to_owned()))?;
     let mode = match caching {
@@ -134,7 +137,8 @@ fn compile(image: &Image, text: &str, caching: LoadCaching, cuda_version: &str) 
     Module::load(&text, mode).map_err(|(error, log)| {
         let log = one_line(&log);
         if error == DriverError::UNSUPPORTED_PTX_VERSION || log.contains("Unsupported .version") {
-            return Error::DriverTooOld { ptx: image.version.clone(), driver: cuda_version.to_owned() };
+            let (version, advice) = driver;
+            return Error::DriverTooOld { ptx: image.version.clone(), driver: version.to_owned(), advice };
         }
         if let Some(name) = device_runtime(image) {
             return refused(LoadErrorReason::DeviceRuntime { name }.to_string());

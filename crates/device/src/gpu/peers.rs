@@ -1,4 +1,4 @@
-//! The libraries that labs time beside their kernels on a GPU: cuBLAS, and the shared library
+//! The libraries that programs time beside their kernels on a GPU: cuBLAS, and the shared library
 //! compiled from `docs/compare/cub.cu`. The backend passes a [`LibraryCall`] here; calls write only
 //! the buffers that it names.
 
@@ -77,7 +77,7 @@ impl Gpu {
         self.make_current()?;
         let mut libraries = self.libraries.borrow_mut();
         if wanted.cublas && libraries.cublas.is_none() {
-            libraries.cublas = Cublas::load(self.stream.as_inner())?;
+            libraries.cublas = Cublas::load(self.stream.as_inner(), wanted.cublas_at)?;
         }
         if let Some(path) = wanted.library {
             libraries.compared = Some(Compared::load(path)?);
@@ -100,7 +100,7 @@ impl Gpu {
     pub(super) fn call_library(&self, call: &LibraryCall, scratch: Option<(u64, u64)>) -> Result<u64> {
         self.begin()?;
         let libraries = self.libraries.borrow();
-        let Some(library) = &libraries.compared else { return Err(not_loaded("the library of --peer-library")) };
+        let Some(library) = &libraries.compared else { return Err(not_loaded("the library of reductions")) };
         let stream = self.stream.as_inner().cast();
         let (scratch, mut bytes) = scratch.map_or((ptr::null_mut(), 0), |(address, bytes)| (pointer(address), bytes));
         // SAFETY: `Peers` has checked that the buffers of the call, which are this GPU's, are as
@@ -147,5 +147,5 @@ fn pointer(address: u64) -> Memory {
 }
 
 fn not_loaded(library: &str) -> Error {
-    Error::flag("--peer", format!("{library} is not loaded"))
+    Error::request("libraries", format!("{library} is not loaded"))
 }

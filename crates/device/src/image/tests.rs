@@ -85,9 +85,48 @@ fn a_device_gets_the_newest_that_it_runs() {
 }
 
 #[test]
+fn crates_are_paired_by_target() {
+    const fn ptx(arch: &'static str, text: &'static str) -> PtxImage {
+        PtxImage { arch, text }
+    }
+    const PLAIN: &[PtxImage] =
+        &[ptx("sm_75", ".version 6.3\n.target sm_75"), ptx("sm_80", ".version 7.4\n.target sm_80")];
+    const FAST: &[PtxImage] = &[
+        ptx("sm_70", ".version 6.3\n.target sm_70"),
+        ptx("sm_75", ".version 6.3\n.target sm_75"),
+        ptx("sm_90", ".version 7.8\n.target sm_90"),
+    ];
+    let targets = |crates: &[&'static [PtxImage]]| {
+        let sets = Images::of_crates(crates).unwrap().sets;
+        sets.iter().map(|set| set.iter().map(|image| image.target.clone()).collect()).collect::<Vec<Vec<_>>>()
+    };
+    assert_eq!(targets(&[PLAIN, FAST]), [["sm_75", "sm_75"], ["sm_80", "sm_75"], ["sm_80", "sm_90"]]);
+    assert_eq!(targets(&[PLAIN]), [["sm_75"], ["sm_80"]]);
+    const OLD: &[PtxImage] = &[ptx("sm_60", ".version 6.3\n.target sm_60")];
+    assert_eq!(targets(&[OLD, FAST]), [["sm_60", "sm_70"], ["sm_60", "sm_75"], ["sm_60", "sm_90"]]);
+    for none in [&[][..], &[PLAIN, &[]]] {
+        let error = Images::of_crates(none).err().unwrap().to_string();
+        assert!(error.starts_with("built-in kernels: no target is there"), "{error}");
+    }
+}
+
+/// The images of the course's kernels.
+fn of_the_course() -> Vec<Vec<Image>> {
+    Images::of_crates(&[kernels::PTX, best_kernels::PTX]).unwrap().sets
+}
+
+#[test]
+fn no_image_is_there_twice() {
+    for image in [kernels::PTX, best_kernels::PTX].into_iter().flat_map(|images| images.windows(2)) {
+        let code = |image: &PtxImage| image.text.lines().skip(5).collect::<Vec<_>>();
+        assert!(code(&image[0]) != code(&image[1]), "the PTX for {} is that for {}", image[1].arch, image[0].arch);
+    }
+}
+
+#[test]
 fn each_built_in_kernel_alone_is_as_in_the_whole_module() {
     let mut kernels = 0;
-    for images in Images::new(&[]).unwrap().sets {
+    for images in of_the_course() {
         let loaded = Loaded::new(&images).unwrap();
         assert!(loaded.parts().iter().all(|part| part.module.kernels().count() == 0));
         let whole: Vec<ptx::Module> = images.iter().map(|image| image.parse().unwrap()).collect();
@@ -117,7 +156,7 @@ fn each_built_in_kernel_alone_is_as_in_the_whole_module() {
 /// variable.
 #[test]
 fn a_gpu_compiles_the_kernels_that_are_launched() {
-    for images in Images::new(&[]).unwrap().sets {
+    for images in of_the_course() {
         let loaded = Loaded::new(&images).unwrap();
         let text = |unit: Option<Unit>| loaded.text(&unit.unwrap()).into_owned();
         let entries = |text: &str| text.matches(".entry ").count();

@@ -27,7 +27,7 @@ pub(crate) struct Operand {
     pub pitch: i32,
 }
 
-/// A call of the library of `--peer-library`.
+/// A call of the library of [`PeerLibraries::library`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LibraryCall {
     /// `output` becomes the reduction of `length` values.
@@ -65,7 +65,11 @@ pub enum Number {
 pub struct PeerLibraries<'a> {
     /// cuBLAS, if it is installed.
     pub cublas: bool,
-    /// The library compiled from `docs/compare/cub.cu`.
+    /// Its path, if it is not to be searched for, and what has named the path, for an error. An
+    /// empty path means: do not use cuBLAS.
+    pub cublas_at: Option<(&'a Path, &'static str)>,
+    /// A library of reductions and copies with a given interface, such as one compiled from
+    /// Coalesce's `docs/compare/cub.cu`.
     pub library: Option<&'a Path>,
 }
 

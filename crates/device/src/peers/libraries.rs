@@ -1,7 +1,7 @@
-//! Libraries that labs time beside their kernels on a GPU: cuBLAS, and the library compiled from
-//! `docs/compare/cub.cu`.
+//! Libraries that programs time beside their kernels on a GPU: cuBLAS, and a library of reductions
+//! such as the one compiled from `docs/compare/cub.cu`.
 //!
-//! [`Peers`] takes the labs' own buffers and matrices, which are row-major, and checks their sizes;
+//! [`Peers`] takes a program's own buffers and matrices, which are row-major, and checks their sizes;
 //! the backend translates them for the libraries. Calls are asynchronous and in order, like
 //! launches.
 
@@ -44,7 +44,7 @@ impl Peers {
     ///
     /// # Errors
     ///
-    /// Those of the library; [`Error::Flag`] for sizes that exceed its 32 bits.
+    /// Those of the library; [`Error::Request`] for sizes that exceed its 32 bits.
     ///
     /// # Panics
     ///
@@ -184,7 +184,7 @@ impl Peers {
     /// Fails unless the memory is that of the libraries' device.
     fn require(&self, memory: &[&dyn Owned]) -> Result<()> {
         let owners: Vec<_> = memory.iter().map(|memory| memory.owner()).collect();
-        Owner::of(&self.backend).require("--peer", &owners)
+        Owner::of(&self.backend).require("a library", &owners)
     }
 
     fn blas(&self, call: &BlasCall) -> Result<()> {
@@ -219,6 +219,6 @@ fn operand(matrix: &Matrix<f32>) -> Result<Operand> {
 /// A size as cuBLAS takes it.
 fn int(size: usize) -> Result<i32> {
     i32::try_from(size).map_err(|_| {
-        Error::flag("--peer", format!("{size} is more than the {} that cuBLAS counts to; use smaller sizes", i32::MAX))
+        Error::request("cuBLAS", format!("{size} is more than the {} that it counts to; use smaller sizes", i32::MAX))
     })
 }

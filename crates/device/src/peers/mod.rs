@@ -11,7 +11,3 @@ pub(crate) use calls::Operand;
 pub(crate) use calls::{BlasCall, LibraryCall, Loaded};
 pub use calls::{Number, PeerLibraries, Reduction};
 pub use libraries::{Peers, Scratch};
-
-/// The environment variable with cuBLAS's path, for libraries outside the usual folders. Empty
-/// means: do not use cuBLAS.
-pub const CUBLAS_VARIABLE: &str = "COALESCE_CUBLAS";

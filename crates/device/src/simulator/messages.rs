@@ -4,17 +4,17 @@ use simt::{LoadErrorReason, MemoryError, Trap, TrapKind};
 use wording::one_line;
 
 use crate::LaunchConfig;
+use crate::advice::Advice;
 use crate::error::Error;
-use crate::limits::{Limits, memory_note};
 use crate::names;
 
-/// The error of a module that the simulator does not load.
-pub(super) fn refused(error: &simt::LoadError, limits: &Limits) -> Error {
+/// The error of a module that the simulator does not load; `note` is about the limit of memory.
+pub(super) fn refused(error: &simt::LoadError, note: &str) -> Error {
     let mut problem = one_line(&error.described());
     if let LoadErrorReason::Memory(MemoryError::OutOfMemory { .. })
     | LoadErrorReason::Heap(MemoryError::OutOfMemory { .. }) = error.reason
     {
-        problem += &memory_note(limits.memory_flag());
+        problem += note;
     }
     Error::Ptx { name: format!("{}:{}:{}", error.module, error.line, error.column), problem }
 }
@@ -26,12 +26,10 @@ pub(super) fn with_shown_names(trap: &Trap) -> Trap {
 }
 
 /// Advice about blocks that wait for each other, for the end of a message.
-pub(super) fn waiting_advice(kind: &TrapKind, config: &LaunchConfig) -> &'static str {
+pub(super) fn waiting_advice(kind: &TrapKind, config: &LaunchConfig, advice: &Advice) -> &'static str {
     match kind {
-        TrapKind::NotCooperative => "; give --cooperative",
-        TrapKind::NoProgress { not_begun: 1.., .. } if config.checks.any() => {
-            "; with checks, blocks run one after another: give --cooperative, which runs them side by side, or --check none"
-        }
+        TrapKind::NotCooperative => advice.not_cooperative,
+        TrapKind::NoProgress { not_begun: 1.., .. } if config.checks.any() => advice.waits_under_checks,
         TrapKind::NoProgress { not_begun: 1.., .. } => {
             "; blocks that have not begun may have to write it: launch fewer blocks"
         }

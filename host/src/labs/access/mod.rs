@@ -5,8 +5,8 @@
 mod table;
 mod task;
 
-use device::flag_values::each_once;
-use device::random::Random;
+use crate::flag_values::each_once;
+use common::random::Random;
 use device::{Buffer, Device, DeviceChoice, Error, LaunchConfig, Result};
 use kernels::access as kernel;
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ impl Lab for Access {
                 "{threads} threads with these strides need {} elements, more than the limit of {MOST_ELEMENTS}",
                 last + 1
             );
-            return Err(Error::flag("--stride", problem));
+            return Err(Error::request("--stride", problem));
         }
         let devices = if is_plain(device) { options.models.len() as u64 } else { 1 };
         let stores = tasks.iter().filter(|(_, task)| matches!(task, Task::Store(_)));

@@ -1,7 +1,7 @@
 //! The table of the lab: its patterns, its flags, what its grids show, and what it concludes.
 
+use crate::flag_values::whole_number;
 use clap::Args;
-use device::flag_values::whole_number;
 use device::{DeviceChoice, LoadCaching, Model};
 use picture::Scale;
 use simt::{MemoryCounters, TransactionCounters};

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::flag_values::whole_number;
 use clap::Args;
-use device::flag_values::whole_number;
 use kernels::banks::STAGE_WORDS;
 use picture::Scale;
 

@@ -5,9 +5,9 @@
 mod parts;
 mod table;
 
+use crate::flag_values::each_once;
+use common::random::Random;
 use cuda_std::launch::SafeKernel;
-use device::flag_values::each_once;
-use device::random::Random;
 use device::{Buffer, Device, LaunchConfig, Result};
 use serde_json::{Value, json};
 

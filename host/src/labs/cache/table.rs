@@ -1,8 +1,8 @@
 //! The table of the lab: its parts, patterns and operators, its flags, what its grids show, and what it concludes.
 
+use crate::flag_values::whole_number;
 use clap::{Args, ValueEnum};
 use cuda_std::launch::{DisjointSlice, SafeKernel, Slice};
-use device::flag_values::whole_number;
 use kernels::access::Pattern;
 use kernels::cache as kernel;
 use picture::Scale;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::flag_values::power_of_two;
 use clap::Args;
-use device::flag_values::power_of_two;
 use serde_json::Value;
 
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};

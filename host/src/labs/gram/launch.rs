@@ -10,6 +10,7 @@ use super::table::{Plain, Step};
 use super::{Data, Gram};
 use crate::labs::best::{SplitWorkspace, gpu};
 use crate::labs::lab::Variant;
+use crate::labs::launcher::config_of;
 use crate::labs::variants::VariantSpec;
 
 /// A kernel of this lab.
@@ -31,7 +32,7 @@ impl Gram {
         };
         let best = if step.best { self.best(device) } else { None };
         let (kernel, launch) = match best {
-            Some(best) => (Entry::Split(best.kernel, best.shares), best.launch().into()),
+            Some(best) => (Entry::Split(best.kernel, best.shares), config_of(best.launch())),
             None => {
                 let kernel = step.kernel;
                 let tiles = shape.rows.div_ceil(step.tile.unwrap_or(kernel.block()[0]));
@@ -55,7 +56,7 @@ impl Gram {
                             transpose::best(gpu(launcher.device()), [rows, columns], [a_pitch, pitch]);
                         let arguments = (&*a, &mut *transposed, rows, columns, a_pitch, pitch);
                         // SAFETY: rows, columns and pitches are those of the two matrices.
-                        unsafe { launcher.launch_before(turn, &turn_launch.into(), arguments)? };
+                        unsafe { launcher.launch_before(turn, &config_of(turn_launch), arguments)? };
                         let shape = best::Shape { a_pitch: pitch, ..shape };
                         let arguments = (&*transposed, c, shape, 1.0_f32, shares, ready, sums);
                         // SAFETY: the same as without a transposed copy.

@@ -1,7 +1,7 @@
 //! The table of the lab: its flags, what its grids and its plot show, and what it concludes.
 
+use crate::flag_values::whole_number;
 use clap::Args;
-use device::flag_values::whole_number;
 use picture::Scale;
 use simt::Model;
 

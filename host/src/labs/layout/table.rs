@@ -1,7 +1,7 @@
 //! The table of the lab: what its variants read, its flags, and what it concludes.
 
+use crate::flag_values::whole_number;
 use clap::Args;
-use device::flag_values::whole_number;
 
 use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};

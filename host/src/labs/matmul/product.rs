@@ -12,6 +12,7 @@ use crate::labs::best::{SplitWorkspace, gpu};
 use crate::labs::compare::Shape;
 use crate::labs::inputs::HostMatrix;
 use crate::labs::lab::{Outcome, Variant};
+use crate::labs::launcher::config_of;
 use crate::labs::product::Products;
 use crate::labs::variants::VariantSpec;
 use crate::report::Tolerance;
@@ -102,7 +103,7 @@ impl Product {
         let launch = LaunchConfig::new([shape.n.div_ceil(across), shape.m.div_ceil(down), 1], block);
         let best = if step.best { self.best(device, data) } else { None };
         let (kernel, launch) = match best {
-            Some(best) => (Entry::Tiled(best.kernel, best.shares), best.launch().into()),
+            Some(best) => (Entry::Tiled(best.kernel, best.shares), config_of(best.launch())),
             None => (Entry::Plain(step.kernel), launch),
         };
         let variant = Variant::new(

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::flag_values::{block_shape, whole_number};
 use clap::Args;
 use cuda_std::launch::{self, SafeKernel};
-use device::flag_values::{block_shape, whole_number};
 use kernels::{matmul as kernel, phases, register_tiles as climb};
 use picture::Scale;
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::flag_values::whole_number;
 use clap::Args;
-use device::flag_values::whole_number;
 use picture::Scale;
 
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};

@@ -20,7 +20,7 @@ fn offsets_are_those_below_the_size() {
 #[test]
 fn the_reference_shifts_the_right_side() {
     let lab = Offset {
-        options: device::flag_values::defaults(),
+        options: crate::flag_values::defaults(),
         a: vec![1.0, 2.0, 3.0],
         b: vec![10.0, 20.0, 30.0],
         offsets: vec![1],

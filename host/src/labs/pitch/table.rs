@@ -1,7 +1,7 @@
 //! The table of the lab: its accesses and layouts, its flags, and what it concludes.
 
+use crate::flag_values::whole_number;
 use clap::Args;
-use device::flag_values::whole_number;
 
 use crate::labs::inputs::{DefaultSize, MatrixFlags, MemoryNeeds};
 use crate::labs::showcase::Showcase;

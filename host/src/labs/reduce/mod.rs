@@ -10,10 +10,10 @@ mod values;
 
 use std::rc::Rc;
 
+use crate::flag_values::each_once;
 use best_kernels::reduce as best;
-use device::flag_values::each_once;
+use common::random::Random;
 use device::peers::Peers;
-use device::random::Random;
 use device::{Buffer, Device, Error, LaunchConfig, Result};
 use serde_json::{Value, json};
 
@@ -29,6 +29,7 @@ use super::lab::{Lab, Outcome, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
+use crate::labs::launcher::config_of;
 use crate::peers::Peer;
 use crate::report::{Conclusion, FirstScreen, Meaning, Subject, Sweep};
 
@@ -68,14 +69,14 @@ impl Lab for Reduce {
         let options = Options { operation: each_once(options.operation), types: each_once(options.types), ..options };
         let types = &options.types;
         if let (Some(_), [_, _, ..]) = (&options.input, types.as_slice()) {
-            return Err(Error::flag("--type", "a file holds values of one type; choose one"));
+            return Err(Error::request("--type", "a file holds values of one type; choose one"));
         }
         let has = |ty| types.contains(&ty);
         let runs = |spec: &&VariantSpec<Step>| {
             options.operation.iter().any(|&operation| types.iter().any(|&ty| spec.of.has(operation, ty)))
         };
         if !options.variants.chosen().iter().any(runs) {
-            return Err(Error::flag("--type", "--phased3 and --phased6 are sums of f32; choose another step"));
+            return Err(Error::request("--type", "--phased3 and --phased6 are sums of f32; choose another step"));
         }
         let sizes = sizes(device, &options, settings.plot);
         let f32 = has(Type::F32).then(|| values::<f32>(device, &options, &sizes, &mut random)).transpose()?;
@@ -143,7 +144,7 @@ impl Lab for Reduce {
 
 /// The launch of the best kernel.
 fn best_launch(size: usize, device: &Device) -> LaunchConfig {
-    best::launch(size, device.multiprocessors()).into()
+    config_of(best::launch(size, device.multiprocessors()))
 }
 
 fn most_blocks(launches: &[LaunchConfig]) -> usize {

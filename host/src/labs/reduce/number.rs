@@ -2,8 +2,8 @@
 //! is generic over them. Pure.
 
 use best_kernels::reduce as best;
+use common::random::{Random, Sample};
 use cuda_std::launch::{DisjointSlice, Kernel, Pointer, PointerMut, SafeKernel, Slice};
-use device::random::{Random, Sample};
 use kernels::{phases, reduce, reduce_all as all};
 
 use super::table::Operation;

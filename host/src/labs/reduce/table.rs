@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::flag_values::{power_of_two, whole_number};
 use best_kernels::blocks;
 use clap::{Args, ValueEnum};
 use device::LaunchConfig;
-use device::flag_values::{power_of_two, whole_number};
 use kernels::{phases, reduce as kernel};
 use picture::Scale;
 

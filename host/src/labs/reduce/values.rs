@@ -1,7 +1,7 @@
 //! The values that are reduced, and how many.
 
-use device::flag_values::each_once;
-use device::random::Random;
+use crate::flag_values::each_once;
+use common::random::Random;
 use device::{Device, Result};
 
 use super::number::Number;

@@ -6,7 +6,7 @@ use device::Result;
 use super::table::Statistic;
 use super::{Data, Rows};
 use crate::labs::inputs::HostMatrix;
-use crate::labs::launcher::Launcher;
+use crate::labs::launcher::{Launcher, config_of};
 
 impl Rows {
     pub(super) fn launch_best(
@@ -19,7 +19,7 @@ impl Rows {
         pitch: u32,
     ) -> Result<()> {
         let HostMatrix { rows, columns, .. } = self.matrix;
-        let launch = best.launch(rows, columns).into();
+        let launch = config_of(best.launch(rows, columns));
         let Data { matrices, of_rows, of_columns, slots } = data;
         let matrix = &matrices[index];
         let (rows, columns) = (rows as u32, columns as u32);

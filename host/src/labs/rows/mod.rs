@@ -11,8 +11,8 @@ mod table;
 use std::rc::Rc;
 
 use best_kernels::rows::Best;
+use common::random::Random;
 use device::peers::Peers;
-use device::random::Random;
 use device::{Buffer, Device, LaunchConfig, Matrix, Result};
 use serde_json::{Value, json};
 
@@ -25,6 +25,7 @@ use super::lab::{Lab, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
+use crate::labs::launcher::config_of;
 use crate::peers::Peer;
 use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
 
@@ -152,7 +153,7 @@ impl Rows {
         let blocks = if by_column { columns.div_ceil(32) } else { rows };
         let grid = [blocks as u32, 1, 1];
         let (kernel, launch) = match method.of {
-            Method::Best => (None, best.launch(rows, columns).into()),
+            Method::Best => (None, config_of(best.launch(rows, columns))),
             Method::Global => {
                 (Some(statistic.global), LaunchConfig::linear(if by_column { columns } else { rows }, block))
             }

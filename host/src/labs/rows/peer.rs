@@ -20,7 +20,7 @@ impl Rows {
         data: &Data,
     ) -> Result<Vec<Variant<'a, Data>>> {
         if !self.statistics().iter().any(|statistic| statistic.of.task == Task::Sum) {
-            return Err(Error::flag("--peer", "the libraries only compute sums of rows; add --sum"));
+            return Err(Error::request("--peer", "the libraries only compute sums of rows; add --sum"));
         }
         let columns = self.matrix.columns;
         let mut rows = Vec::new();

@@ -1,9 +1,9 @@
 //! The table of the lab: statistics, methods and layouts with their kernels, its flags, and what it concludes.
 
+use crate::flag_values::power_of_two;
 use best_kernels::rows as best;
 use clap::Args;
 use cuda_std::launch::{self, Kernel, Pointer, PointerMut, SafeKernel};
-use device::flag_values::power_of_two;
 use kernels::{phases, rows as kernel, rows_all as others};
 use simt::Bound;
 

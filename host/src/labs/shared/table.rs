@@ -1,7 +1,7 @@
 //! The table of the lab: its variants, its flags, and what it concludes.
 
+use crate::flag_values::whole_number;
 use clap::Args;
-use device::flag_values::whole_number;
 
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::Showcase;

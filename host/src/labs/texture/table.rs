@@ -64,7 +64,7 @@ pub struct Options {
     #[arg(long)]
     pub(super) all: bool,
     /// The image's side in texels: a power of two from 32 to 32768
-    #[arg(long, value_name = "NUMBER", value_parser = device::flag_values::power_of_two(32, MOST_SIDE))]
+    #[arg(long, value_name = "NUMBER", value_parser = crate::flag_values::power_of_two(32, MOST_SIDE))]
     pub(super) size: Option<u32>,
     /// Take the image from this NumPy file: a float32 matrix, square, with a power of two as its side
     #[arg(long, value_name = "A.npy", conflicts_with = "size")]

@@ -7,11 +7,11 @@ mod table;
 
 use std::rc::Rc;
 
+use crate::flag_values::each_once;
 use best_kernels::Launch;
 use best_kernels::transpose as best;
-use device::flag_values::each_once;
+use common::random::Random;
 use device::peers::Peers;
-use device::random::Random;
 use device::{Device, Error, LaunchConfig, Matrix, Result};
 use kernels::transpose as kernel;
 use kernels::transpose_wide::transpose_wide;
@@ -27,6 +27,7 @@ use super::lab::{Lab, Plan, Variant};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
+use crate::labs::launcher::config_of;
 use crate::peers::Peer;
 use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
 
@@ -74,7 +75,7 @@ impl Lab for Transpose {
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         // Before compute capability 2.0 a block has no room for the best kernel's tile.
-        let steps = options.variants.chosen_for(device, |step| match step.of {
+        let steps = options.variants.chosen_for(device, true, |step| match step.of {
             Step::Best => (best::THREADS, best::SHARED_BYTES.into()),
             _ => (0, 0),
         });
@@ -83,7 +84,7 @@ impl Lab for Transpose {
         let options = Options { tile_width: each_once(options.tile_width), ..options };
         let has = |is: fn(&Step) -> bool| steps.iter().any(|step| is(&step.of));
         if options.block.is_some() && !has(|step| matches!(step, Step::Elements(_))) {
-            return Err(Error::flag(
+            return Err(Error::request(
                 "--block",
                 "only --block16 takes blocks of any shape; the other kernels' are their own",
             ));
@@ -110,7 +111,7 @@ impl Lab for Transpose {
         };
         for matrix in [&data.input, &data.output] {
             u32::try_from(matrix.pitch())
-                .map_err(|_| Error::flag("--pitched", "rows of this length are beyond a kernel's 32-bit pitch"))?;
+                .map_err(|_| Error::request("--pitched", "rows of this length are beyond a kernel's 32-bit pitch"))?;
         }
         // The padding of a pitched input is never right to read.
         data.input.poison()?;
@@ -142,7 +143,7 @@ impl Transpose {
     fn variant(&self, name: &str, of: Step, (best, best_launch): Best, data: &Data) -> Variant<'_, Data> {
         let (rows, columns) = (self.matrix.rows as u32, self.matrix.columns as u32);
         let launch = match of {
-            Step::Best => best_launch.into(),
+            Step::Best => config_of(best_launch),
             Step::Elements(_) => {
                 let [x, y] = self.options.block.unwrap_or([kernel::BLOCK16, kernel::BLOCK16]);
                 LaunchConfig::new(kernel::grid(rows, columns, [x, y]), [x, y, 1])

@@ -1,8 +1,8 @@
 //! The table of the lab: its variants, its flags, and what it concludes.
 
+use crate::flag_values::{self, block_shape, whole_number};
 use clap::Args;
 use cuda_std::launch::{DisjointMatrix, Matrix, SafeKernel};
-use device::flag_values::{self, block_shape, whole_number};
 use kernels::transpose_diagonal::transpose_diagonal;
 use kernels::transpose_wide::MOST_WIDE;
 use kernels::{phases, transpose as kernel};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use device::flag_values::each_once;
+use crate::flag_values::each_once;
 use device::{Properties, Result};
 use maud::{Markup, html};
 use webpage::Place;

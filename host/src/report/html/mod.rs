@@ -83,7 +83,7 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
 
 /// Several rows may have one fault.
 fn each_once<'m>(messages: impl Iterator<Item = &'m String>) -> Vec<&'m String> {
-    device::flag_values::each_once(messages.collect())
+    crate::flag_values::each_once(messages.collect())
 }
 
 /// The table, the sweeps of two axes, and what their columns mean.

@@ -14,7 +14,7 @@ pub fn constant() {
     );
     assert_eq!((constant("gamma-constant").requests, constant("gamma-constant").addresses), (2 * warps, 2 * warps));
     // The lab's own random bytes: the numbers drawn after those of the elements, one for each.
-    let mut random = device::random::Random::new(1);
+    let mut random = common::random::Random::new(1);
     let _x: Vec<f32> = random.samples(size as usize);
     let bytes: Vec<u8> = random.samples(size as usize);
     let different = |warp: &[u8]| warp.iter().collect::<std::collections::BTreeSet<_>>().len() as u64;

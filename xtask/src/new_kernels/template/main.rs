@@ -44,8 +44,8 @@ fn main() -> ExitCode {
 /// Whether all results are right.
 fn run(arguments: &Arguments) -> Result<bool, Error> {
     let device = open(arguments.device)?;
-    for note in device.take_notes() {
-        eprintln!("note: {note}");
+    if let Some(why) = device.fallback() {
+        eprintln!("note: running on the simulator: {why}");
     }
     writeln!(stdout(), "device: {}", device.properties().name)?;
     // Two vectors, two results, and what is expected of both, of 4 bytes an element.

@@ -13,7 +13,7 @@ const CRATES: [(&str, &str); 2] =
 const DEPENDENCIES: [&str; 2] = ["crates/cuda_std", "crates/cuda_std_macros"];
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for (kernels, variable) in CRATES {
         let folders =
             [&[kernels], DEPENDENCIES.as_slice()].concat().iter().map(|folder| root.join(folder)).collect::<Vec<_>>();

@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use tempfile::NamedTempFile;
 
-use crate::error::{Error, Result};
+use device::{Error, Result};
 
 /// Temporary files that are being written, to be removed if the program ends early.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());

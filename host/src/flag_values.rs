@@ -6,7 +6,9 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command};
+use device::CacheConfig;
 
 /// The flags' defaults.
 pub fn defaults<O: Args>() -> O {
@@ -94,6 +96,17 @@ pub fn each_once<T: PartialEq>(values: Vec<T>) -> Vec<T> {
         }
     }
     once
+}
+
+/// A parser of a kernel's preference between L1 cache and shared memory.
+pub fn cache_config() -> impl TypedValueParser<Value = CacheConfig> {
+    let named = |name: String| match name.as_str() {
+        "shared" => CacheConfig::Shared,
+        "l1" => CacheConfig::L1,
+        "equal" => CacheConfig::Equal,
+        _ => CacheConfig::None,
+    };
+    PossibleValuesParser::new(["none", "shared", "l1", "equal"]).map(named)
 }
 
 /// The shape of a block.
