@@ -51,6 +51,7 @@ pub const ADVICE: Advice = Advice {
     old_gpu: "; use --device sim",
     gpu_fault: "; --device sim names the line and the address",
     memory_limit: Some("--memory-limit"),
+    heap_limit: " (--heap-limit)",
     step_limit: "; unless the kernel is endless, give a larger --step-limit",
     fault_limit: "; for the results in spite of them, give a larger --fault-limit",
     not_cooperative: "; give --cooperative",

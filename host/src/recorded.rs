@@ -10,7 +10,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use device::{Counters, LaunchConfig, Properties, Result, names, output_file};
+use common::output_file;
+use device::{Counters, LaunchConfig, Properties, Result, names};
 use serde::Serialize;
 use serde_json::Value;
 use simt::{Bound, MetricValue, Model, Report};

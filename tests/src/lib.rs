@@ -61,7 +61,7 @@ pub fn crate_of_kernels(temporary: &str, name: &str, source: &str) -> PathBuf {
         let manifest = format!(
             "[package]\nname = \"{krate}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[features]\nwide = []\n\n\
              [dependencies]\nbytemuck = {{ version = \"1\", features = [\"derive\", \"min_const_generics\"] }}\n\
-             cuda_std = {{ path = {:?} }}\n",
+             cuda_std = {{ package = \"coalesce-cuda-std\", path = {:?} }}\n",
             repository.join("crates/cuda_std")
         );
         write(root.join(krate).join("Cargo.toml"), &manifest);

@@ -11,7 +11,8 @@ use device::{Device, PtxFile};
 use host::labs::{self, Settings};
 use host::report::LabReport;
 use serde::Deserialize;
-use simt::{Counters, MetricValue};
+use simt::Counters;
+use simt::counts::MetricValue;
 
 #[derive(Deserialize)]
 struct Counted {

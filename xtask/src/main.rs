@@ -3,6 +3,7 @@
 //! - `build-ptx` compiles the crate `kernels` to the PTX that is checked in, or checks that it is
 //!   not stale; `--crate` takes any other crate of kernels;
 //! - `new-kernels` makes a crate of kernels outside this repository, with a program that launches them;
+//! - `packages` packs the crates that other projects can depend on, for a test of such a project;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
 //! - `pictures` draws the pictures of the documents into `docs/pictures`, or checks them;
 //! - `site` builds the course as a static site, in which the labs run in a browser, and serves it;
@@ -27,6 +28,7 @@ mod documents;
 mod exit_code;
 mod new_kernels;
 mod package;
+mod packages;
 mod pictures;
 mod program;
 mod results;
@@ -60,6 +62,8 @@ enum Chore {
     BuildPtx(build_ptx::Options),
     /// Make a crate of kernels outside this repository, with a program that launches them.
     NewKernels(new_kernels::Options),
+    /// Pack the crates that other projects can depend on, into a folder that stands for the registry.
+    Packages(packages::Options),
     /// Find the compiler for GPU kernels, or install it.
     Setup(setup::Options),
     /// Draw the pictures of the documents into docs/pictures.
@@ -86,6 +90,7 @@ fn main() -> ExitCode {
         Chore::NewKernels(options) => {
             new_kernels::run(&options).map_err(|error| (error.exit_code(), error.to_string()))
         }
+        Chore::Packages(options) => packages::run(&options).map_err(|error| (error.exit_code(), error.to_string())),
         Chore::Setup(options) => setup::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Pictures(options) => pictures::run(&options).map_err(|message| (FAILED, message)),
         Chore::Site(options) => site::run(&options).map_err(|error| (FAILED, error.to_string())),

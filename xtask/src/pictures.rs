@@ -9,7 +9,9 @@ use std::process::Command;
 use clap::Args;
 use picture::{Overview, OverviewLine, Plot, Point, Scale, Series, access_svg, file, overview_svg, plot_svg, shapes};
 use serde_json::Value;
-use simt::{AccessKind, LoadCaching, Request, RequestedMemory};
+use simt::LoadCaching;
+use simt::counts::AccessKind;
+use simt::requests::{Request, RequestedMemory};
 
 use crate::program::{list, sibling, succeed, text};
 use crate::workspace;

@@ -71,8 +71,9 @@ impl Elsewhere {
     }
 }
 
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     ".cargo/config.toml",
+    ".github/workflows/test.yml",
     ".gitignore",
     "Cargo.lock",
     "Cargo.toml",
@@ -105,9 +106,12 @@ fn a_new_crate_is_whole_and_cargo_resolves_it_without_the_network() {
     assert_eq!(files, FILES);
     for file in FILES {
         let text = fs::read_to_string(folder.join(file)).unwrap();
-        for mark in ["@NAME@", "@CLONE@", "@CLONE_PATH@"] {
-            assert!(!text.contains(mark), "{file} has {mark}");
-        }
+        let marked = text
+            .split('@')
+            .skip(1)
+            .step_by(2)
+            .find(|word| word.len() > 2 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_'));
+        assert_eq!(marked, None, "{file}");
         let is_copy = file == "Cargo.lock" || file == "rust-toolchain.toml";
         // The path of the clone does not count: it may be of any length.
         let text = text.replace(root().to_str().unwrap(), ".");
@@ -120,7 +124,13 @@ fn a_new_crate_is_whole_and_cargo_resolves_it_without_the_network() {
         String::from_utf8(output.stdout).unwrap()
     };
     let tree = cargo(&["tree", "--offline", "--package", "my-axpy-host", "--prefix", "none", "--format", "{p}"]);
-    for package in ["my-axpy-kernels v0.1.0", "cuda_std v0.1.0", "device v0.1.0", "simt v0.1.0", "cust_raw v0.11.3"] {
+    for package in [
+        "my-axpy-kernels v0.1.0",
+        "coalesce-cuda-std v0.1.0",
+        "coalesce-device v0.1.0",
+        "coalesce-simt v0.1.0",
+        "cust_raw v0.11.3",
+    ] {
         assert!(tree.lines().any(|line| line.starts_with(package)), "{package}: {tree}");
     }
     let here = |package: &str| {
@@ -135,6 +145,36 @@ fn a_new_crate_is_whole_and_cargo_resolves_it_without_the_network() {
     let lock = fs::read_to_string(folder.join("Cargo.lock")).unwrap();
     let of_clone = fs::read_to_string(root().join("Cargo.lock")).unwrap();
     assert!(locked(&lock).is_subset(&locked(&of_clone)), "{lock}");
+}
+
+#[test]
+fn a_new_crate_can_take_the_library_from_elsewhere() {
+    let elsewhere = Elsewhere::new();
+    for (folder, flags, dependency) in [
+        ("git", ["--git", "https://a.example/coalesce"], "git = \"https://a.example/coalesce\""),
+        ("published", ["--published", "0.1"], "version = \"0.1\""),
+    ] {
+        xtask(&elsewhere.path, &[&["new-kernels", folder][..], &flags].concat()).success();
+        let read = |file: &str| fs::read_to_string(elsewhere.path.join(folder).join(file)).unwrap();
+        let manifest = read("Cargo.toml");
+        assert!(manifest.contains(&format!("simt = {{ package = \"coalesce-simt\", {dependency} }}")), "{manifest}");
+        assert_eq!(manifest.contains("[patch.crates-io]"), folder == "git");
+        assert_eq!(read("host/Cargo.toml").contains("default = [\"gpu\"]"), folder == "git");
+        assert!(read(".github/workflows/test.yml").contains("cargo test"));
+        // There is no clone whose chores it could run.
+        assert!(!elsewhere.path.join(folder).join(".cargo").exists());
+        for file in elsewhere.all().iter().filter(|name| elsewhere.path.join(name).is_file()) {
+            let text = fs::read_to_string(elsewhere.path.join(file)).unwrap();
+            assert!(!text.contains(root().to_str().unwrap()), "{file} names the clone");
+        }
+    }
+    for (flags, message) in [
+        (["--git", ""], "--git: give the URL of a git repository"),
+        (["--published", "latest"], "--published: give a version, such as 0.1"),
+    ] {
+        assert_eq!(refusal(&elsewhere.path, &[&["new-kernels", "new"][..], &flags].concat(), 2), message);
+        assert!(!elsewhere.path.join("new").exists());
+    }
 }
 
 #[test]

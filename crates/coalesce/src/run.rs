@@ -143,13 +143,13 @@ fn report(kernels: &[RecordedKernel], options: &Options) -> Result<(), String> {
         }
     }
     let failed = |error: device::Error| error.to_string();
-    let device = device::open(options.device, &device::Options::default()).map_err(failed)?;
+    let device = device::open(options.device, &host::built_in::options()).map_err(failed)?;
     let wanted = Wanted { lines: options.lines, hot: options.hot, sources: options.sources.clone() };
     let shown = (about.as_str(), &wanted, options.format);
     let mut text = Vec::new();
     recorded::write(kernels, device.properties(), shown, &mut text).map_err(failed)?;
     match &options.output {
-        Some(file) => device::output_file::write_whole(file, |out| out.write_all(&text)).map_err(failed)?,
+        Some(file) => common::output_file::write_whole(file, |out| out.write_all(&text)).map_err(failed)?,
         None => print(&String::from_utf8_lossy(&text))?,
     }
     if let Some(page) = &options.report {

@@ -65,3 +65,8 @@ pub use source_digest::SourceDigest;
 pub use steps::digest_of_crate;
 pub use uniform::UniformityError;
 pub use write::write_whole;
+
+/// The README, whose example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

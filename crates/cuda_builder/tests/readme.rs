@@ -23,7 +23,7 @@ fn the_kernel_of_the_readme_compiles() {
     let krate = tempfile::tempdir().unwrap();
     let manifest = format!(
         "[package]\nname = \"readme\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-         [dependencies]\ncuda_std = {{ path = {:?} }}\n",
+         [dependencies]\ncuda_std = {{ package = \"coalesce-cuda-std\", path = {:?} }}\n",
         root.join("crates/cuda_std")
     );
     fs::write(krate.path().join("Cargo.toml"), manifest).unwrap();

@@ -22,7 +22,7 @@ fn programs(root: &Path) -> CudaBuilder {
     let cuda_std = here.parent().unwrap().join("cuda_std");
     let manifest = format!(
         "[package]\nname = \"uniformity\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
-         [dependencies]\ncuda_std.path = '{}'\n[workspace]\n",
+         [dependencies]\ncuda_std = {{ package = 'coalesce-cuda-std', path = '{}' }}\n[workspace]\n",
         cuda_std.display()
     );
     fs::write(root.join("Cargo.toml"), manifest).unwrap();

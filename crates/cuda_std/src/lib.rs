@@ -155,3 +155,8 @@ pub mod prelude {
 fn panic(_: &core::panic::PanicInfo) -> ! {
     special::trap()
 }
+
+/// The README, whose example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -3,7 +3,7 @@
 //! The kernels of the crate in `tests/device_api` use every device function, with comments
 //! `// ptx: TEXT` for what the PTX must contain. Its PTX for sm_75 is checked in, so that most of
 //! this needs no device compiler. To rebuild it:
-//! `COALESCE_BLESS=1 cargo test -p cuda_std --test device_api`.
+//! `COALESCE_BLESS=1 cargo test -p coalesce-cuda-std --test device_api`.
 
 use cuda_builder::toolchain::DeviceCompiler;
 use cuda_builder::{CudaBuilder, NvvmArch, SourceDigest, digest_of_crate};
@@ -21,7 +21,7 @@ fn checked_in() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let path = crate_folder().join("ptx/device_api.sm_75.ptx");
         if std::env::var_os("COALESCE_BLESS").is_some() {
-            let command = "COALESCE_BLESS=1 cargo test -p cuda_std --test device_api";
+            let command = "COALESCE_BLESS=1 cargo test -p coalesce-cuda-std --test device_api";
             let builder = CudaBuilder::new(crate_folder()).remade_with(command);
             builder.arch(NvvmArch::Compute75).copy_to(&path).build().unwrap();
         }
@@ -125,7 +125,7 @@ fn checked_in_ptx_is_made_of_these_sources() {
     assert_eq!(
         made_of,
         digest_of_crate(crate_folder()).unwrap(),
-        "the PTX is stale; make it anew with `COALESCE_BLESS=1 cargo test -p cuda_std --test device_api`"
+        "the PTX is stale; make it anew with `COALESCE_BLESS=1 cargo test -p coalesce-cuda-std --test device_api`"
     );
 }
 

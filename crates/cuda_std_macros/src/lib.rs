@@ -10,6 +10,19 @@
 //! | `#[address_space(constant)]` on a static | a static in the section `.constant` | see below |
 //! | `#[gpu_only]` on any item | the item | nothing |
 //!
+//! ```
+//! use cuda_std::{DisjointSlice, kernel};
+//!
+//! /// Doubles each element.
+//! #[kernel(linear)]
+//! pub fn double(mut x: DisjointSlice<f32>) {
+//!     if let Some(x) = x.get_mut(cuda_std::thread::linear_index()) {
+//!         *x *= 2.0;
+//!     }
+//! }
+//! assert_eq!(double.name(), "double");
+//! ```
+//!
 //! The handle of a kernel is a `launch::SafeKernel<(..)>`, or `launch::Kernel<(..)>` for an `unsafe
 //! fn`.
 //!

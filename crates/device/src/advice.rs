@@ -1,5 +1,5 @@
 //! What a program tells its users to do about an error: the names of its flags and commands. The
-//! library knows none of them, so a program that has some gives them in [`Options`](crate::Options).
+//! library knows none of them; a program that has some gives them in [`Options`](crate::Options).
 
 use simt::TrapKind;
 use wording::units;
@@ -21,6 +21,9 @@ pub struct Advice {
     /// What sets [`Limits::memory_limit`](crate::limits::Limits::memory_limit), such as a flag.
     /// Without a name, messages do not mention the limit.
     pub memory_limit: Option<&'static str>,
+    /// What sets [`Limits::heap_limit`](crate::limits::Limits::heap_limit), after the words "the
+    /// heap's size".
+    pub heap_limit: &'static str,
     /// For a launch that exceeds [`Limits::step_limit`](crate::limits::Limits::step_limit).
     pub step_limit: &'static str,
     /// For a launch that exceeds [`Limits::fault_limit`](crate::limits::Limits::fault_limit).
@@ -43,6 +46,7 @@ impl Advice {
         old_gpu: "; use the simulator",
         gpu_fault: "; the simulator names the line and the address",
         memory_limit: None,
+        heap_limit: "",
         step_limit: "",
         fault_limit: "",
         not_cooperative: "; make the launch cooperative",

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use bytemuck::Pod;
-use simt::{ArrayShape, TexelFormat, TextureError};
+use simt::textures::{ArrayShape, TexelFormat, TextureError};
 
 use super::backend::Backend;
 use super::on_device::{OnDevice, Owned, Owner};

@@ -2,7 +2,9 @@
 //! programs never see it.
 
 use cuda_std::launch::Arguments;
-use simt::{ArrayShape, Finding, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
+use simt::tensors::{TENSOR_MAP_BYTES, TensorMap};
+use simt::textures::{ArrayShape, Sampling};
+use simt::{Finding, Printed, Report};
 
 use super::array::{Array, TextureSource};
 use super::image::Checked;
@@ -109,8 +111,8 @@ pub trait Backend {
         Err(only_on_a_gpu())
     }
 
-    /// Starts a call of the library of [`PeerLibraries::library`], which is loaded, with temporary memory of
-    /// this address and size. Without temporary memory, a reduction is not started; the result is
+    /// Starts a call of the library of [`PeerLibraries::library`], which is loaded, with temporary
+    /// memory of this address and size. Without temporary memory, a reduction is not started; the result is
     /// how many bytes it needs.
     fn start_library(&self, _call: &LibraryCall, _scratch: Option<(u64, u64)>) -> Result<u64> {
         Err(only_on_a_gpu())

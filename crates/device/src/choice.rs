@@ -1,4 +1,4 @@
-//! Which device to open, with its form as text for flags. [`super::open`] opens what it names. Pure.
+//! Which device to open, with its form as text for flags. [`super::open`] opens what it names.
 
 use std::fmt;
 use std::str::FromStr;

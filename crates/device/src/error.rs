@@ -89,8 +89,8 @@ pub enum Error {
         needed: u64,
         /// Bytes available.
         available: u64,
-        /// What the limit of memory allows, for the end of the message, where that limit decides
-        /// and the program has a name for it: [`Advice::memory_limit`](crate::Advice::memory_limit).
+        /// What the limit of memory allows, for the end of the message, where that limit decides and
+        /// [`Advice::memory_limit`](crate::Advice::memory_limit) names it.
         limit: String,
     },
     /// A kernel was started with a configuration that its device does not allow.
@@ -165,10 +165,10 @@ pub enum Error {
     },
     /// An array, texture or surface that a device does not have.
     #[error("texture: {0}")]
-    Texture(#[from] simt::TextureError),
+    Texture(#[from] simt::textures::TextureError),
     /// An invalid tensor map.
     #[error("tensor map: {0}")]
-    Tensor(#[from] simt::TensorMapError),
+    Tensor(#[from] simt::tensors::TensorMapError),
     /// The report cannot be written to the standard output.
     #[error("standard output: {0}")]
     Output(#[from] std::io::Error),

@@ -1,8 +1,9 @@
-//! The configuration of a launch, and the check that a device allows it: [`super::Device`] checks it
-//! before the backend launches. Pure.
+//! The configuration of a launch, and the check that a device allows it: [`super::Device`] checks
+//! it before the backend launches. Pure.
 
 use cuda_std::launch::{Kernel, LaunchShape};
-use simt::{Checks, DrawnOrder, LoadCaching};
+use simt::orders::DrawnOrder;
+use simt::{Checks, LoadCaching};
 
 use super::{ComputeCapability, Properties};
 use crate::error::{Error, Result};

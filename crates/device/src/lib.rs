@@ -2,8 +2,8 @@
 //!
 //! [`open`] returns a [`Device`], which allocates [`Buffer`]s and [`PitchedBuffer`]s, launches
 //! kernels by their typed handles, and times them on its own clock. The simulator runs the same PTX
-//! as a GPU, counts what a GPU's hardware counts, and finds faults. Addresses are `u64` on both kinds
-//! of device, so a kernel's arguments have one layout.
+//! as a GPU, counts what a GPU's hardware counts, and finds faults. Addresses are `u64` on both
+//! kinds of device, so a kernel's arguments have one layout.
 //!
 //! ```
 //! use cuda_std::launch::PtxImage;
@@ -25,31 +25,31 @@
 //! # .version 6.3
 //! # .target sm_75
 //! # .address_size 64
-//! # .visible .entry double(	// coalesce: safe linear | x: DisjointSlice<f32> 4/4
-//! # 	.param .u64 double_param_0,
-//! # 	.param .u64 double_param_1
+//! # .visible .entry double( // coalesce: safe linear | x: DisjointSlice<f32> 4/4
+//! #     .param .u64 double_param_0,
+//! #     .param .u64 double_param_1
 //! # )
 //! # {
-//! # 	.reg .pred %p<2>;
-//! # 	.reg .b32 %r<6>;
-//! # 	.reg .b64 %rd<7>;
-//! # 	ld.param.u64 %rd1, [double_param_0];
-//! # 	ld.param.u64 %rd2, [double_param_1];
-//! # 	cvta.to.global.u64 %rd3, %rd1;
-//! # 	mov.u32 %r1, %ctaid.x;
-//! # 	mov.u32 %r2, %ntid.x;
-//! # 	mov.u32 %r3, %tid.x;
-//! # 	mad.lo.u32 %r4, %r1, %r2, %r3;
-//! # 	cvt.u64.u32 %rd4, %r4;
-//! # 	setp.ge.u64 %p1, %rd4, %rd2;
-//! # 	@%p1 bra $end;
-//! # 	shl.b64 %rd5, %rd4, 2;
-//! # 	add.s64 %rd6, %rd3, %rd5;
-//! # 	ld.global.b32 %r5, [%rd6];
-//! # 	add.rn.f32 %r5, %r5, %r5;
-//! # 	st.global.b32 [%rd6], %r5;
+//! #     .reg .pred %p<2>;
+//! #     .reg .b32 %r<6>;
+//! #     .reg .b64 %rd<7>;
+//! #     ld.param.u64 %rd1, [double_param_0];
+//! #     ld.param.u64 %rd2, [double_param_1];
+//! #     cvta.to.global.u64 %rd3, %rd1;
+//! #     mov.u32 %r1, %ctaid.x;
+//! #     mov.u32 %r2, %ntid.x;
+//! #     mov.u32 %r3, %tid.x;
+//! #     mad.lo.u32 %r4, %r1, %r2, %r3;
+//! #     cvt.u64.u32 %rd4, %r4;
+//! #     setp.ge.u64 %p1, %rd4, %rd2;
+//! #     @%p1 bra $end;
+//! #     shl.b64 %rd5, %rd4, 2;
+//! #     add.s64 %rd6, %rd3, %rd5;
+//! #     ld.global.b32 %r5, [%rd6];
+//! #     add.rn.f32 %r5, %r5, %r5;
+//! #     st.global.b32 [%rd6], %r5;
 //! # $end:
-//! # 	ret;
+//! #     ret;
 //! # }
 //! # ";
 //!
@@ -140,10 +140,9 @@ pub use open::{all, models, open};
 pub use options::Options;
 pub use properties::{ComputeCapability, Kind, Properties};
 pub use ptx_file::PtxFile;
-pub use simt::{
-    AddressMode, ArrayShape, ChannelType, Counters, Filter, LoadCaching, Model, ReadMode, Report, Sampling, Swizzle,
-    TensorElement, TensorMap, TexelFormat,
-};
+pub use simt::tensors::{Swizzle, TensorElement, TensorMap};
+pub use simt::textures::{AddressMode, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat};
+pub use simt::{Counters, LoadCaching, Model, Report};
 pub use symbol::{Variable, VariableBytes};
 pub use texture::{OwnedSurface, OwnedTexture, Surface, Texture};
 
@@ -486,8 +485,8 @@ impl Device {
     }
 
     /// What kernels have printed (`printf`) since the last call, up to
-    /// [`simt::DEFAULT_OUTPUT_LIMIT`] bytes. `None` on a GPU, whose driver writes to the program's
-    /// standard output when the host synchronises.
+    /// [`simt::limits::DEFAULT_OUTPUT_LIMIT`] bytes. `None` on a GPU, whose driver writes to the
+    /// program's standard output when the host synchronises.
     pub fn take_printed(&self) -> Option<simt::Printed> {
         self.backend.take_printed()
     }

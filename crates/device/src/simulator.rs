@@ -9,9 +9,10 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use cuda_std::launch::Arguments;
+use simt::tensors::{TENSOR_MAP_BYTES, TensorMap};
+use simt::textures::{ArrayHandle, ArrayShape, Sampling, TextureError};
 use simt::{
-    ArrayHandle, ArrayShape, Finding, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output, Printed,
-    Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, TrapKind,
+    Finding, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output, Printed, Program, Report, TrapKind,
 };
 
 use super::array::{Array, TextureSource};
@@ -33,12 +34,12 @@ pub(super) fn predicted() -> Option<&'static Model> {
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
 /// After this many warp instructions a launch counts as endless: enough for a few warps that work
-/// for long, plus some for each warp, so that an endless launch of a few thousand threads is reported
-/// within a minute or two.
+/// for long, plus some for each warp, so that an endless launch of a few thousand threads is
+/// reported within a minute or two.
 fn step_limit(config: &LaunchConfig) -> u64 {
     let count = |extents: [u32; 3]| extents.into_iter().map(u64::from).fold(1, u64::saturating_mul);
     let warps = count(config.grid).saturating_mul(count(config.block).div_ceil(32));
-    (1 << 31) + warps.saturating_mul(1 << 16).min(simt::DEFAULT_STEP_LIMIT)
+    (1 << 31) + warps.saturating_mul(1 << 16).min(simt::limits::DEFAULT_STEP_LIMIT)
 }
 
 /// The carveout that a preference stands for, in percent.
@@ -289,7 +290,7 @@ impl Backend for Simulator {
             },
             arguments: &arguments,
             step_limit: self.limits.step_limit.unwrap_or_else(|| step_limit(config)),
-            fault_limit: self.limits.fault_limit.unwrap_or(simt::DEFAULT_FAULT_LIMIT),
+            fault_limit: self.limits.fault_limit.unwrap_or(simt::limits::DEFAULT_FAULT_LIMIT),
             output: Some(&self.output),
             checks: config.checks,
             progress: watch.as_ref().map(|watch| &**watch as _),
@@ -301,7 +302,11 @@ impl Backend for Simulator {
             carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
             registers: config.registers,
             cancel: self.cancel,
-            watch: (config.watch > 0).then_some(simt::Watch { blocks: 0..1, warps: 0..32, requests: config.watch }),
+            watch: (config.watch > 0).then_some(simt::requests::Watch {
+                blocks: 0..1,
+                warps: 0..32,
+                requests: config.watch,
+            }),
             predicts: match config.predict {
                 Predict::Nothing => None,
                 Predict::Time | Predict::TimeOnly => {
@@ -381,12 +386,12 @@ impl Backend for Simulator {
 
     fn create_texture(&self, source: &TextureSource<'_>, sampling: &Sampling) -> Result<u64> {
         let source = match *source {
-            TextureSource::Array(array) => simt::TextureSource::Array(self.array(array)),
+            TextureSource::Array(array) => simt::textures::TextureSource::Array(self.array(array)),
             TextureSource::Linear { buffer, texels, format } => {
-                simt::TextureSource::Linear { address: buffer.address(), texels, format }
+                simt::textures::TextureSource::Linear { address: buffer.address(), texels, format }
             }
             TextureSource::Pitched { buffer, width, height, pitch, format } => {
-                simt::TextureSource::Pitched { address: buffer.address(), width, height, pitch, format }
+                simt::textures::TextureSource::Pitched { address: buffer.address(), width, height, pitch, format }
             }
         };
         self.memory.borrow_mut().create_texture(&source, sampling).map_err(|error| self.texture_error(error))
@@ -437,6 +442,6 @@ mod tests {
         // A naive matrix product of 4096 x 4096: 25000 instructions in each of 524288 warps.
         assert!(limit([128, 128, 1], [32, 32, 1]) > 524_288 * 25_000);
         assert!(limit([32, 32, 1], [32, 8, 1]) < 4 << 30);
-        assert!(limit([u32::MAX; 3], [1024; 3]) < 2 * simt::DEFAULT_STEP_LIMIT);
+        assert!(limit([u32::MAX; 3], [1024; 3]) < 2 * simt::limits::DEFAULT_STEP_LIMIT);
     }
 }

@@ -16,7 +16,7 @@
 //! # }
 //! ```
 
-use simt::{TENSOR_MAP_BYTES, TensorMap};
+use simt::tensors::{TENSOR_MAP_BYTES, TensorMap};
 
 use super::Device;
 use crate::error::Result;

@@ -20,7 +20,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use bytemuck::Pod;
-use simt::{ArrayShape, Sampling, TexelFormat};
+use simt::textures::{ArrayShape, Sampling, TexelFormat};
 
 use super::array::{Array, TextureSource};
 use super::backend::Backend;

@@ -2,7 +2,7 @@
 
 use std::ffi::c_uint;
 
-use simt::{ArrayShape, ChannelType, TexelFormat, TextureError};
+use simt::textures::{ArrayShape, ChannelType, TexelFormat, TextureError};
 
 use crate::boundary::{Done, In, Out, Status, driver, say};
 use crate::objects::{Array, Handle};

@@ -6,7 +6,8 @@ use std::ffi::{CString, c_int, c_uint};
 use std::sync::Arc;
 
 use ptx::{Pieces, Space};
-use simt::{KernelInfo, Program};
+use simt::Program;
+use simt::programs::KernelInfo;
 
 use crate::boundary::images::bytes_at;
 use crate::boundary::pointers::Lasting;

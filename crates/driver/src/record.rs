@@ -11,7 +11,10 @@ use std::path::{Path, PathBuf};
 
 use ptx::Pieces;
 use serde::{Deserialize, Serialize};
-use simt::{Counters, InstructionCounters, Memory, Model, ModelCounters, Occupancy, Predicted, Program, Report, Trap};
+use simt::counts::{InstructionCounters, ModelCounters};
+use simt::models::Occupancy;
+use simt::prediction::Predicted;
+use simt::{Counters, Memory, Model, Program, Report, Trap};
 
 use crate::boundary::say;
 use crate::objects::{Function, Handle};

@@ -1,6 +1,7 @@
 //! Faults and findings of a launch on the standard error, and the statuses that a GPU would give.
 
-use simt::{Finding, FindingKind, Trap, TrapKind};
+use simt::faults::FindingKind;
+use simt::{Finding, Trap, TrapKind};
 
 use crate::boundary::{Status, say};
 
@@ -13,7 +14,9 @@ pub fn findings(found: &[Finding], beyond: u64) -> Option<Status> {
         say(&format!("and {beyond} more"));
     }
     found.iter().find_map(|finding| match &finding.kind {
-        FindingKind::Access { fault: simt::AccessFaultKind::Misaligned { .. }, .. } => Some(Status::MISALIGNED_ADDRESS),
+        FindingKind::Access { fault: simt::faults::AccessFaultKind::Misaligned { .. }, .. } => {
+            Some(Status::MISALIGNED_ADDRESS)
+        }
         FindingKind::Access { .. } | FindingKind::Free { .. } => Some(Status::ILLEGAL_ADDRESS),
         _ => None,
     })
@@ -24,7 +27,7 @@ pub fn trap(trap: &Trap) -> Status {
     findings(&trap.findings, 0);
     say(&trap.to_string());
     match &trap.kind {
-        TrapKind::Access { fault: simt::AccessFaultKind::Misaligned { .. }, .. } => Status::MISALIGNED_ADDRESS,
+        TrapKind::Access { fault: simt::faults::AccessFaultKind::Misaligned { .. }, .. } => Status::MISALIGNED_ADDRESS,
         TrapKind::Access { .. } | TrapKind::Free { .. } | TrapKind::FaultLimit { .. } => Status::ILLEGAL_ADDRESS,
         TrapKind::Assertion { .. } => Status::ASSERT,
         TrapKind::StepLimit { .. } | TrapKind::NoProgress { .. } | TrapKind::Cancelled => Status::LAUNCH_TIMEOUT,

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use simt::{Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, Traversal};
+use simt::tensors::{Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, Traversal};
 
 use crate::boundary::{Done, In, Out, Status, driver, say};
 

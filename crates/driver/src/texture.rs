@@ -2,7 +2,7 @@
 
 use std::ffi::{c_float, c_uint};
 
-use simt::{AddressMode, Filter, ReadMode, Sampling, TextureSource};
+use simt::textures::{AddressMode, Filter, ReadMode, Sampling, TextureSource};
 
 use crate::arrays::{failed, format_of};
 use crate::boundary::{Done, In, Out, Status, driver};

@@ -1,7 +1,8 @@
 //! What goes wrong in a run: the faults of kernels, in the words that students read, and why a run
 //! ended early. [`crate::run`] makes them. Plain data.
 
-use simt::{AccessAction, Finding, Site, SourcePosition, Trap, TrapKind};
+use simt::faults::{AccessAction, Site, SourcePosition};
+use simt::{Finding, Trap, TrapKind};
 
 use crate::SOURCE;
 

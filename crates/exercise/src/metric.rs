@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use simt::{
-    AccessKind, Counters, Evenness, InstructionClass, InstructionCounters, MemoryCounters, Queue, Report,
-    SharedCounters, Shares,
+use simt::counts::{
+    AccessKind, Evenness, InstructionClass, InstructionCounters, MemoryCounters, SharedCounters, Shares,
 };
+use simt::prediction::Queue;
+use simt::{Counters, Report};
 use wording::several;
 
 /// A metric.
@@ -189,7 +190,7 @@ impl Metric {
         if occupancy.percent() >= 100.0 {
             return None;
         }
-        let limiters: Vec<&str> = occupancy.limiters().map(simt::Limiter::name).collect();
+        let limiters: Vec<&str> = occupancy.limiters().map(simt::models::Limiter::name).collect();
         let blocks = several(occupancy.blocks() as usize, "block");
         let limiters = match limiters.split_last() {
             Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
@@ -380,7 +381,7 @@ pub const METRICS: &[Metric] = &[
     }),
     counted("local.requests", |_, counters| Share::sum(counters.local.requests)),
     counted("local.sectors", |_, counters| Share::sum(counters.local.sectors)),
-    modelled(OCCUPANCY, |counters| counters.occupancy.as_ref().map(simt::Occupancy::percent)),
+    modelled(OCCUPANCY, |counters| counters.occupancy.as_ref().map(simt::models::Occupancy::percent)),
     modelled("transactions", |counters| Some(counters.model.as_ref()?.global_load.transactions as f64)),
     modelled("transactions_per_request", |counters| {
         let loads = counters.model.as_ref()?.global_load.transactions;

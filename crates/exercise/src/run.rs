@@ -13,7 +13,8 @@ use cuda_std::launch::Arguments;
 use device::limits::Limits;
 use device::{Device, DeviceChoice, LaunchConfig, Options, Predict, PtxFile};
 use indexmap::IndexMap;
-use simt::{Checks, DrawnOrder, LoadCaching, Model};
+use simt::orders::DrawnOrder;
+use simt::{Checks, LoadCaching, Model};
 
 use crate::data::{self, Buffers, Sizes};
 use crate::device_data::DeviceData;

@@ -1,7 +1,8 @@
 //! The access that misses a goal, as a picture. Judges choose it, reports draw it. Pure.
 
 use picture::Scene;
-use simt::{AccessKind, Request, RequestedMemory};
+use simt::counts::AccessKind;
+use simt::requests::{Request, RequestedMemory};
 
 use crate::metric::{Launched, Metric};
 

@@ -60,7 +60,7 @@ pub struct Limits {
     #[arg(long, value_name = "NUMBER", default_value_t = crate::runs::STEPS)]
     pub step_limit: u64,
     /// Stop a launch once its threads have had more than this many faults
-    #[arg(long, value_name = "NUMBER", default_value_t = simt::DEFAULT_FAULT_LIMIT)]
+    #[arg(long, value_name = "NUMBER", default_value_t = simt::limits::DEFAULT_FAULT_LIMIT)]
     pub fault_limit: u64,
     /// Judge without a sandbox: a submission may then read every file that you can read, and show it in its report
     #[arg(long)]

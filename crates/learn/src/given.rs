@@ -30,7 +30,7 @@ pub fn ptx(exercise: &Exercise) -> Result<Option<PathBuf>> {
 /// [`Error::File`].
 pub fn write(exercise: &Exercise, ptx: &str) -> Result<()> {
     let file = exercise.given_ptx_file();
-    let text = first_line(exercise)? + &ptx.replace("cargo xtask build-ptx", "cargo learn check --write-ptx");
+    let text = first_line(exercise)? + ptx;
     fs::write(&file, text).map_err(Error::writing(&file))
 }
 

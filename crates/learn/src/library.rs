@@ -74,7 +74,10 @@ impl Library {
         }
         self.make_crate()?;
         // What a barrier in a branch does, the simulator shows.
-        let builder = CudaBuilder::new(&self.folder).target_dir(self.folder.join("target")).check_barriers(false);
+        let builder = CudaBuilder::new(&self.folder)
+            .target_dir(self.folder.join("target"))
+            .check_barriers(false)
+            .remade_with("cargo learn check --write-ptx");
         let prepared = builder.prepare(&|cargo| runner.cargo(cargo))?;
         let ready = Ready { stamp: stamp(&compiler), prepared };
         let text = serde_json::to_string(&ready).expect("paths and strings can be written");
@@ -146,7 +149,7 @@ fn manifest(cuda_std: &Path) -> Result<String> {
     let path = toml::Value::from(cuda_std.to_str().ok_or_else(unreadable)?);
     Ok(format!(
         "[package]\nname = \"exercise\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\ncuda_std = {{ path = {path} }}\n"
+         [dependencies]\ncuda_std = {{ package = \"coalesce-cuda-std\", path = {path} }}\n"
     ))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use exercise::metric::Launched;
 use picture::Scene;
-use simt::{AccessKind, InstructionClass};
+use simt::counts::{AccessKind, InstructionClass};
 use webpage::{Counts, Ptx};
 
 /// The lines of one file.

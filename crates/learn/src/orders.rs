@@ -13,7 +13,8 @@ use exercise::data::{Buffers, Sizes};
 use exercise::fault::Problem;
 use exercise::metric::Launched;
 use exercise::run::{Kernels, LaunchLimits, Module, Outcome};
-use simt::{Checks, DrawnOrder, Model, Start, Strategy};
+use simt::orders::{DrawnOrder, Start, Strategy};
+use simt::{Checks, Model};
 
 use crate::comparison::compare;
 use crate::counts::Setting;

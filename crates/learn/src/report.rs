@@ -13,7 +13,7 @@ use exercise::goals_file::Task;
 use exercise::questions::PredictionResult;
 use exercise::seen::Seen;
 use picture::{Paint, access_text};
-use simt::Queue;
+use simt::prediction::Queue;
 use wording::units::{as_fast, milliseconds};
 use wording::{WIDTH, number, printable, several};
 
@@ -384,18 +384,18 @@ mod tests {
     fn a_gain_is_a_line() {
         let model = simt::Model::named("hopper").expect("it is there");
         let queue = |cold_us, bound| Queue { model, cold_us, warm_us: None, bound, is_of_too_little: false };
-        let (starter, faster) = (queue(118.0, simt::Bound::L2), queue(41.2, simt::Bound::Dram));
+        let (starter, faster) = (queue(118.0, simt::prediction::Bound::L2), queue(41.2, simt::prediction::Bound::Dram));
         let sizes: exercise::data::Sizes = [("n".to_owned(), 9)].into_iter().collect();
         let said = |student| gained(&Gain { sizes: sizes.clone(), student, starter });
         let begin = "Predicted on an H200 at n = 9:";
         let handed_out = "as handed out 118 us, limited by L2";
         assert_eq!(said(Ok(faster)), format!("{begin} 41.2 us, limited by DRAM; {handed_out}: 2.86 times as fast."));
         assert_eq!(
-            said(Ok(queue(236.0, simt::Bound::Latency))),
+            said(Ok(queue(236.0, simt::prediction::Bound::Latency))),
             format!("{begin} 236 us, limited by latency; {handed_out}: 2.00 times as slow.")
         );
         assert_eq!(
-            said(Ok(queue(117.0, simt::Bound::L2))),
+            said(Ok(queue(117.0, simt::prediction::Bound::L2))),
             format!("{begin} 117 us, limited by L2; {handed_out}: no faster.")
         );
         assert_eq!(said(Ok(starter)), format!("{begin} 118 us, limited by L2, as handed out."));

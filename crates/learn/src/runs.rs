@@ -43,7 +43,7 @@ impl Judging {
             seed,
             gpu: None,
             lines: false,
-            limits: LaunchLimits { steps: STEPS, faults: simt::DEFAULT_FAULT_LIMIT, cancel: None },
+            limits: LaunchLimits { steps: STEPS, faults: simt::limits::DEFAULT_FAULT_LIMIT, cancel: None },
         }
     }
 

@@ -7,7 +7,7 @@ use exercise::goal::Goal;
 use exercise::metric::Blamed;
 use exercise::questions::PredictionResult;
 use exercise::seen::Seen;
-use simt::Queue;
+use simt::prediction::Queue;
 
 use crate::lines::Lines;
 use crate::way::Way;

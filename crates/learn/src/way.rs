@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use simt::{DrawnOrder, Model, Start, Strategy};
+use simt::Model;
+use simt::orders::{DrawnOrder, Start, Strategy};
 
 /// How blocks and warps run, other than usual.
 #[derive(Clone, Copy, Debug)]

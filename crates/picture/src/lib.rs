@@ -8,6 +8,15 @@
 //!                                                            └─ svg
 //! ```
 //!
+//! ```
+//! // The shapes of the course, such as a tile's column without padding.
+//! let shape = &picture::shapes()[0];
+//! let text = picture::access_text(&shape.scene(), 100, picture::Paint::Plain);
+//! assert!(!text.is_empty());
+//! let svg = picture::file(&picture::access_svg(&shape.scene()));
+//! assert!(svg.contains("<svg"));
+//! ```
+//!
 //! A [`Scene`] is plain data: rows of 128 bytes, or of the banks; cells with their lanes; the
 //! pieces that move; the height of each bank; one sentence. Nothing is computed here that `simt`
 //! counts. Global and shared memory have one grid, so they look alike and differ in what is

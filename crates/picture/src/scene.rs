@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use simt::{Ask, Request, RequestedMemory, Service};
+use simt::requests::{Ask, Request, RequestedMemory, Service};
 
 use crate::words;
 

@@ -1,7 +1,9 @@
 //! The course's shapes of access, by name: what the lectures draw. Documents and tests draw them
 //! without a launch; a launch makes the same requests.
 
-use simt::{AccessKind, LoadCaching, Model, Request, RequestedMemory};
+use simt::counts::AccessKind;
+use simt::requests::{Request, RequestedMemory};
+use simt::{LoadCaching, Model};
 
 use crate::Scene;
 

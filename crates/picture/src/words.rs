@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use simt::{AccessKind, Request, RequestedMemory, Service, Unit};
+use simt::counts::AccessKind;
+use simt::requests::{Request, RequestedMemory, Service, Unit};
 use wording::units::counted;
 
 /// What kind of access it is.

@@ -5,6 +5,22 @@
 //! which `host` calls, or with [`Pieces`], for some of the kernels of a long text. `simt` executes
 //! the result.
 //!
+//! ```
+//! let text = "
+//! .version 7.8
+//! .target sm_75
+//! .address_size 64
+//! .visible .entry k() {
+//!     ret;
+//! }";
+//! let module = ptx::parse("k.ptx", text).unwrap();
+//! let (_, kernel) = module.kernels().next().unwrap();
+//! assert_eq!(kernel.name, "k");
+//!
+//! let errors = ptx::parse("k.ptx", &text.replace("ret", "frobnicate")).unwrap_err();
+//! assert_eq!(errors.first().line, 6);
+//! ```
+//!
 //! # The representation
 //!
 //! A [`Module`] holds everything in arenas, and its parts name each other by typed [`Handle`]s:
@@ -63,3 +79,8 @@ pub use errors::{
 pub use ir::*;
 pub use parser::parse;
 pub use pieces::Pieces;
+
+/// The README, whose example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

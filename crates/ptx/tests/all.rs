@@ -1,5 +1,5 @@
 //! The parser's tests from outside, as one program: each further one would be linked on its own.
-//! Names of modules choose among them: `cargo test -p ptx --test all errors`.
+//! Names of modules choose among them: `cargo test -p coalesce-ptx --test all errors`.
 
 mod errors;
 mod files;

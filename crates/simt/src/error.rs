@@ -75,6 +75,7 @@ pub(crate) const LARGEST_ALLOCATION: u64 = (1 << 32) - 256;
 
 /// Errors of device memory between launches.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MemoryError {
     /// The simulated device has no room left.
     #[error("out of device memory: {requested} bytes requested, {free} of {limit} bytes free")]

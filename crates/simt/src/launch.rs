@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use crate::model::{LoadCaching, Model};
-use crate::{Checks, DrawnOrder, LoadError, Output, Trap, Watch};
+use crate::order::DrawnOrder;
+use crate::request::Watch;
+use crate::{Checks, LoadError, Output, Trap};
 
 /// The default limit of warp instructions of a launch: minutes of simulation.
 pub const DEFAULT_STEP_LIMIT: u64 = 1 << 36;

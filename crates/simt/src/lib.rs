@@ -48,9 +48,10 @@
 //! - Faults are [`Trap`]s: accesses out of bounds, misaligned or to freed memory, barriers that not
 //!   all threads reach.
 //! - [`Launch::watch`] keeps the first requests of each memory instruction, lane by lane:
-//!   [`Request::service`] says what moves and which pass serves each lane, on any model.
-//! - [`Launch::order`] runs blocks and warps in an order that is drawn from a seed ([`DrawnOrder`]),
-//!   to find kernels that are right in the usual order only.
+//!   [`Request::service`](requests::Request::service) says what moves and which pass serves each
+//!   lane, on any model.
+//! - [`Launch::order`] runs blocks and warps in an order that is drawn from a seed
+//!   ([`DrawnOrder`](orders::DrawnOrder)), to find kernels that are right in the usual order only.
 //! - A launch's [`Checks`] look for faults that do not stop it: the report's [`Finding`]s.
 //!
 //! Modules: `program` decodes, `run` launches, `machine` executes, with `lanes` for arithmetic,
@@ -100,33 +101,92 @@ mod texture;
 mod timing;
 mod trap;
 
-pub use address::{AccessFaultKind, AllocationSpan, FreeFault, GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
-pub use counters::{
-    ByKind, ConstantCounters, Counters, DistributedCounters, InstructionCounters, MemoryCounters, SharedCounters,
-};
-pub use error::{LoadError, LoadErrorReason, MemoryError};
-pub use instruction::{AccessKind, CountsDiffer, InstructionClass, InstructionInfo, SourceLine};
-pub use launch::{DEFAULT_FAULT_LIMIT, DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
-pub use memory::{DEFAULT_HEAP_LIMIT, HeapAllocation, MbarrierFault, Memory};
-pub use metric::{Metric, MetricValue};
-pub use model::{
-    BankRule, Banks, BlockNeeds, CacheCounters, L1, L1Size, L2, Limiter, Limits, LoadCaching, Model, ModelCounters,
-    Occupancy, RegisterAllocation, SectorCounters, Shared, StoreHit, Timing, TransactionCounters, TransactionRule,
-};
-pub use order::{Drawn, DrawnOrder, Start, Strategy};
-pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
-pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime};
-pub use report::{Evenness, InstructionReport, Report, Shares};
-pub use request::{Ask, Piece, Request, RequestedMemory, Service, Unit, Watch};
-pub use sanitizer::{Checks, Conflict, Finding, FindingKind, MapFence, ProductPart, RaceScope};
-pub use site::{AccessAction, Site, SourcePosition, own_frame};
-pub use tensor_map::{
-    Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
-    Traversal,
-};
-pub use texture::{
-    AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
-    TextureFault, TextureSource,
-};
-pub use timing::{Bound, Predicted, Prediction, Queue, Why};
-pub use trap::{Absence, Trap, TrapKind};
+pub use counters::Counters;
+pub use error::{LoadError, MemoryError};
+pub use instruction::CountsDiffer;
+pub use launch::{InvalidLaunch, Launch, LaunchError};
+pub use memory::Memory;
+pub use model::{LoadCaching, Model};
+pub use output::{Output, Printed};
+pub use program::Program;
+pub use report::Report;
+pub use sanitizer::{Checks, Finding};
+pub use trap::{Trap, TrapKind};
+
+/// What a launch counts, and how it is named.
+pub mod counts {
+    pub use crate::counters::{
+        ByKind, ConstantCounters, DistributedCounters, InstructionCounters, MemoryCounters, SharedCounters,
+    };
+    pub use crate::instruction::{AccessKind, InstructionClass, InstructionInfo, SourceLine};
+    pub use crate::metric::{Metric, MetricValue};
+    pub use crate::model::{CacheCounters, ModelCounters, SectorCounters, TransactionCounters};
+    pub use crate::report::{Evenness, InstructionReport, Shares};
+}
+
+/// What traps, findings and errors consist of, and where faults are.
+pub mod faults {
+    pub use crate::address::{AccessFaultKind, AllocationSpan, FreeFault};
+    pub use crate::error::LoadErrorReason;
+    pub use crate::memory::{HeapAllocation, MbarrierFault};
+    pub use crate::sanitizer::{Conflict, FindingKind, MapFence, ProductPart, RaceScope};
+    pub use crate::site::{AccessAction, Site, SourcePosition, own_frame};
+    pub use crate::tensor_map::TensorFault;
+    pub use crate::texture::TextureFault;
+    pub use crate::trap::Absence;
+}
+
+/// The limits of a launch that names none.
+pub mod limits {
+    pub use crate::launch::{DEFAULT_FAULT_LIMIT, DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT};
+    pub use crate::memory::DEFAULT_HEAP_LIMIT;
+    pub use crate::output::DEFAULT_OUTPUT_LIMIT;
+}
+
+/// What a [`Model`] of a GPU consists of.
+pub mod models {
+    pub use crate::model::{
+        BankRule, Banks, BlockNeeds, L1, L1Size, L2, Limiter, Limits, Occupancy, RegisterAllocation, Shared, StoreHit,
+        Timing, TransactionRule,
+    };
+}
+
+/// Other orders of blocks and warps than the usual one.
+pub mod orders {
+    pub use crate::order::{Drawn, DrawnOrder, Start, Strategy};
+}
+
+/// How long a launch would take on a GPU, and why.
+pub mod prediction {
+    pub use crate::timing::{Bound, Predicted, Prediction, Queue, Why};
+}
+
+/// What is known of a loaded program.
+pub mod programs {
+    pub use crate::program::{KernelInfo, RegisterUse, Symbol, is_of_device_runtime};
+}
+
+/// The requests of memory instructions, lane by lane: [`Launch::watch`].
+pub mod requests {
+    pub use crate::request::{Ask, Piece, Request, RequestedMemory, Service, Unit, Watch};
+}
+
+/// Where the windows of the address space begin.
+pub mod spaces {
+    pub use crate::address::{GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
+}
+
+/// Boxes of tensors, which bulk copies move.
+pub mod tensors {
+    pub use crate::tensor_map::{
+        Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, TensorMapError, Traversal,
+    };
+}
+
+/// Textures, surfaces and the arrays that they read.
+pub mod textures {
+    pub use crate::texture::{
+        AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
+        TextureSource,
+    };
+}

@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::Finding;
 use crate::counters::{Counters, InstructionCounters};
 use crate::instruction::{CountsDiffer, InstructionClass, InstructionInfo, SourceLine};
 use crate::model::{LoadCaching, ModelCounters, Occupancy};
+use crate::order::Drawn;
 use crate::request::{Request, Service};
 use crate::timing::Predicted;
-use crate::{Drawn, Finding};
 
 /// One row of a report.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,12 @@ mod message;
 
 use ptx::Space;
 
+use crate::Finding;
+use crate::address::{AccessFaultKind, FreeFault};
+use crate::memory::MbarrierFault;
 use crate::site::{AccessAction, SourcePosition, own_frame};
-use crate::{AccessFaultKind, Finding, FreeFault, MbarrierFault, TensorFault, TextureFault};
+use crate::tensor_map::TensorFault;
+use crate::texture::TextureFault;
 
 /// A fault that stopped a launch.
 ///

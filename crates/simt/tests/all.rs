@@ -1,5 +1,5 @@
 //! The tests of the simulator from outside, as one program: each further one would be linked on its
-//! own, for seconds each. Names of modules choose among them: `cargo test -p simt --test all
+//! own, for seconds each. Names of modules choose among them: `cargo test -p coalesce-simt --test all
 //! filetest`.
 
 mod caches;

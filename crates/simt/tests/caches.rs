@@ -3,7 +3,7 @@
 //!
 //! Exact counters are asserted. For the rest, `data/hopper_model.csv` has each row's numbers,
 //! measured and simulated, and `docs/MODELS.md` the errors of each group of rows. This test writes
-//! both with `COALESCE_BLESS=1 cargo test -p simt --test caches`, and fails if they differ from
+//! both with `COALESCE_BLESS=1 cargo test -p coalesce-simt --test caches`, and fails if they differ from
 //! what the model gives.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde::Deserialize;
-use simt::{Launch, Memory, MetricValue, Model, Program, Report, TensorMap};
+use simt::counts::MetricValue;
+use simt::tensors::TensorMap;
+use simt::{Launch, Memory, Model, Program, Report};
 
 #[derive(Clone, Deserialize)]
 struct Row {

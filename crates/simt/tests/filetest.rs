@@ -10,10 +10,11 @@ use std::fs;
 use std::path::Path;
 
 use self::expectations::{Parameter, Test, Texels};
-use simt::{
-    ArrayShape, ChannelType, Checks, DrawnOrder, Finding, Launch, LaunchError, Memory, MetricValue, Model, Output,
-    Program, Report, Sampling, TensorMap, TexelFormat, TextureError, TextureSource,
-};
+use simt::counts::MetricValue;
+use simt::orders::DrawnOrder;
+use simt::tensors::TensorMap;
+use simt::textures::{ArrayShape, ChannelType, Sampling, TexelFormat, TextureError, TextureSource};
+use simt::{Checks, Finding, Launch, LaunchError, Memory, Model, Output, Program, Report};
 
 /// How a test is launched.
 #[derive(Clone, Copy)]

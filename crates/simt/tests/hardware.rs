@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use simt::{Launch, Memory, MetricValue, Program};
+use simt::counts::MetricValue;
+use simt::{Launch, Memory, Program};
 
 #[derive(Deserialize)]
 struct Row {

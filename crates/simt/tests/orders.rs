@@ -1,10 +1,8 @@
 //! Drawn orders of blocks and warps: what depends on the order is found, what does not stays right,
 //! and the same request gives the same run.
 
-use simt::{
-    Checks, Drawn, DrawnOrder, InvalidLaunch, Launch, LaunchError, Memory, Model, Output, Program, Start, Strategy,
-    TrapKind,
-};
+use simt::orders::{Drawn, DrawnOrder, Start, Strategy};
+use simt::{Checks, InvalidLaunch, Launch, LaunchError, Memory, Model, Output, Program, TrapKind};
 
 /// Kernels that are right in the usual order only, with a twin each.
 const ATTACKS: [(&str, u32); 6] = [

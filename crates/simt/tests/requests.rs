@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use simt::{
-    AccessKind, ArrayShape, BankRule, ChannelType, Launch, LoadCaching, Memory, Model, Piece, Program, Report, Request,
-    RequestedMemory, Sampling, Service, TexelFormat, TextureSource, TransactionRule, Unit, Watch,
-};
+use simt::counts::AccessKind;
+use simt::models::{BankRule, TransactionRule};
+use simt::requests::{Piece, Request, RequestedMemory, Service, Unit, Watch};
+use simt::textures::{ArrayShape, ChannelType, Sampling, TexelFormat, TextureSource};
+use simt::{Launch, LoadCaching, Memory, Model, Program, Report};
 
 /// All requests of the first blocks.
 const ALL: Watch = Watch { blocks: 0..4, warps: 0..32, requests: 8 };

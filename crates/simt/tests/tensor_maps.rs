@@ -1,6 +1,8 @@
 //! Tensor maps in a constant, which the host writes before the launch.
 
-use simt::{Launch, LaunchError, Memory, Program, TensorElement, TensorFault, TensorMap, TrapKind};
+use simt::faults::TensorFault;
+use simt::tensors::{TensorElement, TensorMap};
+use simt::{Launch, LaunchError, Memory, Program, TrapKind};
 
 const MODULE: &str = r"
 .version 8.0

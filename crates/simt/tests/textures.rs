@@ -1,10 +1,11 @@
 //! Textures and surfaces: the kernels of `data/textures.ptx` on small arrays, compared with the
 //! CUDA programming guide, and each possible fault.
 
-use simt::{
-    AddressMode, ArrayShape, ChannelType, Checks, Filter, Launch, LaunchError, Memory, MetricValue, Program, ReadMode,
-    Report, Sampling, TexelFormat, TextureError, TextureSource,
+use simt::counts::MetricValue;
+use simt::textures::{
+    AddressMode, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError, TextureSource,
 };
+use simt::{Checks, Launch, LaunchError, Memory, Program, Report};
 
 const FLOAT: TexelFormat = TexelFormat { channels: 1, ty: ChannelType::F32 };
 
@@ -28,7 +29,7 @@ impl Device {
     }
 
     /// An array of floats 0, 1, 2, ...
-    fn ramp(&mut self, shape: ArrayShape) -> simt::ArrayHandle {
+    fn ramp(&mut self, shape: ArrayShape) -> simt::textures::ArrayHandle {
         let array = self.memory.allocate_array(&shape).expect("a good shape");
         for level in 0..shape.levels {
             let count = shape.level_bytes(level) / 4;

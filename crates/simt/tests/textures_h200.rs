@@ -4,10 +4,8 @@
 //! memory, and how it is read, followed by each thread's input words and results. `data/README.md`
 //! says how to repeat the measurements.
 
-use simt::{
-    AddressMode, ArrayShape, ChannelType, Filter, Launch, Memory, Program, ReadMode, Sampling, TexelFormat,
-    TextureSource,
-};
+use simt::textures::{AddressMode, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureSource};
+use simt::{Launch, Memory, Program};
 
 /// A case and the GPU's results.
 struct Case {

@@ -1,7 +1,8 @@
 //! Predicted times: the same on any number of threads, and finite whatever is launched.
 //! `timing_laws` has what holds for all launches.
 
-use simt::{Launch, Memory, Model, Predicted, Prediction, Program, Report};
+use simt::prediction::{Predicted, Prediction};
+use simt::{Launch, Memory, Model, Program, Report};
 
 const MODULE: &str = r"
 .version 7.8

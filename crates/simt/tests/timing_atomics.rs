@@ -2,7 +2,8 @@
 //! memory counts increments, adds lane after lane, and has a loop for sums of floats. The cycles
 //! are an H100's.
 
-use simt::{Launch, Memory, Model, Predicted, Program};
+use simt::prediction::Predicted;
+use simt::{Launch, Memory, Model, Program};
 
 const MODULE: &str = r"
 .version 7.8

@@ -1,7 +1,8 @@
 //! Predicted times of what `ptxas` makes of PTX: the order of accesses to different memories, and
 //! of many loads; halves of 64 bits that stay as they are; and logic on predicates.
 
-use simt::{Launch, Memory, Model, Predicted, Program};
+use simt::prediction::Predicted;
+use simt::{Launch, Memory, Model, Program};
 
 const MODULE: &str = r"
 .version 7.8

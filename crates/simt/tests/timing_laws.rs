@@ -2,7 +2,8 @@
 //! takes less, twice the work takes twice as long, and no launch has a time that is no number.
 
 use proptest::prelude::*;
-use simt::{Launch, Model, Predicted, Prediction};
+use simt::prediction::{Predicted, Prediction};
+use simt::{Launch, Model};
 
 use crate::timing::Bench;
 

@@ -1,7 +1,7 @@
 //! The digest of the sources that PTX was compiled from, which reveals stale PTX without a device compiler.
 //!
-//! `cuda_builder` writes it into the PTX. `crates/device/build.rs` computes it when the program is
-//! built, and the program prints a note if the two differ.
+//! `cuda_builder` writes it into the PTX. A program's build script computes it anew, as
+//! `host/build.rs` does, and the program prints a note if the two differ.
 //!
 //! It is the hash XXH3, 128 bits of it, over the manifest (`Cargo.toml`) and all of `src` of a
 //! crate of kernels and of every crate that it depends on by path, as (path relative to the

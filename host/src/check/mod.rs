@@ -199,7 +199,7 @@ pub(crate) fn type_of(variable: &Variable) -> String {
 
 /// Whether a parameter has the size and alignment of a tensor map: 128 bytes, aligned to 64.
 pub(crate) fn may_be_tensor_map(variable: &Variable) -> bool {
-    variable.size == Some(simt::TENSOR_MAP_BYTES as u64) && variable.align >= 64
+    variable.size == Some(simt::tensors::TENSOR_MAP_BYTES as u64) && variable.align >= 64
 }
 
 /// Whether a parameter and the next look like rustc's slice: an address of known alignment, then a

@@ -2,7 +2,8 @@
 
 use device::Error;
 use serde::Serialize;
-use simt::{AllocationSpan, Finding, SourcePosition, Trap, TrapKind, own_frame};
+use simt::faults::{AllocationSpan, SourcePosition, own_frame};
+use simt::{Finding, Trap, TrapKind};
 use wording::one_line;
 
 /// What the kernel did wrong, and where, as far as the device reports it. A GPU reports only the kernel.
@@ -238,7 +239,7 @@ mod tests {
             instruction: "trap;".into(),
             module: "k.ptx".into(),
             ptx_line: 30,
-            source: vec![simt::SourcePosition { file: "k.rs".into(), line: 7, column: 1 }],
+            source: vec![simt::faults::SourcePosition { file: "k.rs".into(), line: 7, column: 1 }],
             block: [1, 2, 3],
             thread: [4, 5, 6],
             warp: 0,

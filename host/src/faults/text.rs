@@ -6,7 +6,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use device::names;
-use simt::{AccessAction, Finding, Site, SourcePosition, Trap, own_frame};
+use simt::faults::{AccessAction, Site, SourcePosition, own_frame};
+use simt::{Finding, Trap};
 use wording::printable;
 
 use super::{Findings, fault};
@@ -85,7 +86,7 @@ impl Page {
             self.note(&format!("before, {}", does(second)));
         }
         let allocation = kind.allocation().zip(kind.address());
-        let known = |(allocation, _): &(simt::AllocationSpan, u64)| second.is_some() && allocation.bytes > 0;
+        let known = |(allocation, _): &(simt::faults::AllocationSpan, u64)| second.is_some() && allocation.bytes > 0;
         if let Some((allocation, address)) = allocation.filter(known) {
             let at = address.saturating_sub(allocation.address);
             self.note(&format!("byte {at} of {} bytes at {:#x}", allocation.bytes, allocation.address));
@@ -139,7 +140,7 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simt::{AllocationSpan, Conflict, FindingKind, RaceScope};
+    use simt::faults::{AllocationSpan, Conflict, FindingKind, RaceScope};
     use wording::WIDTH;
 
     #[test]

@@ -4,7 +4,8 @@
 
 use cuda_std::launch::{ArgumentList, Kernel, SafeKernel};
 use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Predict, Result};
-use simt::{Checks, LoadCaching, Predicted};
+use simt::prediction::Predicted;
+use simt::{Checks, LoadCaching};
 
 use super::settings::Settings;
 use crate::faults::Findings;

@@ -111,7 +111,7 @@ impl Settings {
     /// [`Error::Request`].
     pub fn check_format(&self, format: Format) -> Result<()> {
         if self.legend && format != Format::Table {
-            return Err(Error::flag("--legend", "the other formats always have every column; leave it out"));
+            return Err(Error::request("--legend", "the other formats always have every column; leave it out"));
         }
         if self.plot && format != Format::Table {
             return Err(Error::request("--plot", "this format cannot show it; use --format table, or --report"));

@@ -6,7 +6,8 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 
 use serde::Serialize;
-use simt::{AccessKind, InstructionClass, InstructionCounters, InstructionInfo, Report, SourceLine};
+use simt::Report;
+use simt::counts::{AccessKind, InstructionClass, InstructionCounters, InstructionInfo, SourceLine};
 
 use super::seen::Seen;
 
@@ -159,7 +160,7 @@ impl Counted {
             InstructionClass::Branch | InstructionClass::Barrier | InstructionClass::Other => return,
         };
         let InstructionCounters { global, local, shared, constant, distributed, texture, .. } = *counters;
-        let sectors = |of: simt::MemoryCounters| (of.requests, of.sectors, 0);
+        let sectors = |of: simt::counts::MemoryCounters| (of.requests, of.sectors, 0);
         let fetched = if matches!(class, InstructionClass::Surface(_)) { Memory::Surface } else { Memory::Texture };
         for (memory, (requests, units, bank_conflicts)) in [
             (Memory::Global, sectors(global)),

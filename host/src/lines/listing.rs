@@ -2,7 +2,7 @@
 //! page of a lab are made of it. Pure.
 
 use picture::Scene;
-use simt::SourceLine;
+use simt::counts::SourceLine;
 use webpage::Ptx;
 use wording::printable;
 

@@ -26,7 +26,7 @@ use clap::Args;
 use device::{Error, Report, Result};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
-use simt::SourceLine;
+use simt::counts::SourceLine;
 
 pub(crate) use counts::Counted;
 pub use counts::LineCounts;

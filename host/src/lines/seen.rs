@@ -1,7 +1,9 @@
 //! What the accesses of a line look like: scenes, each shape once, and the pictures of them. Pure.
 
 use picture::{Paint, Scene, access_text};
-use simt::{AccessKind, Ask, Report, Request, RequestedMemory, Service};
+use simt::Report;
+use simt::counts::AccessKind;
+use simt::requests::{Ask, Request, RequestedMemory, Service};
 
 /// The most pictures of a line.
 const MOST: usize = 4;

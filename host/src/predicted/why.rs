@@ -1,7 +1,7 @@
 //! Explains one predicted time in five lines: the time, how much each unit is used, why warps wait,
 //! where, and what would help. Each line follows from the numbers of the replay. Pure.
 
-use simt::{Bound, Prediction, Why};
+use simt::prediction::{Bound, Prediction, Why};
 
 use crate::report::{Hottest, RowPrediction, VariantReport};
 use crate::units;

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use device::Counters;
-use simt::{ByKind, MemoryCounters, ModelCounters, TransactionCounters};
+use simt::counts::{ByKind, MemoryCounters, ModelCounters, TransactionCounters};
 
 use crate::units::three_digits;
 

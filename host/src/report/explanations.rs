@@ -4,7 +4,8 @@
 
 use crate::flag_values::each_once;
 use device::Properties;
-use simt::{BankRule, Bound, TransactionRule};
+use simt::models::{BankRule, TransactionRule};
+use simt::prediction::Bound;
 
 use super::cost::{self, Cost};
 use super::measure::{Explanation, Shown};
@@ -119,7 +120,7 @@ pub(super) fn ideal_wavefronts(shown: Shown<'_>) -> Vec<Explanation> {
 pub(super) fn wavefronts(shown: Shown<'_>) -> Vec<Explanation> {
     let is_wide = |variant: &VariantReport| {
         let accesses = variant.counters.map(|counters| [counters.shared.load, counters.shared.store]);
-        let wide = |access: &simt::SharedCounters| access.bank_conflicts + access.requests < access.wavefronts;
+        let wide = |access: &simt::counts::SharedCounters| access.bank_conflicts + access.requests < access.wavefronts;
         bank_rule(variant) != BankRule::HalfWarps && accesses.iter().flatten().any(wide)
     };
     match shown.variants.iter().any(is_wide) {

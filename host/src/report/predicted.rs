@@ -6,7 +6,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use simt::{Bound, Model, Predicted, Prediction, Queue};
+use simt::Model;
+use simt::prediction::{Bound, Predicted, Prediction, Queue};
 
 use super::variant_report::VariantReport;
 use crate::units::gigabytes_per_second;

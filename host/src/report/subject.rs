@@ -1,6 +1,7 @@
 //! Which counters a table shows. A lab names its subjects, each of which is a few measures. Pure.
 
-use simt::{ByKind, Counters};
+use simt::Counters;
+use simt::counts::ByKind;
 
 use super::measure::Measure;
 use super::measures;

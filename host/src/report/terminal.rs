@@ -1,9 +1,9 @@
 //! A page as text for a terminal of some width: tables use all of it, sentences at most 100
 //! columns.
 
+use crate::flag_values::each_once;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 use device::Properties;
-use device::flag_values::each_once;
 use picture::plot_text;
 use wording::WIDTH;
 

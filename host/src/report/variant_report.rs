@@ -238,8 +238,8 @@ impl Serialize for Metrics<'_> {
         let mut map = serializer.serialize_map(None)?;
         for metric in self.0.metrics() {
             match metric.value {
-                simt::MetricValue::Count(count) => map.serialize_entry(metric.name, &count)?,
-                simt::MetricValue::Ratio(ratio) => map.serialize_entry(metric.name, &ratio)?,
+                simt::counts::MetricValue::Count(count) => map.serialize_entry(metric.name, &count)?,
+                simt::counts::MetricValue::Ratio(ratio) => map.serialize_entry(metric.name, &ratio)?,
             }
         }
         map.end()

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
 use device::{Array, Buffer, Device, OnDevice, Result, Surface, TensorMap, Texture, TextureSource, memory};
-use simt::TENSOR_MAP_BYTES;
+use simt::tensors::TENSOR_MAP_BYTES;
 
 use super::argument::{Data, Fill, Prepared};
 use super::texture::{Object, ObjectKind};

@@ -6,7 +6,8 @@ use std::mem;
 use cuda_std::launch::Arguments;
 use device::{Counters, Device, Error, LaunchConfig, Report, Result, memory, names};
 use ptx::Module;
-use simt::{CountsDiffer, Predicted, Printed};
+use simt::prediction::Predicted;
+use simt::{CountsDiffer, Printed};
 
 use super::argument::{Argument, Data, Prepared};
 use super::argument_id::ArgumentId;

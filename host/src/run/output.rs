@@ -19,7 +19,8 @@ use std::io::Write;
 use device::{Counters, LaunchConfig, Properties, Result, names};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use simt::{MetricValue, Printed};
+use simt::Printed;
+use simt::counts::MetricValue;
 use wording::{printable, printable_lines};
 
 use super::unwritten;

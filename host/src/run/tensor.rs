@@ -8,7 +8,7 @@
 //!
 //! 16-bit floats are given as the `u16` with the same bits.
 
-use simt::{TENSOR_MAP_BYTES, TensorElement, TensorMap};
+use simt::tensors::{TENSOR_MAP_BYTES, TensorElement, TensorMap};
 
 use super::value::Type;
 

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
-use simt::{Launch, Memory, Program, TENSOR_MAP_BYTES, TensorElement, TensorMap};
+use simt::tensors::{TENSOR_MAP_BYTES, TensorElement, TensorMap};
+use simt::{Launch, Memory, Program};
 
 use crate::text;
 

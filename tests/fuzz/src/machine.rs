@@ -3,10 +3,8 @@
 
 use arbitrary::Unstructured;
 use common::random::Random;
-use simt::{
-    AddressMode, ArrayShape, ChannelType, Checks, Filter, Launch, LaunchError, Memory, Model, Program, ReadMode,
-    Report, Sampling, TexelFormat, TextureSource,
-};
+use simt::textures::{AddressMode, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureSource};
+use simt::{Checks, Launch, LaunchError, Memory, Model, Program, Report};
 
 use crate::kernel::{COMMON_BYTES, INPUT_BYTES, Kernel, Kind, RECORD_BYTES};
 use crate::scalar::{self, Outcome};

@@ -1,11 +1,12 @@
 //! `cargo xtask new-kernels`: makes a crate of kernels outside this repository, with a program that launches them.
 //!
-//! The files come from `template/`, in which three placeholders stand for the name, this clone's
-//! path, and the path as TOML. The new crate gets this clone's `Cargo.lock`, so that it uses
-//! libraries that have been downloaded already. Everything is written to a temporary folder that is
-//! renamed at the end, so the result is a whole crate or none.
+//! The files come from `template/`, in which placeholders stand for the name and for where Coalesce
+//! comes from ([`source`]). The new crate gets this clone's `Cargo.lock`, so that it uses libraries
+//! that have been downloaded already. Everything is written to a temporary folder that is renamed at
+//! the end, so the result is a whole crate or none.
 
 mod place;
+mod source;
 
 use std::fs;
 use std::io;
@@ -16,6 +17,7 @@ use cuda_builder::toolchain::DeviceCompiler;
 use crate::exit_code::{FAILED, WRONG_ARGUMENTS};
 use crate::shell;
 use crate::workspace::{self, NotInWorkspace};
+use source::Source;
 
 /// Options of `new-kernels`.
 #[derive(Debug, clap::Args)]
@@ -27,6 +29,15 @@ pub struct Options {
     /// The prefix of the crates' names, instead of the folder's name.
     #[arg(long)]
     name: Option<String>,
+
+    /// Take Coalesce from this git repository, instead of from this clone by its path.
+    #[arg(long, value_name = "URL", conflicts_with = "published")]
+    git: Option<String>,
+
+    /// Take Coalesce's published packages of this version, such as 0.1: for the simulator alone,
+    /// until the manifest has the replacements that a GPU needs.
+    #[arg(long, value_name = "VERSION")]
+    published: Option<String>,
 }
 
 /// Why `new-kernels` failed.
@@ -41,6 +52,8 @@ pub enum Error {
          another name than the folder's"
     )]
     Name(String),
+    #[error("{flag}: {problem}")]
+    Source { flag: &'static str, problem: &'static str },
     #[error("{path}: cannot be written: {source}", path = path.display())]
     Write { path: PathBuf, source: io::Error },
 }
@@ -49,15 +62,19 @@ impl Error {
     /// The program's exit code for this error.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Place(_) | Self::Name(_) => WRONG_ARGUMENTS,
+            Self::Place(_) | Self::Name(_) | Self::Source { .. } => WRONG_ARGUMENTS,
             _ => FAILED,
         }
     }
 }
 
+/// Cargo's configuration, which names this clone's chores.
+const CONFIG: &str = ".cargo/config.toml";
+
 /// The files of the new crate, and their templates.
-const FILES: [(&str, &str); 9] = [
-    (".cargo/config.toml", include_str!("template/config.toml")),
+const FILES: [(&str, &str); 10] = [
+    (CONFIG, include_str!("template/config.toml")),
+    (".github/workflows/test.yml", include_str!("template/test.yml")),
     (".gitignore", include_str!("template/gitignore")),
     ("Cargo.toml", include_str!("template/workspace.toml")),
     ("README.md", include_str!("template/README.md")),
@@ -86,9 +103,9 @@ pub fn run(options: &Options) -> Result<(), Error> {
     if !is_name(&named) {
         return Err(Error::Name(named));
     }
-    write(&folder, &root, |text| {
-        text.replace("@NAME@", &named).replace("@CLONE@", &in_toml(&clone)).replace("@CLONE_PATH@", &clone)
-    })?;
+    let source = Source::of(clone, options.git.as_deref(), options.published.as_deref())?;
+    let files: Vec<_> = FILES.into_iter().filter(|(name, _)| source.is_clone() || *name != CONFIG).collect();
+    write(&folder, &root, &files, |text| source.fill(text).replace("@NAME@", &named))?;
 
     if DeviceCompiler::find().is_err() {
         eprintln!("note: the build needs the compiler for GPU kernels; `cargo xtask setup` installs it");
@@ -106,13 +123,8 @@ fn is_name(name: &str) -> bool {
         && name.split(['-', '_']).all(is_word)
 }
 
-/// A path, escaped for a TOML string. It has no control characters.
-fn in_toml(path: &str) -> String {
-    path.replace('\\', "\\\\").replace('"', "\\\"")
-}
-
 /// Writes the crate to a temporary folder beside `folder`, and renames that when it is complete.
-fn write(folder: &Path, root: &Path, fill: impl Fn(&str) -> String) -> Result<(), Error> {
+fn write(folder: &Path, root: &Path, files: &[(&str, &str)], fill: impl Fn(&str) -> String) -> Result<(), Error> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |source| Error::Write { path, source }
@@ -121,7 +133,7 @@ fn write(folder: &Path, root: &Path, fill: impl Fn(&str) -> String) -> Result<()
     let beside = tempfile::Builder::new().prefix(".new-kernels-").tempdir_in(parent).map_err(failed(folder))?;
     // Temporary folders are private; the folder inside has the usual permissions.
     let whole = beside.path().join("crate");
-    for (name, text) in FILES {
+    for &(name, text) in files {
         let path = whole.join(name);
         fs::create_dir_all(path.parent().unwrap_or(&whole)).map_err(failed(folder))?;
         fs::write(&path, fill(text)).map_err(failed(folder))?;
@@ -154,10 +166,5 @@ mod tests {
         for name in ["", "-", "a-", "-a", "a--b", "a__b", "1a", "A", "a b", "a.b", "ä", "a\n", &long] {
             assert!(!is_name(name), "{name}");
         }
-    }
-
-    #[test]
-    fn paths_are_escaped_in_toml() {
-        assert_eq!(in_toml(r#"/a b/"c"\d"#), r#"/a b/\"c\"\\d"#);
     }
 }

@@ -184,7 +184,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(
         refusal("@a = alias i8, ptr @b, section \".shared\""),
         "line 1 of rustc's LLVM IR has an unexpected form: `@a = alias i8, ptr @b, section \".shared\"`; use a rustc of a \
-         version that is known to work or report this line"
+         version that is known to work, or report this line"
     );
 }
 

@@ -7,7 +7,7 @@ use cust::sys::{
     self, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY3D, CUarray, CUarray_format_enum as Format, CUmemorytype,
     CUmipmappedArray,
 };
-use simt::{ArrayShape, ChannelType};
+use simt::textures::{ArrayShape, ChannelType};
 
 use super::status::{DriverError, Result, to_result};
 

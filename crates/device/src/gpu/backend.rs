@@ -9,7 +9,9 @@ use cust::event::{Event, EventFlags};
 use cust::memory::{LockedBuffer, mem_get_info};
 use cust::stream::StreamWaitEventFlags;
 use cust::sys;
-use simt::{ArrayShape, LoadCaching, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
+use simt::tensors::{TENSOR_MAP_BYTES, TensorMap};
+use simt::textures::{ArrayShape, Sampling};
+use simt::{LoadCaching, Printed, Report};
 
 use super::super::array::{Array, TextureSource};
 use super::super::backend::{Backend, Watch};

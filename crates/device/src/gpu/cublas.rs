@@ -70,8 +70,8 @@ pub(super) struct Cublas {
 }
 
 impl Cublas {
-    /// Loads cuBLAS, from `named` if it is given, and makes a handle for the current context. `None`
-    /// if cuBLAS is not installed.
+    /// Loads cuBLAS, from `named` if it is given, and makes a handle for the current context.
+    /// `None` if cuBLAS is not installed.
     ///
     /// # Errors
     ///

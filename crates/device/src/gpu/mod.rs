@@ -136,8 +136,9 @@ impl Gpu {
         properties.ptx_target = loaded.newest().target.clone();
         if let Some(bytes) = options.limits.heap_limit {
             // Before the module is loaded: then the driver makes the heap.
+            let doing = format!("setting the heap's size{}", options.advice.heap_limit);
             CurrentContext::set_resource_limit(ResourceLimit::MallocHeapSize, bytes as usize)
-                .map_err(|error| driver_error("setting the heap's size", error))?;
+                .map_err(|error| driver_error(&doing, error))?;
         }
         let mut modules = Modules::new(properties.cuda_version.as_deref().unwrap_or("?"), options.advice.old_driver);
         // Now, so that PTX that the driver rejects is rejected here.

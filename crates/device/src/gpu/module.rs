@@ -12,7 +12,8 @@ use std::rc::Rc;
 
 use cust::function::Function;
 use cust::sys::{self, CUjit_cacheMode as CacheMode, CUjit_option as JitOption, CUmodule};
-use simt::{LoadCaching, LoadErrorReason};
+use simt::LoadCaching;
+use simt::faults::LoadErrorReason;
 
 use super::super::image::{Image, Loaded, Unit};
 use super::status::{DriverError, Result as DriverResult, to_result};
@@ -29,7 +30,8 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// No module yet. `cuda_version` is the driver's, for the error of a driver that is too old, with what else to do.
+    /// No module yet. `cuda_version` is the driver's, for the error of a driver that is too old, and
+    /// `old_driver` what else to do about that.
     pub fn new(cuda_version: &str, old_driver: &'static str) -> Self {
         Self { cuda_version: cuda_version.to_owned(), old_driver, compiled: HashMap::new() }
     }
@@ -124,8 +126,8 @@ fn found<T>(result: DriverResult<T>) -> DriverResult<Option<T>> {
     }
 }
 
-/// Compiles and loads some text of an image for the current context's device. `driver` is its CUDA version, and what else
-/// to do if that is too old.
+/// Compiles and loads some text of an image for the current context's device. `driver` is its CUDA
+/// version, and what else to do if that is too old.
 fn compile(image: &Image, text: &str, caching: LoadCaching, driver: (&str, &'static str)) -> Result<Module> {
     let refused = |problem: String| Error::Ptx { name: image.name.clone(), problem };
     let text = CString::new(text.as_bytes()).map_err(|_| refused("contains a zero byte".to_owned()))?;
@@ -155,5 +157,5 @@ fn compile(image: &Image, text: &str, caching: LoadCaching, driver: (&str, &'sta
 fn device_runtime(image: &Image) -> Option<String> {
     let module = image.parse().ok()?;
     let mut functions = module.functions.iter().map(|(_, function)| function);
-    functions.find(|function| simt::is_of_device_runtime(function)).map(|function| function.name.clone())
+    functions.find(|function| simt::programs::is_of_device_runtime(function)).map(|function| function.name.clone())
 }

@@ -7,7 +7,7 @@ use cust::sys::{
     self, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, CUaddress_mode_enum as Mode, CUfilter_mode_enum as CudaFilter,
     CUresourcetype_enum as ResourceType,
 };
-use simt::{AddressMode, Filter, ReadMode, Sampling, TexelFormat};
+use simt::textures::{AddressMode, Filter, ReadMode, Sampling, TexelFormat};
 
 use super::array::{GpuArray, RawArray, raw_format};
 use super::status::{Result, to_result};

@@ -2,7 +2,7 @@
 //! touched.
 
 use cust::sys::{self, Columns, TensorDescription};
-use simt::{Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, Traversal};
+use simt::tensors::{Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, Traversal};
 
 use super::Gpu;
 use super::status::{DriverError, number_to_result};

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use simt::{ArrayShape, Sampling};
+use simt::textures::{ArrayShape, Sampling};
 
 use super::super::array::{Array, TextureSource};
 use super::Gpu;

@@ -1,6 +1,7 @@
 //! What the simulator says of modules that it does not load, and of launches that stop.
 
-use simt::{LoadErrorReason, MemoryError, Trap, TrapKind};
+use simt::faults::LoadErrorReason;
+use simt::{MemoryError, Trap, TrapKind};
 use wording::one_line;
 
 use crate::LaunchConfig;

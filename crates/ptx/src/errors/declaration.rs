@@ -5,6 +5,7 @@ use crate::Type;
 /// A declaration is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
+#[non_exhaustive]
 pub enum DeclarationError {
     #[error("the text has no `{0}`")]
     MissingHeader(&'static str),

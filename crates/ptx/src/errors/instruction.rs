@@ -4,6 +4,7 @@
 /// An opcode, or its modifiers, are wrong or not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
+#[non_exhaustive]
 pub enum InstructionError {
     #[error("unknown instruction `{0}`")]
     UnknownOpcode(String),

@@ -40,6 +40,7 @@ impl fmt::Display for NameKind {
 /// A name is not declared, or stands for something else.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
+#[non_exhaustive]
 pub enum NameError {
     #[error("`{0}` is not declared")]
     Undeclared(String),

@@ -5,6 +5,7 @@ use crate::Type;
 /// An operand does not fit its instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
+#[non_exhaustive]
 pub enum OperandError {
     #[error("`{opcode}` takes {expected} here, not {found}")]
     Count { opcode: String, expected: String, found: usize },

@@ -3,6 +3,7 @@
 /// The text does not have PTX's shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
+#[non_exhaustive]
 pub enum SyntaxError {
     #[error("expected {expected}, found {found}")]
     Unexpected { expected: &'static str, found: String },

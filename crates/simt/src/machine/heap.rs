@@ -1,8 +1,8 @@
 //! `malloc` and `free`, called by kernels through `system`.
 
-use crate::FindingKind;
 use crate::machine::state::{Attempt, Refused, Warp, Worker};
 use crate::memory::Caller;
+use crate::sanitizer::FindingKind;
 use crate::trap::TrapKind;
 
 /// `malloc`: an address, or null.

@@ -1,9 +1,9 @@
 //! Inspects, for the sanitizer, steps on registers that a product of the warpgroup may hold.
 
-use crate::FindingKind;
 use crate::machine::state::held::Wrong;
 use crate::machine::state::{Split, Warp, Worker};
 use crate::program::Held;
+use crate::sanitizer::FindingKind;
 
 /// A warp is about to execute an instruction on such registers.
 pub(crate) fn follow(worker: &mut Worker, warp: &mut Warp, split: &Split, held: &Held, mask: u32) {

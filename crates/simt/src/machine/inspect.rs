@@ -7,8 +7,9 @@ use crate::address::space_of;
 use crate::lanes::{lanes, mask_where};
 use crate::machine::state::{LoadedBy, Origin, Split, Storing, TrackedRegister, Warp, Worker};
 use crate::machine::{access, held, written};
+use crate::program;
 use crate::program::{Action, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
-use crate::{FindingKind, program};
+use crate::sanitizer::FindingKind;
 
 /// Inspects a step that the lanes of `mask`, out of a split, are about to execute.
 #[cold]

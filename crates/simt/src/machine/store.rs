@@ -178,6 +178,6 @@ pub(super) fn store_per_lane(
 
 fn read_only_parameters(access: &Access, bytes: usize) -> AccessFault {
     let lane = access.mask.trailing_zeros() & 31;
-    let allocation = crate::AllocationSpan { address: 0, bytes: bytes as u64 };
+    let allocation = crate::address::AllocationSpan { address: 0, bytes: bytes as u64 };
     AccessFault { lane, address: access.addresses[lane as usize], kind: AccessFaultKind::ReadOnly { allocation } }
 }

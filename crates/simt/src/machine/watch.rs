@@ -4,10 +4,10 @@
 
 use ptx::Space;
 
-use crate::InstructionClass;
 use crate::address::Access;
 use crate::coalesce::CopyAccesses;
 use crate::instruction::AccessKind;
+use crate::instruction::InstructionClass;
 use crate::lanes::WideRow;
 use crate::machine::state::{At, AtLane, Attempt, Block, ReportsTo, RunningLaunch, Warp, Worker};
 use crate::machine::{access, counted};

@@ -13,9 +13,9 @@
 
 use ptx::Space;
 
-use crate::FindingKind;
 use crate::lanes::{WideRow, lanes};
 use crate::machine::state::{Incomplete, LoadedBy, Storing, UnwrittenLoad, Warp, Worker};
+use crate::sanitizer::FindingKind;
 use crate::sanitizer::{Checker, Intent};
 use crate::site::AccessAction;
 

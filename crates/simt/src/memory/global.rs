@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex};
 use super::heap::{self, Caller, Chunks, DEFAULT_HEAP_LIMIT, Heap, HeapAllocation};
 use super::words;
 use super::written::Written;
-use crate::Site;
 use crate::address::FreeFault;
 use crate::address::GLOBAL_BASE;
 use crate::address::{Access, AccessFault, AccessFaultKind, AllocationSpan, Located};
 use crate::coalesce::Shape;
 use crate::error::{LARGEST_ALLOCATION, MemoryError};
+use crate::site::Site;
 use crate::texture::Objects;
 
 /// Allocations start at multiples of this, and are followed by a gap of at least this size.

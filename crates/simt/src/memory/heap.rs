@@ -13,13 +13,13 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::written::Written;
-use crate::Site;
 use crate::address::FreeFault;
 use crate::address::GLOBAL_BASE;
 use crate::address::{AccessFaultKind, AllocationSpan, Located};
 use crate::coalesce::Shape;
 use crate::error::LARGEST_ALLOCATION;
 use crate::error::MemoryError;
+use crate::site::Site;
 
 /// The default size of a device's heap, in bytes, as in CUDA.
 pub const DEFAULT_HEAP_LIMIT: u64 = 8 << 20;

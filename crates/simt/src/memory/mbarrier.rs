@@ -116,6 +116,7 @@ pub(crate) fn parity_of(state: u64) -> u32 {
 
 /// Why an `mbarrier` operation is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MbarrierFault {
     /// No barrier was initialised there.
     NotInitialized,

@@ -1,7 +1,7 @@
 //! Device memory: allocations that all blocks share, and the shared memory of one block.
 //!
 //! Addresses are those that a kernel sees. Global and constant memory have generic addresses from
-//! [`GLOBAL_BASE`](crate::GLOBAL_BASE) on. Shared and local memory have windows in the generic
+//! [`GLOBAL_BASE`](crate::spaces::GLOBAL_BASE) on. Shared and local memory have windows in the generic
 //! space, and addresses from 0 on in their own. Addresses of freed memory are never reused, and
 //! allocations are far apart, so that stray pointers are detected. The heap, from which kernels
 //! allocate, is below all other allocations.

@@ -17,7 +17,7 @@ use super::matrix::Matrix;
 use super::registers::PlaceRegisters;
 use super::system::SystemFunction;
 use super::texture::{Fetch, Query, SurfaceAccess};
-use crate::InstructionInfo;
+use crate::instruction::InstructionInfo;
 use crate::lanes::{ALWAYS, Handler, Operands};
 
 /// Program counter: the end of the function.

@@ -8,7 +8,7 @@ use ptx::{
     Special, TensorTransfer, TernaryOp, Type,
 };
 
-use crate::{AccessKind, InstructionClass};
+use crate::instruction::{AccessKind, InstructionClass};
 
 /// The row of an instruction.
 pub(crate) struct Facts<'o> {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use ptx::{AtomicOp, Function, Handle, Kind, Location, Module, Op, Space};
 
 use super::facts::facts;
+use crate::CountsDiffer;
 use crate::error::span_text;
+use crate::instruction::{AccessKind, InstructionClass, InstructionInfo, SourceLine};
 use crate::own_code::is_library;
-use crate::{AccessKind, CountsDiffer, InstructionClass, InstructionInfo, SourceLine, SourcePosition};
+use crate::site::SourcePosition;
 
 /// The most frames of an inlined call that are looked at.
 const DEEPEST: usize = 1000;

@@ -55,7 +55,8 @@ use std::sync::Arc;
 
 use ptx::{Function, Handle, Kind, Module, Space};
 
-use crate::{LoadError, LoadErrorReason, Memory};
+use crate::error::LoadErrorReason;
+use crate::{LoadError, Memory};
 
 /// A module prepared to run: its variables are in memory, its kernels are decoded.
 pub struct Program {

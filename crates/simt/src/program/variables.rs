@@ -7,7 +7,9 @@ use std::ops::Range;
 use ptx::{Handle, Linkage, Module, SamplerAddressMode, SamplerState, Space, Symbol, Variable};
 
 use crate::address::{LOCAL_WINDOW, SHARED_WINDOW};
-use crate::{AddressMode, Filter, LoadError, LoadErrorReason, Memory, Sampling};
+use crate::error::LoadErrorReason;
+use crate::texture::{AddressMode, Filter, Sampling};
+use crate::{LoadError, Memory};
 
 /// The addresses of functions start here, so that pointers to them can be stored and called.
 const FUNCTION_BASE: u64 = 0x6000_0000_0000;

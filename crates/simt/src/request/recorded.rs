@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::AccessKind;
+use crate::instruction::AccessKind;
 use crate::model::CacheHint;
 use crate::texture::Touched;
 

@@ -3,9 +3,10 @@
 use crate::launch::most_blocks;
 use crate::machine::Placement;
 use crate::model::{BlockNeeds, Limiter, Model, Timing};
+use crate::program::KernelInfo;
 use crate::sanitizer::MOST_RACING;
 use crate::timing::Timed;
-use crate::{InvalidLaunch, KernelInfo, Launch};
+use crate::{InvalidLaunch, Launch};
 
 /// The most blocks of a grid in y and z.
 const GRID_LIMIT_YZ: u32 = 65_535;

@@ -3,9 +3,10 @@
 use ptx::Space;
 
 use super::checks::Checks;
+use crate::address::{AccessFaultKind, AllocationSpan, FreeFault};
 use crate::program::RegisterUse;
+use crate::site::AccessAction;
 use crate::site::Site;
-use crate::{AccessAction, AccessFaultKind, AllocationSpan, FreeFault};
 
 /// A fault that the sanitizer found. A bug is one finding, however often it occurs: occurrences of
 /// the same kind, at the same instructions and in the same allocation, are counted together.

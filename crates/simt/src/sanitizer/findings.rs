@@ -11,7 +11,8 @@ use ptx::Space;
 use super::checks::Checks;
 use super::finding::{FindingKind, RaceScope};
 use crate::address::BLOCK_WINDOW_BYTES;
-use crate::{AccessAction, InstructionInfo};
+use crate::instruction::InstructionInfo;
+use crate::site::AccessAction;
 
 /// The most groups that are kept. Further findings are only counted.
 const LIMIT: usize = 100;

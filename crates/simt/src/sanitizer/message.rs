@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::finding::MapFence;
 use super::finding::{Conflict, Finding, FindingKind, ProductPart, RaceScope};
-use crate::AccessAction;
 use crate::address::{Bytes, RefusedAccess, RefusedFree, space_name};
 use crate::program::RegisterUse;
+use crate::site::AccessAction;
 use crate::site::{Site, Triple};
 
 impl fmt::Display for FindingKind {

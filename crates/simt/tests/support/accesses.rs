@@ -1,6 +1,7 @@
 //! Compares what a launch counts with a model and without.
 
-use simt::{InstructionCounters, Report};
+use simt::Report;
+use simt::counts::InstructionCounters;
 
 /// The line of an instruction whose accesses are counted differently on a model, although the same
 /// lanes executed it as often: these counts depend only on addresses. Instructions whose executions

@@ -4,7 +4,7 @@ use crate::flag_values::whole_number;
 use clap::Args;
 use device::{DeviceChoice, LoadCaching, Model};
 use picture::Scale;
-use simt::{MemoryCounters, TransactionCounters};
+use simt::counts::{MemoryCounters, TransactionCounters};
 
 use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};

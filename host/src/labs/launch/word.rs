@@ -124,7 +124,7 @@ fn resident_threads<P>(
         Some(model) => {
             let blocks = |registers| {
                 let threads = launch.block[0];
-                let needs = simt::BlockNeeds { threads, registers, ..simt::BlockNeeds::default() };
+                let needs = simt::models::BlockNeeds { threads, registers, ..simt::models::BlockNeeds::default() };
                 model.occupancy(&needs, None).blocks()
             };
             // Where so many registers are too many for a block, its compiler makes do with fewer.

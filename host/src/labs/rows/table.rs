@@ -5,7 +5,7 @@ use best_kernels::rows as best;
 use clap::Args;
 use cuda_std::launch::{self, Kernel, Pointer, PointerMut, SafeKernel};
 use kernels::{phases, rows as kernel, rows_all as others};
-use simt::Bound;
+use simt::prediction::Bound;
 
 use crate::labs::inputs::MatrixFlags;
 use crate::labs::showcase::Showcase;

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use picture::{Plot, Scene};
 use serde::Serialize;
-use simt::{AccessKind, RequestedMemory};
+use simt::counts::AccessKind;
+use simt::requests::RequestedMemory;
 use webpage::Place;
 
 use super::{part, results, source};

@@ -1,7 +1,7 @@
 //! What the counters give: requests, sectors and wavefronts of every memory, instructions, lanes.
 
 use device::Counters;
-use simt::SharedCounters;
+use simt::counts::SharedCounters;
 
 use crate::report::cost::Cost;
 use crate::report::explanations as explain;

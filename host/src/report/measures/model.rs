@@ -85,7 +85,7 @@ const OCCUPANCY_PERCENT: Measure =
 /// What keeps warps away; nothing where a multiprocessor is full of them.
 const OCCUPANCY_LIMIT: Measure = modelled("occupancy_limited_by", &["occupancy", "limited by"], Neither, |counters| {
     let occupancy = counters.occupancy?;
-    let limiters: Vec<_> = occupancy.limiters().map(simt::Limiter::name).collect();
+    let limiters: Vec<_> = occupancy.limiters().map(simt::models::Limiter::name).collect();
     Some(Cell::text(if occupancy.percent() < 100.0 { limiters.join(", ") } else { "nothing".to_owned() }))
 });
 

@@ -67,7 +67,7 @@ fn tables_are_pinned_and_fit_a_hundred_columns() {
 #[test]
 fn faults_have_a_column_and_are_in_every_format() {
     let mut checked = report(simulator());
-    let site = simt::Site {
+    let site = simt::faults::Site {
         action: None,
         function: "transpose_kernel".into(),
         instruction: "bar.warp.sync %r1;".into(),
@@ -77,7 +77,7 @@ fn faults_have_a_column_and_are_in_every_format() {
         thread: [1, 0, 0],
     };
     let finding = simt::Finding {
-        kind: simt::FindingKind::NotMember { members: 1, lane: 1 },
+        kind: simt::faults::FindingKind::NotMember { members: 1, lane: 1 },
         kernel: "transpose_kernel".into(),
         module: "k.ptx".into(),
         first: site,

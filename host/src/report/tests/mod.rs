@@ -7,7 +7,7 @@ mod times;
 
 use device::{ComputeCapability, Counters, Kind, Properties};
 use serde_json::{Map, Value, json};
-use simt::{ByKind, MemoryCounters, SharedCounters};
+use simt::counts::{ByKind, MemoryCounters, SharedCounters};
 
 use super::*;
 use crate::timing::{Cache, Timing};

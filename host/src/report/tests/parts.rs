@@ -216,8 +216,8 @@ fn the_words_of_the_legend_hold_for_the_model() {
     let models = |names: [&str; 2]| {
         let mut report = report(simulator());
         for (variant, name) in report.variants.iter_mut().zip(names) {
-            let transactions = simt::TransactionCounters { transactions: 1, bytes_moved: 32, bytes_asked: 32 };
-            variant.counters.as_mut().unwrap().model = Some(simt::ModelCounters {
+            let transactions = simt::counts::TransactionCounters { transactions: 1, bytes_moved: 32, bytes_asked: 32 };
+            variant.counters.as_mut().unwrap().model = Some(simt::counts::ModelCounters {
                 model: simt::Model::named(name).unwrap(),
                 global_load: transactions,
                 read_only_load: Default::default(),

@@ -80,12 +80,12 @@ fn json_has_the_read_only_cache_under_nvprofs_names() {
         metrics.into_iter().find(|metric| metric.name == name).map(|metric| metric.value)
     };
     for (name, expected) in [
-        ("tex_cache_sector_queries", simt::MetricValue::Count(128 * 48)),
-        ("tex_cache_sector_misses", simt::MetricValue::Count(128 * 12)),
-        ("nc_l2_read_transactions", simt::MetricValue::Count(128 * 12)),
-        ("gld_transactions", simt::MetricValue::Count(0)),
-        ("nc_cache_global_hit_rate", simt::MetricValue::Ratio(Some(75.0))),
-        ("tex_cache_hit_rate", simt::MetricValue::Ratio(None)),
+        ("tex_cache_sector_queries", simt::counts::MetricValue::Count(128 * 48)),
+        ("tex_cache_sector_misses", simt::counts::MetricValue::Count(128 * 12)),
+        ("nc_l2_read_transactions", simt::counts::MetricValue::Count(128 * 12)),
+        ("gld_transactions", simt::counts::MetricValue::Count(0)),
+        ("nc_cache_global_hit_rate", simt::counts::MetricValue::Ratio(Some(75.0))),
+        ("tex_cache_hit_rate", simt::counts::MetricValue::Ratio(None)),
     ] {
         assert_eq!(value("sim:kepler", name), Some(expected), "{name}");
         if name != "gld_transactions" {

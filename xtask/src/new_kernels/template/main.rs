@@ -10,7 +10,8 @@ use device::{
     Counters, Device, DeviceChoice, Error, LaunchConfig, Options, PtxFile, Report, memory,
 };
 use kernels::{axpy, block_sums};
-use simt::{Checks, MetricValue};
+use simt::Checks;
+use simt::counts::MetricValue;
 
 /// The PTX that the build script makes of the kernels.
 const PTX: &str = env!("KERNELS_PTX");

@@ -1,12 +1,12 @@
 //! Reports to the sanitizer what orders threads: fences, the barriers of a block, and `.sync`
 //! instructions, which lanes of a warp execute together.
 
-use crate::FindingKind;
 use crate::lanes::{Row, lanes};
 use crate::machine::state::{Split, Wait, Warp, Worker};
 use crate::machine::{across, inspect};
 use crate::program::CLUSTER_BARRIER;
 use crate::program::{Action, Fence, Instruction};
+use crate::sanitizer::FindingKind;
 
 /// Some lanes execute a fence.
 pub(in crate::machine) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, fence: &Fence) {

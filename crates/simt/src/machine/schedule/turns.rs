@@ -8,13 +8,13 @@
 //! reconverge proceed separately, waits for what is asynchronous fail, and if none of this helps,
 //! the launch stops with a deadlock.
 
-use crate::FindingKind;
 use crate::lanes::lanes;
 use crate::machine::schedule::{deadlock, endless, patience};
 use crate::machine::state::copies::Copies;
 use crate::machine::state::{Fault, Split, Stage, Stop, Wait, Warp, Worker};
 use crate::machine::{asynchronous, barriers, meeting, observe, step, written};
 use crate::program::{Action, Barrier, Code, NUMBERED_BARRIERS};
+use crate::sanitizer::FindingKind;
 use crate::trap::TrapKind;
 
 /// Instructions in one turn of a warp.

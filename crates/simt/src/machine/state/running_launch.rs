@@ -13,13 +13,14 @@ use crate::address::BLOCK_WINDOW_BYTES;
 use crate::lanes::{Constants, Row};
 use crate::launch::most_blocks;
 use crate::memory::{RESERVED_SHARED, SharedParts};
+use crate::order::DrawnOrder;
 use crate::output::{BlockOutput, LaunchOutput, Output};
 use crate::program::{Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
 use crate::report::Evenness;
 use crate::request::Recorder;
 use crate::sanitizer::{Checker, Checks, Finding, Findings, Found, Party};
 use crate::site::Site;
-use crate::{DrawnOrder, Launch, Memory, Trap, program};
+use crate::{Launch, Memory, Trap, program};
 
 /// `%nsmid`, as on an H100 or H200. `%smid` is the block's index modulo this.
 const MULTIPROCESSORS: u32 = 132;

@@ -7,8 +7,8 @@ use ptx::{BinaryOp, BooleanOp, Comparison, Destination, Operand, Space, Type};
 
 use super::function::found;
 use super::function::{Decoded, FunctionDecoder, HELPER};
-use crate::LoadErrorReason;
 use crate::address::{BLOCK_WINDOW_BYTES, WINDOW_BYTES, rank_of};
+use crate::error::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, FIXED, Handler, NEVER, Operands, Registers, lanes};
 use crate::program::code::{Action, Constant};
 use crate::program::variables::{constants, window};

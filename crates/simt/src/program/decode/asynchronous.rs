@@ -5,7 +5,7 @@ use ptx::{
     Type,
 };
 
-use crate::LoadErrorReason;
+use crate::error::LoadErrorReason;
 use crate::lanes::{NEVER, Operands, has_atomic, lanes};
 use crate::memory::pending_count;
 use crate::program::asynchronous::{

@@ -7,7 +7,7 @@ use ptx::{
 };
 
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
-use crate::LoadErrorReason;
+use crate::error::LoadErrorReason;
 use crate::lanes::{ALWAYS, has_atomic};
 use crate::program::code::{self, Action, Barrier, BranchIndexed, Call, Match, Reduction, Rows, Shuffle, SystemCall};
 use crate::program::inspection::Rule;

@@ -4,7 +4,7 @@
 use ptx::{Handle, Instruction, Space, Variable};
 
 use super::function::{FunctionDecoder, Storage};
-use crate::AccessKind;
+use crate::instruction::AccessKind;
 use crate::program::access::{AddressOperand, CountedAs};
 use crate::program::code::Action;
 use crate::program::requests::{self, Body, Found, Part, Place};

@@ -6,14 +6,16 @@ use std::collections::{HashMap, HashSet};
 use ptx::{Function, Handle, Module, Type, Variable};
 
 use super::uses::Uses;
+use crate::CountsDiffer;
 use crate::address::LOCAL_LIMIT;
+use crate::error::LoadErrorReason;
+use crate::instruction::AccessKind;
 use crate::lanes::{ALWAYS, Handler, Operands};
 use crate::program::code::{Action, Constant, FunctionCode, Instruction, NEVER_JOINS, Rows};
 use crate::program::inspection::{Inspections, Rule};
 use crate::program::layout;
 use crate::program::order::RegisterOf;
 use crate::program::registers::PlaceRegisters;
-use crate::{AccessKind, CountsDiffer, LoadErrorReason};
 
 /// A result of decoding, or why the machine cannot run the instruction.
 pub(super) type Decoded<T> = Result<T, LoadErrorReason>;

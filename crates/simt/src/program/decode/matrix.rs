@@ -5,7 +5,7 @@ use ptx::{
     Type, WarpgroupMultiply,
 };
 
-use crate::LoadErrorReason;
+use crate::error::LoadErrorReason;
 use crate::program::code::Action;
 use crate::program::decode::function::{COUNTED, Decoded, FunctionDecoder};
 use crate::program::fragment::Fragment;

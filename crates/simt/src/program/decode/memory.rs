@@ -7,7 +7,7 @@ use ptx::{
 };
 
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
-use crate::LoadErrorReason;
+use crate::error::LoadErrorReason;
 use crate::lanes::{self, FIXED, Handler, Operands, Update, has_atomic, lanes};
 use crate::model::CacheHint;
 use crate::program::access::{AddressOperand, Atomic, Copied, Fence, Load, Order, Store};

@@ -32,8 +32,9 @@ use super::code::{Action, Code, NEVER_JOINS, RETURN};
 use super::inspection::Inspections;
 use super::registers::PlaceRegisters;
 use super::{control_flow, layout, listing, order, system};
+use crate::LoadError;
+use crate::error::LoadErrorReason;
 use crate::lanes::ALWAYS;
-use crate::{LoadError, LoadErrorReason};
 use function::{Builder, COUNTED, FunctionDecoder, HELPER, Pool};
 use unwritten::Searched;
 

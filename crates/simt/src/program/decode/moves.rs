@@ -6,7 +6,7 @@ use ptx::{BinaryOp, Destination, Mode, Operand, Symbol, Type};
 use super::function::found;
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER};
 use super::operands::is_fixed;
-use crate::LoadErrorReason;
+use crate::error::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, Operands, Registers, lanes};
 use crate::program::code::Action;
 

@@ -4,7 +4,7 @@
 use ptx::{Destination, Handle, Kind, Operand, Predicate, Register, Space, Special, Symbol, Type};
 
 use super::function::{Decoded, FunctionDecoder, HELPER, Storage};
-use crate::LoadErrorReason;
+use crate::error::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, FIXED, NEGATED, NEVER, Operands, Registers, lanes};
 use crate::program::code::{Action, Constant};
 use crate::program::variables::function_address;

@@ -4,7 +4,7 @@
 use ptx::{Destination, Geometry, Opaque, Operand, OutOfRange, TexelPosition, TextureFetch, TextureQuery, Type};
 
 use super::function::{COUNTED, Decoded, FunctionDecoder};
-use crate::LoadErrorReason;
+use crate::error::LoadErrorReason;
 use crate::lanes::FIXED;
 use crate::program::code::{Action, Constant};
 use crate::program::texture::{CoordinateRows, Fetch, Level, Query, SurfaceAccess, SurfaceAction};

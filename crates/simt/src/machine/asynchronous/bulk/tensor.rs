@@ -5,7 +5,6 @@
 
 use ptx::{AtomicOp, Space, TensorField, Type};
 
-use crate::FindingKind;
 use crate::address::space_name;
 use crate::instruction::AccessKind;
 use crate::lanes::{Update, WideRow, lanes};
@@ -19,6 +18,7 @@ use crate::machine::state::asynchronous::{Arriving, Departing, UNIT};
 use crate::machine::state::{At, AtLane, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe, watch};
 use crate::program::{AddressOperand, Fence, SyncScope, TensorCopy, TensorTransfer};
+use crate::sanitizer::FindingKind;
 use crate::site::AccessAction;
 use crate::tensor_map::{
     Corner, Piece, RowBytes, RowLayout, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault,
