@@ -10,7 +10,7 @@ use cuda_std::launch::{Arguments, PtxImage};
 use cuda_std::signature::{Parameter, Signature};
 use ptx::Space;
 
-use super::{ComputeCapability, Options, PtxFile};
+use super::{ComputeCapability, PtxFile};
 use crate::error::{Error, Result};
 use crate::{names, signature};
 use wording::one_line;
@@ -41,14 +41,14 @@ pub(super) struct Images {
 }
 
 impl Images {
-    /// The PTX that the options name.
+    /// The PTX of crates, or that of files if there are some.
     ///
     /// # Errors
     ///
     /// Those of [`super::open`] that are about the PTX.
-    pub fn new(options: &Options) -> Result<Self> {
-        match options.ptx.as_slice() {
-            [] => Self::of_crates(&options.kernels),
+    pub fn new(crates: &[&'static [PtxImage]], files: &[PtxFile]) -> Result<Self> {
+        match files {
+            [] => Self::of_crates(crates),
             files => Ok(Self { sets: vec![files.iter().map(Image::from_file).collect::<Result<_>>()?] }),
         }
     }

@@ -21,7 +21,7 @@ use crate::{Device, gpu, image, simulator};
 /// [`Error::DriverTooOld`], [`Error::Driver`]. For any device: [`Error::Ptx`] when it rejects the
 /// PTX, or the options name none; [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
-    let images = image::Images::new(options)?;
+    let images = image::Images::new(&options.kernels, &options.ptx)?;
     let device = |backend: Rc<dyn Backend>, loaded: Rc<image::Loaded>, choice, fallback: Option<Error>| {
         // Not before the backend has asked how much memory there is: it is the threads' too.
         start_threads();
@@ -95,7 +95,7 @@ pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
 ///
 /// [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn models(options: &Options) -> Result<Vec<Properties>> {
-    let images = image::Images::new(options)?;
+    let images = image::Images::new(&options.kernels, &options.ptx)?;
     let placed = |model| {
         simulator::properties(image::newest_of(images.newest()), &options.limits, Some((model, LoadCaching::Default)))
     };

@@ -52,8 +52,8 @@ pub enum Error {
          another name than the folder's"
     )]
     Name(String),
-    #[error("{flag}: {problem}")]
-    Source { flag: &'static str, problem: &'static str },
+    #[error(transparent)]
+    Source(#[from] source::Unusable),
     #[error("{path}: cannot be written: {source}", path = path.display())]
     Write { path: PathBuf, source: io::Error },
 }
@@ -62,7 +62,7 @@ impl Error {
     /// The program's exit code for this error.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Place(_) | Self::Name(_) | Self::Source { .. } => WRONG_ARGUMENTS,
+            Self::Place(_) | Self::Name(_) | Self::Source(_) => WRONG_ARGUMENTS,
             _ => FAILED,
         }
     }

@@ -1,6 +1,14 @@
 //! Where a new crate takes Coalesce from, and what its files say about that. Pure.
 
-use super::Error;
+/// A source that cannot stand in a manifest.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{flag}: {problem}")]
+pub struct Unusable {
+    /// The flag that names it.
+    pub flag: &'static str,
+    /// What is wrong, and what to give.
+    pub problem: &'static str,
+}
 
 /// The libraries that a new crate names.
 const LIBRARIES: [(&str, &str); 4] = [
@@ -28,19 +36,19 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// [`Error::Source`] for what cannot stand in a manifest.
-    pub fn of(clone: String, git: Option<&str>, published: Option<&str>) -> Result<Self, Error> {
+    /// What cannot stand in a manifest.
+    pub fn of(clone: String, git: Option<&str>, published: Option<&str>) -> Result<Self, Unusable> {
         let is_version = |text: &str| {
             text.starts_with(|c: char| c.is_ascii_digit())
                 && text.chars().all(|c| c.is_ascii_alphanumeric() || ".-+".contains(c))
         };
         match (git, published) {
             (Some(url), _) if url.trim().is_empty() || url.contains(char::is_control) => {
-                Err(Error::Source { flag: "--git", problem: "give the URL of a git repository" })
+                Err(Unusable { flag: "--git", problem: "give the URL of a git repository" })
             }
             (Some(url), _) => Ok(Self::Git(url.to_owned())),
             (None, Some(version)) if !is_version(version) => {
-                Err(Error::Source { flag: "--published", problem: "give a version, such as 0.1" })
+                Err(Unusable { flag: "--published", problem: "give a version, such as 0.1" })
             }
             (None, Some(version)) => Ok(Self::Published(version.to_owned())),
             (None, None) => Ok(Self::Clone(clone)),
@@ -161,7 +169,7 @@ mod tests {
         for (git, version) in
             [(Some(" "), None), (Some("a\nb"), None), (None, Some("")), (None, Some("x")), (None, Some("1\""))]
         {
-            assert!(matches!(of(git, version), Err(Error::Source { .. })), "{git:?} {version:?}");
+            assert!(of(git, version).is_err(), "{git:?} {version:?}");
         }
     }
 }
