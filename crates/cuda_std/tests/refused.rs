@@ -43,7 +43,7 @@ fn attacks_do_not_compile() {
     fs::write(source.join("lib.rs"), library).unwrap();
     let manifest = format!(
         "[package]\nname = \"refused\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
-         [dependencies]\ncuda_std.path = '{}'\nbytemuck = \"1\"\n[workspace]\n",
+         [dependencies]\ncuda_std = {{ package = 'coalesce-cuda-std', path = '{}' }}\nbytemuck = \"1\"\n[workspace]\n",
         here.display()
     );
     fs::write(root.join("Cargo.toml"), manifest).unwrap();
