@@ -11,25 +11,15 @@ use exercise::data::{self, Buffers, Sizes};
 use exercise::goals_file::GoalPlan;
 use exercise::metric::{self, Blamed, Launched};
 use exercise::questions::of_kernel;
-use exercise::run::{Kernels, Outcome};
+use exercise::run::Kernels;
 use exercise::seen::Seen;
 use simt::{Checks, Model};
 
 use crate::error::Result;
 use crate::goals::{Implied, implied_goals, of_solution};
 use crate::guard;
-use crate::runs::{Judge, Judged};
+use crate::runs::{Judge, Judged, Setting};
 use crate::verdict::{Gain, GoalResult, Verdict};
-
-/// The sizes and values of runs that are counted.
-pub struct Setting {
-    pub sizes: Sizes,
-    pub values: Buffers,
-    /// The right results.
-    pub right: Outcome,
-    /// Whether times are predicted.
-    pub timed: bool,
-}
 
 /// What is counted in one setting: the student's kernels, and what goals compare them with.
 pub struct Measured<'a> {

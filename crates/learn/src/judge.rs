@@ -19,14 +19,14 @@ use simt::Checks;
 
 use crate::comparison::compare;
 use crate::compile::{Compiled, Compiler};
-use crate::counts::{Counts, Measured, Setting, Settings};
+use crate::counts::{Counts, Measured, Settings};
 use crate::error::{Error, Result};
 use crate::given;
 use crate::guard::{self, Objection};
 use crate::lines::Lines;
 use crate::orders::RightRun;
 use crate::predictions::read_predictions;
-use crate::runs::{Judge, Judged, Judging, Stop};
+use crate::runs::{Judge, Judged, Judging, Setting, Stop};
 use crate::verdict::{Failure, Times, Verdict};
 
 /// Judges `file` as the student's file of the exercise.

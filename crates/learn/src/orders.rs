@@ -17,8 +17,7 @@ use simt::orders::{DrawnOrder, Start, Strategy};
 use simt::{Checks, Model};
 
 use crate::comparison::compare;
-use crate::counts::Setting;
-use crate::runs::{Judge, Judged, Stop};
+use crate::runs::{Judge, Judged, Setting, Stop};
 use crate::verdict::{Failure, OtherOrders};
 use crate::way::Way;
 

@@ -53,6 +53,16 @@ impl Judging {
     }
 }
 
+/// The sizes and values of runs that are counted.
+pub struct Setting {
+    pub sizes: Sizes,
+    pub values: Buffers,
+    /// The right results.
+    pub right: Outcome,
+    /// Whether times are predicted.
+    pub timed: bool,
+}
+
 /// Why judging ends early. What was found before is in the verdict.
 pub enum Stop {
     /// The student's file fails.
