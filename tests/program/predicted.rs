@@ -316,7 +316,7 @@ mod beside_a_gpu {
     #[test]
     fn the_prediction_stands_beside_the_measurement() {
         for flag in ["--predict", "--counters"] {
-            let table = printed(&format!("{LAB} {flag}"), 1);
+            let table = printed(&format!("{LAB} {flag} --legend"), 1);
             for part in [
                 "\npredicted: by the simulator, the same launches on: ",
                 "\n        measured predicted  predicted predicted  speed-up predicted\n",

@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::judge::judge;
 use crate::marks::{Mark, Status};
 use crate::process::{self, in_group};
+use crate::programs;
 use crate::report::{Report, shown_path};
 use crate::runs::Judging;
 use crate::sandbox::Sandbox;
@@ -162,7 +163,7 @@ impl Judges<'_> {
     /// The process that judges one file, with little of the environment.
     fn command(&self, exercise: &Exercise, file: &Path, job: usize, limits: Limits) -> Command {
         let Limits { time_limit, memory_limit, step_limit, fault_limit, no_sandbox } = limits;
-        let mut command = Command::new(process::own_program());
+        let mut command = Command::new(programs::own_program());
         command.arg("--course").arg(&self.course.folder).arg("grade-one").arg(&exercise.name).arg(file);
         for (name, value) in [
             #[cfg(target_os = "linux")]
@@ -200,7 +201,7 @@ pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
     let compiler = Compiler::taken_over(&course.root, options.job, sandboxed)?;
     limit(options.limits)?;
     if sandboxed {
-        let reads = compiler.reads()?.into_iter().chain([exercise.folder.clone(), process::own_program()]);
+        let reads = compiler.reads()?.into_iter().chain([exercise.folder.clone(), programs::own_program()]);
         let writes = compiler.folders().into_iter().chain([compiler.cache().to_owned()]);
         Sandbox::new(reads, writes).enter().map_err(Error::Usage)?;
     }

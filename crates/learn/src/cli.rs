@@ -10,7 +10,7 @@ use crate::arguments::{Named, NamedOrNext, RunArguments};
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::terminal::note;
-use crate::{apart, check, grade, new, process, student, watch};
+use crate::{apart, check, grade, new, programs, student, watch};
 
 /// Exercises on GPU memory: kernels in Rust, graded by their results and by their memory accesses.
 ///
@@ -58,7 +58,7 @@ enum Command {
 /// Runs the program. The exit code is 0 for solved or done, 1 for not solved, and 2 for an error.
 pub fn main() -> ExitCode {
     // Now, while it is sure to be this one.
-    process::own_program();
+    programs::own_program();
     #[cfg(target_os = "linux")]
     if let Some(result) = crate::start::if_wrapper() {
         return exit_code(result);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use common::random::Random;
 use exercise::SOURCE;
-use exercise::data::{self, Buffers, Sizes};
+use exercise::data::{self, Sizes};
 use exercise::goals_file::GoalPlan;
 use exercise::metric::{self, Blamed, Launched};
 use exercise::questions::of_kernel;

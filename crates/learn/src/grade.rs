@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::judge::judge;
 use crate::junit;
 use crate::marks::{Mark, Marks, Status, Student};
-use crate::process;
+use crate::programs;
 use crate::runs::Judging;
 use crate::sandbox;
 use crate::submission::{self, Submission};
@@ -140,7 +140,7 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
 /// The digest of all that the marks for an exercise depend on, but for the files: its own files,
 /// limits, seed, device library, compiler, and this program.
 fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Result<String> {
-    let program = process::own_program();
+    let program = programs::own_program();
     let program = fs::read(&program).map_err(Error::reading(&program))?;
     let Judges { limits, seed, .. } = judges;
     let mut parts =

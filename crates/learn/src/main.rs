@@ -52,6 +52,7 @@ mod orders;
 mod page;
 mod predictions;
 mod process;
+mod programs;
 mod progress;
 mod report;
 mod runs;

@@ -4,36 +4,19 @@
 //! Elsewhere a program that is killed leaves its children to their limits.
 
 use std::io::{self, Read};
-use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::programs::Kind;
 use crate::sandbox::Sandbox;
-
-/// This program's file, as it was called when the program began: a new one may have taken its place since.
-pub fn own_program() -> PathBuf {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| std::env::current_exe().unwrap_or_else(|_| PathBuf::from("learn"))).clone()
-}
 
 /// How often to look whether a process has ended, or another has left a folder.
 pub const INTERVAL: Duration = Duration::from_millis(20);
 
 /// The most that is kept of a compiler's output: a file that is wrong everywhere makes gigabytes of it.
 const MOST_OUTPUT: u64 = 4 << 20;
-
-/// A program that is started.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there is neither a sandbox nor a wrapper"))]
-pub enum Kind<'a> {
-    /// cargo, which starts others, with this program's environment.
-    Cargo,
-    /// One with the variables of its command only, perhaps in a sandbox.
-    Compiler(Option<&'a Sandbox>),
-}
 
 /// How to run a program to its end.
 #[derive(Clone, Copy, Debug, Default)]

@@ -13,7 +13,7 @@ use clap::Args;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, test_kill_process};
 
 use crate::error::{Error, Result};
-use crate::process::{self, Kind};
+use crate::programs::{self, Kind};
 use crate::sandbox::Sandbox;
 
 /// In the environment of cargo: the process whose children are to be wrapped, cargo itself.
@@ -41,7 +41,7 @@ pub struct StartOptions {
 
 /// The command that starts another one, so that it ends with this process.
 pub fn started(command: &Command, kind: Kind<'_>) -> Command {
-    let mut start = Command::new(process::own_program());
+    let mut start = Command::new(programs::own_program());
     start.arg("start").arg(format!("--parent={}", std::process::id()));
     match kind {
         Kind::Cargo => _ = start.arg("--wraps"),
@@ -70,7 +70,7 @@ pub fn become_program(options: &StartOptions) -> Result<bool> {
     let (program, arguments) = options.program.split_first().expect("clap has required one");
     let mut command = Command::new(program);
     if options.wraps {
-        command.env("RUSTC_WRAPPER", process::own_program()).env(WRAPS_FOR, std::process::id().to_string());
+        command.env("RUSTC_WRAPPER", programs::own_program()).env(WRAPS_FOR, std::process::id().to_string());
     }
     Err(Error::reading(program)(command.args(arguments).exec()))
 }

@@ -221,6 +221,14 @@ pub(super) fn predicted(shown: Shown<'_>) -> Vec<Explanation> {
     all
 }
 
+/// What predicted times are, where a model's were compared with no measurement.
+pub(super) fn not_verified(shown: Shown<'_>) -> Vec<String> {
+    let models = shown.variants.iter().filter_map(|variant| variant.predicted_time()).map(|time| time.model);
+    let doubtful = models.filter_map(|model| model.timing()).any(|timing| !timing.measured);
+    let text = predicted(shown).into_iter().take(1).map(|explanation| explanation.text);
+    if doubtful { text.collect() } else { Vec::new() }
+}
+
 /// What predicted speed-ups are over, where there are several first rows.
 pub(super) fn predicted_speedups(shown: Shown<'_>) -> Vec<Explanation> {
     let groups = each_once(shown.variants.iter().map(|variant| &variant.group).collect());

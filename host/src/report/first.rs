@@ -1,9 +1,10 @@
 //! What a terminal shows first of a lab: one table with the few columns that make its point, below
 //! the sentence with the result. The other formats, and `--legend`, have every column. Plain data.
 
-use super::lab_report::Meaning;
 use super::measure::Measure;
-use super::page::stands_for;
+
+/// A name or a position of rows, and what it means.
+pub type Meaning = (&'static str, &'static str);
 
 /// The most sentences above the first table.
 pub(super) const SENTENCES: usize = 2;
@@ -33,4 +34,10 @@ impl FirstScreen {
     pub(super) fn words(&self, name: &str) -> Option<&'static str> {
         self.words.iter().find(|(known, _)| stands_for(known, name)).map(|(_, words)| *words)
     }
+}
+
+/// Whether a name, whose last letter may be an `N` that stands for a number, is this one.
+pub(super) fn stands_for(name: &str, shown: &str) -> bool {
+    let number = name.strip_suffix('N').and_then(|start| shown.strip_prefix(start));
+    name == shown || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use simt::Model;
 
 use super::conclusion::Conclusion;
-use super::first::FirstScreen;
+use super::first::{FirstScreen, Meaning};
 use super::grid::Grid;
 use super::measure::Measure;
 use super::subject::Subject;
@@ -15,9 +15,6 @@ use super::sweep::Sweep;
 use super::variant_report::VariantReport;
 use crate::faults::Findings;
 use crate::timing::Timing;
-
-/// A name or a position of rows, and what it means.
-pub type Meaning = (&'static str, &'static str);
 
 /// A lab's run on one device.
 #[derive(Debug, Serialize)]

@@ -7,8 +7,8 @@ use serde::Serialize;
 use device::{Model, Properties};
 
 use super::explanations;
-use super::first::SENTENCES;
-use super::lab_report::{LabReport, Meaning};
+use super::first::{Meaning, SENTENCES, stands_for};
+use super::lab_report::LabReport;
 use super::measure::{Explanation, Measure, Section, Shown};
 use super::table::{self, Table};
 use super::variant_report::{Comparison, VariantReport, plain};
@@ -99,7 +99,8 @@ impl Page {
             page.grids.clear();
         }
         page.conclusions.truncate(SENTENCES);
-        page.legend = explanations::doubts(shown.variants, shown.device);
+        page.legend = explanations::not_verified(shown);
+        page.legend.extend(explanations::doubts(shown.variants, shown.device));
         page.meanings.clear();
         page.kernels.clear();
         page
@@ -132,12 +133,6 @@ fn explained(measures: &[&Measure], shown: Shown<'_>, others: Vec<Explanation>) 
     }
     sentences.extend(explanations::doubts(shown.variants, shown.device));
     sentences
-}
-
-/// Whether a name, whose last letter may be an `N` that stands for a number, is this one.
-pub(super) fn stands_for(name: &str, shown: &str) -> bool {
-    let number = name.strip_suffix('N').and_then(|start| shown.strip_prefix(start));
-    name == shown || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// What the names of the rows that are shown mean.

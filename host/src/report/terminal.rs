@@ -33,7 +33,7 @@ pub(super) fn render(report: &LabReport, width: usize) -> String {
         report.plots().iter().for_each(|plot| add(&plot_text(plot, width, terminal::paint())));
     }
     let mut tables = match &page.instead_of_table {
-        Some(note) => vec![paragraphs(&[note.clone()], width)],
+        Some(note) => vec![paragraphs(std::slice::from_ref(note), width)],
         None => parts(&page.table, width),
     };
     if let Some(last) = tables.last_mut() {

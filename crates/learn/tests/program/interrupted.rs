@@ -371,8 +371,8 @@ fn waiting_for_others_is_not_the_students_time() {
     let begin = Instant::now();
     let mut command = grade(&course, JUDGES, &["--time-limit", "600", "--json", &json]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let notes = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    notes.filter(|note| note.contains("Waiting for another `cargo learn`")).next().expect("it says that it waits");
+    let mut notes = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    notes.find(|note| note.contains("Waiting for another `cargo learn`")).expect("it says that it waits");
     let waits = Instant::now();
     std::thread::sleep(Duration::from_secs(3));
     let waited = waits.elapsed();
