@@ -267,7 +267,7 @@ fn what_has_no_prediction_says_why() {
     let json = printed(&format!("{wait} --format json"));
     assert!(json.contains("\"not_predicted\": \"sleeping warps\""), "{json}");
     assert!(printed(&format!("{wait} --format csv")).contains("1,wait,not_predicted,sleeping warps\n"));
-    let products = output("matmul --best --predict --device sim");
+    let products = output("gram --best --predict --device sim");
     assert!(products.contains("\nNot predicted: best ("), "{products}");
 }
 

@@ -142,6 +142,7 @@ pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings
         subjects: L::SUBJECTS,
         first: L::FIRST,
         legend: settings.legend,
+        why: settings.predicted.why,
         device: device.properties().clone(),
         parameters: parameters(lab, device, settings),
         device_copy: None,

@@ -36,6 +36,9 @@ pub struct LabReport {
     /// Whether a terminal shows every column, and what rows and columns mean.
     #[serde(skip)]
     pub legend: bool,
+    /// Whether the sentences explain a row, as `--why` asks.
+    #[serde(skip)]
+    pub why: bool,
     /// The device.
     pub device: Properties,
     /// The parameters that all variants share: sizes, seed, and so on.

@@ -98,7 +98,9 @@ impl Page {
         } else if report.instead_of_table.is_none() {
             page.grids.clear();
         }
-        page.conclusions.truncate(SENTENCES);
+        if !report.why {
+            page.conclusions.truncate(SENTENCES);
+        }
         page.legend = explanations::not_verified(shown);
         page.legend.extend(explanations::doubts(shown.variants, shown.device));
         page.meanings.clear();

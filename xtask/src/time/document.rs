@@ -32,11 +32,11 @@ const LIMITS: &str = "\
 - Registers are estimated from the PTX. `--thread-registers` gives the number that a compiler
   reports.
 - A launch on blocks that wait for each other runs as a whole, up to 32 million instructions of
-  warps. Any other sample ends after 9 million. If no block has ended by then, one of them runs to its
-  end without caches, up to 67 million, and the beginnings of blocks stand for the rest: `nbody` of
-  65,536, 131,072 and 262,144 bodies is predicted to take 2.75, 11.1 and 44.1 ms on an H100, and takes
-  3.43, 12.9 and 48.5 (2026-11-28). A launch that goes on beyond these has no time, nor one of so long
-  blocks that wait for each other without being launched to do so (`gram`: best).
+  warps. Any other sample ends after 9 million. If no block has ended by then, one of them runs to
+  its end without caches, up to 67 million, and the beginnings of blocks stand for the rest: `nbody`
+  of 65,536, 131,072 and 262,144 bodies is predicted to take 2.75, 11.1 and 44.1 ms on an H100, and
+  takes 3.43, 12.9 and 48.5 (2026-11-28). A launch that goes on beyond these has no time, nor one of
+  so long blocks that wait for each other without being launched to do so (`gram`: best).
 
 ## Known to be wrong
 
@@ -58,9 +58,9 @@ const LIMITS: &str = "\
 - Columns that few threads add up (`rows`: column-means-global) take up to 1.5 times as long as
   predicted, and two streams down columns 1.3 times. `rows`: column-means-shared uses all of DRAM's
   bandwidth on an H200; in the model, gaps between rows cost it a quarter.
-- Random sectors all over memory (`cache`: scattered) take an H200 1.14 times as long: what gaps cost
-  is from an H100. With a small L1 (`dlcm-ca-small-l1-scattered`) they take 1.5 times as long; it is
-  not known why.
+- Random sectors all over memory (`cache`: scattered) take an H200 1.14 times as long: what gaps
+  cost is from an H100. With a small L1 (`dlcm-ca-small-l1-scattered`) they take 1.5 times as long;
+  it is not known why.
 - One warp alone whose lanes meet in words of shared memory takes 1.5 times as long for its atomic
   operations.
 - A multiprocessor's order of loads and stores is `ptxas`'s at its best: it has more loads under way

@@ -118,6 +118,7 @@ fn report(device: Properties) -> LabReport {
         ],
         first: FirstScreen { axes: &[], columns: &[], words: &[] },
         legend: true,
+        why: false,
         device,
         parameters: map(json!({"rows": 1000, "cols": 1000, "pitched": false, "seed": 1})),
         device_copy: on_gpu.then(|| DeviceCopy { bytes: 4_000_000, gbps: 4000.0, timing: timing(0.002, Cache::Warm) }),
