@@ -74,6 +74,9 @@ pub fn run(options: &Options) -> Result<(), Error> {
     fs::write(&config, text).map_err(write_failed(&config))
 }
 
+/// The package with the feature `gpu`.
+const DEVICE: &str = "coalesce-device";
+
 /// A package that others can depend on.
 struct Package {
     name: String,
@@ -112,7 +115,10 @@ fn vendor(root: &Path, compiler: &DeviceCompiler, packages: &[Package], folder: 
     let dependencies: String = packages
         .iter()
         .map(|package| {
-            format!("{} = {{ path = {} }}\n", package.name, toml::Value::from(package.folder.display().to_string()))
+            let path = toml::Value::from(package.folder.display().to_string());
+            // A project has this feature, so its lock names what the feature needs, used or not.
+            let features = if package.name == DEVICE { ", features = [\"gpu\"]" } else { "" };
+            format!("{} = {{ path = {path}{features} }}\n", package.name)
         })
         .collect();
     let manifest = format!(
