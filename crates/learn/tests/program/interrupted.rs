@@ -27,6 +27,7 @@ fn job_folder() -> PathBuf {
 }
 
 /// The folder of these judges' only job, as command lines have it.
+#[cfg(target_os = "linux")]
 fn of_job(judges: &str) -> String {
     format!("learn/{judges}000/")
 }
