@@ -113,7 +113,7 @@ fn model_row(model: &Properties) -> [String; 9] {
         or_dash(model.l1_bytes.map(|bytes| bytes >> 10)),
         or_dash(model.l2_bytes.map(|bytes| bytes >> 10)),
         or_dash(model.shared_sizes.iter().max().map(|bytes| u64::from(bytes >> 10))),
-        or_dash(model.simulates.and_then(Model::named).and_then(Model::dram_and_clock).map(|(gbps, _)| gbps as u64)),
+        or_dash(model.simulates.and_then(Model::named).and_then(Model::dram_gbps).map(|gbps| gbps as u64)),
     ]
 }
 

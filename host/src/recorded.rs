@@ -14,7 +14,9 @@ use common::output_file;
 use device::{Counters, LaunchConfig, Properties, Result, names};
 use serde::Serialize;
 use serde_json::Value;
-use simt::{Bound, MetricValue, Model, Report};
+use simt::counts::MetricValue;
+use simt::prediction::Bound;
+use simt::{Model, Report};
 use wording::printable;
 
 use crate::faults::Findings;

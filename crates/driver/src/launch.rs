@@ -4,7 +4,9 @@ use std::ffi::{c_int, c_uint};
 use std::io::Write;
 use std::time::Instant;
 
-use simt::{BlockNeeds, InvalidLaunch, Launch, LaunchError, Predicted};
+use simt::models::BlockNeeds;
+use simt::prediction::Predicted;
+use simt::{InvalidLaunch, Launch, LaunchError};
 
 use crate::boundary::callbacks::{DynamicShared, dynamic_shared};
 use crate::boundary::{Done, In, Out, Status, driver, say};
@@ -20,7 +22,7 @@ use crate::state::{ready, working};
 fn step_limit(shape: &Shape) -> u64 {
     let count = |extents: [u32; 3]| extents.into_iter().map(u64::from).fold(1, u64::saturating_mul);
     let warps = count(shape.grid).saturating_mul(count(shape.block).div_ceil(32));
-    (1 << 31) + warps.saturating_mul(1 << 16).min(simt::DEFAULT_STEP_LIMIT)
+    (1 << 31) + warps.saturating_mul(1 << 16).min(simt::limits::DEFAULT_STEP_LIMIT)
 }
 
 /// The bytes of each argument, from pointers to them or from one buffer.

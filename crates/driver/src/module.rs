@@ -130,7 +130,7 @@ pub fn info(function: &Function) -> Done<&KernelInfo> {
     function.program.kernel(&function.name).ok_or(Status::INVALID_HANDLE)
 }
 
-/// Registers of a thread that a client is told of: PTX does not say how many there are.
+/// The registers of a thread that a client sees. PTX does not say how many a compiler would use.
 pub fn registers(info: &KernelInfo) -> u32 {
     info.max_registers.unwrap_or(32)
 }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use simt::{ArrayHandle, ArrayShape, Program};
+use simt::Program;
+use simt::textures::{ArrayHandle, ArrayShape};
 
 use crate::log::Log;
 

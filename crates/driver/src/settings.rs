@@ -53,7 +53,7 @@ pub static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
     });
     let fault = of("COALESCE_FAULT").unwrap_or_else(|| "stop".to_owned());
     if !["stop", "continue", "defer"].contains(&&*fault) {
-        say(&format!("COALESCE_FAULT: '{fault}' is none of stop, continue, defer"));
+        say(&format!("COALESCE_FAULT: '{fault}' is unknown; give stop, continue or defer"));
     }
     let goes_on = fault == "continue";
     // Only the check can skip an access; without it, a fault ends the launch.

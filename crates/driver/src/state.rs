@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, Mutex, MutexGuard, TryLockError};
 
-use simt::{AllocationSpan, Memory, Output};
+use simt::faults::AllocationSpan;
+use simt::{Memory, Output};
 
 use crate::boundary::callbacks::at_end;
 use crate::boundary::{Done, Status};
@@ -88,7 +89,7 @@ thread_local! {
 }
 
 impl State {
-    /// A handle that nothing else has.
+    /// A new handle.
     pub fn handle(&mut self) -> Handle {
         self.next += 0x10;
         self.next

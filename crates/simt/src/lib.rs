@@ -190,10 +190,3 @@ pub mod textures {
         TextureSource,
     };
 }
-
-// The same names at the root, where they were before they had modules.
-#[doc(hidden)]
-pub use self::{
-    counts::*, faults::*, limits::*, models::*, orders::*, prediction::*, programs::*, requests::*, spaces::*,
-    tensors::*, textures::*,
-};

@@ -71,7 +71,7 @@ fn a_fault_is_recorded() {
     }
 }
 
-/// A folder that cannot be written is one line, and the program goes on.
+/// For a folder that cannot be written there is one line, and the program continues.
 #[test]
 fn a_record_that_cannot_be_written_is_one_line() {
     let test = "records::a_record_that_cannot_be_written_is_one_line";

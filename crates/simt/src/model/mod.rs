@@ -65,10 +65,9 @@ impl Model {
         data::MODELS.iter().find(|model| model.name == name)
     }
 
-    /// The GB/s that its DRAM delivers to a stream of reads, and its clock in MHz; `None` for a model
-    /// without times.
-    pub fn dram_and_clock(&self) -> Option<(f64, f64)> {
-        self.timing().map(|timing| (timing.memory.dram, timing.clock_mhz))
+    /// The GB/s that its DRAM delivers to a stream of reads; `None` for a model without times.
+    pub fn dram_gbps(&self) -> Option<f64> {
+        self.timing().map(|timing| timing.memory.dram)
     }
 
     /// The bytes that each multiprocessor must have in flight to keep DRAM busy, by Little's law: the

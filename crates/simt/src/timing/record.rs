@@ -26,7 +26,7 @@ pub(crate) enum Ran {
     All,
     /// One, and of the others the beginning.
     One,
-    /// None: a time cannot be told.
+    /// Nothing: there is no time to predict.
     None,
 }
 

@@ -5,8 +5,8 @@
 //! as they do in the whole run. The last stretch runs second, and each further one in a wide gap
 //! between others, so that even a few stand for the grid. If that takes too long, only the recorded
 //! multiprocessor continues, because its traces should be complete. If that takes too long as well,
-//! one of its blocks runs to its end, off the model, so that it is known of what part the beginnings
-//! of blocks are the trace. If even that takes too long, the launch has no time.
+//! one of its blocks runs to its end, off the model, which shows how much of a block the recorded
+//! beginnings cover. If even that takes too long, the launch has no time.
 
 /// Rounds of resident clusters that run.
 const ROUNDS: u64 = 4;
