@@ -51,7 +51,7 @@
 //!   [`Request::service`](requests::Request::service) says what moves and which pass serves each
 //!   lane, on any model.
 //! - [`Launch::order`] runs blocks and warps in an order that is drawn from a seed
-//!   ([`DrawnOrder`]), to find kernels that are right in the usual order only.
+//!   ([`DrawnOrder`](orders::DrawnOrder)), to find kernels that are right in the usual order only.
 //! - A launch's [`Checks`] look for faults that do not stop it: the report's [`Finding`]s.
 //!
 //! Modules: `program` decodes, `run` launches, `machine` executes, with `lanes` for arithmetic,
