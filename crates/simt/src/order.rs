@@ -46,7 +46,7 @@ pub enum Start {
 /// `,lanes=N`, `,resident=N` and `,start=up`, `down` or `shuffled`.
 ///
 /// ```
-/// let order: simt::DrawnOrder = "random:1:7,lanes=8,start=down".parse()?;
+/// let order: simt::orders::DrawnOrder = "random:1:7,lanes=8,start=down".parse()?;
 /// assert_eq!((order.seed, order.lanes, order.resident), (7, 8, None));
 /// assert_eq!(order.to_string(), "random:1:7,lanes=8,start=down");
 /// # Ok::<(), String>(())

@@ -8,7 +8,7 @@
 //! so no program may depend on it; `encoding` is the simulator's own.
 //!
 //! ```
-//! use simt::{Swizzle, TensorElement, TensorMap};
+//! use simt::tensors::{Swizzle, TensorElement, TensorMap};
 //!
 //! let mut memory = simt::Memory::new(1 << 20);
 //! let address = memory.allocate(64 * 32 * 2)?;

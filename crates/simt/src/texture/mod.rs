@@ -7,7 +7,8 @@
 //! ([`Memory::create_surface`]) for it, and passes the object's 8-byte handle to a kernel.
 //!
 //! ```
-//! use simt::{ArrayShape, ChannelType, Filter, Memory, Sampling, TexelFormat, TextureSource};
+//! use simt::Memory;
+//! use simt::textures::{ArrayShape, ChannelType, Filter, Sampling, TexelFormat, TextureSource};
 //!
 //! let mut memory = Memory::new(1 << 20);
 //! let format = TexelFormat { channels: 1, ty: ChannelType::F32 };
@@ -17,7 +18,7 @@
 //! let sampling = Sampling { filter: Filter::Linear, ..Sampling::default() };
 //! let handle: u64 = memory.create_texture(&TextureSource::Array(array), &sampling)?;
 //! # assert_ne!(handle, 0);
-//! # Ok::<(), simt::TextureError>(())
+//! # Ok::<(), simt::textures::TextureError>(())
 //! ```
 //!
 //! `types` is what the host says of them, `objects` what it creates (by calls in
