@@ -37,9 +37,9 @@ pub const fn assert_any_bits<T: Value>() {
 /// `#[kernel]` calls this for the elements of a safe kernel's slices and matrices.
 pub const fn assert_element<T: Pod>() {}
 
-/// The scalars of which not all bits are a value, for `#[kernel]`: what it finds by these names may
-/// be another type.
+/// The scalars, for `#[kernel]`: what it finds by these names where it writes them may be other
+/// types.
 #[doc(hidden)]
 pub mod scalar {
-    pub use core::primitive::{bool, char};
+    pub use core::primitive::{bool, char, u8, u32, usize};
 }

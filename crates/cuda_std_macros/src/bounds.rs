@@ -138,7 +138,11 @@ impl Parse for LaunchBounds {
 }
 
 /// A positive integer literal.
-fn number(expression: &Expr) -> Result<u32> {
+fn number(mut expression: &Expr) -> Result<u32> {
+    // As a `$literal` of `macro_rules!` arrives.
+    while let Expr::Group(group) = expression {
+        expression = &group.expr;
+    }
     if let Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) = expression {
         let value = literal.base10_parse()?;
         if value > 0 {

@@ -8,12 +8,14 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, ItemFn, Result, ReturnType, Safety, Signature, Visibility};
+use syn::{AttrStyle, Attribute, Error, ItemFn, Result, ReturnType, Safety, Signature, Visibility};
 
 /// The attribute applied to `item`.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let arguments: KernelArguments = syn::parse2(arguments)?;
-    let function: ItemFn = syn::parse2(item)?;
+    let mut function: ItemFn = syn::parse2(item)?;
+    // Those within the body say the same before the function, where all of them are written.
+    function.attrs.iter_mut().for_each(|attribute| attribute.style = AttrStyle::Outer);
     check(&function)?;
     let parameters = function.sig.inputs.iter().map(Parameter::new).collect::<Result<Vec<_>>>()?;
     if !is_unsafe(&function) {
@@ -127,7 +129,7 @@ fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArgumen
     let name = &function.sig.ident;
     let symbol = name.unraw();
     let statements = &function.block.stmts;
-    let entry = parameters.iter().filter_map(Parameter::entry);
+    let entry = parameters.iter().filter_map(|parameter| parameter.entry(library));
     let bindings: Vec<_> = parameters.iter().map(|parameter| parameter.binding(library)).collect();
     let mut assumptions = Vec::new();
     if let Some([x, y, z]) = arguments.block {
@@ -159,7 +161,7 @@ fn device(function: &ItemFn, parameters: &[Parameter], arguments: &KernelArgumen
             #[unsafe(no_mangle)]
             #[unsafe(link_section = ".launch_bounds")]
             #[allow(non_upper_case_globals)]
-            static #marker: u8 = 0;
+            static #marker: #library::value::scalar::u8 = 0;
         }
     });
     let safety = is_unsafe(function).then(|| quote!(unsafe));

@@ -67,17 +67,18 @@ impl Parameter {
     ///
     /// `@ _` makes each a name whatever else has it: where a constant has, a plain name would be a
     /// pattern, and the binding would take the constant for the parameter.
-    pub fn entry(&self) -> Option<TokenStream> {
+    pub fn entry(&self, library: &Library) -> Option<TokenStream> {
         let name = &self.name;
+        let (size, extent) = (quote!(#library::value::scalar::usize), quote!(#library::value::scalar::u32));
         let [pointer, length, rows, cols, pitch] = self.parts();
-        let matrix = quote!(#rows @ _: u32, #cols @ _: u32, #pitch @ _: u32);
+        let matrix = quote!(#rows @ _: #extent, #cols @ _: #extent, #pitch @ _: #extent);
         Some(match &self.kind {
             // A reference to an empty array: for it rustc tells LLVM that it is not null, not
             // aliased by a writer and read-only, so that loads can take the read-only path. A slice
             // would arrive as one aggregate and lose these attributes.
-            Kind::Slice(element) => quote!(#pointer @ _: &[#element; 0], #length @ _: usize),
+            Kind::Slice(element) => quote!(#pointer @ _: &[#element; 0], #length @ _: #size),
             Kind::DisjointSlice(element) | Kind::BlockSlice(element) => {
-                quote!(#pointer @ _: &mut [#element; 0], #length @ _: usize)
+                quote!(#pointer @ _: &mut [#element; 0], #length @ _: #size)
             }
             Kind::Matrix(element) => quote!(#pointer @ _: &[#element; 0], #matrix),
             Kind::DisjointMatrix(element) | Kind::TransposedMatrix(element) => {
@@ -231,7 +232,8 @@ impl Parameter {
             }
             _ => None,
         };
-        let side = matches!(self.kind, Kind::TransposedMatrix(_)).then(|| quote!(<const __SIDE: u32>));
+        let side = matches!(self.kind, Kind::TransposedMatrix(_))
+            .then(|| quote!(<const __SIDE: #library::value::scalar::u32>));
         Some(quote_spanned! {span=>
             {
                 fn is_own #side (_: #real) {}

@@ -68,7 +68,7 @@ pub fn in_ptx(name: &Ident, signature: &TokenStream, library: &Library) -> Token
             #[unsafe(no_mangle)]
             #[unsafe(link_section = ".signature")]
             #[allow(non_upper_case_globals)]
-            static #marker: [u8; #library::signature::Signature::length(__COALESCE_TEXT)] =
+            static #marker: [#library::value::scalar::u8; #library::signature::Signature::length(__COALESCE_TEXT)] =
                 #library::signature::Signature::text(__COALESCE_TEXT);
         };
     }

@@ -129,12 +129,12 @@ fn a_safe_kernel_allows_no_divergent_barrier() {
 
 #[test]
 fn markers_say_what_the_builder_does_about_divergent_barriers() {
-    let warned = "static __coalesce_divergent__warn__f: u8 = 0;";
+    let warned = "static __coalesce_divergent__warn__f: __cuda_std_of_f::value::scalar::u8 = 0;";
     assert_makes("", "pub unsafe fn f() {}", &[warned]);
     assert_makes(
         "allow(divergent_barrier)",
         "pub unsafe fn f() {}",
-        &["static __coalesce_divergent__allow__f: u8 = 0;"],
+        &["static __coalesce_divergent__allow__f: __cuda_std_of_f::value::scalar::u8 = 0;"],
     );
     let safe = kernel("", "pub fn f() {}").unwrap().to_string();
     assert!(!safe.contains("__coalesce_divergent__"), "{safe}");
@@ -159,10 +159,10 @@ fn slices_come_apart_and_launch_bounds_leave_their_marker() {
         "pub unsafe fn f(x: &[f32], mut y: *mut u8, n: u32) {}",
         &[
             "extern crate cuda_std as __cuda_std_of_f;",
-            "pub unsafe extern \"ptx-kernel\" fn f(__x_pointer @ _: &[f32; 0], __x_length @ _: usize, y: *mut u8, n: u32)",
+            "pub unsafe extern \"ptx-kernel\" fn f(__x_pointer @ _: &[f32; 0], __x_length @ _: __cuda_std_of_f::value::scalar::usize, y: *mut u8, n: u32)",
             "let x = unsafe { __cuda_std_of_f::entry::slice::<f32>(__x_pointer, __x_length) };",
             "let mut y = y;",
-            "static __coalesce_launch_bounds__32_8_1_2__f: u8 = 0;",
+            "static __coalesce_launch_bounds__32_8_1_2__f: __cuda_std_of_f::value::scalar::u8 = 0;",
             "pub static f: __cuda_std_of_f::launch::Kernel<(__cuda_std_of_f::launch::Slice<f32>, \
              __cuda_std_of_f::launch::PointerMut<u8>, u32,)> = __cuda_std_of_f::launch::Kernel::new(\"f\", ",
             "threads: [32u32, 8u32, 1u32], minimum_blocks: 2u32",
@@ -176,10 +176,13 @@ fn a_safe_kernel_is_safe_on_both_sides_and_knows_its_block() {
         "block(256), linear",
         "pub fn f(a: Matrix<f32>, mut b: BlockSlice<f64>, mut c: cuda_std::DisjointSlice<u8>) { g(); }",
         &[
-            "pub extern \"ptx-kernel\" fn f(__a_pointer @ _: &[f32; 0], __a_rows @ _: u32, __a_cols @ _: u32, \
-             __a_pitch @ _: u32, __b_pointer @ _: &mut [f64; 0], __b_length @ _: usize, \
-             __c_pointer @ _: &mut [u8; 0], __c_length @ _: usize) { #[used] #[unsafe(no_mangle)]",
-            "static __coalesce_block__256_1_1_0__f: u8 = 0;",
+            "pub extern \"ptx-kernel\" fn f(__a_pointer @ _: &[f32; 0], \
+             __a_rows @ _: __cuda_std_of_f::value::scalar::u32, \
+             __a_cols @ _: __cuda_std_of_f::value::scalar::u32, \
+             __a_pitch @ _: __cuda_std_of_f::value::scalar::u32, __b_pointer @ _: &mut [f64; 0], \
+             __b_length @ _: __cuda_std_of_f::value::scalar::usize, __c_pointer @ _: &mut [u8; 0], \
+             __c_length @ _: __cuda_std_of_f::value::scalar::usize) { #[used] #[unsafe(no_mangle)]",
+            "static __coalesce_block__256_1_1_0__f: __cuda_std_of_f::value::scalar::u8 = 0;",
             "unsafe { __cuda_std_of_f::shape::assume_block::<256u32, 1u32, 1u32>() };",
             "unsafe { __cuda_std_of_f::shape::assume_linear() };",
             "__cuda_std_of_f::entry::disjoint_slice::<u8>(__c_pointer, __c_length) }; { g(); } }",
@@ -188,6 +191,24 @@ fn a_safe_kernel_is_safe_on_both_sides_and_knows_its_block() {
             "block: ::core::option::Option::Some([256u32, 1u32, 1u32]), linear: true",
         ],
     );
+}
+
+#[test]
+fn a_kernel_may_be_written_by_a_macro() {
+    use proc_macro2::{Delimiter, Group};
+    // `$literal` of `macro_rules!` arrives in brackets that nobody sees.
+    let unseen = |text: &str| TokenStream::from(proc_macro2::TokenTree::from(Group::new(Delimiter::None, parse(text))));
+    let (literal, ty) = (unseen("32"), unseen("&[u32]"));
+    let item = quote::quote!(pub fn f(x: #ty) {});
+    let written = crate::kernel::expand(quote::quote!(block(#literal), linear), item).unwrap().to_string();
+    assert!(written.contains("__coalesce_block__32_1_1_0__f") && written.contains("__x_pointer"), "{written}");
+}
+
+#[test]
+fn attributes_within_the_body_are_written_before_the_function() {
+    let written = kernel("", "pub fn f() { #![allow(unused)] #![doc = \"Why.\"] g(); }").unwrap().to_string();
+    assert!(!written.contains("#!") && written.matches("allow (unused)").count() == 1, "{written}");
+    assert_eq!(written.matches("doc = \"Why.\"").count(), 2, "{written}");
 }
 
 #[test]
@@ -206,7 +227,7 @@ fn raw_names_lose_their_prefix_where_they_are_symbols() {
         &[
             "extern \"ptx-kernel\" fn r#match(",
             "Kernel::new(\"match\",",
-            "static __coalesce_block__32_1_1_0__match: u8",
+            "static __coalesce_block__32_1_1_0__match: __cuda_std_of_match::value::scalar::u8",
             "static STATIC: __cuda_std_of_match::shared::SharedCell<__Tile>",
         ],
     );
@@ -271,7 +292,8 @@ fn both_sides_get_the_signature() {
     assert_eq!(text.matches("\"unsafeblock(32,1,1)linear\"").count(), 2, "{text}");
     assert!(
         text.contains(&squeeze(
-            "static __coalesce_signature__f: [u8; __cuda_std_of_f::signature::Signature::length(__COALESCE_TEXT)]"
+            "static __coalesce_signature__f: [__cuda_std_of_f::value::scalar::u8; \
+             __cuda_std_of_f::signature::Signature::length(__COALESCE_TEXT)]"
         )),
         "{text}"
     );

@@ -2,7 +2,7 @@
 
 use core::cell::{Cell, OnceCell};
 
-use cuda_std::phases::{Block, BlockSlice, TransposedMatrix};
+use cuda_std::phases::{Block, BlockSlice, Shared, TransposedMatrix};
 use cuda_std::prelude::*;
 
 /// A constant that a parameter of the entry point would be a pattern of.
@@ -43,3 +43,50 @@ pub fn calls() {
     pointer(&[], 7); //~ cannot be called
     call(constant); //~ expected a `Fn(&[u32; 0], usize, &mut [u32; 0], usize)` closure
 }
+
+/// Unsafe code in a type is not in the `unsafe` blocks that the macro writes.
+const unsafe fn harm() -> usize {
+    1
+}
+
+#[kernel]
+pub fn harmful_element(a: &[[u32; harm()]]) {} //~ E0133 //~ E0133
+
+#[kernel(block(32))]
+pub fn harmful_tile(b: Block<32>, t: Shared<[u32; harm()]>) {} //~ E0133 //~ E0133
+
+/// Types of other names are those that the source means, and the macro's are its own.
+pub mod shadowing {
+    use cuda_std::prelude::*;
+
+    use super::*;
+
+    #[allow(non_camel_case_types)]
+    type u8 = u64;
+    #[allow(non_camel_case_types)]
+    type u32 = f32;
+    #[allow(non_camel_case_types)]
+    type usize = f64;
+
+    #[kernel(block(32))]
+    pub fn shadowed(a: &[u32], b: Matrix<u32>, mut c: DisjointSlice<u8>, d: usize) {}
+
+    #[kernel(block(32))]
+    pub fn shadowed_phases(
+        b: Block<32>,
+        t: Shared<[u32; 32]>,
+        mut o: TransposedMatrix<u32, 32>,
+        mut s: BlockSlice<u32>,
+    ) {
+        #![allow(unused)]
+    }
+}
+
+/// Kernels that a macro writes.
+macro_rules! kernels {
+    ($name:ident, $element:ty, $output:ty, $threads:literal) => {
+        #[kernel(block($threads))]
+        pub fn $name(b: Block<$threads>, a: &[$element], mut c: $output) {}
+    };
+}
+kernels!(by_macro, u32, DisjointSlice<u32>, 64);
