@@ -10,8 +10,8 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind, IsTerminal as _};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
 
 use clap::Args;
 use common::{output_file, signals};
@@ -169,10 +169,12 @@ fn marked(
             if let Some(mark) = kept.filter(|mark| mark.status != Status::Failed && mark.digest == digest) {
                 return Some(mark.clone());
             }
-            let Some(left) = account.left() else { return of(Status::TimedOut, account.empty()) };
-            let limit = judges.limits.time_limit.min(left);
+            let Some(taken) = account.take(judges.limits.time_limit) else {
+                return of(Status::TimedOut, account.empty());
+            };
+            let limit = taken.seconds;
             let mut mark = judges.mark(exercise, &text, (compiler, job), limit)?;
-            account.pay(mark.seconds);
+            taken.pay(mark.seconds);
             let cut_short = mark.status == Status::TimedOut && limit < judges.limits.time_limit;
             if cut_short {
                 mark.report = format!("{}\n{}", account.empty(), mark.report);
@@ -190,22 +192,46 @@ fn marked(
 /// waiting: files that take long each cost no more than a class's files do.
 struct Account {
     limit: u64,
-    spent_ms: AtomicU64,
+    /// What the files that are judged have taken, and what those may take that are being judged.
+    used: Mutex<Used>,
+    /// Some were judged.
+    paid: Condvar,
+}
+
+#[derive(Default)]
+struct Used {
+    spent_ms: u64,
+    taken: u64,
+}
+
+/// Seconds that a file may take. What it does not take is given back.
+struct Taken<'a> {
+    account: &'a Account,
+    seconds: u64,
+    spent_ms: u64,
 }
 
 impl Account {
     fn of(limit: u64) -> Self {
-        Self { limit, spent_ms: AtomicU64::new(0) }
+        Self { limit, used: Mutex::default(), paid: Condvar::new() }
     }
 
-    /// The seconds that are left, if there are any.
-    fn left(&self) -> Option<u64> {
-        let left = self.limit.saturating_sub(self.spent_ms.load(Ordering::Relaxed).div_ceil(1000));
-        (left > 0).then_some(left)
-    }
-
-    fn pay(&self, seconds: f64) {
-        self.spent_ms.fetch_add((1e3 * seconds) as u64, Ordering::Relaxed);
+    /// Takes what a file may take: this, or what is left if that is less. Waits as long as files
+    /// that are being judged may leave too little. `None`: nothing is left.
+    fn take(&self, wanted: u64) -> Option<Taken<'_>> {
+        let mut used = self.used.lock().expect("no job panics");
+        loop {
+            let left = self.limit.saturating_sub(used.spent_ms.div_ceil(1000));
+            let seconds = wanted.min(left);
+            if seconds == 0 {
+                return None;
+            }
+            if used.taken + seconds <= left {
+                used.taken += seconds;
+                return Some(Taken { account: self, seconds, spent_ms: 0 });
+            }
+            used = self.paid.wait(used).expect("no job panics");
+        }
     }
 
     /// What is said when nothing is left.
@@ -214,6 +240,21 @@ impl Account {
             "the student's files together took the {} of --student-time-limit: this one was not judged to its end",
             several(self.limit as usize, "second")
         )
+    }
+}
+
+impl Taken<'_> {
+    fn pay(mut self, seconds: f64) {
+        self.spent_ms = (1e3 * seconds) as u64;
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        let mut used = self.account.used.lock().expect("no job panics");
+        used.taken -= self.seconds;
+        used.spent_ms += self.spent_ms;
+        self.account.paid.notify_all();
     }
 }
 
@@ -293,19 +334,37 @@ mod tests {
     #[test]
     fn an_account_is_empty_once_the_limit_is_paid() {
         let account = Account::of(3);
-        assert_eq!(account.left(), Some(3));
+        let left = || account.take(u64::MAX).map(|taken| taken.seconds);
+        let pay = |seconds| account.take(1).expect("some is left").pay(seconds);
+        assert_eq!(left(), Some(3));
         // A second that has begun is not given again.
-        account.pay(0.001);
-        assert_eq!(account.left(), Some(2));
-        account.pay(1.0);
-        assert_eq!(account.left(), Some(1));
-        account.pay(0.999);
-        assert_eq!(account.left(), Some(1));
-        account.pay(0.001);
-        assert_eq!(account.left(), None);
-        account.pay(1e6);
-        assert_eq!(account.left(), None);
+        pay(0.001);
+        assert_eq!(left(), Some(2));
+        pay(1.0);
+        assert_eq!(left(), Some(1));
+        pay(0.999);
+        assert_eq!(left(), Some(1));
+        pay(1e6);
+        assert_eq!(left(), None);
         assert!(account.empty().starts_with("the student's files together took the 3 seconds of --student-time-limit"));
-        assert_eq!(Account::of(u64::MAX).left(), Some(u64::MAX));
+        assert_eq!(Account::of(u64::MAX).take(u64::MAX).map(|taken| taken.seconds), Some(u64::MAX));
+    }
+
+    #[test]
+    fn files_that_are_judged_at_once_share_an_account() {
+        let account = Account::of(10);
+        let first = account.take(6).expect("all is left");
+        let second = account.take(4).expect("four seconds are left");
+        let third = std::thread::scope(|scope| {
+            let third = scope.spawn(|| account.take(6).map(|taken| taken.seconds));
+            first.pay(0.5);
+            second.pay(3.5);
+            third.join().expect("it ends")
+        });
+        assert_eq!(third, Some(6));
+        let mut all: Vec<Taken<'_>> = (0..2).filter_map(|_| account.take(3)).collect();
+        assert_eq!(all.len(), 2);
+        all.drain(..).for_each(|taken| taken.pay(9.0));
+        assert!(account.take(1).is_none());
     }
 }
