@@ -308,7 +308,7 @@ fn usage_line(error: &clap::Error) -> String {
 
 /// Prints an error on the standard error.
 fn print_error(text: &str) {
-    messages::write(&format!("error: {}\n", wording::printable(text)));
+    messages::write(&format!("error: {}\n", wording::printable(&wording::readable(text))));
 }
 
 #[cfg(test)]

@@ -74,6 +74,40 @@ fn long_names_do_not_make_long_messages() {
 }
 
 #[test]
+fn long_arguments_are_not_printed_whole() {
+    let folder = folder_with(kernel(""));
+    for (argument, parts) in
+        [("bytes:", ["has 8 bytes, but argument 0, bytes:0000", "has 40000"]), ("zz", ["zz000", "give a number"])]
+    {
+        let arguments = format!("run it.ptx k --device sim --grid 1 --block 1 {argument}{}", "00".repeat(40_000));
+        let failed = within(&folder, &arguments).assert().code(2);
+        let message = String::from_utf8_lossy(&failed.get_output().stderr).into_owned();
+        assert!(parts.iter().all(|part| message.contains(part)) && message.len() < 2000, "{message}");
+    }
+}
+
+#[test]
+fn long_chains_of_branches_and_nested_loops_are_analysed_in_time() {
+    let chain: String = (0..100_000).map(|index| format!("\tbra L{index};\nL{index}:\n")).collect();
+    let loops = (0..20_000).map(|index| format!("L{index}: add.u32 %r1, %r1, 1;\n"));
+    let ends = (0..20_000).rev().map(|index| format!("\tsetp.lt.u32 %p1, %r1, 0;\n\t@%p1 bra L{index};\n"));
+    let nested: String = std::iter::once("\t.reg .pred %p<2>;\n".to_owned()).chain(loops).chain(ends).collect();
+    for statements in [chain, nested] {
+        let folder = folder_with(kernel(&statements));
+        within(&folder, "run it.ptx k --device sim:hopper --predict --grid 1 --block 32 u32[4]").assert().success();
+    }
+}
+
+#[test]
+fn local_memory_of_terabytes_is_refused() {
+    let folder = folder_with(kernel("\t.local .align 4 .b8 t[524288];\n\tst.local.u32 [t], %r1;"));
+    let cooperative = "run it.ptx k --device sim --check none --cooperative --grid 1024 --block 1024 u32[4]";
+    fails(within(&folder, cooperative), 2, &["1024 blocks", "of local memory"]);
+    let on_model = "run it.ptx k --device sim:hopper --grid 1024 --block 1024 u32[4]";
+    fails(within(&folder, on_model), 2, &["524288 bytes of local memory for each of the 270336 threads", "`hopper`"]);
+}
+
+#[test]
 fn declarations_of_terabytes_take_no_memory() {
     let refused = |statements: &str, parts: &[&str]| refused_to_run(&kernel(statements), parts);
     refused("\t.shared .align 4 .b8 t[1099511627776];\n\tst.shared.u32 [t], %r1;", &["1099511627776", "shared memory"]);

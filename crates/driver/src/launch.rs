@@ -107,6 +107,7 @@ fn launch(function: Handle, shape: Shape, pointers: In<In<u8>>, extra: In<In<u8>
                     Status::COOPERATIVE_TOO_LARGE
                 }
                 InvalidLaunch::DoesNotFit { .. } => Status::LAUNCH_OUT_OF_RESOURCES,
+                InvalidLaunch::LocalMemory { .. } => Status::OUT_OF_MEMORY,
                 _ => Status::INVALID_VALUE,
             });
         }

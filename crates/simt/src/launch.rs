@@ -153,12 +153,16 @@ pub(crate) const MOST_THREADS: u64 = 1 << 20;
 /// The most shared memory that they have in total, in bytes.
 pub(crate) const MOST_SHARED: u64 = 1 << 30;
 
+/// The most local memory that the threads have in total, in bytes, whose blocks run side by side.
+pub(crate) const MOST_LOCAL: u64 = 8 << 30;
+
 /// How many blocks with `threads` threads and `shared_bytes` bytes of shared memory can run side by
-/// side without a model.
-pub(crate) fn most_blocks(threads: u32, shared_bytes: u32) -> u64 {
+/// side without a model. Each thread has `local_bytes` bytes of local memory.
+pub(crate) fn most_blocks(threads: u32, shared_bytes: u32, local_bytes: u64) -> u64 {
     let by_threads = MOST_THREADS / u64::from(threads.max(1));
     let by_shared = MOST_SHARED / u64::from(shared_bytes.max(1));
-    MOST_BLOCKS.min(by_threads).min(by_shared)
+    let by_local = MOST_LOCAL / local_bytes.saturating_mul(threads.into()).max(1);
+    MOST_BLOCKS.min(by_threads).min(by_shared).min(by_local)
 }
 
 /// Why a launch did not complete.
@@ -212,6 +216,13 @@ pub enum InvalidLaunch {
         "kernel `{kernel}`: the host cannot allocate {bytes} bytes to copy device memory, which checks on a model need"
     )]
     NoRoomForChecks { kernel: String, bytes: u64 },
+    /// The threads that are resident at once on a model have more local memory than the simulator
+    /// holds.
+    #[error(
+        "kernel `{kernel}`: {local} bytes of local memory for each of the {threads} threads that are resident at once on \
+         `{model}`: the simulator holds {MOST_LOCAL} bytes in all"
+    )]
+    LocalMemory { kernel: String, local: u64, threads: u64, model: &'static str },
     /// A block needs more of `limiter` than a multiprocessor of the model has.
     #[error("kernel `{kernel}`: no block fits on a multiprocessor of `{model}`: not enough {limiter}")]
     DoesNotFit { kernel: String, model: &'static str, limiter: &'static str },
@@ -259,7 +270,8 @@ pub enum InvalidLaunch {
     /// A cooperative launch of more blocks than the simulator holds at once.
     #[error(
         "kernel `{kernel}`: a cooperative launch needs all its blocks at once; it has {blocks} blocks, and the simulator holds \
-         {limit} of them (in all {MOST_BLOCKS} blocks, {MOST_THREADS} threads and {MOST_SHARED} bytes of shared memory)"
+         {limit} of them (in all {MOST_BLOCKS} blocks, {MOST_THREADS} threads, {MOST_SHARED} bytes of shared memory and {MOST_LOCAL} \
+         of local memory)"
     )]
     CooperativeBeyondLimits { kernel: String, blocks: u64, limit: u64 },
     /// A cooperative launch of more threads than the check `race` follows.

@@ -73,6 +73,21 @@ pub fn printable(text: &str) -> String {
     text.chars().map(|c| escaped(c, |_| false)).collect()
 }
 
+/// A message in which words that nobody would read to their end, such as an argument of thousands of bytes, are cut in
+/// their middle. Paths are shorter than that.
+pub fn readable(text: &str) -> String {
+    const LONGEST: usize = 400;
+    const KEPT: usize = 100;
+    let shown = |word: &str| match word.char_indices().nth(LONGEST) {
+        None => word.to_owned(),
+        Some(_) => {
+            let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
+            format!("{}...{}", &word[..starts[KEPT]], &word[starts[starts.len() - KEPT]..])
+        }
+    };
+    text.split(' ').map(shown).collect::<Vec<_>>().join(" ")
+}
+
 /// Another program's output as text of several lines: only line breaks and tabs stay as they are, as in [`printable`].
 pub fn printable_lines(text: &str) -> String {
     text.chars().map(|c| escaped(c, |c| matches!(c, '\n' | '\t'))).collect()
@@ -101,6 +116,15 @@ pub fn shell_word(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_words_of_messages_are_cut_in_their_middle() {
+        let path = format!("cannot read /{}/a  file", "é".repeat(300));
+        assert_eq!(readable(&path), path);
+        let long = readable(&format!("argument 0, bytes:{}é, is wrong", "é0".repeat(50_000)));
+        assert!(long.starts_with("argument 0, bytes:é0é0") && long.ends_with("0é0é, is wrong"), "{long}");
+        assert_eq!(long.chars().count(), "argument 0, ".len() + 203 + " is wrong".len());
+    }
 
     #[test]
     fn numbers_have_no_needless_digits() {

@@ -70,9 +70,9 @@ elements is f32[1024]=ramp u64:1024.
 
 Blocks can wait for each other only if they are resident together. --cooperative makes them so, and
 grid.sync() works: on a GPU or a model of the simulator for as many blocks as fit, on the plain
-simulator for up to 16384 blocks, 1048576 threads and 1 GiB of shared memory (with the check race:
-16384 threads). Without it, the plain simulator runs a later block beside one that waits for it,
-but only with --check none.
+simulator for up to 16384 blocks, 1048576 threads, 1 GiB of shared memory and 8 GiB of local memory
+(with the check race: 16384 threads). Without it, the plain simulator runs a later block beside one
+that waits for it, but only with --check none.
 
 Buffers start on multiples of 256 bytes. --save and --print show the whole buffer, from its start.
 

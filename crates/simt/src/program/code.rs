@@ -153,6 +153,11 @@ pub(crate) const WORKSPACE_LOW: u8 = 2;
 pub(crate) const WORKSPACE_BYTES: u32 = 8;
 
 impl Code {
+    /// Local memory of a thread, in bytes, where each function is called once.
+    pub fn local_bytes(&self) -> u64 {
+        self.functions.iter().map(|function| function.local.next_multiple_of(16)).sum()
+    }
+
     /// Whether any reachable instruction reads the workspace's address.
     pub fn reads_workspace(&self) -> bool {
         let is_half = |constant: &Constant| {

@@ -18,7 +18,7 @@ use crate::{InvalidLaunch, Launch, LaunchError, Memory, Program, Report};
 
 use beside::predicted_beside;
 use rehearsal::checked_on_model;
-use request::{check, cooperative, grid_of_blocks, placement};
+use request::{check, cooperative, grid_of_blocks, local_memory, placement};
 
 impl Program {
     /// Runs a kernel to its end. `memory` holds the program's variables and the arguments' buffers.
@@ -31,7 +31,8 @@ impl Program {
         let estimate = |timing: &Timing| estimate_registers(code, &self.module, timing);
         let place = |launch: &Launch| placement(launch, &kernel.info, cluster, estimate);
         let placement = place(launch)?;
-        cooperative(launch, &kernel.info, cluster, placement.as_ref())?;
+        local_memory(launch, code.local_bytes(), placement.as_ref())?;
+        cooperative(launch, &kernel.info, code.local_bytes(), cluster, placement.as_ref())?;
         let workspace = self.workspace.filter(|_| launch.cooperative).unwrap_or(0);
         if workspace != 0 {
             // A launch that was stopped may have left the barrier in use.

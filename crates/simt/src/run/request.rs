@@ -1,6 +1,6 @@
 //! Validates a launch: compares what it requests with what the kernel and the model allow.
 
-use crate::launch::most_blocks;
+use crate::launch::{MOST_LOCAL, most_blocks};
 use crate::machine::Placement;
 use crate::model::{BlockNeeds, Limiter, Model, Timing};
 use crate::program::KernelInfo;
@@ -112,11 +112,28 @@ fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3]>, Inval
     Ok(Some(cluster))
 }
 
+/// Rejects launches whose resident threads have more local memory than the simulator holds.
+/// `local`: bytes of a thread.
+pub(super) fn local_memory(launch: &Launch, local: u64, placement: Option<&Placement>) -> Result<(), InvalidLaunch> {
+    let Some(Placement { model, occupancy, .. }) = placement else { return Ok(()) };
+    let product = |extents: &[u32]| extents.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
+    let resident = product(&[model.multiprocessors, occupancy.blocks()]).min(product(&launch.grid));
+    let threads = resident * product(&launch.block);
+    match threads.saturating_mul(local) > MOST_LOCAL {
+        true => {
+            let kernel = launch.kernel.to_string();
+            Err(InvalidLaunch::LocalMemory { kernel, local, threads, model: model.name })
+        }
+        false => Ok(()),
+    }
+}
+
 /// Rejects cooperative launches whose blocks cannot all run at once, or are too many for the
-/// checks.
+/// checks. `local`: bytes of a thread's local memory.
 pub(super) fn cooperative(
     launch: &Launch,
     info: &KernelInfo,
+    local: u64,
     cluster: Option<[u32; 3]>,
     placement: Option<&Placement>,
 ) -> Result<(), InvalidLaunch> {
@@ -143,7 +160,7 @@ pub(super) fn cooperative(
     }
     // Checks on a model rehearse the launch without it.
     if placement.is_none() || launch.checks.any() {
-        let limit = most_blocks(threads, info.static_shared as u32 + launch.dynamic_shared);
+        let limit = most_blocks(threads, info.static_shared as u32 + launch.dynamic_shared, local);
         if blocks > limit {
             return Err(InvalidLaunch::CooperativeBeyondLimits { kernel: kernel(), blocks, limit });
         }

@@ -76,8 +76,9 @@ fn keeps(before: &Step, after: &Step) -> bool {
 /// For each instruction, those that must stay behind it.
 fn dependents(steps: &[&Step]) -> Vec<Vec<usize>> {
     let mut after = vec![Vec::new(); steps.len()];
+    // All edges to an instruction are made before those to the next.
     let mut edge = |from: usize, to: usize| {
-        if from != to && !after[from].contains(&to) {
+        if from != to && after[from].last() != Some(&to) {
             after[from].push(to);
         }
     };
@@ -85,6 +86,8 @@ fn dependents(steps: &[&Step]) -> Vec<Vec<usize>> {
     let mut read: HashMap<u32, Vec<usize>> = HashMap::new();
     let mut last_write = [None; MEMORIES];
     let mut reads: [Vec<usize>; MEMORIES] = Default::default();
+    // What leaves last: all before it stays before it, and so before what leaves next.
+    let mut left = 0;
     for (index, step) in steps.iter().enumerate() {
         step.reads.iter().filter_map(|register| written.get(register)).for_each(|&writer| edge(writer, index));
         for register in &step.writes {
@@ -110,7 +113,8 @@ fn dependents(steps: &[&Step]) -> Vec<Vec<usize>> {
             }
         }
         if step.scheduled.leaves {
-            (0..index).for_each(|earlier| edge(earlier, index));
+            (left..index).for_each(|earlier| edge(earlier, index));
+            left = index;
         }
     }
     after

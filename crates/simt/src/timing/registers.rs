@@ -99,8 +99,8 @@ fn live(code: &Code, function: &Function, first: usize, old: bool) -> (Vec<Vec<u
         let range = blocks.positions(block);
         let mut now = vec![0u64; words];
         for &next in &ways[range.end - 1] {
-            let next = (0..blocks.count()).find(|&other| blocks.positions(other).start == next as usize);
-            for (now, next) in now.iter_mut().zip(next.map(|next| &at_start[next]).into_iter().flatten()) {
+            let next = blocks.at(next as usize).map(|next| &at_start[next]);
+            for (now, next) in now.iter_mut().zip(next.into_iter().flatten()) {
                 *now |= next;
             }
         }

@@ -184,7 +184,6 @@ fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<
     let blocks = launched.blocks_per_cluster;
     let neighbourhoods = model.neighbourhoods(occupancy.blocks(), blocks, launched.clusters());
     let layers = neighbourhoods.iter().map(Neighbourhood::layers).max().unwrap_or(0) as u64;
-    let local: u64 = launched.code.functions.iter().map(|function| function.local.next_multiple_of(16)).sum();
     let resident = |neighbourhood: &Neighbourhood| {
         let multiprocessors = &neighbourhood.multiprocessors;
         let multiprocessor = |&position| Multiprocessor::new(model, position, occupancy.carveout, caching);
@@ -201,7 +200,7 @@ fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
             modelled: Some(Box::new(Modelled {
                 multiprocessors: multiprocessors.iter().map(multiprocessor).collect(),
-                local_bytes_per_warp: local * 32,
+                local_bytes_per_warp: launched.code.local_bytes() * 32,
                 wavefront_deltas: vec![WavefrontDelta::default(); launched.code.places.len() + 1],
                 tracer: None,
             })),

@@ -251,7 +251,10 @@ impl<'l> RunningLaunch<'l> {
     pub fn cluster_capacity(&self) -> u64 {
         match self.cooperative || self.checks.any() {
             true => 0,
-            false => most_blocks(self.threads, self.shared.bytes) / u64::from(self.blocks_per_cluster),
+            false => {
+                let most = most_blocks(self.threads, self.shared.bytes, self.code.local_bytes());
+                most / u64::from(self.blocks_per_cluster)
+            }
         }
     }
 
