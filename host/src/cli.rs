@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::report::{self, Exhibit, Format, LabReport};
 use crate::run::Results;
 use crate::until_closed::UntilClosed;
-use crate::{built_in, check, compare_times, course, faults, labs, listing, manual, messages, run};
+use crate::{built_in, check, compare_times, course, faults, labs, listing, manual, messages, run, terminal};
 
 /// The flag of every subcommand.
 #[derive(Args, Clone, Debug)]
@@ -112,7 +112,7 @@ fn show(matches: &ArgMatches, steps: u32, exhibit: &mut Option<Exhibit>) -> Resu
     let DeviceFlags { device: choice, limits } = parsed(matches)?;
     let limits = Limits::from(limits);
     if name == "run" {
-        return run::main(matches, choice, limits, Results::Shown(steps, exhibit)).map(|()| true);
+        return run::main(matches, choice, limits, Results::Shown(steps, exhibit));
     }
     let lab = labs::Entry::named(name).ok_or_else(|| Error::request("host", "a page shows labs and `run`"))?;
     let settings = Settings { steps, ..parsed(matches)? };
@@ -199,7 +199,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     let DeviceFlags { device: choice, limits } = parsed(matches)?;
     let limits = Limits::from(limits);
     if name == "run" {
-        return run::main(matches, choice, limits, Results::Written(format, &mut out)).map(|()| true);
+        return run::main(matches, choice, limits, Results::Written(format, &mut out));
     }
     if name == "devices" {
         let options = device::Options { limits, ..built_in::options() };
@@ -227,6 +227,10 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     }
     let findings = report.findings();
     findings.print(format, &[]);
+    report
+        .wrong_in_orders(terminal::width_of_messages().min(wording::WIDTH))
+        .iter()
+        .for_each(|text| messages::write(text));
     match report.stopped {
         None => findings.error().map_or(Ok(report.correct()), Err),
         Some(error) => Err(error),

@@ -21,6 +21,7 @@
 //! | `compare_times` | the command that compares the times of two runs: faster, slower, same, can't tell |
 //! | [`report`] | a lab's results, and the formats that they are written in |
 //! | [`npy`] | NumPy files |
+//! | `orders` | other orders of blocks and warps, and how their results are compared |
 //! | [`lines`], [`faults`] | the counts of each source line; what the sanitizer found |
 //! | `sources` | finds the text of kernels' sources |
 //! | [`cli`], [`listing`], [`progress`], `messages`, `until_closed`, `terminal` | the program: arguments, lists, the progress bar, its output |
@@ -53,6 +54,7 @@ pub mod listing;
 mod manual;
 mod messages;
 pub mod npy;
+mod orders;
 pub mod peers;
 pub mod predicted;
 pub mod progress;

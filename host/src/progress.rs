@@ -4,11 +4,9 @@
 #[cfg_attr(target_family = "wasm", path = "progress/no_bar.rs")]
 mod bar;
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io::{IsTerminal, Write};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bar::Bar;
 
@@ -19,7 +17,7 @@ use crate::messages;
 pub struct Progress {
     shown: Option<Arc<Bar>>,
     /// The notes that are written once only.
-    noted: Rc<RefCell<HashSet<String>>>,
+    noted: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Progress {
@@ -57,7 +55,7 @@ impl Progress {
 
     /// As [`Progress::note`], but only the first time, however many labs run.
     pub fn note_once(&self, text: &str) {
-        if self.noted.borrow_mut().insert(text.to_owned()) {
+        if self.noted.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned()) {
             self.note(text);
         }
     }

@@ -147,10 +147,10 @@ const COMMON: [(&str, i32); 6] = [
     ("--seed 2 --cache-config l1 --carveout 50 --time-limit 0.01 --format csv", 1),
     (
         "--once --counters --lines --hot 2 --picture --check all --memory-limit 512M --heap-limit 1M --output-limit 10M \
-         --step-limit 100000000 --fault-limit 10",
+         --step-limit 100000000 --fault-limit 10 --schedule usual:1",
         1,
     ),
-    ("--once --counters --no-predict --legend", 1),
+    ("--once --counters --no-predict --legend --schedules 2", 1),
     ("--once --predict --thread-registers 40 --format markdown", 1),
     // Times are predicted, and nothing is computed.
     ("--compare-models --format json", 0),
@@ -213,6 +213,12 @@ const OTHERS: &[(&str, i32, &str)] = &[
         0,
         "",
     ),
+    ("--device gpu --once --counters --no-predict --schedules 2 --seed 3", 0, ""),
+    (
+        "--device gpu --once --counters --schedule usual:1",
+        2,
+        "error: --schedule: an order is for the simulator without a model; give --device sim\n",
+    ),
     ("--device gpu --once --predict --why --thread-registers 40", 0, ""),
     (
         "run table.ptx k --device gpu --grid 1 --block 32 --once --set coefficients=f32[4]=ramp --print coefficients",
@@ -227,9 +233,10 @@ const OTHERS: &[(&str, i32, &str)] = &[
 ];
 
 /// What only a simulator can do, and what the program says.
-const REFUSED: [(&str, &str); 5] = [
+const REFUSED: [(&str, &str); 6] = [
     ("--lines", "error: --lines: a GPU has no counts by line; give --counters or --device sim\n"),
     ("--picture", "error: --picture: a GPU shows no addresses; give --counters or --device sim\n"),
+    ("--schedules 2", "error: --schedules: only the simulator runs other orders; give --device sim or --counters\n"),
     ("--check race", "error: --check: only the simulator runs checks; give --device sim or --counters\n"),
     (
         "--no-predict",

@@ -27,6 +27,7 @@ mod manual;
 mod models;
 mod names;
 mod numbers;
+mod orders;
 #[cfg(target_os = "linux")]
 mod peers;
 mod pictures;

@@ -20,6 +20,7 @@ use exercise::Exercise;
 use exercise::run::LaunchLimits;
 use wording::several;
 
+use crate::arguments::Orders;
 use crate::compile::{Compiler, JOB_VARIABLE};
 use crate::course::Course;
 use crate::error::{Error, Result};
@@ -94,6 +95,8 @@ pub struct OneOptions {
     #[arg(long)]
     seed: u64,
     #[command(flatten)]
+    orders: Orders,
+    #[command(flatten)]
     limits: Limits,
 }
 
@@ -102,6 +105,7 @@ pub struct Judges<'a> {
     pub course: &'a Course,
     pub limits: Limits,
     pub seed: u64,
+    pub orders: Orders,
     /// Set when everything is to stop.
     pub stop: &'a AtomicBool,
 }
@@ -177,6 +181,9 @@ impl Judges<'_> {
         ] {
             command.arg(name).arg(value.to_string());
         }
+        if let Some(schedules) = self.orders.schedules {
+            command.arg("--schedules").arg(schedules.to_string());
+        }
         command.args(no_sandbox.then_some("--no-sandbox"));
         command.current_dir(&self.course.root).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         // On Windows the names' case does not matter, and programs need the last three.
@@ -207,7 +214,7 @@ pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
     }
     let Limits { step_limit: steps, fault_limit: faults, .. } = options.limits;
     let limits = LaunchLimits { steps, faults, cancel: Some(&TIME_IS_UP) };
-    let judging = Judging { limits, ..Judging::seeded(options.seed) };
+    let judging = Judging { limits, schedules: options.orders.schedules, ..Judging::seeded(options.seed) };
     let mark = match judge(&exercise, &options.file, &compiler, judging) {
         Ok(verdict) => {
             let named = exercise.student_file();

@@ -18,6 +18,15 @@ pub struct Named {
     pub name: String,
 }
 
+/// The argument of `run` and `grade` about orders of blocks and warps.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Orders {
+    /// Compare the results in this many other orders of blocks and warps at each size, drawn from
+    /// --seed [default: up to 10, as many as take little time]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub schedules: Option<u32>,
+}
+
 /// The arguments of `run` and `watch`.
 #[derive(Args, Debug)]
 pub struct RunArguments {
@@ -29,6 +38,8 @@ pub struct RunArguments {
     /// Draw sizes and values from this number, to repeat a run [default: another each time]
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
+    #[command(flatten)]
+    pub orders: Orders,
     /// Also write this web page: the verdict, pictures of the accesses, and the source with its counts
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

@@ -20,6 +20,7 @@ use exercise::data::some_seed;
 use wording::{several, shell_word};
 
 use crate::apart::{Judges, Limits};
+use crate::arguments::Orders;
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::digest;
@@ -57,6 +58,8 @@ pub struct Options {
     /// Draw sizes and values from this number, the same for all students [default: another each time]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
+    #[command(flatten)]
+    orders: Orders,
     #[command(flatten)]
     limits: Limits,
     /// Time limit for all files of one student together, in seconds
@@ -105,7 +108,7 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
         false => error,
     })?;
     let seed = before.as_ref().map(|marks| marks.seed).or(options.seed).unwrap_or_else(some_seed);
-    let judges = Judges { course, limits: options.limits, seed, stop: &STOP };
+    let judges = Judges { course, limits: options.limits, seed, orders: options.orders, stop: &STOP };
     let bases =
         exercises.iter().map(|exercise| basis(exercise, &compilers[0].0, &judges)).collect::<Result<Vec<_>>>()?;
     let name = |folder: &PathBuf| folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -138,13 +141,19 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
 }
 
 /// The digest of all that the marks for an exercise depend on, but for the files: its own files,
-/// limits, seed, device library, compiler, and this program.
+/// limits, seed, number of orders, device library, compiler, and this program.
 fn basis(exercise: &Exercise, compiler: &Compiler, judges: &Judges<'_>) -> Result<String> {
     let program = programs::own_program();
     let program = fs::read(&program).map_err(Error::reading(&program))?;
-    let Judges { limits, seed, .. } = judges;
-    let mut parts =
-        vec![program, compiler.basis()?.into_bytes(), limits.basis().into_bytes(), seed.to_le_bytes().into()];
+    let Judges { limits, seed, orders, .. } = judges;
+    let orders = orders.schedules.unwrap_or(0);
+    let mut parts = vec![
+        program,
+        compiler.basis()?.into_bytes(),
+        limits.basis().into_bytes(),
+        seed.to_le_bytes().into(),
+        orders.to_le_bytes().into(),
+    ];
     for file in exercise.deciding_files() {
         parts.push(match fs::read(&file) {
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),

@@ -141,10 +141,11 @@ impl Judge<'_> {
         opened.map_err(|error| self.stopped_by(Problem::Device(error), costliest.sizes))
     }
 
-    /// Runs as many orders as a size of this cost has, and at least `fewest`.
+    /// Runs as many orders as are asked for, else as a size of this cost has, and at least `fewest`.
     fn drawn(&self, module: &Module, place: Place<'_>, fewest: u64, tried: &mut Tried) -> Judged {
         let mut points = 0;
-        for index in 0..(BUDGET / place.steps.max(1)).clamp(fewest, MOST) {
+        let affordable = (BUDGET / place.steps.max(1)).clamp(fewest, MOST);
+        for index in 0..self.judging.schedules.map_or(affordable, u64::from) {
             let order = order(self.judging.seed, index, points);
             let ran = module.run_in_order(self.exercise, place.sizes, place.values, order);
             if let Ok(outcome) = &ran {

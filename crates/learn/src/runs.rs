@@ -32,6 +32,9 @@ pub struct Judging {
     pub gpu: Option<u32>,
     /// Whether to keep what each line did.
     pub lines: bool,
+    /// In how many other orders of blocks and warps to run at each size; `None`: as many as take
+    /// little time.
+    pub schedules: Option<u32>,
     /// What a launch may take.
     pub limits: LaunchLimits,
 }
@@ -43,6 +46,7 @@ impl Judging {
             seed,
             gpu: None,
             lines: false,
+            schedules: None,
             limits: LaunchLimits { steps: STEPS, faults: simt::limits::DEFAULT_FAULT_LIMIT, cancel: None },
         }
     }

@@ -102,7 +102,8 @@ pub fn attempt(
     if let Some(path) = &arguments.report {
         page::check(exercise, path)?;
     }
-    let verdict = judge(exercise, &file, compiler, Judging { gpu, lines, ..Judging::seeded(seed) })?;
+    let schedules = arguments.orders.schedules;
+    let verdict = judge(exercise, &file, compiler, Judging { gpu, lines, schedules, ..Judging::seeded(seed) })?;
     if matches!(verdict.failure, Some(Failure::Predictions))
         && verdict.predictions.iter().all(|prediction| prediction.predicted.is_some())
     {

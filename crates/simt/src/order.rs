@@ -120,6 +120,32 @@ impl DrawnOrder {
         };
         Self { seed, strategy, lanes, ..plain }
     }
+
+    /// The order in words, as the end of a sentence: which warp goes on, and what else is unusual.
+    pub fn described(&self) -> String {
+        let mut words = match self.strategy {
+            Strategy::Usual => "one block after another, and in each one warp after another".to_owned(),
+            Strategy::Random { every: 1 } => "after each access to memory, the next warp is drawn".to_owned(),
+            Strategy::Random { every } => {
+                format!("after about {every} accesses to memory, the next warp is drawn")
+            }
+            Strategy::Priorities { depth, .. } => format!(
+                "warps run in the order of drawn priorities, which {}",
+                match depth {
+                    1 => "never change".to_owned(),
+                    2 => "change once".to_owned(),
+                    _ => format!("change {} times", depth - 1),
+                }
+            ),
+        };
+        if self.start == Some(Start::Down) {
+            words += ", the last block first";
+        }
+        if self.lanes > 0 {
+            words += "; lanes of a warp may run separately";
+        }
+        words
+    }
 }
 
 impl fmt::Display for DrawnOrder {

@@ -90,6 +90,7 @@ fn check(device: &Device, settings: &Settings) -> Result<()> {
         ("--check", settings.checks().any()),
         ("--lines and --picture", settings.lines.wanted()),
         ("--counters", settings.counters),
+        ("--schedules and --schedule", settings.orders.any()),
         ("--plot: --report draws it", settings.plot),
         ("--peer", settings.peer.peer),
     ];

@@ -45,6 +45,8 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let simulated = settings.counters || !is_gpu;
     settings.lines.check_counted(simulated)?;
     settings.checks.check_simulated(simulated)?;
+    settings.orders.check_simulated(simulated)?;
+    settings.orders.check_alone(&[("--predict", settings.predicted.predict)])?;
     let device = if settings.predicted.predict { device.predicting_only()? } else { device.clone() };
     let device = &device.shaped_for(settings.shape.multiprocessors);
     progress.begin(|| format!("{name}: preparing the data"));
@@ -79,6 +81,9 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         }
     } else if alongside && report.stopped.is_none() {
         count_alongside(&lab, device, settings, &mut report)?;
+    }
+    if settings.orders.any() && report.correct() {
+        super::orders::run(&lab, device, settings, &mut report)?;
     }
     // Remove the bar before the report is written.
     device.watch(None);
@@ -156,6 +161,7 @@ pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings
         plot: settings.plot,
         conclusions: Vec::new(),
         concluded: Vec::new(),
+        orders: Vec::new(),
         stopped: None,
     }
 }

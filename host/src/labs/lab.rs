@@ -34,7 +34,7 @@ use crate::peers::Peer;
 use crate::report::{Comparison, Conclusion, Fact, FirstScreen, Grid, Meaning, Subject, Sweep, Tolerance};
 
 /// A lab: one subcommand of `host`.
-pub trait Lab: Sized {
+pub trait Lab: Sized + Sync {
     /// Its name: the subcommand, and the prefix of its kernels' names.
     const NAME: &'static str;
     /// Its subject, in one line.

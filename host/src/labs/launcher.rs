@@ -4,6 +4,7 @@
 
 use cuda_std::launch::{ArgumentList, Kernel, SafeKernel};
 use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Predict, Result};
+use simt::orders::DrawnOrder;
 use simt::prediction::Predicted;
 use simt::{Checks, LoadCaching};
 
@@ -40,6 +41,8 @@ pub struct Launcher<'a> {
     watch: u32,
     predict: Predict,
     registers: Option<u32>,
+    /// The order of blocks and warps, if not the usual one.
+    order: Option<DrawnOrder>,
     /// `None` while launches are timed.
     record: Option<&'a mut Record>,
 }
@@ -61,6 +64,8 @@ pub(super) struct Record {
     pub predicted: Vec<(&'static str, Predicted)>,
     /// Where the warps of all launches would wait.
     pub waits: Waits,
+    /// In a drawn order: the accesses of a launch at which warps may be interrupted, at most.
+    pub points: u64,
 }
 
 impl Record {
@@ -97,7 +102,25 @@ impl<'a> Launcher<'a> {
         let lines = page || settings.lines.wanted();
         let watch = if page || settings.lines.watches() { settings.steps.max(1) } else { 0 };
         let (predict, registers) = (settings.predicted.wish(device), settings.predicted.thread_registers);
-        Ok(Self { device, preferences, checks: settings.checks(), lines, watch, predict, registers, record })
+        let checks = settings.checks();
+        Ok(Self { device, preferences, checks, lines, watch, predict, registers, order: None, record })
+    }
+
+    /// Launches on the simulator without a model in a drawn order, for the results alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Launcher::new`].
+    pub(super) fn in_order(
+        device: &'a Device,
+        settings: &Settings,
+        preferences: Preferences,
+        order: DrawnOrder,
+        record: &'a mut Record,
+    ) -> Result<Self> {
+        let (checks, predict) = (Checks::NONE, Predict::Nothing);
+        let plain = Self::new(device, settings, preferences, Some(record))?;
+        Ok(Self { checks, predict, lines: false, watch: 0, order: Some(order), ..plain })
     }
 
     /// The device that it launches on.
@@ -179,6 +202,7 @@ impl<'a> Launcher<'a> {
             watch: self.watch,
             predict: self.predict,
             registers: self.registers.or(config.registers),
+            order: self.order,
             ..*config
         };
         let Some(record) = &mut self.record else {
@@ -200,6 +224,7 @@ impl<'a> Launcher<'a> {
             }
             record.findings.add(&Findings::of(&report));
             record.waits.add(&report);
+            record.points = record.points.max(report.drawn().map_or(0, |drawn| drawn.points));
             record.predicted.extend(report.predicted().map(|predicted| (name, predicted.clone())));
         }
         if has_occupancy && record.occupancy.is_none() {

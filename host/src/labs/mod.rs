@@ -6,6 +6,7 @@
 //! variants   the table of a lab's variants, and their flags
 //! inputs     NumPy files, random numbers, room for them     compare   compares results with references
 //! flow       runs the variants of a lab                     launcher  one variant's launches
+//! orders     runs them in other orders of blocks and warps
 //! across     predicts them on all models
 //! showcase   what its page in a browser begins with
 //! settings   the flags that every lab has                   best      what the best kernels take beside the data
@@ -22,6 +23,7 @@ mod inputs;
 mod lab;
 mod launcher;
 mod models;
+mod orders;
 mod product;
 mod settings;
 mod showcase;

@@ -12,6 +12,7 @@ use simt::Checks;
 use crate::faults::SanitizerFlags;
 use crate::flag_values::cache_config;
 use crate::lines::LineFlags;
+use crate::orders::OrderFlags;
 use crate::peers::PeerFlags;
 use crate::predicted::PredictFlags;
 use crate::progress::Progress;
@@ -30,7 +31,7 @@ pub struct ShapeFlags {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Common to all labs")]
 pub struct Settings {
-    /// Seed of the random data; the same seed gives the same data everywhere
+    /// Seed of the random data, and of --schedules; the same seed gives the same data everywhere
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = whole_number(0, u64::MAX))]
     pub seed: u64,
     /// Write the result of the last variant that ran to this NumPy file; a note says if it is wrong
@@ -69,6 +70,9 @@ pub struct Settings {
     /// The flags for predicted times.
     #[command(flatten)]
     pub predicted: PredictFlags,
+    /// The flags for other orders of blocks and warps.
+    #[command(flatten)]
+    pub orders: OrderFlags,
     /// The flag for the shape of launches.
     #[arg(skip)]
     pub shape: ShapeFlags,

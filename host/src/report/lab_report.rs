@@ -2,7 +2,7 @@
 
 use device::{Error, Properties};
 use picture::Plot;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use simt::Model;
 
@@ -14,6 +14,7 @@ use super::subject::Subject;
 use super::sweep::Sweep;
 use super::variant_report::VariantReport;
 use crate::faults::Findings;
+use crate::orders::OrdersReport;
 use crate::timing::Timing;
 
 /// A lab's run on one device.
@@ -73,9 +74,23 @@ pub struct LabReport {
     /// The measures in those sentences, which the legend explains.
     #[serde(skip)]
     pub concluded: Vec<&'static Measure>,
+    /// For each variant, what other orders of blocks and warps give, if asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_variant")]
+    pub orders: Vec<(String, OrdersReport)>,
     /// The fault that stopped the last variant, and the run.
     #[serde(skip)]
     pub stopped: Option<Error>,
+}
+
+/// As a list of objects, each with its variant's name.
+fn by_variant<S: Serializer>(orders: &[(String, OrdersReport)], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct OfVariant<'a> {
+        variant: &'a str,
+        #[serde(flatten)]
+        orders: &'a OrdersReport,
+    }
+    serializer.collect_seq(orders.iter().map(|(variant, orders)| OfVariant { variant, orders }))
 }
 
 /// Where counters come from.
@@ -99,9 +114,26 @@ pub struct DeviceCopy {
 }
 
 impl LabReport {
-    /// Whether no variant was stopped and every compared element was right.
+    /// Whether no variant was stopped and every compared element was right, in all orders of blocks
+    /// and warps that ran.
     pub fn correct(&self) -> bool {
         self.variants.iter().all(|variant| variant.stopped.is_none() && variant.correct() != Some(false))
+            && self.orders.iter().all(|(_, orders)| orders.right())
+    }
+
+    /// What is said of other orders if all give right results: a sentence.
+    pub fn right_in_orders(&self) -> Option<String> {
+        let (_, first) = self.orders.first()?;
+        let right = self.orders.iter().all(|(_, orders)| orders.right());
+        right.then(|| match first.tried {
+            1 => "Another order of blocks and warps gives right results, too.".to_owned(),
+            tried => format!("{tried} other orders of blocks and warps give right results, too."),
+        })
+    }
+
+    /// The errors of variants whose results are wrong in another order, in lines of this width.
+    pub fn wrong_in_orders(&self, width: usize) -> Vec<String> {
+        self.orders.iter().filter_map(|(variant, orders)| orders.error_of(Some(variant), width)).collect()
     }
 
     /// The variant of this name, if it ran.

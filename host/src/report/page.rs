@@ -75,7 +75,7 @@ impl Page {
             wrong: wrong(report),
             grids,
             legend: explained(&measures, shown, dashes),
-            conclusions: report.conclusions.clone(),
+            conclusions: report.conclusions.iter().cloned().chain(report.right_in_orders()).collect(),
         }
     }
 
@@ -99,7 +99,8 @@ impl Page {
             page.grids.clear();
         }
         if !report.why {
-            page.conclusions.truncate(SENTENCES);
+            page.conclusions = report.conclusions.iter().take(SENTENCES).cloned().collect();
+            page.conclusions.extend(report.right_in_orders());
         }
         page.legend = explanations::not_verified(shown);
         page.legend.extend(explanations::doubts(shown.variants, shown.device));

@@ -8,13 +8,14 @@ use std::time::Duration;
 use crate::flag_values::{bytes32, seconds, some_bytes, whole_number};
 use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValueParser};
 use clap::{ArgMatches, Args, Command};
-use device::{Error, Result};
+use device::{Error, Predict, Result};
 use simt::Checks;
 
 use super::argument::{Argument, parse::split_os};
 use super::argument_id::Named;
 use crate::faults::{SanitizerFlags, checks_by_default};
 use crate::lines::LineFlags;
+use crate::orders::OrderFlags;
 use crate::predicted::PredictFlags;
 
 const AFTER_HELP: &str = "\
@@ -164,6 +165,11 @@ pub(super) struct Flags {
     pub(super) checks: SanitizerFlags,
     #[command(flatten)]
     pub(super) predicted: PredictFlags,
+    #[command(flatten)]
+    pub(super) orders: OrderFlags,
+    /// The seed of --schedules; the same seed gives the same orders everywhere
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = whole_number(0, u64::MAX))]
+    pub(super) seed: u64,
     /// How many requests of each access a page steps through.
     #[arg(skip)]
     pub(super) steps: u32,
@@ -186,9 +192,19 @@ pub(super) struct LaunchFlags {
 }
 
 impl Flags {
-    /// What is checked: everything by default, and nothing if only times are predicted.
+    /// What is checked: everything by default, and nothing if only times are predicted, or in another
+    /// order.
     pub(super) fn checks(&self) -> Checks {
-        self.checks.or(if self.predicted.predict { Checks::NONE } else { Checks::ALL })
+        let none = self.predicted.predict || self.orders.schedule.is_some();
+        self.checks.or(if none { Checks::NONE } else { Checks::ALL })
+    }
+
+    /// Which times are predicted: none in another order.
+    pub(super) fn predict(&self) -> Predict {
+        match self.orders.schedule {
+            Some(_) => Predict::Nothing,
+            None => self.predicted.simulated(),
+        }
     }
 
     /// Fails if a folder of sources is none.
@@ -325,7 +341,7 @@ fn extents(text: &str) -> std::result::Result<[u32; 3], String> {
 /// The subcommand.
 pub(crate) fn command() -> Command {
     Flags::augment_args(Command::new("run"))
-        .mut_arg("check", |flag| checks_by_default(flag, "all; with --predict none"))
+        .mut_arg("check", |flag| checks_by_default(flag, "all; with --predict or --schedule none"))
         // Of labs alone; `run` says so.
         .mut_arg("compare_models", |flag| flag.hide(true))
         .mut_arg("thread_registers", |flag| flag.conflicts_with("registers"))

@@ -26,6 +26,7 @@ use crate::progress::Progress;
 use crate::report::{Hottest, LaunchTimes};
 
 /// A validated request, with its data.
+#[derive(Clone, Copy)]
 pub(super) struct Plan<'a> {
     pub(super) flags: &'a Flags,
     /// The PTX file's name in faults and counts by line.
@@ -196,26 +197,36 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunRe
     }
     // Nobody asks what was computed, or the GPU has read it.
     for output in plan.outputs.iter().filter(|_| !device.predicts_only()) {
-        ran.outputs.push(match &output.source {
-            Source::Argument(id) => {
-                let placed = &placed[id.launch][id.argument];
-                let data = plan.prepared[id.launch][id.argument].data();
-                let read = data.map(|data| placed.read(data, &plan.name(*id))).transpose()?;
-                // Only buffers are requested: see `validate::outputs`.
-                let values = read.flatten().unwrap_or(Values::U8(Vec::new()));
-                Elements { values, unwritten: data.map(|data| placed.unwritten(data)).unwrap_or_default() }
-            }
-            Source::Variable(variable, ty) => {
-                memory::check_host("reading a variable", variable.bytes)?;
-                let mut values = ty.zeros(variable.bytes as usize / ty.bytes());
-                // SAFETY: it is read only.
-                unsafe { device.variable_bytes(&variable.symbol, variable.bytes)? }.read_into(values.bytes_mut())?;
-                // The module gives it a value, if only zero.
-                Elements { values, unwritten: Vec::new() }
-            }
-        });
+        ran.outputs.push(elements(device, plan, &placed, output)?);
     }
     Ok(ran)
+}
+
+/// Reads an output after the launches.
+pub(super) fn elements(
+    device: &Device,
+    plan: &Plan<'_>,
+    placed: &[Vec<DeviceArgument>],
+    output: &Output,
+) -> Result<Elements> {
+    Ok(match &output.source {
+        Source::Argument(id) => {
+            let placed = &placed[id.launch][id.argument];
+            let data = plan.prepared[id.launch][id.argument].data();
+            let read = data.map(|data| placed.read(data, &plan.name(*id))).transpose()?;
+            // Only buffers are requested: see `validate::outputs`.
+            let values = read.flatten().unwrap_or(Values::U8(Vec::new()));
+            Elements { values, unwritten: data.map(|data| placed.unwritten(data)).unwrap_or_default() }
+        }
+        Source::Variable(variable, ty) => {
+            memory::check_host("reading a variable", variable.bytes)?;
+            let mut values = ty.zeros(variable.bytes as usize / ty.bytes());
+            // SAFETY: it is read only.
+            unsafe { device.variable_bytes(&variable.symbol, variable.bytes)? }.read_into(values.bytes_mut())?;
+            // The module gives it a value, if only zero.
+            Elements { values, unwritten: Vec::new() }
+        }
+    })
 }
 
 /// What a launch that ended has left. If only times are predicted, that is nothing else.

@@ -11,6 +11,7 @@
 //! | [`argument_id`], `variables` | what flags refer to: arguments of launches, variables of the module |
 //! | `validate`, `fit` | whether the request can be run; notes on arguments of an unlikely type |
 //! | `device_argument`, `launch`, `times` | arguments on a device, the launches, and their times on a GPU |
+//! | `orders` | the same launches in other orders of blocks and warps |
 //! | `unwritten` | elements that nothing has written |
 //! | `output`, `sequence`, `page` | the report of one launch, and of several, and as a web page |
 
@@ -20,6 +21,7 @@ mod device_argument;
 mod fit;
 mod flags;
 mod launch;
+mod orders;
 mod output;
 mod page;
 mod sequence;
@@ -36,7 +38,7 @@ use cuda_std::launch::LaunchShape;
 use device::limits::Limits;
 use device::{Device, DeviceChoice, Error, LaunchConfig, PtxFile, Result, names};
 use std::io::Write;
-use wording::{one_line, printable};
+use wording::{WIDTH, one_line, printable};
 
 use clap::{ArgMatches, FromArgMatches};
 use simt::Checks;
@@ -51,9 +53,10 @@ pub(crate) use output::shape_of;
 use crate::built_in;
 use crate::faults::Fault;
 use crate::limits::ADVICE;
-use crate::messages;
+use crate::orders::OrdersReport;
 use crate::progress::Progress;
 use crate::report::{Exhibit, Format, LaunchTimes, RowPrediction};
+use crate::{messages, terminal};
 
 /// Where the results of a run go.
 pub(crate) enum Results<'r> {
@@ -63,12 +66,13 @@ pub(crate) enum Results<'r> {
     Shown(u32, &'r mut Option<Exhibit>),
 }
 
-/// Runs the request on the device and writes its report.
+/// Runs the request on the device and writes its report. Returns whether all orders of blocks and
+/// warps that ran give the same result.
 ///
 /// # Errors
 ///
 /// Those of devices and files; [`Error::Fault`] if a kernel had a fault, after the report with the fault is written.
-pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, results: Results<'_>) -> Result<()> {
+pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, results: Results<'_>) -> Result<bool> {
     let mut flags =
         Flags::from_arg_matches(matches).map_err(|error| Error::request("run", one_line(&error.to_string())))?;
     match results {
@@ -95,6 +99,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
     flags.lines.check_counted(simulated)?;
     flags.checks.check_simulated(simulated)?;
     check_predicted(&flags, &device)?;
+    check_orders(&flags, &device)?;
     let configs: Vec<LaunchConfig> = launches.iter().map(|launch| config_of(launch, &flags)).collect();
     for (launch, config) in launches.iter().zip(&configs) {
         config.check(&launch.function.name, LaunchShape::default(), device.properties())?;
@@ -113,10 +118,16 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
         prepared: &prepared,
         module: &module,
     };
-    let ran = launch::run(&device, &progress, &plan);
+    let ran = launch::run(&device, &progress, &plan).and_then(|ran| {
+        let counted: Vec<_> = ran.launches.iter().map(|launched| launched.counters).collect();
+        let orders = if ran.fault.is_none() { orders::run(&device, &progress, &plan, &counted)? } else { None };
+        Ok((ran, orders))
+    });
     // Remove the bar before the report is written.
     drop(progress);
-    let mut ran = ran?;
+    let (mut ran, orders) = ran?;
+    let orders_are_right = orders.as_ref().is_none_or(OrdersReport::right);
+    let other_results = orders.as_ref().and_then(|orders| orders.error(terminal::width_of_messages().min(WIDTH)));
     if ran.fault.is_none() {
         flags.lines.check_pictured(ran.launches.iter().filter_map(|launched| launched.lines.as_ref()))?;
     }
@@ -149,12 +160,14 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
             stopped: false,
             printed: launched.printed,
             buffers: Vec::new(),
+            orders: None,
         });
         findings.push(launched.findings);
     }
     if let Some(last) = reports.last_mut() {
         last.faults.extend(ran.fault.as_ref().and_then(Fault::of));
         last.stopped = ran.fault.is_some();
+        last.orders = orders;
         if ran.fault.is_none() {
             for (output, launch::Elements { values, unwritten }) in outputs.iter().zip(ran.outputs) {
                 let (title, shape) = match &output.source {
@@ -188,9 +201,10 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
         }
         Results::Shown(_, exhibit) => *exhibit = shown,
     }
+    other_results.iter().for_each(|text| messages::write(text));
     match ran.fault {
         Some(fault) => Err(sequence::with_launch(fault, reports.len(), launches.len())),
-        None => sequence::error(&findings).map_or(Ok(()), Err),
+        None => sequence::error(&findings).map_or(Ok(orders_are_right), Err),
     }
 }
 
@@ -213,6 +227,23 @@ fn check_predicted(flags: &Flags, device: &Device) -> Result<()> {
     flags.predicted.check_alone(device, &results, &counts)
 }
 
+/// Fails if other orders are asked for where there are none.
+fn check_orders(flags: &Flags, device: &Device) -> Result<()> {
+    let properties = device.properties();
+    flags.orders.check_simulated(flags.counters || !properties.is_gpu())?;
+    let predicts = [("--predict", flags.predicted.predict)];
+    flags.orders.check_alone(&predicts)?;
+    if flags.orders.schedule.is_some() {
+        if properties.is_gpu() || properties.simulates.is_some() {
+            let problem = "an order is for the simulator without a model; give --device sim";
+            return Err(Error::request("--schedule", problem));
+        }
+        let others = [("--check", flags.checks.or(Checks::NONE).any()), ("predicted times", flags.predicted.asked())];
+        flags.orders.check_alone(&others)?;
+    }
+    Ok(())
+}
+
 /// The configuration of a launch.
 fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
     let asked = &launch.flags;
@@ -225,7 +256,8 @@ fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
         carveout: asked.carveout,
         registers: asked.registers.or(flags.predicted.thread_registers),
         watch: if flags.lines.watches() || flags.has_page() { flags.steps.max(1) } else { 0 },
-        predict: flags.predicted.simulated(),
+        predict: flags.predict(),
+        order: flags.orders.schedule,
         ..LaunchConfig::new(asked.grid, asked.block)
     }
 }

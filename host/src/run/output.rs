@@ -11,7 +11,7 @@
 //! line. A launch that was timed on a GPU also has `"useful_bytes"`, `"time_ms"`, `"warm_time_ms"`,
 //! `"gbps"`, `"percent_of_memory_limit"`, `"timing"` and `"warm_timing"`, as a lab's variant has
 //! them. A predicted time is `"predicted"`, as a lab's variant has it, and `--why` adds
-//! `"conclusions"`.
+//! `"conclusions"`. With `--schedules` and `--schedule`, `"orders"` is an [`OrdersReport`].
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,12 +21,13 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use simt::Printed;
 use simt::counts::MetricValue;
-use wording::{printable, printable_lines};
+use wording::{WIDTH, printable, printable_lines, wrapped};
 
 use super::unwritten;
 use super::value::Values;
 use crate::faults::Fault;
 use crate::lines::Lines;
+use crate::orders::OrdersReport;
 use crate::predicted::why;
 use crate::report::{self, Format, Hottest, LaunchTimes, Metrics, RowPrediction, VariantReport, predicted_rows};
 use crate::{listing, terminal, units};
@@ -64,6 +65,8 @@ pub struct Report<'a> {
     pub printed: Option<Printed>,
     /// The buffers and variables to show.
     pub buffers: Vec<Shown>,
+    /// What other orders of blocks and warps give, if asked for.
+    pub orders: Option<OrdersReport>,
 }
 
 /// A buffer or variable to show.
@@ -148,6 +151,8 @@ struct Json<'a> {
     buffers: Buffers<'a>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     unwritten: BTreeMap<&'a str, Vec<[usize; 2]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orders: Option<&'a OrdersReport>,
 }
 
 impl Report<'_> {
@@ -168,6 +173,7 @@ impl Report<'_> {
                     output: self.printed.as_ref().map(text_of),
                     buffers: Buffers(&self.buffers),
                     unwritten: unwritten_runs(&self.buffers),
+                    orders: self.orders.as_ref(),
                 };
                 serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
                 writeln!(out)?;
@@ -176,11 +182,15 @@ impl Report<'_> {
             }
             Format::Table => {
                 self.write_printed(out)?;
-                if self.stopped { Ok(()) } else { self.write_table(out) }
+                if self.stopped {
+                    return Ok(());
+                }
+                self.write_table(out)?;
+                self.write_orders(out)
             }
             _ if self.stopped => Ok(()),
             Format::Csv | Format::Markdown => {
-                let rows = self.rows().into_iter().chain(self.buffer_rows()).map(Vec::from);
+                let rows = self.rows().into_iter().chain(self.order_rows()).chain(self.buffer_rows()).map(Vec::from);
                 listing::write(format, &["name", "value"], rows.collect(), Value::Null, out)
             }
         }
@@ -233,6 +243,21 @@ impl Report<'_> {
             let name = &shown.name;
             shown.texts().enumerate().map(move |(index, text)| [format!("buffer {name}[{index}]"), text])
         })
+    }
+
+    /// How many other orders ran, and how many of them give another result.
+    pub(super) fn order_rows(&self) -> Vec<[String; 2]> {
+        let of = |orders: &OrdersReport| [("orders tried", orders.tried), ("orders that differ", orders.different)];
+        self.orders.iter().flat_map(of).map(|(name, value)| [name.to_owned(), value.to_string()]).collect()
+    }
+
+    /// That all orders give the same result, if they do. Otherwise that is the program's error.
+    pub(super) fn write_orders(&self, out: &mut dyn Write) -> Result<()> {
+        if let Some(orders) = self.orders.as_ref().filter(|orders| orders.right()) {
+            writeln!(out, "\n{}", wrapped(&orders.sentences(), terminal::width().min(WIDTH), "", ""))?;
+            out.flush()?;
+        }
+        Ok(())
     }
 
     /// What the kernel printed, with an empty line after it. What would do more to a terminal than

@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::output::{Buffers, Launched, Report, unwritten_runs};
 use super::validate::Launch;
 use crate::faults::Findings;
+use crate::orders::OrdersReport;
 use crate::report::{Format, RowPrediction, predicted_rows};
 use crate::{listing, messages, units};
 
@@ -29,6 +30,8 @@ struct Json<'a> {
     buffers: Buffers<'a>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     unwritten: BTreeMap<&'a str, Vec<[usize; 2]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orders: Option<&'a OrdersReport>,
 }
 
 /// Writes the reports of the launches, of which `asked` were requested. `predicted` is their time together.
@@ -53,6 +56,7 @@ pub(super) fn write(
                 launches,
                 buffers: Buffers(&last.buffers),
                 unwritten: unwritten_runs(&last.buffers),
+                orders: last.orders.as_ref(),
             };
             serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
             writeln!(out)?;
@@ -85,7 +89,8 @@ pub(super) fn write(
             let rows = reports.iter().enumerate().flat_map(of_launch);
             let all = predicted.into_iter().flat_map(predicted_rows);
             let all = all.map(|[name, value]| vec![String::new(), String::new(), name, value]);
-            let buffers = last.buffer_rows().map(|[name, value]| vec![String::new(), String::new(), name, value]);
+            let buffers = last.order_rows().into_iter().chain(last.buffer_rows());
+            let buffers = buffers.map(|[name, value]| vec![String::new(), String::new(), name, value]);
             let titles = ["launch", "kernel", "name", "value"];
             listing::write(format, &titles, rows.chain(all).chain(buffers).collect(), Value::Null, out)
         }

@@ -27,7 +27,7 @@ pub(super) struct Launch<'a> {
 }
 
 /// A buffer or variable to print or save at the end.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Output {
     /// Its name in the flag.
     pub(super) name: String,

@@ -113,6 +113,20 @@ macro_rules! types {
                 }
             }
 
+            /// The first element at which others of the same type differ; if `tolerant`, floats as
+            /// [`TOLERANCE`] says.
+            pub fn first_difference(&self, others: &Self, tolerant: bool) -> Option<usize> {
+                match (self, others) {
+                    $((Self::$variant(values), Self::$variant(others)) => {
+                        let same = |(one, other): (&$type, &$type)| {
+                            bytemuck::bytes_of(one) == bytemuck::bytes_of(other) || tolerant && one.is_near(other)
+                        };
+                        values.iter().zip(others).position(|pair| !same(pair))
+                    })*
+                    _ => None,
+                }
+            }
+
             /// Writes them to a `.npy` file, whole or not at all.
             pub fn write(&self, path: &Path, shape: &[usize]) -> Result<()> {
                 match self {
@@ -164,6 +178,11 @@ trait Number: Element + FromStr + Display + Draw {
     fn list(values: Vec<Self>) -> Values;
 }
 
+/// The relative difference up to which floats of two runs count as the same where the order of sums
+/// is open; of f16, [`TOLERANCE_F16`].
+pub const TOLERANCE: f64 = 1e-5;
+const TOLERANCE_F16: f64 = 1e-2;
+
 /// Random and consecutive numbers, and what a number is in JSON.
 trait Draw: Sized {
     /// The number in JSON.
@@ -171,6 +190,8 @@ trait Draw: Sized {
     fn in_json(&self) -> Self::InJson;
     /// The range of this type, as text.
     fn range() -> String;
+    /// Whether it is a float that differs from another no more than the order of a sum may change it.
+    fn is_near(&self, other: &Self) -> bool;
     /// The next random number.
     fn draw(random: &mut Random) -> Self;
     /// The number at this index of 0, 1, 2, ...
@@ -188,6 +209,10 @@ macro_rules! draw_whole {
 
             fn range() -> String {
                 format!("a whole number from {} to {}", Self::MIN, Self::MAX)
+            }
+
+            fn is_near(&self, _: &Self) -> bool {
+                false
             }
 
             fn draw(random: &mut Random) -> Self {
@@ -215,6 +240,10 @@ impl Draw for f32 {
         "a number".to_owned()
     }
 
+    fn is_near(&self, other: &Self) -> bool {
+        are_near((*self).into(), (*other).into(), TOLERANCE)
+    }
+
     fn draw(random: &mut Random) -> Self {
         random.next_f32()
     }
@@ -233,6 +262,10 @@ impl Draw for f16 {
 
     fn range() -> String {
         "a number".to_owned()
+    }
+
+    fn is_near(&self, other: &Self) -> bool {
+        are_near(self.to_f64(), other.to_f64(), TOLERANCE_F16)
     }
 
     fn draw(random: &mut Random) -> Self {
@@ -255,6 +288,10 @@ impl Draw for f64 {
         "a number".to_owned()
     }
 
+    fn is_near(&self, other: &Self) -> bool {
+        are_near(*self, *other, TOLERANCE)
+    }
+
     fn draw(random: &mut Random) -> Self {
         (random.next_u64() >> 11) as Self / (1_u64 << 52) as Self - 1.0
     }
@@ -262,6 +299,11 @@ impl Draw for f64 {
     fn step(index: usize) -> Self {
         index as Self
     }
+}
+
+/// Whether two floats differ by at most this part of the larger, or are no numbers.
+fn are_near(one: f64, other: f64, tolerance: f64) -> bool {
+    one.is_nan() && other.is_nan() || (one - other).abs() <= tolerance * one.abs().max(other.abs())
 }
 
 /// Numbers and their shape.
@@ -402,6 +444,27 @@ mod tests {
         assert_eq!(Type::of_code("<c8"), None);
         assert_eq!((Type::of_name("int"), Type::of_name("float")), (Some(Type::I32), Some(Type::F32)));
         assert_eq!((Type::of_name("s32"), Type::of_name("b32")), (Some(Type::I32), None));
+    }
+
+    #[test]
+    fn floats_are_near_each_other_only_where_sums_are_open() {
+        let pairs = [
+            (Values::F32(vec![1.0, 100.0]), Values::F32(vec![1.0, 100.0005]), Values::F32(vec![1.0, 100.01])),
+            (Values::F64(vec![1.0, -100.0]), Values::F64(vec![1.0, -100.0005]), Values::F64(vec![1.0, 100.0])),
+            (
+                Values::F16(vec![f16::ONE, f16::from_f32(64.0)]),
+                Values::F16(vec![f16::ONE, f16::from_f32(64.5)]),
+                Values::F16(vec![f16::ONE, f16::from_f32(66.0)]),
+            ),
+        ];
+        for (one, near, far) in pairs {
+            assert_eq!((one.first_difference(&near, true), one.first_difference(&near, false)), (None, Some(1)));
+            assert_eq!((one.first_difference(&far, true), one.first_difference(&one, false)), (Some(1), None));
+        }
+        let (nan, other) = (Values::F32(vec![f32::NAN]), Values::F32(vec![-f32::NAN]));
+        assert_eq!((nan.first_difference(&other, true), nan.first_difference(&other, false)), (None, Some(0)));
+        let (one, other) = (Values::I32(vec![1, 2_000_000]), Values::I32(vec![1, 2_000_001]));
+        assert_eq!(one.first_difference(&other, true), Some(1));
     }
 
     #[test]

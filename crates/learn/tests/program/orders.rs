@@ -100,6 +100,10 @@ fn a_lucky_kernel_is_explained_and_its_seed_repeats_it() {
         ])
     };
     assert_eq!(run(), run());
+    let more = ["run", "--seed", "5", "--schedules", "40"];
+    course.learn(&more).reports(&["of 40 other orders of blocks and warps give another result, at n = "]);
+    let none = course.learn(&["run", "--schedules", "0"]);
+    assert_eq!(none.code, Some(2), "{}", none.text());
     // In a page, too.
     course.learn(&["run", "--seed", "5", "--report", course.path("page.html").to_str().unwrap()]).reports(&[]);
     assert!(course.read("page.html").contains("other orders of blocks and warps"));

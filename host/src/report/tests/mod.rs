@@ -134,6 +134,7 @@ fn report(device: Properties) -> LabReport {
         plot: false,
         conclusions: vec![],
         concluded: vec![],
+        orders: Vec::new(),
         stopped: None,
     }
 }

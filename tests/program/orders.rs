@@ -1,0 +1,186 @@
+//! `--schedules` and `--schedule`: other orders of blocks and warps, in `host run` and the labs.
+
+use serde_json::Value;
+
+use crate::{fails, host, json, output};
+
+/// Kernels that are right in the usual order only, each with a twin, NAME_right.
+const ORDERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/simt/tests/data/orders.ptx");
+
+/// A launch of such a kernel.
+fn of(kernel: &str, flags: &str) -> String {
+    format!("run {ORDERS} {kernel} --device sim --grid 32 --block 128 u32[4096] --no-predict {flags}")
+}
+
+/// The exit code, the JSON of the orders, and the standard error.
+fn tried(kernel: &str, flags: &str, threads: u32) -> (i32, Value, String) {
+    let mut command = host(&of(kernel, &format!("--format json {flags}")));
+    let run = command.env("RAYON_NUM_THREADS", threads.to_string()).output().expect("the program runs");
+    let report: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    let said = String::from_utf8(run.stderr).expect("the errors are text");
+    (run.status.code().expect("it ends"), report["orders"].clone(), said)
+}
+
+#[test]
+fn another_result_is_a_fault_and_its_order_repeats_it() {
+    for kernel in ["lost_update", "last_block", "no_barrier", "one_barrier", "no_warp_barrier"] {
+        let (code, orders, said) = tried(kernel, "--check none --schedules 16", 2);
+        assert_eq!(code, 1, "{said}");
+        let (different, order) = (&orders["different"], orders["first"]["order"].as_str().unwrap());
+        let result = orders["first"]["result"].as_str().unwrap();
+        assert!(result.starts_with("element ") && result.contains(" of argument 0 is "), "{result}");
+        let first =
+            format!("error: {different} of 16 other orders of blocks and warps give another result: {result}\n");
+        assert!(said.starts_with(&first) && said.ends_with(&format!("Run it again: --schedule {order}\n")), "{said}");
+        // The order alone.
+        let (code, again, said) = tried(kernel, &format!("--check none --schedule {order}"), 1);
+        assert_eq!((code, &again["first"], &again["tried"]), (1, &orders["first"], &1.into()), "{said}");
+        // Its twin.
+        let (code, orders, said) = tried(&format!("{kernel}_right"), "--check none --schedules 16", 2);
+        assert_eq!((code, &orders["tried"], &orders["different"], said.as_str()), (0, &16.into(), &0.into(), ""));
+    }
+}
+
+#[test]
+fn orders_are_the_same_on_any_number_of_cores() {
+    let on = |threads| tried("lost_update", "--check none --schedules 20 --seed 7", threads);
+    let one = on(1);
+    assert_eq!(one.1["tried"], 20);
+    for threads in [2, 5] {
+        assert_eq!(on(threads), one);
+    }
+    assert_ne!(tried("lost_update", "--check none --schedules 20 --seed 8", 1), one);
+}
+
+#[test]
+fn counts_are_those_of_the_usual_order_and_a_schedule_shows_its_own_results() {
+    let plain = output(&of("last_block", "--print 0"));
+    let run = host(&of("last_block", "--print 0 --schedules 9")).assert().code(1);
+    assert_eq!(String::from_utf8_lossy(&run.get_output().stdout), plain);
+    let run = host(&of("last_block", "--print 0 --schedule usual:1,start=down")).assert().code(1);
+    let shown = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
+    assert!(plain.contains(" 0: 528 1 2 ") && shown.contains(" 0: 32 1 2 "), "{shown}");
+}
+
+#[test]
+fn right_results_are_said_to_be_right() {
+    let text = output(&of("lost_update_right", "--schedules 12"));
+    assert!(text.contains("12 other orders of blocks and warps give the same result. In 3 of them"), "{text}");
+    assert!(text.contains("warps have drawn"), "{text}");
+    let text = output(&of("lost_update_right", "--schedules 12 --format csv"));
+    assert!(text.contains("orders tried,12\norders that differ,0\n"), "{text}");
+}
+
+#[test]
+fn launches_on_the_same_memory_are_compared_together() {
+    let run =
+        |flags: &str| format!("{} --then last_block_right --grid 32 --block 128 arg:0 {flags}", of("lost_update", ""));
+    let report: Value = serde_json::from_slice(
+        &host(&run("--format json --check none --schedules 4")).assert().code(0).get_output().stdout,
+    )
+    .unwrap();
+    assert_eq!((&report["orders"]["tried"], report["launches"].as_array().unwrap().len()), (&4.into(), 2));
+    // What is named is compared, and the sum of the second kernel hides the first one's.
+    fails(host(&of("lost_update", "--then waits --schedules 2")), 2, &["--grid: launch 1 (waits) has none"]);
+}
+
+#[test]
+fn faults_of_other_orders_are_results() {
+    let text = "
+.version 7.8
+.target sm_75
+.address_size 64
+// The block that comes first writes out of bounds, unless that is block 0.
+.visible .entry k(.param .u64 count) {
+    .reg .pred %p<3>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [count];
+    mov.u32 %r1, %ctaid.x;
+    atom.global.add.u32 %r2, [%rd1], 1;
+    setp.ne.u32 %p1, %r2, 0;
+    @%p1 ret;
+    mul.wide.u32 %rd2, %r1, 1048576;
+    add.u64 %rd1, %rd1, %rd2;
+    st.global.u32 [%rd1+4], %r2;
+    ret;
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("k.ptx");
+    std::fs::write(&file, text).unwrap();
+    let run = format!("run {} k --device sim --grid 4 --block 1 u32[2] --no-predict --schedules 6", file.display());
+    let run = host(&run).assert().code(1);
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(said.contains("other orders of blocks and warps give another result: kernel `k`: "), "{said}");
+    assert!(said.contains("out of bounds"), "{said}");
+}
+
+#[test]
+fn floats_may_differ_by_the_order_of_a_sum() {
+    let text = "
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry sum(.param .u64 x, .param .u64 total) {
+    .reg .b32 %r<5>;
+    .reg .f32 %f<2>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [total];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.u32 %r4, %r1, %r2, %r3;
+    mul.wide.u32 %rd3, %r4, 4;
+    add.u64 %rd1, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd1];
+    red.global.add.f32 [%rd2], %f1;
+    ret;
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sum.ptx");
+    std::fs::write(&file, text).unwrap();
+    let run = format!(
+        "run {} sum --device sim --grid 16 --block 64 f32[1024]=rand:3 f32[1]=1000 --no-predict --schedules 9",
+        file.display()
+    );
+    let text = output(&run);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "9 other orders of blocks and warps give the same result (floats within 1 part in 100000 count as the same, \
+                since atomics leave the order of sums open).";
+    assert!(text.contains(said), "{text}");
+}
+
+#[test]
+fn a_lab_compares_with_its_reference_in_each_order() {
+    let report = json("reduce --size 5000 --operation sum --reduce2 --reduce6 --schedules 9 --no-predict");
+    let orders = report["orders"].as_array().unwrap();
+    let tried: Vec<_> = orders.iter().map(|one| (&one["variant"], &one["tried"], &one["different"])).collect();
+    assert_eq!(
+        tried,
+        [(&"reduce2-sum-f32".into(), &9.into(), &0.into()), (&"reduce6-sum-f32".into(), &9.into(), &0.into())]
+    );
+    let text = output("transpose --rows 40 --cols 30 --padded --device sim --schedule random:1:4,lanes=2 --no-predict");
+    assert!(text.contains("Another order of blocks and warps gives right results, too.\n"), "{text}");
+}
+
+#[test]
+fn bad_orders_are_refused_in_one_line() {
+    let run = |flags: &str| host(&of("lost_update", flags));
+    fails(run("--schedules 0"), 2, &["'--schedules <NUMBER>': give a whole number from 1 to 1000000; see --help"]);
+    fails(run("--seed -1"), 2, &["'--seed <NUMBER>'"]);
+    fails(
+        run("--schedule left"),
+        2,
+        &["'left' is no order: give random:EVERY:SEED, pct:DEPTH:POINTS:SEED or usual:SEED"],
+    );
+    fails(run("--schedule usual:1 --schedules 2"), 2, &["cannot be used with"]);
+    fails(run("--schedule usual:1 --check race"), 2, &["--schedule: ", "--check"]);
+    fails(run("--schedules 2 --predict"), 2, &["cannot be used with"]);
+    let model = of("lost_update", "--schedule usual:1").replace("--device sim", "--device sim:hopper");
+    fails(host(&model), 2, &["--schedule: an order is for the simulator without a model; give --device sim"]);
+    fails(host("transpose --device sim --predict --schedules 2"), 2, &["--schedules: ", "--predict"]);
+    fails(host("transpose --device sim --compare-models --schedules 2"), 2, &["--compare-models: ", "--schedules"]);
+}
