@@ -4,8 +4,9 @@ use std::ffi::{c_int, c_uint};
 
 use crate::boundary::callbacks::wait;
 use crate::boundary::{Done, In, Out, Status, driver};
+use crate::capture::check_all;
 use crate::device::check;
-use crate::objects::Handle;
+use crate::objects::{Handle, Stream};
 use crate::state::{CURRENT, current, ready};
 
 fn create(to: Out<Handle>, flags: c_uint, device: c_int) -> Done {
@@ -32,6 +33,12 @@ fn set(context: Handle) -> Done {
     Ok(())
 }
 
+fn synchronize() -> Done {
+    check_all(&mut *ready()?)?;
+    wait();
+    ready()?.synchronize_all()
+}
+
 driver! {
     fn cuDevicePrimaryCtxRetain(to: Out<Handle>, device: c_int) {
         check(device)?;
@@ -55,12 +62,16 @@ driver! {
         state.recover();
         let all: Vec<u64> = state.allocations.keys().copied().collect();
         for address in all {
-            crate::memory::release(&mut state, address)?;
+            crate::allocations::release(&mut state, address)?;
         }
         state.modules.clear();
         state.functions.clear();
-        state.streams.clear();
+        state.streams = Stream::defaults();
         state.events.clear();
+        state.graphs.clear();
+        state.node_graphs.clear();
+        state.executables.clear();
+        state.captures.clear();
         state.stored.clear();
         Ok(())
     }
@@ -166,13 +177,11 @@ driver! {
 
     fn cuCtxSynchronize() {
         current()?;
-        wait();
-        ready()?.synchronize()
+        synchronize()
     }
 
     fn cuCtxSynchronize_v2(context: Handle) {
-        wait();
-        ready()?.synchronize()
+        synchronize()
     }
 
     fn cuCtxGetLimit(value: Out<usize>, limit: c_uint) {

@@ -1,26 +1,12 @@
-//! Copies and fills: between the host, the device, and arrays.
+//! How copies and fills are done: between the host, the device, and arrays.
 
-use std::ffi::{c_int, c_uint};
-
-use crate::boundary::{Done, In, Status, driver};
-use crate::objects::Handle;
+use crate::boundary::{Done, Status};
 use crate::places::Place;
-use crate::state::{State, settled, working};
-
-/// Memory to fill: rows of elements.
-pub struct Range {
-    /// Bytes of an element.
-    pub each: usize,
-    /// Elements of a row.
-    pub width: usize,
-    pub rows: usize,
-    /// Bytes from one row to the next.
-    pub pitch: usize,
-}
+use crate::requests::{Bytes, Copy3D, Range, Side3D};
+use crate::state::State;
 
 /// Fills rows with the lowest bytes of a value.
-pub fn fill(to: u64, range: Range, value: u32) -> Done {
-    let mut state = working()?;
+pub fn fill(state: &mut State, to: u64, range: Range, value: u32) -> Done {
     let Range { each, width, rows, pitch } = range;
     let bytes = width.checked_mul(each).ok_or(Status::INVALID_VALUE)?;
     if bytes == 0 || rows == 0 {
@@ -32,7 +18,7 @@ pub fn fill(to: u64, range: Range, value: u32) -> Done {
     let span = state.span(to).filter(|span| end - span.address <= span.bytes);
     span.ok_or(Status::INVALID_VALUE)?;
     let pattern = &value.to_le_bytes()[..each];
-    if pattern.iter().all(|&byte| byte == pattern[0]) && matches!(Place::of(&state, to), Place::Device(_)) {
+    if pattern.iter().all(|&byte| byte == pattern[0]) && matches!(Place::of(state, to), Place::Device(_)) {
         for index in 0..rows {
             let at = to + (index * pitch) as u64;
             state.memory.fill(at, bytes as u64, pattern[0]).map_err(|_| Status::INVALID_VALUE)?;
@@ -41,83 +27,28 @@ pub fn fill(to: u64, range: Range, value: u32) -> Done {
     }
     let row = pattern.repeat(width);
     for index in 0..rows {
-        Place::of(&state, to + (index * pitch) as u64).store(&mut state, &row)?;
+        Place::of(state, to + (index * pitch) as u64).store(state, &row)?;
     }
     Ok(())
 }
 
-/// Copies bytes. `to_device` and `from_device` say which addresses must not be just any of the
-/// host's.
-fn copy(to: u64, from: u64, bytes: usize, to_device: bool, from_device: bool) -> Done {
-    let mut state = working()?;
+/// Writes a few bytes.
+pub fn write(state: &mut State, to: u64, bytes: &[u8]) -> Done {
+    Place::of(state, to).store(state, bytes)
+}
+
+/// Copies bytes.
+pub fn copy(state: &mut State, request: Bytes) -> Done {
+    let Bytes { to, from, bytes, to_device, from_device } = request;
     if bytes == 0 {
         return Ok(());
     }
-    let (source, target) = (Place::of(&state, from), Place::of(&state, to));
+    let (source, target) = (Place::of(state, from), Place::of(state, to));
     let wild = |place: Place, address: u64| matches!(place, Place::Host(_)) && state.allocation(address).is_none();
     if (from_device && wild(source, from)) || (to_device && wild(target, to)) {
         return Err(Status::INVALID_VALUE);
     }
-    source.transfer(&mut state, target, bytes)
-}
-
-/// One side of a `CUDA_MEMCPY3D`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Side3D {
-    x: usize,
-    y: usize,
-    z: usize,
-    level: usize,
-    kind: c_uint,
-    host: u64,
-    device: u64,
-    array: Handle,
-    reserved: usize,
-    pitch: usize,
-    height: usize,
-}
-
-/// `CUDA_MEMCPY3D`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Copy3D {
-    from: Side3D,
-    to: Side3D,
-    width: usize,
-    height: usize,
-    depth: usize,
-}
-
-/// One side of a `CUDA_MEMCPY2D`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Side2D {
-    x: usize,
-    y: usize,
-    kind: c_uint,
-    host: u64,
-    device: u64,
-    array: Handle,
-    pitch: usize,
-}
-
-/// `CUDA_MEMCPY2D`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Copy2D {
-    from: Side2D,
-    to: Side2D,
-    width: usize,
-    height: usize,
-}
-
-impl Side2D {
-    fn in_3d(self, width: usize) -> Side3D {
-        let Self { x, y, kind, host, device, array, pitch } = self;
-        let pitch = if pitch == 0 { width } else { pitch };
-        Side3D { x, y, z: 0, level: 0, kind, host, device, array, reserved: 0, pitch, height: 0 }
-    }
+    source.transfer(state, target, bytes)
 }
 
 impl Side3D {
@@ -168,12 +99,12 @@ impl Side3D {
     }
 }
 
-fn copy_3d(request: &Copy3D) -> Done {
-    let mut state = working()?;
+/// Copies a box.
+pub fn copy_3d(state: &mut State, request: &Copy3D) -> Done {
     let Copy3D { mut from, mut to, width, height, depth } = *request;
     let size = [width, height, depth];
-    let source = if from.is_array() { Some(from.texels(&state, size)?) } else { None };
-    let mut target = if to.is_array() { Some(to.texels(&state, size)?) } else { None };
+    let source = if from.is_array() { Some(from.texels(state, size)?) } else { None };
+    let mut target = if to.is_array() { Some(to.texels(state, size)?) } else { None };
     for side in [&from, &to] {
         // Rows of linear memory must not overlap; a single row needs no pitch.
         if !side.is_array() && (height > 1 || depth > 1) {
@@ -194,7 +125,7 @@ fn copy_3d(request: &Copy3D) -> Done {
                     );
                 }
                 None => {
-                    from.place(&state, offset)?.load(&state, &mut buffer)?;
+                    from.place(state, offset)?.load(state, &mut buffer)?;
                 }
             }
             let offset = to.offset(row, slice)?;
@@ -206,7 +137,7 @@ fn copy_3d(request: &Copy3D) -> Done {
                         .copy_from_slice(&buffer);
                 }
                 None => {
-                    to.place(&state, offset)?.store(&mut state, &buffer)?;
+                    to.place(state, offset)?.store(state, &buffer)?;
                 }
             }
         }
@@ -216,131 +147,4 @@ fn copy_3d(request: &Copy3D) -> Done {
         state.memory.write_array(array.handle, array.level, &texels).map_err(|_| Status::INVALID_VALUE)?;
     }
     Ok(())
-}
-
-/// One row of an array, from or to linear memory (an address with its kind: 1 the host, 4 either).
-fn copy_row(array: Handle, offset: usize, address: u64, kind: c_uint, bytes: usize, to_array: bool) -> Done {
-    let row = Side3D {
-        x: offset,
-        y: 0,
-        z: 0,
-        level: 0,
-        kind: 3,
-        host: 0,
-        device: 0,
-        array,
-        reserved: 0,
-        pitch: 0,
-        height: 0,
-    };
-    let linear = Side3D { x: 0, kind, host: address, device: address, pitch: bytes, ..row };
-    let (from, to) = if to_array { (linear, row) } else { (row, linear) };
-    copy_3d(&Copy3D { from, to, width: bytes, height: 1, depth: 1 })
-}
-
-fn copy_2d(request: In<Copy2D>) -> Done {
-    let Copy2D { from, to, width, height } = request.get()?;
-    copy_3d(&Copy3D { from: from.in_3d(width), to: to.in_3d(width), width, height, depth: 1 })
-}
-
-driver! {
-    fn cuMemcpy(to: u64, from: u64, bytes: usize) {
-        settled()?;
-        copy(to, from, bytes, false, false)
-    }
-
-    fn cuMemcpyAsync(to: u64, from: u64, bytes: usize, stream: Handle) {
-        copy(to, from, bytes, false, false)
-    }
-
-    fn cuMemcpyHtoD_v2(to: u64, from: u64, bytes: usize) {
-        settled()?;
-        copy(to, from, bytes, true, false)
-    }
-
-    fn cuMemcpyHtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) {
-        copy(to, from, bytes, true, false)
-    }
-
-    fn cuMemcpyDtoH_v2(to: u64, from: u64, bytes: usize) {
-        settled()?;
-        copy(to, from, bytes, false, true)
-    }
-
-    fn cuMemcpyDtoHAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) {
-        copy(to, from, bytes, false, true)
-    }
-
-    fn cuMemcpyDtoD_v2(to: u64, from: u64, bytes: usize) {
-        settled()?;
-        copy(to, from, bytes, true, true)
-    }
-
-    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: Handle) {
-        copy(to, from, bytes, true, true)
-    }
-
-    fn cuMemcpyPeer(to: u64, to_context: Handle, from: u64, from_context: Handle, bytes: usize) {
-        settled()?;
-        copy(to, from, bytes, true, true)
-    }
-
-    fn cuMemcpyPeerAsync(to: u64, to_context: Handle, from: u64, from_context: Handle, bytes: usize, stream: Handle) {
-        copy(to, from, bytes, true, true)
-    }
-
-    fn cuMemcpy2D_v2(request: In<Copy2D>) {
-        settled()?;
-        copy_2d(request)
-    }
-
-    fn cuMemcpy2DUnaligned_v2(request: In<Copy2D>) {
-        settled()?;
-        copy_2d(request)
-    }
-
-    fn cuMemcpy2DAsync_v2(request: In<Copy2D>, stream: Handle) {
-        copy_2d(request)
-    }
-
-    fn cuMemcpy3D_v2(request: In<Copy3D>) {
-        settled()?;
-        copy_3d(&request.get()?)
-    }
-
-    fn cuMemcpy3DAsync_v2(request: In<Copy3D>, stream: Handle) {
-        copy_3d(&request.get()?)
-    }
-
-    fn cuMemcpyAtoH_v2(to: u64, array: Handle, offset: usize, bytes: usize) {
-        settled()?;
-        copy_row(array, offset, to, 1, bytes, false)
-    }
-
-    fn cuMemcpyHtoA_v2(array: Handle, offset: usize, from: u64, bytes: usize) {
-        settled()?;
-        copy_row(array, offset, from, 1, bytes, true)
-    }
-
-    fn cuMemcpyAtoD_v2(to: u64, array: Handle, offset: usize, bytes: usize) {
-        settled()?;
-        copy_row(array, offset, to, 4, bytes, false)
-    }
-
-    fn cuMemcpyDtoA_v2(array: Handle, offset: usize, from: u64, bytes: usize) {
-        settled()?;
-        copy_row(array, offset, from, 4, bytes, true)
-    }
-
-    fn cuMemcpyAtoHAsync_v2(to: u64, array: Handle, offset: usize, bytes: usize, stream: Handle) {
-        copy_row(array, offset, to, 1, bytes, false)
-    }
-
-    fn cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, from: u64, bytes: usize, stream: Handle) {
-        copy_row(array, offset, from, 1, bytes, true)
-    }
-
-    fn cuFlushGPUDirectRDMAWrites(target: c_int, scope: c_int) {
-        Ok(())
-    }
 }

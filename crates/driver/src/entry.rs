@@ -9,17 +9,21 @@ use crate::boundary::{Done, Entry, In, Out, STATUSES, Status, Text, driver, say,
 
 /// All functions of this library by name, as numbers: pointers are not `Sync`.
 static FUNCTIONS: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
-    let tables: [&[Entry]; 13] = [
+    let tables: [&[Entry]; 17] = [
         crate::unsupported::TABLE,
         TABLE,
         crate::arrays::TABLE,
+        crate::capture::TABLE,
         crate::context::TABLE,
-        crate::copies::TABLE,
+        crate::transfers::TABLE,
         crate::device::TABLE,
+        crate::executable::TABLE,
+        crate::graph::TABLE,
         crate::launch::TABLE,
         crate::link::TABLE,
         crate::memory::TABLE,
         crate::module::TABLE,
+        crate::nodes::TABLE,
         crate::stream::TABLE,
         crate::tensor_map::TABLE,
         crate::texture::TABLE,
@@ -35,6 +39,28 @@ fn find(name: &str, version: c_int) -> Option<usize> {
         "cuStreamGetCaptureInfo" if version >= 12_030 => &["_v3"],
         "cuStreamGetCaptureInfo" if version >= 11_030 => &["_v2"],
         "cuGetProcAddress" | "cuStreamGetCaptureInfo" => &[""],
+        "cuGraphInstantiate" if version >= 12_000 => &["WithFlags"],
+        // Edges with data.
+        "cuGraphAddNode"
+        | "cuGraphGetEdges"
+        | "cuGraphNodeGetDependencies"
+        | "cuGraphNodeGetDependentNodes"
+        | "cuGraphAddDependencies"
+        | "cuGraphRemoveDependencies"
+        | "cuStreamUpdateCaptureDependencies"
+            if version < 12_030 =>
+        {
+            &[""]
+        }
+        "cuGraphAddKernelNode"
+        | "cuGraphKernelNodeGetParams"
+        | "cuGraphKernelNodeSetParams"
+        | "cuGraphExecKernelNodeSetParams"
+        | "cuGraphExecUpdate"
+            if version < 12_000 =>
+        {
+            &[""]
+        }
         "cuMemAdvise" | "cuMemPrefetchAsync" | "cuEventElapsedTime" | "cuCtxGetDevice" | "cuCtxSynchronize"
             if version < 13_000 =>
         {

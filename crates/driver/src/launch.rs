@@ -1,141 +1,24 @@
 //! Launches, and how many blocks a multiprocessor would hold.
 
 use std::ffi::{c_int, c_uint};
-use std::io::Write;
-use std::time::Instant;
 
 use simt::models::BlockNeeds;
-use simt::prediction::Predicted;
-use simt::{InvalidLaunch, Launch, LaunchError};
 
 use crate::boundary::callbacks::{DynamicShared, dynamic_shared};
-use crate::boundary::{Done, In, Out, Status, driver, say};
-use crate::module::{info, offsets, registers};
-use crate::objects::{Function, Handle};
-use crate::places::share;
+use crate::boundary::{Done, In, Out, Status, driver};
+use crate::kernel::arguments;
+use crate::module::{info, registers};
+use crate::objects::Handle;
+use crate::queue::submit;
 use crate::record::Shape;
-use crate::report;
 use crate::settings::SETTINGS;
 use crate::state::{ready, working};
+use crate::work::{Kernel, Work};
 
-/// After this many warp instructions a launch counts as endless.
-fn step_limit(shape: &Shape) -> u64 {
-    let count = |extents: [u32; 3]| extents.into_iter().map(u64::from).fold(1, u64::saturating_mul);
-    let warps = count(shape.grid).saturating_mul(count(shape.block).div_ceil(32));
-    (1 << 31) + warps.saturating_mul(1 << 16).min(simt::limits::DEFAULT_STEP_LIMIT)
-}
-
-/// The bytes of each argument, from pointers to them or from one buffer.
-fn arguments(function: &Function, pointers: In<In<u8>>, extra: In<In<u8>>) -> Done<Vec<Vec<u8>>> {
-    let info = info(function)?;
-    if !pointers.is_null() {
-        let one = |(index, &(bytes, _)): (usize, &(u64, u32))| pointers.at(index).get()?.bytes(bytes as usize);
-        return info.parameters.iter().enumerate().map(one).collect();
-    }
-    let (mut buffer, mut length) = (In::NULL, 0);
-    let mut at = extra;
-    // 0 ends the list; 1 comes before the buffer, 2 before a pointer to its length.
-    while let Some(key) = at.optional().map(In::address).filter(|&key| key != 0) {
-        let value = at.at(1).get()?;
-        match key {
-            1 => buffer = value,
-            2 => length = value.cast::<usize>().get()?,
-            _ => return Err(Status::INVALID_VALUE),
-        }
-        at = at.at(2);
-    }
-    let all = buffer.bytes(length)?;
-    let one = |(start, bytes): (usize, usize)| all.get(start..start + bytes).map(<[u8]>::to_vec);
-    offsets(info).into_iter().map(one).collect::<Option<_>>().ok_or(Status::INVALID_VALUE)
-}
-
-fn launch(function: Handle, shape: Shape, pointers: In<In<u8>>, extra: In<In<u8>>) -> Done {
-    let mut state = working()?;
-    let function = state.functions.get(&function).ok_or(Status::INVALID_HANDLE)?.clone();
-    let owned = arguments(&function, pointers, extra)?;
-    if state.pending.is_some() {
-        // A GPU starts nothing after a fault, either; the next synchronisation reports it.
-        return Ok(());
-    }
-    let arguments: Vec<&[u8]> = owned.iter().map(Vec::as_slice).collect();
-    let gpu = SETTINGS.gpu;
-    let chosen = SETTINGS.only.as_ref().is_none_or(|only| is_named(&function.name, only));
-    let predicts = chosen && SETTINGS.predict.unwrap_or(state.timed);
-    let shared = &gpu.shared;
-    let request = Launch {
-        kernel: &function.name,
-        grid: shape.grid,
-        block: shape.block,
-        cluster: shape.cluster,
-        cooperative: shape.cooperative,
-        dynamic_shared: shape.dynamic_shared,
-        shared_limit: if function.dynamic_limit >= 0 { shared.per_block_opt_in } else { shared.per_block },
-        arguments: &arguments,
-        step_limit: SETTINGS.steps.unwrap_or_else(|| step_limit(&shape)),
-        checks: if chosen { SETTINGS.checks } else { SETTINGS.unchosen_checks },
-        model: (chosen && SETTINGS.modelled).then_some(gpu),
-        carveout: u8::try_from(function.carveout).ok(),
-        predicts: (predicts && gpu.timing().is_some()).then_some(gpu),
-        ..Launch::default()
-    };
-    share(&mut state, true);
-    let began = Instant::now();
-    let request = Launch { output: Some(&state.output), ..request };
-    let outcome = function.program.launch(&state.memory, &request);
-    let seconds = began.elapsed().as_secs_f64();
-    share(&mut state, false);
-    print(&state.output.take().text());
-    let lost = match outcome {
-        Ok(done) => {
-            state.clock += match done.predicted() {
-                Some(Predicted::Time(time)) => time.cold_us,
-                _ => seconds * 1e6,
-            };
-            if chosen {
-                state.recorder.add(&function, &shape, &done, seconds);
-            }
-            report::findings(done.findings(), done.findings_beyond()).filter(|_| !SETTINGS.goes_on)
-        }
-        Err(LaunchError::Trap(trap)) => {
-            state.recorder.stopped(&function, &shape, &trap);
-            Some(report::trap(&trap))
-        }
-        Err(LaunchError::Invalid(invalid)) => {
-            say(&invalid.to_string());
-            return Err(match invalid {
-                InvalidLaunch::CooperativeBeyondLimits { .. } | InvalidLaunch::CooperativeBeyondModel { .. } => {
-                    Status::COOPERATIVE_TOO_LARGE
-                }
-                InvalidLaunch::DoesNotFit { .. } => Status::LAUNCH_OUT_OF_RESOURCES,
-                InvalidLaunch::LocalMemory { .. } => Status::OUT_OF_MEMORY,
-                _ => Status::INVALID_VALUE,
-            });
-        }
-        Err(error) => {
-            say(&error.to_string());
-            return Err(Status::NOT_SUPPORTED);
-        }
-    };
-    // As on a GPU, nothing works in this context from here on.
-    if SETTINGS.defers {
-        state.pending = lost;
-        return Ok(());
-    }
-    state.lost = lost;
-    lost.map_or(Ok(()), Err)
-}
-
-/// Whether a kernel has this name: in the PTX, or in the source that a mangled name tells.
-fn is_named(kernel: &str, name: &str) -> bool {
-    kernel == name || kernel.starts_with("_Z") && kernel.contains(&format!("{}{name}", name.len()))
-}
-
-/// Writes what a kernel printed to the standard output, which may be closed.
-fn print(text: &str) {
-    if !text.is_empty() {
-        let mut out = std::io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    }
+fn launch(stream: Handle, handle: Handle, shape: Shape, pointers: In<In<u8>>, extra: In<In<u8>>) -> Done {
+    let function = working()?.functions.get(&handle).ok_or(Status::INVALID_HANDLE)?.clone();
+    let arguments = arguments(&function, pointers, extra)?;
+    submit(stream, Work::Launch(Kernel { handle, function, shape, arguments }))
 }
 
 /// `CUlaunchConfig`.
@@ -229,12 +112,12 @@ driver! {
         block_z: c_uint, dynamic_shared: c_uint, stream: Handle, arguments: In<In<u8>>, extra: In<In<u8>>,
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        launch(function, Shape { grid, block, dynamic_shared, cooperative: false, cluster: None }, arguments, extra)
+        launch(stream, function, Shape { grid, block, dynamic_shared, cooperative: false, cluster: None }, arguments, extra)
     }
 
     fn cuLaunchKernelEx(config: In<Config>, function: Handle, arguments: In<In<u8>>, extra: In<In<u8>>) {
-        let shape = config.get()?.shape();
-        launch(function, shape, arguments, extra)
+        let config = config.get()?;
+        launch(config.stream, function, config.shape(), arguments, extra)
     }
 
     fn cuLaunchCooperativeKernel(
@@ -243,7 +126,7 @@ driver! {
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
         let shape = Shape { grid, block, dynamic_shared, cooperative: true, cluster: None };
-        launch(function, shape, arguments, In::NULL)
+        launch(stream, function, shape, arguments, In::NULL)
     }
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(to: Out<c_int>, function: Handle, threads: c_int, dynamic: usize) {
@@ -288,17 +171,5 @@ driver! {
         let cluster = shape.cluster.unwrap_or([1; 3]).into_iter().fold(1, u32::saturating_mul);
         to.give((blocks * SETTINGS.gpu.multiprocessors / cluster.max(1)) as c_int);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_named;
-
-    #[test]
-    fn kernels_are_named_as_in_the_ptx_or_the_source() {
-        let mangled = "_ZN8__main__3addB2v1E5ArrayIf";
-        assert!(is_named(mangled, mangled) && is_named(mangled, "add") && is_named("add", "add"));
-        assert!(!is_named(mangled, "dd") && !is_named("k3add", "add") && !is_named("add2", "add"));
     }
 }

@@ -11,7 +11,7 @@
 //!
 //! One process has one device, one [`simt::Memory`] and one lock over everything
 //! (`state::State`). A launch runs to its end before the call returns, so streams are ordered by
-//! themselves, and events only note the device's clock. Handles are numbers of a table, never
+//! themselves; each has a clock, by predicted times, which events note. Handles are numbers of a table, never
 //! addresses: a stale one is an error, not a crash.
 //!
 //! Memory that host and device share (pinned, managed) is mapped at the simulator's own address, so
@@ -19,9 +19,11 @@
 //!
 //! `boundary` is the C boundary, the only part with unsafe code. `state` holds what exists, `objects`
 //! says what has a handle, `settings` what the environment sets. `image` finds PTX in what modules
-//! are loaded from, and `places` where an address is. `module`, `link`, `launch`, `memory`, `copies`,
-//! `device`, `context`, `stream`, `arrays`, `texture` and `tensor_map` are the API by subject.
-//! `entry` hands out functions by name, `export` has tables that NVIDIA's libraries ask for, and
+//! are loaded from, and `places` where an address is. `module`, `link`, `launch`, `memory`,
+//! `transfers`, `device`, `context`, `stream`, `arrays`, `texture` and `tensor_map` are the API by subject.
+//! `work` is what streams and graphs do, which `queue` runs with `kernel`, `copies` and
+//! `allocations`; `graph`, `nodes`, `executable` and `capture` are the API
+//! of graphs. `entry` hands out functions by name, `export` has tables that NVIDIA's libraries ask for, and
 //! `unsupported` names functions that do nothing but say so. `report` shows faults, `record` keeps
 //! what `coalesce run` reports.
 //!
@@ -45,29 +47,39 @@
 // The API's names and lists of arguments.
 #![allow(non_snake_case, clippy::too_many_arguments)]
 
+mod allocations;
 mod arrays;
 #[allow(unsafe_code)]
 mod boundary;
+mod capture;
 mod context;
 mod copies;
 mod device;
 mod entry;
+mod executable;
 mod export;
+mod graph;
 pub mod image;
+mod kernel;
 mod launch;
 mod link;
 mod log;
 mod memory;
 mod module;
+mod nodes;
 mod objects;
 mod places;
+mod queue;
 pub mod record;
 mod report;
+mod requests;
 mod settings;
 mod state;
 mod stream;
 mod tensor_map;
 mod texture;
+mod transfers;
 mod unsupported;
+mod work;
 
 pub use record::Shape;

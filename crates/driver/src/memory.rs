@@ -2,39 +2,13 @@
 
 use std::ffi::{c_int, c_uint};
 
-use simt::MemoryError;
-
-use crate::boundary::host_memory::{map, unmap};
-use crate::boundary::{Done, In, Out, Status, driver, say};
-use crate::copies::{Range, fill};
+use crate::allocations::{allocate, release};
+use crate::boundary::{Done, In, Out, Status, driver};
 use crate::objects::{Allocation, Handle, Kind};
+use crate::queue::submit;
 use crate::settings::SETTINGS;
 use crate::state::{State, current, lock, ready, working};
-
-fn status_of(error: &MemoryError) -> Status {
-    match error {
-        MemoryError::OutOfMemory { .. } | MemoryError::HostOutOfMemory { .. } | MemoryError::TooLarge { .. } => {
-            Status::OUT_OF_MEMORY
-        }
-        _ => Status::INVALID_VALUE,
-    }
-}
-
-/// Allocates device memory, and, if the host is to reach it, maps it at the same address there.
-fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
-    let length = bytes as u64;
-    let address = state.memory.allocate(length).map_err(|error| {
-        say(&error.to_string());
-        status_of(&error)
-    })?;
-    if matches!(kind, Kind::Host | Kind::Managed) && !map(address, bytes) {
-        let _ = state.memory.free(address);
-        return Err(Status::MAP_FAILED);
-    }
-    let id = state.handle() as u64;
-    state.allocations.insert(address, Allocation { bytes: length, kind, id });
-    Ok(address)
-}
+use crate::work::Work;
 
 /// Allocates memory of a kind for a caller.
 fn give_memory(to: Out<u64>, bytes: usize, kind: Kind) -> Done {
@@ -43,6 +17,17 @@ fn give_memory(to: Out<u64>, bytes: usize, kind: Kind) -> Done {
         return Err(Status::INVALID_VALUE);
     }
     to.put(allocate(&mut *working()?, bytes, kind)?)
+}
+
+/// Allocates memory in a stream's order. What a graph allocates has one address in all its launches.
+fn give_in_order(to: Out<u64>, bytes: usize, stream: Handle) -> Done {
+    to.check()?;
+    if bytes == 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    let address = allocate(&mut *working()?, bytes, Kind::Device)?;
+    submit(stream, Work::Allocate)?;
+    to.put(address)
 }
 
 /// Frees an allocation of one of these kinds.
@@ -56,15 +41,6 @@ fn free(address: u64, kinds: &[Kind]) -> Done {
         return Err(Status::INVALID_VALUE);
     }
     release(&mut state, address)
-}
-
-/// Frees an allocation.
-pub fn release(state: &mut State, address: u64) -> Done {
-    let allocation = state.allocations.remove(&address).ok_or(Status::INVALID_VALUE)?;
-    if matches!(allocation.kind, Kind::Host | Kind::Managed) {
-        unmap(address, allocation.bytes as usize);
-    }
-    state.memory.free(address).map_err(|error| status_of(&error))
 }
 
 fn attribute(state: &State, number: c_uint, pointer: u64, to: Out<u8>) -> Done {
@@ -191,15 +167,22 @@ driver! {
     }
 
     fn cuMemAllocAsync(to: Out<u64>, bytes: usize, stream: Handle) {
-        give_memory(to, bytes, Kind::Device)
+        give_in_order(to, bytes, stream)
     }
 
     fn cuMemAllocFromPoolAsync(to: Out<u64>, bytes: usize, pool: Handle, stream: Handle) {
-        give_memory(to, bytes, Kind::Device)
+        give_in_order(to, bytes, stream)
     }
 
     fn cuMemFreeAsync(address: u64, stream: Handle) {
-        free(address, &[Kind::Device])
+        if address == 0 {
+            return Ok(());
+        }
+        let kind = ready()?.allocations.get(&address).map(|allocation| allocation.kind);
+        if kind != Some(Kind::Device) {
+            return Err(Status::INVALID_VALUE);
+        }
+        submit(stream, Work::Free(address))
     }
 
     fn cuDeviceGetDefaultMemPool(to: Out<Handle>, device: c_int) {
@@ -290,53 +273,5 @@ driver! {
 
     fn cuPointerSetAttribute(value: In<u8>, number: c_uint, pointer: u64) {
         Ok(())
-    }
-
-    fn cuMemsetD8_v2(to: u64, value: u8, count: usize) {
-        fill(to, Range { each: 1, width: count, rows: 1, pitch: 0 }, value.into())
-    }
-
-    fn cuMemsetD16_v2(to: u64, value: u16, count: usize) {
-        fill(to, Range { each: 2, width: count, rows: 1, pitch: 0 }, value.into())
-    }
-
-    fn cuMemsetD32_v2(to: u64, value: c_uint, count: usize) {
-        fill(to, Range { each: 4, width: count, rows: 1, pitch: 0 }, value)
-    }
-
-    fn cuMemsetD8Async(to: u64, value: u8, count: usize, stream: Handle) {
-        fill(to, Range { each: 1, width: count, rows: 1, pitch: 0 }, value.into())
-    }
-
-    fn cuMemsetD16Async(to: u64, value: u16, count: usize, stream: Handle) {
-        fill(to, Range { each: 2, width: count, rows: 1, pitch: 0 }, value.into())
-    }
-
-    fn cuMemsetD32Async(to: u64, value: c_uint, count: usize, stream: Handle) {
-        fill(to, Range { each: 4, width: count, rows: 1, pitch: 0 }, value)
-    }
-
-    fn cuMemsetD2D8_v2(to: u64, pitch: usize, value: u8, width: usize, rows: usize) {
-        fill(to, Range { each: 1, width, rows, pitch }, value.into())
-    }
-
-    fn cuMemsetD2D16_v2(to: u64, pitch: usize, value: u16, width: usize, rows: usize) {
-        fill(to, Range { each: 2, width, rows, pitch }, value.into())
-    }
-
-    fn cuMemsetD2D32_v2(to: u64, pitch: usize, value: c_uint, width: usize, rows: usize) {
-        fill(to, Range { each: 4, width, rows, pitch }, value)
-    }
-
-    fn cuMemsetD2D8Async(to: u64, pitch: usize, value: u8, width: usize, rows: usize, stream: Handle) {
-        fill(to, Range { each: 1, width, rows, pitch }, value.into())
-    }
-
-    fn cuMemsetD2D16Async(to: u64, pitch: usize, value: u16, width: usize, rows: usize, stream: Handle) {
-        fill(to, Range { each: 2, width, rows, pitch }, value.into())
-    }
-
-    fn cuMemsetD2D32Async(to: u64, pitch: usize, value: c_uint, width: usize, rows: usize, stream: Handle) {
-        fill(to, Range { each: 4, width, rows, pitch }, value)
     }
 }

@@ -82,9 +82,9 @@ fn function_of(state: &mut State, module: Handle, name: &str) -> Done<Handle> {
     }
     let program = found.program.clone();
     program.kernel(name).ok_or(Status::NOT_FOUND)?;
-    let c_name = CString::new(name).map_err(|_| Status::INVALID_VALUE)?;
+    let c_name = CString::new(name).map_err(|_| Status::INVALID_VALUE)?.into();
     let handle = state.handle();
-    let function = Function { module, program, name: name.to_owned(), c_name, dynamic_limit: -1, carveout: -1 };
+    let function = Function { module, program, name: name.into(), c_name, dynamic_limit: -1, carveout: -1 };
     state.functions.insert(handle, function);
     if let Some(module) = state.modules.get_mut(&module) {
         module.functions.insert(name.to_owned(), handle);

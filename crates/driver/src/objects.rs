@@ -1,11 +1,13 @@
 //! What has a handle.
 
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use simt::Program;
 use simt::textures::{ArrayHandle, ArrayShape};
 
+use crate::boundary::callbacks::Behind;
 use crate::log::Log;
 
 /// A handle: a number that the caller takes for a pointer.
@@ -57,28 +59,71 @@ pub struct Module {
 pub struct Function {
     pub module: Handle,
     pub program: Arc<Program>,
-    pub name: String,
+    pub name: Arc<str>,
     /// The name, with the zero byte of C.
-    pub c_name: std::ffi::CString,
+    pub c_name: Arc<CStr>,
     /// `MAX_DYNAMIC_SHARED_SIZE_BYTES`, as set.
     pub dynamic_limit: i32,
     /// `PREFERRED_SHARED_MEMORY_CARVEOUT`, as set.
     pub carveout: i32,
 }
 
+/// The default stream that all streams wait for, unless they say otherwise.
+pub const LEGACY: Handle = 0;
+/// The default stream that is like any other.
+pub const PER_THREAD: Handle = 2;
+
+/// A stream's part in a capture.
+#[derive(Clone)]
+pub struct Part {
+    pub capture: u64,
+    /// The nodes that its next one comes after.
+    pub after: Vec<Handle>,
+}
+
 /// A stream.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub struct Stream {
     pub flags: u32,
     pub priority: i32,
+    /// When its work so far has ended, in microseconds.
+    pub clock: f64,
+    /// Functions of the host that its next work waits for, besides its own.
+    pub behind: Vec<Behind>,
+    /// Its part in a capture.
+    pub capture: Option<Part>,
+    /// A list of nodes that a caller has a pointer to.
+    pub shown: Vec<Handle>,
+}
+
+impl Stream {
+    /// The default streams, which always exist.
+    pub fn defaults() -> HashMap<Handle, Self> {
+        // The legacy one is no stream that waits for itself.
+        HashMap::from([(LEGACY, Self { flags: 1, ..Self::default() }), (PER_THREAD, Self::default())])
+    }
+
+    /// A stream's number: the legacy default stream has two.
+    pub fn number(stream: Handle) -> Handle {
+        if stream == 1 { LEGACY } else { stream }
+    }
+
+    /// Whether it and the legacy default stream wait for each other.
+    pub fn blocks(&self) -> bool {
+        self.flags & 1 == 0
+    }
 }
 
 /// An event.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub struct Event {
     pub flags: u32,
-    /// The device's clock when it was recorded, in microseconds.
+    /// When what was before it has ended, in microseconds.
     pub at: Option<f64>,
+    /// Functions of the host that are before it.
+    pub behind: Vec<Behind>,
+    /// Its place in a capture.
+    pub captured: Option<Part>,
 }
 
 /// An array.

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ptx::Pieces;
 use serde::{Deserialize, Serialize};
@@ -93,7 +94,7 @@ pub struct PredictedTimes {
 #[derive(Default)]
 pub struct Recorder {
     kernels: Vec<Kernel>,
-    by_name: HashMap<(Handle, String), usize>,
+    by_name: HashMap<(Handle, Arc<str>), usize>,
     /// Whether an error was reported; then nothing more is written.
     failed: bool,
 }
@@ -165,7 +166,7 @@ impl Recorder {
             let record = KernelRecord {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 module: module_file(function.module),
-                kernel: function.name.clone(),
+                kernel: function.name.to_string(),
                 gpu: Some(SETTINGS.gpu.name.to_owned()),
                 ..KernelRecord::default()
             };

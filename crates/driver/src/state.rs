@@ -12,6 +12,7 @@ use crate::boundary::{Done, Status};
 use crate::objects::{Allocation, Array, Event, Function, Handle, Kind, Link, Module, Stream};
 use crate::record::Recorder;
 use crate::settings::SETTINGS;
+use crate::work::{Capture, Executable, Graph};
 
 /// Values that clients keep with a context.
 pub type Stored = HashMap<(usize, usize), usize>;
@@ -29,6 +30,12 @@ pub struct State {
     pub functions: HashMap<Handle, Function>,
     pub streams: HashMap<Handle, Stream>,
     pub events: HashMap<Handle, Event>,
+    pub graphs: HashMap<Handle, Graph>,
+    /// The graph of each node.
+    pub node_graphs: HashMap<Handle, Handle>,
+    pub executables: HashMap<Handle, Executable>,
+    /// The captures under way, by their ids.
+    pub captures: HashMap<u64, Capture>,
     pub arrays: HashMap<Handle, Array>,
     /// Arrays with levels; each level that was asked for is one of `arrays`.
     pub mipmapped: HashMap<Handle, Array>,
@@ -37,9 +44,9 @@ pub struct State {
     pub limits: HashMap<u32, usize>,
     pub stored: Stored,
     pub output: Output,
-    /// The device's clock, in microseconds: predicted times of launches that have one, the host's
-    /// time for the rest.
-    pub clock: f64,
+    /// The time that the host knows of, in microseconds: the end of all that it has waited for.
+    /// Launches last as long as predicted, or else as long as their simulation took.
+    pub host: f64,
     /// Whether an event that takes times was ever made.
     pub timed: bool,
     /// The fault after which the context is lost.
@@ -65,8 +72,12 @@ static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
         primary_flags: 0,
         modules: HashMap::new(),
         functions: HashMap::new(),
-        streams: HashMap::new(),
+        streams: Stream::defaults(),
         events: HashMap::new(),
+        graphs: HashMap::new(),
+        node_graphs: HashMap::new(),
+        executables: HashMap::new(),
+        captures: HashMap::new(),
         arrays: HashMap::new(),
         mipmapped: HashMap::new(),
         links: HashMap::new(),
@@ -74,7 +85,7 @@ static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
         limits: HashMap::new(),
         stored: HashMap::new(),
         output: Output::default(),
-        clock: 0.0,
+        host: 0.0,
         timed: false,
         lost: None,
         pending: None,
@@ -127,6 +138,27 @@ impl State {
         self.check()
     }
 
+    /// A stream, by its number.
+    pub fn stream(&self, stream: Handle) -> Done<&Stream> {
+        self.streams.get(&stream).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// A stream to change, by its number.
+    pub fn stream_mut(&mut self, stream: Handle) -> Done<&mut Stream> {
+        self.streams.get_mut(&stream).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// An event to change.
+    pub fn event_mut(&mut self, event: Handle) -> Done<&mut Event> {
+        self.events.get_mut(&event).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// Waits for all streams.
+    pub fn synchronize_all(&mut self) -> Done {
+        self.host = self.streams.values().map(|stream| stream.clock).fold(self.host, f64::max);
+        self.synchronize()
+    }
+
     /// Forgets a fault, with the context that it has taken.
     pub fn recover(&mut self) {
         (self.lost, self.pending) = (None, None);
@@ -163,7 +195,7 @@ extern "C" fn finish() {
 
 /// Fails if a fault shows now that all launches have ended.
 pub fn settled() -> Done {
-    ready()?.synchronize()
+    ready()?.synchronize_all()
 }
 
 /// The state of an initialised driver.

@@ -3,32 +3,49 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::boundary::callbacks::{HostFunction, Passed, StreamCallback, call_host, call_stream, wait};
+use crate::boundary::callbacks::{Behind, HostFunction, Passed, StreamCallback};
 use crate::boundary::{Done, In, Out, Status, driver};
-use crate::objects::{Event, Handle, Stream};
+use crate::capture::{check_event, check_stream, join};
+use crate::objects::{Event, Handle, LEGACY, PER_THREAD, Stream};
+use crate::queue::submit;
 use crate::state::{current, ready, working};
+use crate::work::Work;
 
-/// The default streams have numbers of their own.
 fn known(stream: Handle) -> Done<Stream> {
-    match stream {
-        0..=2 => Ok(Stream::default()),
-        _ => ready()?.streams.get(&stream).copied().ok_or(Status::INVALID_HANDLE),
-    }
+    ready()?.stream(Stream::number(stream)).cloned()
 }
 
 fn create(to: Out<Handle>, flags: c_uint, priority: c_int) -> Done {
     to.check()?;
     let mut state = working()?;
     let stream = state.handle();
-    state.streams.insert(stream, Stream { flags, priority: priority.clamp(-5, 0) });
+    state.streams.insert(stream, Stream { flags, priority: priority.clamp(-5, 0), ..Stream::default() });
     to.put(stream)
 }
 
-fn record(event: Handle) -> Done {
-    let mut state = working()?;
-    let clock = state.clock;
-    state.events.get_mut(&event).ok_or(Status::INVALID_HANDLE)?.at = Some(clock);
-    Ok(())
+/// Waits for a stream.
+fn synchronize(stream: Handle) -> Done {
+    let number = Stream::number(stream);
+    let behind = {
+        let mut state = ready()?;
+        check_stream(&mut state, number)?;
+        state.behind(number)?
+    };
+    behind.into_iter().for_each(Behind::wait);
+    reach(number)
+}
+
+/// The host knows that a stream's work has ended.
+fn reach(stream: Handle) -> Done {
+    let mut state = ready()?;
+    let clock = state.stream(stream)?.clock;
+    state.host = state.host.max(clock);
+    state.synchronize()
+}
+
+fn record(event: Handle, stream: Handle) -> Done {
+    ready()?.event_mut(event)?;
+    submit(stream, Work::Record(event))
 }
 
 fn elapsed(to: Out<f32>, from: Handle, until: Handle) -> Done {
@@ -52,23 +69,41 @@ driver! {
     }
 
     fn cuStreamDestroy_v2(stream: Handle) {
-        ready()?.streams.remove(&stream).map(|_| ()).ok_or(Status::INVALID_HANDLE)
+        if stream == PER_THREAD {
+            return Err(Status::INVALID_HANDLE);
+        }
+        let mut state = ready()?;
+        // The legacy default stream has another number than its handles.
+        let stream = if stream == LEGACY { 1 } else { stream };
+        state.streams.remove(&stream).map(|_| ()).ok_or(Status::INVALID_HANDLE)
     }
 
     fn cuStreamQuery(stream: Handle) {
-        known(stream)?;
-        ready()?.synchronize()
+        let number = Stream::number(stream);
+        {
+            let mut state = ready()?;
+            check_stream(&mut state, number)?;
+            state.check()?;
+            if !state.behind(number)?.into_iter().all(Behind::is_reached) {
+                return Err(Status::NOT_READY);
+            }
+        }
+        reach(number)
     }
 
     fn cuStreamSynchronize(stream: Handle) {
-        known(stream)?;
-        wait();
-        ready()?.synchronize()
+        synchronize(stream)
     }
 
     fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) {
-        known(stream)?;
-        ready()?.events.get(&event).map(|_| ()).ok_or(Status::INVALID_HANDLE)
+        let joined = {
+            let mut state = ready()?;
+            state.event_mut(event)?;
+            let number = Stream::number(stream);
+            state.stream(number)?;
+            join(&mut state, number, event)?
+        };
+        if joined { Ok(()) } else { submit(stream, Work::WaitFor(event)) }
     }
 
     fn cuStreamGetPriority(stream: Handle, to: Out<c_int>) {
@@ -99,36 +134,6 @@ driver! {
         to.put(0)
     }
 
-    fn cuStreamIsCapturing(stream: Handle, to: Out<c_uint>) {
-        to.put(0)
-    }
-
-    fn cuStreamGetCaptureInfo(stream: Handle, status: Out<c_uint>, id: Out<u64>) {
-        id.give(0);
-        status.put(0)
-    }
-
-    fn cuStreamGetCaptureInfo_v2(
-        stream: Handle, status: Out<c_uint>, id: Out<u64>, graph: Out<Handle>, nodes: Out<Handle>, count: Out<usize>,
-    ) {
-        id.give(0);
-        count.give(0);
-        status.put(0)
-    }
-
-    fn cuStreamGetCaptureInfo_v3(
-        stream: Handle, status: Out<c_uint>, id: Out<u64>, graph: Out<Handle>, nodes: Out<Handle>, edges: Out<Handle>,
-        count: Out<usize>,
-    ) {
-        id.give(0);
-        count.give(0);
-        status.put(0)
-    }
-
-    fn cuThreadExchangeStreamCaptureMode(mode: Out<c_uint>) {
-        Ok(())
-    }
-
     fn cuStreamCopyAttributes(to: Handle, from: Handle) {
         Ok(())
     }
@@ -138,28 +143,32 @@ driver! {
     }
 
     fn cuStreamAddCallback(stream: Handle, function: StreamCallback, data: Passed, flags: c_uint) {
-        known(stream)?;
-        call_stream(stream, function, data)
+        if function.is_none() {
+            return Err(Status::INVALID_VALUE);
+        }
+        submit(stream, Work::Callback(function, data))
     }
 
     fn cuLaunchHostFunc(stream: Handle, function: HostFunction, data: Passed) {
-        known(stream)?;
-        call_host(function, data)
+        if function.is_none() {
+            return Err(Status::INVALID_VALUE);
+        }
+        submit(stream, Work::Call(function, data))
     }
 
     fn cuStreamWriteValue32_v2(stream: Handle, address: u64, value: u32, flags: c_uint) {
-        working()?.memory.write(address, &value.to_le_bytes()).map_err(|_| Status::INVALID_VALUE)
+        submit(stream, Work::Write { to: address, value: value.into(), bytes: size_of_val(&value) })
     }
 
     fn cuStreamWriteValue64_v2(stream: Handle, address: u64, value: u64, flags: c_uint) {
-        working()?.memory.write(address, &value.to_le_bytes()).map_err(|_| Status::INVALID_VALUE)
+        submit(stream, Work::Write { to: address, value, bytes: size_of_val(&value) })
     }
 
     fn cuEventCreate(to: Out<Handle>, flags: c_uint) {
         let mut state = working()?;
         let event = state.handle();
         state.timed |= flags & 2 == 0;
-        state.events.insert(event, Event { flags, at: None });
+        state.events.insert(event, Event { flags, ..Event::default() });
         to.put(event)
     }
 
@@ -168,25 +177,36 @@ driver! {
     }
 
     fn cuEventRecord(event: Handle, stream: Handle) {
-        known(stream)?;
-        record(event)
+        record(event, stream)
     }
 
     fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: c_uint) {
-        known(stream)?;
-        record(event)
+        record(event, stream)
     }
 
     fn cuEventQuery(event: Handle) {
         let mut state = ready()?;
-        state.events.get(&event).ok_or(Status::INVALID_HANDLE)?;
+        check_event(&mut state, event)?;
+        state.check()?;
+        let event = state.event_mut(event)?;
+        if !event.behind.iter().all(|behind| behind.is_reached()) {
+            return Err(Status::NOT_READY);
+        }
+        let at = event.at.unwrap_or(0.0);
+        state.host = state.host.max(at);
         state.synchronize()
     }
 
     fn cuEventSynchronize(event: Handle) {
-        wait();
+        let behind = {
+            let mut state = ready()?;
+            check_event(&mut state, event)?;
+            state.event_mut(event)?.behind.clone()
+        };
+        behind.into_iter().for_each(Behind::wait);
         let mut state = ready()?;
-        state.events.get(&event).ok_or(Status::INVALID_HANDLE)?;
+        let at = state.event_mut(event)?.at.unwrap_or(0.0);
+        state.host = state.host.max(at);
         state.synchronize()
     }
 

@@ -1,13 +1,29 @@
-//! Functions of the host that a stream is given. Each runs on another thread, without the driver's
-//! lock: it may wait for what the calling thread holds, as Python's functions do.
+//! Functions of the host that a stream is given. They run on other threads, one after the other in
+//! each stream, without the driver's lock: a function may wait for what the calling thread holds, as
+//! Python's do. What a stream does after such a function waits for it.
 
+use std::cell::Cell;
+use std::collections::HashMap;
 use std::ffi::{c_uint, c_void};
-use std::sync::{Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::status::{Done, Status};
 
-static CALLBACKS: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
+/// How many functions a stream was given, and how many have ended.
+#[derive(Default)]
+struct Queue {
+    given: u64,
+    ended: u64,
+}
+
+static QUEUES: LazyLock<Mutex<HashMap<usize, Queue>>> = LazyLock::new(Mutex::default);
+/// A function has ended.
+static ENDED: Condvar = Condvar::new();
+
+thread_local! {
+    /// Whether this thread runs a function of the host, which must not wait for itself.
+    static RUNS: Cell<bool> = const { Cell::new(false) };
+}
 
 /// A pointer that is only passed on.
 #[repr(transparent)]
@@ -23,34 +39,79 @@ pub type HostFunction = Option<unsafe extern "C" fn(Passed)>;
 /// `CUstreamCallback`.
 pub type StreamCallback = Option<unsafe extern "C" fn(usize, c_uint, Passed)>;
 
-fn call(function: impl FnOnce() + Send + 'static) -> Done {
-    let thread = std::thread::Builder::new().spawn(function).map_err(|_| Status::OUT_OF_MEMORY)?;
-    CALLBACKS.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+/// A place in a stream: behind so many functions of the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Behind {
+    stream: usize,
+    functions: u64,
+}
+
+fn queues() -> MutexGuard<'static, HashMap<usize, Queue>> {
+    QUEUES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn wait_until(mut done: impl FnMut(&HashMap<usize, Queue>) -> bool) {
+    let mut all = queues();
+    while !done(&all) {
+        all = ENDED.wait(all).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+fn call(stream: usize, function: impl FnOnce() + Send + 'static) -> Done {
+    let mut all = queues();
+    let queue = all.entry(stream).or_default();
+    let before = queue.given;
+    let body = move || {
+        wait_until(|all| all.get(&stream).is_none_or(|queue| queue.ended >= before));
+        RUNS.set(true);
+        function();
+        if let Some(queue) = queues().get_mut(&stream) {
+            queue.ended = before + 1;
+        }
+        ENDED.notify_all();
+    };
+    std::thread::Builder::new().spawn(body).map_err(|_| Status::OUT_OF_MEMORY)?;
+    queue.given += 1;
     Ok(())
 }
 
 /// Calls a function of the host.
-pub fn call_host(function: HostFunction, data: Passed) -> Done {
+pub fn call_host(stream: usize, function: HostFunction, data: Passed) -> Done {
     let function = function.ok_or(Status::INVALID_VALUE)?;
     // SAFETY: by the API's contract the function takes this pointer.
-    call(move || unsafe { function(data) })
+    call(stream, move || unsafe { function(data) })
 }
 
 /// Calls a stream's callback: all work before it is done, without an error.
 pub fn call_stream(stream: usize, function: StreamCallback, data: Passed) -> Done {
     let function = function.ok_or(Status::INVALID_VALUE)?;
     // SAFETY: as above.
-    call(move || unsafe { function(stream, 0, data) })
+    call(stream, move || unsafe { function(stream, 0, data) })
+}
+
+/// The end of a stream as it is now.
+pub fn end_of(stream: usize) -> Behind {
+    Behind { stream, functions: queues().get(&stream).map_or(0, |queue| queue.given) }
+}
+
+impl Behind {
+    /// Whether all functions before it have ended.
+    pub fn is_reached(self) -> bool {
+        RUNS.get() || queues().get(&self.stream).is_none_or(|queue| queue.ended >= self.functions)
+    }
+
+    /// Waits for the functions before it.
+    pub fn wait(self) {
+        if !self.is_reached() {
+            wait_until(|all| all.get(&self.stream).is_none_or(|queue| queue.ended >= self.functions));
+        }
+    }
 }
 
 /// Waits for all functions of the host.
 pub fn wait() {
-    let all = std::mem::take(&mut *CALLBACKS.lock().unwrap_or_else(PoisonError::into_inner));
-    for thread in all {
-        // A function that synchronises must not wait for itself.
-        if thread.thread().id() != std::thread::current().id() {
-            let _ = thread.join();
-        }
+    if !RUNS.get() {
+        wait_until(|all| all.values().all(|queue| queue.ended >= queue.given));
     }
 }
 

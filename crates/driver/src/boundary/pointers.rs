@@ -85,6 +85,13 @@ impl<T> Out<T> {
     }
 }
 
+impl<T: Copy> Out<T> {
+    /// What the caller has put there.
+    pub fn held(self) -> Done<T> {
+        In(self.0.cast_const()).get()
+    }
+}
+
 impl Out<u8> {
     /// Writes as much of a text as fits into `room` bytes, with a zero byte at the end.
     pub fn put_text(self, text: &str, room: usize) -> Done {

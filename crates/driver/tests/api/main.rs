@@ -6,9 +6,11 @@
 // The names and arguments of the API, and its numbers in the place of pointers.
 #![allow(non_snake_case, clippy::too_many_arguments, clippy::manual_dangling_ptr)]
 
+mod captures;
 mod contexts;
 mod copies;
 mod faults;
+mod graphs;
 mod launches;
 mod memory;
 mod modules;

@@ -1,7 +1,8 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 
-use super::support::{Driver, INVALID_HANDLE, INVALID_VALUE, KERNELS, null_pointer};
+use super::support::{Driver, INVALID_HANDLE, INVALID_VALUE, KERNELS, NOT_READY, null_pointer};
 
 #[test]
 fn streams_and_events_are_known_until_they_are_destroyed() {
@@ -59,4 +60,73 @@ fn functions_of_the_host_run() {
     assert_eq!(CALLED.load(Ordering::SeqCst), 111);
     assert_eq!(driver.cuLaunchHostFunc(0, None, null_pointer()), INVALID_VALUE);
     assert_eq!(driver.cuLaunchHostFunc(4711, Some(called), null_pointer()), INVALID_HANDLE);
+}
+
+/// An event is finished only when the functions of the host before it are; other work waits for them.
+#[test]
+fn events_and_work_wait_for_functions_of_the_host() {
+    static ENDED: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn wait(data: *mut c_void) {
+        // SAFETY: the test below gives a receiver.
+        let released = unsafe { Box::from_raw(data.cast::<Receiver<()>>()) };
+        let _ = released.recv();
+        ENDED.fetch_add(1, Ordering::SeqCst);
+    }
+    let driver = Driver::new();
+    let (mut stream, mut other, mut event) = (0, 0, 0);
+    assert_eq!((driver.cuStreamCreate(&mut stream, 1), driver.cuStreamCreate(&mut other, 1)), (0, 0));
+    assert_eq!(driver.cuEventCreate(&mut event, 2), 0);
+    assert_eq!(driver.cuEventQuery(event), 0);
+    let words = driver.words(&[0]);
+    for (count, waiting) in [(1, stream), (2, other)] {
+        let (release, released) = channel::<()>();
+        let data = Box::into_raw(Box::new(released)).cast();
+        assert_eq!(driver.cuLaunchHostFunc(stream, Some(wait), data), 0);
+        assert_eq!(driver.cuEventRecord(event, stream), 0);
+        assert_eq!((driver.cuEventQuery(event), driver.cuStreamQuery(stream)), (NOT_READY, NOT_READY));
+        assert_eq!(driver.cuStreamWaitEvent(other, event, 0), 0);
+        assert_eq!(driver.cuStreamQuery(waiting), NOT_READY);
+        drop(release);
+        assert_eq!(driver.cuMemsetD32Async(words, count, 1, waiting), 0);
+        assert_eq!(ENDED.load(Ordering::SeqCst), count);
+        assert_eq!((driver.cuEventSynchronize(event), driver.cuEventQuery(event)), (0, 0));
+        assert_eq!((driver.cuStreamQuery(stream), driver.cuStreamQuery(other)), (0, 0));
+        assert_eq!(driver.read(words, 1), [count]);
+    }
+}
+
+/// Streams that do not wait for each other overlap, by predicted time.
+#[test]
+fn streams_overlap_by_predicted_time() {
+    let driver = Driver::new();
+    let kernel = driver.kernel(driver.module(KERNELS), "add");
+    let words = driver.words(&[1; 64]);
+    let timed = |second_waits: bool| {
+        let (mut first, mut second, mut joined) = (0, 0, 0);
+        let (mut before, mut after, mut milliseconds) = (0, 0, -1.0);
+        assert_eq!((driver.cuStreamCreate(&mut first, 1), driver.cuStreamCreate(&mut second, 1)), (0, 0));
+        assert_eq!((driver.cuEventCreate(&mut before, 0), driver.cuEventCreate(&mut after, 0)), (0, 0));
+        assert_eq!(driver.cuEventCreate(&mut joined, 2), 0);
+        let launch = |stream| {
+            let count = 64u32;
+            let arguments: [*const c_void; 3] =
+                [(&raw const words).cast(), (&raw const words).cast(), (&raw const count).cast()];
+            assert_eq!(
+                driver.cuLaunchKernel(kernel, 2, 1, 1, 32, 1, 1, 0, stream, arguments.as_ptr(), std::ptr::null()),
+                0
+            );
+        };
+        assert_eq!(driver.cuEventRecord(before, first), 0);
+        launch(first);
+        if second_waits {
+            assert_eq!((driver.cuEventRecord(joined, first), driver.cuStreamWaitEvent(second, joined, 0)), (0, 0));
+        }
+        launch(second);
+        assert_eq!((driver.cuEventRecord(joined, second), driver.cuStreamWaitEvent(first, joined, 0)), (0, 0));
+        assert_eq!((driver.cuEventRecord(after, first), driver.cuEventSynchronize(after)), (0, 0));
+        assert_eq!(driver.cuEventElapsedTime(&mut milliseconds, before, after), 0);
+        milliseconds
+    };
+    let (together, in_turn) = (timed(false), timed(true));
+    assert!((in_turn / together - 2.0).abs() < 0.1, "{together} {in_turn}");
 }

@@ -16,6 +16,7 @@ pub const NOT_INITIALIZED: u32 = 3;
 pub const INVALID_CONTEXT: u32 = 201;
 pub const INVALID_HANDLE: u32 = 400;
 pub const NOT_FOUND: u32 = 500;
+pub const NOT_READY: u32 = 600;
 pub const ILLEGAL_ADDRESS: u32 = 700;
 pub const NOT_SUPPORTED: u32 = 801;
 
@@ -123,7 +124,40 @@ api! {
     cuGetErrorName(number: c_uint, to: *mut *const c_char);
     cuGetErrorString(number: c_uint, to: *mut *const c_char);
     cuGetExportTable(to: *mut *const c_void, id: *const [u8; 16]);
+    cuGreenCtxDestroy(context: Handle);
+    cuEventQuery(event: Handle);
+    cuMemsetD32Async(to: Device, value: u32, count: usize, stream: Handle);
+    cuMemcpyDtoHAsync_v2(to: *mut u32, from: Device, bytes: usize, stream: Handle);
+    cuMemAllocAsync(to: *mut Device, bytes: usize, stream: Handle);
+    cuMemFreeAsync(address: Device, stream: Handle);
+    cuStreamBeginCapture_v2(stream: Handle, mode: c_uint);
+    cuStreamEndCapture(stream: Handle, to: *mut Handle);
+    cuStreamIsCapturing(stream: Handle, to: *mut c_uint);
+    cuStreamGetCaptureInfo_v2(stream: Handle, status: *mut c_uint, id: *mut u64, graph: *mut Handle, nodes: *mut *const Handle, count: *mut usize);
     cuGraphCreate(to: *mut Handle, flags: c_uint);
+    cuGraphDestroy(graph: Handle);
+    cuGraphClone(to: *mut Handle, graph: Handle);
+    cuGraphNodeFindInClone(to: *mut Handle, node: Handle, graph: Handle);
+    cuGraphDestroyNode(node: Handle);
+    cuGraphGetNodes(graph: Handle, to: *mut Handle, count: *mut usize);
+    cuGraphGetRootNodes(graph: Handle, to: *mut Handle, count: *mut usize);
+    cuGraphGetEdges(graph: Handle, from: *mut Handle, to: *mut Handle, count: *mut usize);
+    cuGraphNodeGetType(node: Handle, to: *mut c_uint);
+    cuGraphAddDependencies(graph: Handle, from: *const Handle, to: *const Handle, count: usize);
+    cuGraphRemoveDependencies(graph: Handle, from: *const Handle, to: *const Handle, count: usize);
+    cuGraphAddEmptyNode(to: *mut Handle, graph: Handle, after: *const Handle, count: usize);
+    cuGraphAddKernelNode(to: *mut Handle, graph: Handle, after: *const Handle, count: usize, parameters: *const KernelNode);
+    cuGraphKernelNodeGetParams(node: Handle, to: *mut KernelNode);
+    cuGraphAddMemsetNode(to: *mut Handle, graph: Handle, after: *const Handle, count: usize, fill: *const FillNode, context: Handle);
+    cuGraphAddMemcpyNode(to: *mut Handle, graph: Handle, after: *const Handle, count: usize, copy: *const Copy3D, context: Handle);
+    cuGraphMemcpyNodeGetParams(node: Handle, to: *mut Copy3D);
+    cuGraphAddHostNode(to: *mut Handle, graph: Handle, after: *const Handle, count: usize, call: *const HostNode);
+    cuGraphAddChildGraphNode(to: *mut Handle, graph: Handle, after: *const Handle, count: usize, child: Handle);
+    cuGraphInstantiateWithFlags(to: *mut Handle, graph: Handle, flags: u64);
+    cuGraphExecUpdate_v2(executable: Handle, graph: Handle, result: *mut UpdateResult);
+    cuGraphNodeSetEnabled(executable: Handle, node: Handle, enabled: c_uint);
+    cuGraphLaunch(executable: Handle, stream: Handle);
+    cuGraphExecDestroy(executable: Handle);
 }
 
 /// `CUDA_MEMCPY2D`.
@@ -161,6 +195,67 @@ pub struct Copy2D {
     pub to: Side2D,
     pub width: usize,
     pub height: usize,
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS_v1`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct KernelNode {
+    pub function: Handle,
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared: c_uint,
+    pub arguments: *const *const c_void,
+    pub extra: *const c_void,
+}
+
+/// `CUDA_MEMSET_NODE_PARAMS`.
+#[repr(C)]
+pub struct FillNode {
+    pub to: Device,
+    pub pitch: usize,
+    pub value: c_uint,
+    pub each: c_uint,
+    pub width: usize,
+    pub rows: usize,
+}
+
+/// `CUDA_HOST_NODE_PARAMS`.
+#[repr(C)]
+pub struct HostNode {
+    pub function: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub data: *mut c_void,
+}
+
+/// `CUgraphExecUpdateResultInfo`.
+#[repr(C)]
+#[derive(Default)]
+pub struct UpdateResult {
+    pub result: c_uint,
+    pub node: Handle,
+    pub from: Handle,
+}
+
+/// One side of a `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Side3D {
+    pub at: [usize; 4],
+    pub kind: c_uint,
+    pub host: *const u32,
+    pub device: Device,
+    pub rest: [usize; 4],
+}
+
+/// `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Copy3D {
+    pub from: Side3D,
+    pub to: Side3D,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
 }
 
 /// `CUDA_ARRAY3D_DESCRIPTOR`.

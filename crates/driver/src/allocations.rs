@@ -1,0 +1,42 @@
+//! Memory of the device: how it is allocated and freed.
+
+use simt::MemoryError;
+
+use crate::boundary::host_memory::{map, unmap};
+use crate::boundary::{Done, Status, say};
+use crate::objects::{Allocation, Kind};
+use crate::state::State;
+
+fn status_of(error: &MemoryError) -> Status {
+    match error {
+        MemoryError::OutOfMemory { .. } | MemoryError::HostOutOfMemory { .. } | MemoryError::TooLarge { .. } => {
+            Status::OUT_OF_MEMORY
+        }
+        _ => Status::INVALID_VALUE,
+    }
+}
+
+/// Allocates device memory, and, if the host is to reach it, maps it at the same address there.
+pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
+    let length = bytes as u64;
+    let address = state.memory.allocate(length).map_err(|error| {
+        say(&error.to_string());
+        status_of(&error)
+    })?;
+    if matches!(kind, Kind::Host | Kind::Managed) && !map(address, bytes) {
+        let _ = state.memory.free(address);
+        return Err(Status::MAP_FAILED);
+    }
+    let id = state.handle() as u64;
+    state.allocations.insert(address, Allocation { bytes: length, kind, id });
+    Ok(address)
+}
+
+/// Frees an allocation.
+pub fn release(state: &mut State, address: u64) -> Done {
+    let allocation = state.allocations.remove(&address).ok_or(Status::INVALID_VALUE)?;
+    if matches!(allocation.kind, Kind::Host | Kind::Managed) {
+        unmap(address, allocation.bytes as usize);
+    }
+    state.memory.free(address).map_err(|error| status_of(&error))
+}

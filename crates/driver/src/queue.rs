@@ -1,0 +1,110 @@
+//! What streams are given: it is done at once, before the call returns, or, while its stream is
+//! captured, becomes a node of a graph.
+//!
+//! Each stream has a clock, in microseconds: the predicted time at which its work so far has ended.
+//! Work begins when its stream's earlier work has ended, and not before the host gave it.
+
+use std::collections::BTreeMap;
+
+use crate::boundary::callbacks::{Behind, call_host, call_stream, end_of, wait};
+use crate::boundary::{Done, Status};
+use crate::objects::{Handle, LEGACY, Stream};
+use crate::state::{State, working};
+use crate::work::{Plan, Work};
+use crate::{allocations, capture, copies, kernel};
+
+/// Gives a stream something to do.
+pub fn submit(stream: Handle, work: Work) -> Done {
+    let stream = Stream::number(stream);
+    let waits = {
+        let mut state = working()?;
+        if state.stream(stream)?.capture.is_some() {
+            return capture::add(&mut state, stream, work);
+        }
+        capture::check_legacy(&mut state, stream)?;
+        match work {
+            // Functions of a stream run in order anyway.
+            Work::Call(..) | Work::Callback(..) | Work::Record(_) | Work::WaitFor(_) => Vec::new(),
+            _ => state.behind(stream)?,
+        }
+    };
+    waits.into_iter().for_each(Behind::wait);
+    if stream == LEGACY && !matches!(work, Work::Record(_) | Work::WaitFor(_) | Work::Call(..) | Work::Callback(..)) {
+        wait();
+    }
+    let mut state = working()?;
+    let begins = state.begins(stream)?;
+    let ends = perform(&mut state, stream, &work, begins)?;
+    state.stream_mut(stream)?.clock = ends;
+    Ok(())
+}
+
+/// Does it. Returns the predicted time at which it has ended, if it begins at this time.
+pub fn perform(state: &mut State, stream: Handle, work: &Work, begins: f64) -> Done<f64> {
+    match work {
+        Work::Nothing | Work::Allocate => {}
+        Work::Launch(kernel) => return Ok(begins + kernel::run(state, kernel)?),
+        Work::Copy(bytes) => copies::copy(state, *bytes)?,
+        Work::Copy3D(copy) => copies::copy_3d(state, copy)?,
+        Work::Fill { to, range, value } => copies::fill(state, *to, *range, *value)?,
+        Work::Write { to, value, bytes } => copies::write(state, *to, &value.to_le_bytes()[..*bytes])?,
+        Work::Free(address) => allocations::release(state, *address)?,
+        Work::Call(function, data) => call_host(stream, *function, *data)?,
+        Work::Callback(function, data) => call_stream(stream, *function, *data)?,
+        Work::Record(event) => {
+            let behind = state.behind(stream)?;
+            let event = state.event_mut(*event)?;
+            (event.at, event.behind, event.captured) = (Some(begins), behind, None);
+        }
+        Work::WaitFor(event) => {
+            let event = state.event_mut(*event)?;
+            let (at, behind) = (event.at.unwrap_or(0.0), event.behind.clone());
+            let stream = state.stream_mut(stream)?;
+            stream.behind.retain(|behind| !behind.is_reached());
+            stream.behind.extend(behind.into_iter().filter(|behind| !behind.is_reached()));
+            return Ok(begins.max(at));
+        }
+        Work::Child(_) => return Err(Status::INVALID_VALUE),
+        Work::Graph(plan) => return run_plan(state, plan, stream, begins),
+    }
+    Ok(begins)
+}
+
+/// Runs the steps; each begins when those before it have ended. Returns when the last ends.
+fn run_plan(state: &mut State, plan: &Plan, stream: Handle, begins: f64) -> Done<f64> {
+    let mut ends = BTreeMap::new();
+    let mut last = begins;
+    for step in &plan.steps {
+        let from = step.after.iter().filter_map(|node| ends.get(node)).copied().fold(begins, f64::max);
+        let end = if step.enabled { perform(state, stream, &step.work, from)? } else { from };
+        ends.insert(step.node, end);
+        last = last.max(end);
+    }
+    Ok(last)
+}
+
+impl State {
+    /// What a stream waits for: functions of the host, its own and those before events.
+    pub fn behind(&self, stream: Handle) -> Done<Vec<Behind>> {
+        let mut all = self.stream(stream)?.behind.clone();
+        let own = end_of(stream);
+        if !own.is_reached() {
+            all.push(own);
+        }
+        Ok(all)
+    }
+
+    /// When a stream's next work begins.
+    fn begins(&self, stream: Handle) -> Done<f64> {
+        let own = self.stream(stream)?;
+        let clock = self.host.max(own.clock);
+        // The legacy default stream waits for all that block, and they for it.
+        Ok(match stream {
+            LEGACY => {
+                self.streams.values().filter(|other| other.blocks()).map(|other| other.clock).fold(clock, f64::max)
+            }
+            _ if own.blocks() => clock.max(self.stream(LEGACY)?.clock),
+            _ => clock,
+        })
+    }
+}
