@@ -23,7 +23,7 @@ pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
         say(&error.to_string());
         status_of(&error)
     })?;
-    if matches!(kind, Kind::Host | Kind::Managed) && !map(address, bytes) {
+    if kind.is_mapped() && !map(address, bytes) {
         let _ = state.memory.free(address);
         return Err(Status::MAP_FAILED);
     }
@@ -35,7 +35,8 @@ pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
 /// Frees an allocation.
 pub fn release(state: &mut State, address: u64) -> Done {
     let allocation = state.allocations.remove(&address).ok_or(Status::INVALID_VALUE)?;
-    if matches!(allocation.kind, Kind::Host | Kind::Managed) {
+    state.shared.remove(&address);
+    if allocation.kind.is_mapped() {
         unmap(address, allocation.bytes as usize);
     }
     state.memory.free(address).map_err(|error| status_of(&error))

@@ -100,7 +100,7 @@ fn attribute(number: c_uint) -> Option<i64> {
         116..=119 => 0,
         120 => since(9),
         121 | 123 | 124 => 0,
-        125 => 1,
+        125 => 0,
         126 | 127 => since(9),
         128 => 0,
         // Textures of other kinds.

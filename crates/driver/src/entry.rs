@@ -9,16 +9,18 @@ use crate::boundary::{Done, Entry, In, Out, STATUSES, Status, Text, driver, say,
 
 /// All functions of this library by name, as numbers: pointers are not `Sync`.
 static FUNCTIONS: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
-    let tables: [&[Entry]; 17] = [
+    let tables: [&[Entry]; 19] = [
         crate::unsupported::TABLE,
         TABLE,
         crate::arrays::TABLE,
         crate::capture::TABLE,
         crate::context::TABLE,
         crate::transfers::TABLE,
+        crate::user_objects::TABLE,
         crate::device::TABLE,
         crate::executable::TABLE,
         crate::graph::TABLE,
+        crate::ipc::TABLE,
         crate::launch::TABLE,
         crate::link::TABLE,
         crate::memory::TABLE,

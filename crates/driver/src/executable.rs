@@ -26,9 +26,10 @@ fn instantiate(to: Out<Handle>, graph: Handle, flags: u64) -> Done {
     }
     let mut state = working()?;
     let graph = state.graphs.get(&graph).ok_or(Status::INVALID_VALUE)?;
-    let plan = graph.plan(&state)?;
+    let (plan, objects) = (graph.plan(&state)?, graph.objects.clone());
+    let objects = state.retain_all(&objects)?;
     let handle = state.handle();
-    state.executables.insert(handle, Executable { plan, flags });
+    state.executables.insert(handle, Executable { plan, objects, flags });
     to.put(handle)
 }
 
@@ -141,7 +142,9 @@ driver! {
     }
 
     fn cuGraphExecDestroy(executable: Handle) {
-        ready()?.executables.remove(&executable).map(|_| ()).ok_or(Status::INVALID_VALUE)
+        let mut state = ready()?;
+        let executable = state.executables.remove(&executable).ok_or(Status::INVALID_VALUE)?;
+        state.drop_all(executable.objects)
     }
 
     fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, to: Out<UpdateResult>) {

@@ -78,6 +78,7 @@ impl State {
     pub fn clone_graph(&mut self, graph: Handle) -> Done<Handle> {
         let original = self.graphs.get(&graph).ok_or(Status::INVALID_VALUE)?.clone();
         let copy = self.add_graph();
+        self.graph_mut(copy)?.objects = self.retain_all(&original.objects)?;
         let copies: BTreeMap<Handle, Handle> = original.nodes.keys().map(|&node| (node, self.handle())).collect();
         for (node, found) in original.nodes {
             let work = match found.work {
@@ -96,6 +97,7 @@ impl State {
     /// Removes a graph, with the graphs in its nodes.
     pub fn remove_graph(&mut self, graph: Handle) -> Done {
         let graph = self.graphs.remove(&graph).ok_or(Status::INVALID_VALUE)?;
+        self.drop_all(graph.objects)?;
         for (node, found) in graph.nodes {
             self.node_graphs.remove(&node);
             if let Work::Child(child) = found.work {

@@ -20,10 +20,10 @@
 //! `boundary` is the C boundary, the only part with unsafe code. `state` holds what exists, `objects`
 //! says what has a handle, `settings` what the environment sets. `image` finds PTX in what modules
 //! are loaded from, and `places` where an address is. `module`, `link`, `launch`, `memory`,
-//! `transfers`, `device`, `context`, `stream`, `arrays`, `texture` and `tensor_map` are the API by subject.
+//! `transfers`, `ipc`, `device`, `context`, `stream`, `arrays`, `texture` and `tensor_map` are the API by subject.
 //! `work` is what streams and graphs do, which `queue` runs with `kernel`, `copies` and
-//! `allocations`; `graph`, `nodes`, `executable` and `capture` are the API
-//! of graphs. `entry` hands out functions by name, `export` has tables that NVIDIA's libraries ask for, and
+//! `allocations`; `graph`, `nodes`, `executable`, `capture` and
+//! `user_objects` are the API of graphs. `entry` hands out functions by name, `export` has tables that NVIDIA's libraries ask for, and
 //! `unsupported` names functions that do nothing but say so. `report` shows faults, `record` keeps
 //! what `coalesce run` reports.
 //!
@@ -60,6 +60,7 @@ mod executable;
 mod export;
 mod graph;
 pub mod image;
+mod ipc;
 mod kernel;
 mod launch;
 mod link;
@@ -80,6 +81,7 @@ mod tensor_map;
 mod texture;
 mod transfers;
 mod unsupported;
+mod user_objects;
 mod work;
 
 pub use record::Shape;

@@ -60,7 +60,8 @@ fn attribute(state: &State, number: c_uint, pointer: u64, to: Out<u8>) -> Done {
         }
         _ => pointer,
     };
-    let host = allocation.on_host(start).map(|base| base + (device - start));
+    let of_host = !matches!(allocation.kind, Kind::Exported | Kind::Imported);
+    let host = allocation.on_host(start).filter(|_| of_host).map(|base| base + (device - start));
     match number {
         1 => to.cast().put(current().unwrap_or(0)),
         2 => to.cast::<c_uint>().put(if matches!(allocation.kind, Kind::Host | Kind::Registered(_)) { 1 } else { 2 }),
@@ -118,7 +119,7 @@ driver! {
     }
 
     fn cuMemFree_v2(address: u64) {
-        free(address, &[Kind::Device, Kind::Managed])
+        free(address, &[Kind::Device, Kind::Managed, Kind::Exported])
     }
 
     fn cuMemFreeHost(address: u64) {
@@ -179,7 +180,7 @@ driver! {
             return Ok(());
         }
         let kind = ready()?.allocations.get(&address).map(|allocation| allocation.kind);
-        if kind != Some(Kind::Device) {
+        if !matches!(kind, Some(Kind::Device | Kind::Exported)) {
             return Err(Status::INVALID_VALUE);
         }
         submit(stream, Work::Free(address))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use simt::Program;
 use simt::textures::{ArrayHandle, ArrayShape};
 
-use crate::boundary::callbacks::Behind;
+use crate::boundary::callbacks::{Behind, HostFunction, Passed};
 use crate::log::Log;
 
 /// A handle: a number that the caller takes for a pointer.
@@ -23,6 +23,17 @@ pub enum Kind {
     Managed,
     /// Memory of the host that was registered: `usize` is its address there.
     Registered(usize),
+    /// Memory of the device that other processes can open.
+    Exported,
+    /// Another process's memory.
+    Imported,
+}
+
+impl Kind {
+    /// Whether it is mapped at the same address on the host.
+    pub fn is_mapped(self) -> bool {
+        matches!(self, Self::Host | Self::Managed | Self::Exported | Self::Imported)
+    }
 }
 
 /// An allocation, under its device address.
@@ -39,8 +50,8 @@ impl Allocation {
     pub fn on_host(&self, address: u64) -> Option<u64> {
         match self.kind {
             Kind::Device => None,
-            Kind::Host | Kind::Managed => Some(address),
             Kind::Registered(host) => Some(host as u64),
+            _ => Some(address),
         }
     }
 }
@@ -124,6 +135,14 @@ pub struct Event {
     pub behind: Vec<Behind>,
     /// Its place in a capture.
     pub captured: Option<Part>,
+}
+
+/// An object of the caller's that graphs refer to.
+pub struct UserObject {
+    pub references: u32,
+    pub data: Passed,
+    /// What is called when nobody refers to it any more.
+    pub destroy: HostFunction,
 }
 
 /// An array.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
 use std::sync::{LazyLock, Mutex, MutexGuard, TryLockError};
 
 use simt::faults::AllocationSpan;
@@ -9,7 +10,7 @@ use simt::{Memory, Output};
 
 use crate::boundary::callbacks::at_end;
 use crate::boundary::{Done, Status};
-use crate::objects::{Allocation, Array, Event, Function, Handle, Kind, Link, Module, Stream};
+use crate::objects::{Allocation, Array, Event, Function, Handle, Kind, Link, Module, Stream, UserObject};
 use crate::record::Recorder;
 use crate::settings::SETTINGS;
 use crate::work::{Capture, Executable, Graph};
@@ -22,6 +23,8 @@ pub struct State {
     pub initialized: bool,
     pub memory: Memory,
     pub allocations: BTreeMap<u64, Allocation>,
+    /// The files behind memory that other processes can open, and theirs.
+    pub shared: HashMap<u64, File>,
     pub contexts: HashMap<Handle, u32>,
     pub primary: Option<Handle>,
     pub primary_count: u32,
@@ -34,6 +37,7 @@ pub struct State {
     /// The graph of each node.
     pub node_graphs: HashMap<Handle, Handle>,
     pub executables: HashMap<Handle, Executable>,
+    pub user_objects: HashMap<Handle, UserObject>,
     /// The captures under way, by their ids.
     pub captures: HashMap<u64, Capture>,
     pub arrays: HashMap<Handle, Array>,
@@ -66,6 +70,7 @@ static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
         initialized: false,
         memory: Memory::new(SETTINGS.memory),
         allocations: BTreeMap::new(),
+        shared: HashMap::new(),
         contexts: HashMap::new(),
         primary: None,
         primary_count: 0,
@@ -77,6 +82,7 @@ static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
         graphs: HashMap::new(),
         node_graphs: HashMap::new(),
         executables: HashMap::new(),
+        user_objects: HashMap::new(),
         captures: HashMap::new(),
         arrays: HashMap::new(),
         mipmapped: HashMap::new(),

@@ -54,13 +54,13 @@ unsupported! {
     cuGraphExternalSemaphoresWaitNodeSetParams cuGraphGetId cuGraphKernelNodeGetAttribute
     cuGraphMemAllocNodeGetParams cuGraphMemFreeNodeGetParams cuGraphNodeGetContainingGraph
     cuGraphNodeGetLocalId cuGraphNodeGetParams cuGraphNodeGetToolsId cuGraphNodeSetParams_v2
-    cuGraphReleaseUserObject cuGraphRetainUserObject cuGraphicsMapResources
+    cuGraphicsMapResources
     cuGraphicsResourceGetMappedMipmappedArray cuGraphicsResourceGetMappedPointer_v2
     cuGraphicsResourceSetMapFlags_v2 cuGraphicsSubResourceGetMappedArray cuGraphicsUnmapResources
     cuGraphicsUnregisterResource cuGreenCtxCreate cuGreenCtxDestroy cuGreenCtxGetDevResource
     cuGreenCtxGetId cuGreenCtxRecordEvent cuGreenCtxStreamCreate cuGreenCtxWaitEvent
-    cuImportExternalMemory cuImportExternalSemaphore cuIpcCloseMemHandle cuIpcGetEventHandle
-    cuIpcGetMemHandle cuIpcOpenEventHandle cuIpcOpenMemHandle_v2 cuKernelGetParamCount cuLaunchGrid
+    cuImportExternalMemory cuImportExternalSemaphore cuIpcGetEventHandle
+    cuIpcOpenEventHandle cuKernelGetParamCount cuLaunchGrid
     cuLaunchGridAsync cuLaunchHostFunc_v2 cuLibraryGetUnifiedFunction cuLogicalEndpointAddDevice
     cuLogicalEndpointBindAddr cuLogicalEndpointBindMem cuLogicalEndpointCreate
     cuLogicalEndpointDestroy cuLogicalEndpointExport cuLogicalEndpointGetLimits
@@ -93,6 +93,5 @@ unsupported! {
     cuTexRefGetMipmappedArray cuTexRefSetAddress2D_v3 cuTexRefSetAddressMode cuTexRefSetAddress_v2
     cuTexRefSetArray cuTexRefSetBorderColor cuTexRefSetFilterMode cuTexRefSetFlags cuTexRefSetFormat
     cuTexRefSetMaxAnisotropy cuTexRefSetMipmapFilterMode cuTexRefSetMipmapLevelBias
-    cuTexRefSetMipmapLevelClamp cuTexRefSetMipmappedArray cuUserObjectCreate cuUserObjectRelease
-    cuUserObjectRetain cuWaitExternalSemaphoresAsync
+    cuTexRefSetMipmapLevelClamp cuTexRefSetMipmappedArray cuWaitExternalSemaphoresAsync
 }

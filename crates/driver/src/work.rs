@@ -86,6 +86,8 @@ pub struct Node {
 #[derive(Clone, Default)]
 pub struct Graph {
     pub nodes: BTreeMap<Handle, Node>,
+    /// The caller's objects that it refers to, and how often.
+    pub objects: Vec<(Handle, u32)>,
 }
 
 /// A node of what is instantiated.
@@ -106,6 +108,8 @@ pub struct Plan {
 /// A graph that was instantiated.
 pub struct Executable {
     pub plan: Plan,
+    /// The caller's objects that it refers to.
+    pub objects: Vec<(Handle, u32)>,
     pub flags: u64,
 }
 

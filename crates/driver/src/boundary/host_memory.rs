@@ -1,7 +1,9 @@
 //! Memory of the host: the caller's, and what is mapped here at the simulator's own addresses, which
 //! processes leave free, so that one pointer serves both sides.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd};
 
 use super::status::{Done, Status};
 
@@ -49,10 +51,32 @@ impl HostPointer {
 
 /// Maps zeroed memory of the host at an address; not over anything that is there.
 pub fn map(address: u64, bytes: usize) -> bool {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+    map_as(address, bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1)
+}
+
+/// Maps a file at an address, which other processes do, too. The file is as long.
+pub fn map_file(address: u64, bytes: usize, file: &File) -> bool {
+    map_as(address, bytes, libc::MAP_SHARED, file.as_raw_fd())
+}
+
+/// A file of zeroes in memory, which no folder has.
+pub fn file_without_name(bytes: u64) -> std::io::Result<File> {
+    // SAFETY: the name is a C string; what comes back is a new descriptor, or none.
+    let descriptor = unsafe { libc::memfd_create(c"coalesce".as_ptr(), libc::MFD_CLOEXEC) };
+    if descriptor < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: nobody else has it.
+    let file = unsafe { File::from_raw_fd(descriptor) };
+    file.set_len(bytes)?;
+    Ok(file)
+}
+
+fn map_as(address: u64, bytes: usize, kind: c_int, file: c_int) -> bool {
+    let flags = kind | libc::MAP_FIXED_NOREPLACE;
     let access = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: it takes no memory that is in use.
-    let at = unsafe { libc::mmap(address as *mut c_void, bytes.max(1), access, flags, -1, 0) };
+    let at = unsafe { libc::mmap(address as *mut c_void, bytes.max(1), access, flags, file, 0) };
     if at as u64 == address {
         return true;
     }

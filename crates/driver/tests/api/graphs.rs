@@ -168,3 +168,24 @@ fn graphs_that_cannot_be_are_refused() {
     let executable = instantiated(&driver, graph);
     assert_eq!(driver.cuGraphLaunch(executable, 0), INVALID_VALUE);
 }
+
+#[test]
+fn an_object_lives_as_long_as_the_graphs_that_refer_to_it() {
+    static DESTROYED: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn destroy(data: *mut c_void) {
+        DESTROYED.fetch_add(data as usize as u32, Ordering::SeqCst);
+    }
+    let driver = Driver::new();
+    let (graph, mut copied, mut object, mut node) = (graph(&driver), 0, 0, 0);
+    assert_eq!(driver.cuUserObjectCreate(&mut object, 7 as *mut c_void, Some(destroy), 1, 1), 0);
+    assert_eq!(driver.cuGraphRetainUserObject(graph, object, 1, 1), 0);
+    assert_eq!(driver.cuGraphAddEmptyNode(&mut node, graph, null(), 0), 0);
+    let executable = instantiated(&driver, graph);
+    assert_eq!((driver.cuGraphClone(&mut copied, graph), driver.cuGraphDestroy(graph)), (0, 0));
+    run(&driver, executable);
+    assert_eq!((driver.cuGraphExecDestroy(executable), driver.cuCtxSynchronize()), (0, 0));
+    assert_eq!(DESTROYED.load(Ordering::SeqCst), 0);
+    assert_eq!((driver.cuGraphDestroy(copied), driver.cuCtxSynchronize()), (0, 0));
+    assert_eq!(DESTROYED.load(Ordering::SeqCst), 7);
+    assert_eq!(driver.cuUserObjectRelease(object, 1), INVALID_VALUE);
+}

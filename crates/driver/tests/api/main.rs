@@ -11,6 +11,7 @@ mod contexts;
 mod copies;
 mod faults;
 mod graphs;
+mod ipc;
 mod launches;
 mod memory;
 mod modules;

@@ -124,6 +124,12 @@ api! {
     cuGetErrorName(number: c_uint, to: *mut *const c_char);
     cuGetErrorString(number: c_uint, to: *mut *const c_char);
     cuGetExportTable(to: *mut *const c_void, id: *const [u8; 16]);
+    cuUserObjectCreate(to: *mut Handle, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>, references: c_uint, flags: c_uint);
+    cuUserObjectRelease(object: Handle, count: c_uint);
+    cuGraphRetainUserObject(graph: Handle, object: Handle, count: c_uint, flags: c_uint);
+    cuIpcGetMemHandle(to: *mut IpcHandle, address: Device);
+    cuIpcOpenMemHandle_v2(to: *mut Device, handle: IpcHandle, flags: c_uint);
+    cuIpcCloseMemHandle(address: Device);
     cuGreenCtxDestroy(context: Handle);
     cuEventQuery(event: Handle);
     cuMemsetD32Async(to: Device, value: u32, count: usize, stream: Handle);
@@ -196,6 +202,11 @@ pub struct Copy2D {
     pub width: usize,
     pub height: usize,
 }
+
+/// `CUipcMemHandle`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct IpcHandle(pub [u8; 64]);
 
 /// `CUDA_KERNEL_NODE_PARAMS_v1`.
 #[repr(C)]

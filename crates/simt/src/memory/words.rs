@@ -71,8 +71,9 @@ pub(super) fn read(words: &[AtomicU32], offset: usize, bytes: &mut [u8]) {
     };
     part(offset, first);
     let start = (offset + head) / 4;
-    for (to, word) in whole.chunks_exact_mut(4).zip(&words[start..]) {
-        to.copy_from_slice(&word.load(Relaxed).to_le_bytes());
+    // Arrays, whose length is known: slices would be copied byte by byte.
+    for (to, word) in whole.as_chunks_mut::<4>().0.iter_mut().zip(&words[start..]) {
+        *to = word.load(Relaxed).to_le_bytes();
     }
     part(offset + head + middle, last);
 }
@@ -92,8 +93,8 @@ pub(super) fn write(words: &mut [AtomicU32], offset: usize, bytes: &[u8]) {
     };
     part(words, offset, first);
     let start = (offset + head) / 4;
-    for (word, from) in words[start..].iter_mut().zip(whole.chunks_exact(4)) {
-        *word.get_mut() = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+    for (word, from) in words[start..].iter_mut().zip(whole.as_chunks::<4>().0) {
+        *word.get_mut() = u32::from_le_bytes(*from);
     }
     part(words, offset + head + middle, last);
 }

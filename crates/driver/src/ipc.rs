@@ -1,0 +1,102 @@
+//! Memory that several processes of one machine share. The first call that asks for an allocation's
+//! handle puts its bytes into a file without a name, which the handle leads to; each process maps
+//! the file at its own device address. The bytes are copied to the simulator before each launch, and
+//! back after it.
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+
+use crate::allocations::release;
+use crate::boundary::host_memory::{HostPointer, file_without_name, map_file};
+use crate::boundary::{Done, Out, Status, driver, say};
+use crate::objects::{Allocation, Kind};
+use crate::state::{State, ready, working};
+
+/// `CUipcMemHandle`: who has the file, its number there, and how long it is.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Handle {
+    begins: [u8; 8],
+    process: u32,
+    file: i32,
+    bytes: u64,
+    rest: [u64; 5],
+}
+
+const BEGINS: [u8; 8] = *b"coalesce";
+
+/// Moves an allocation's bytes into a file.
+fn export(state: &mut State, address: u64, bytes: u64) -> Done {
+    let failed = |error: std::io::Error| {
+        say(&format!("memory to share: {error}"));
+        Status::OUT_OF_MEMORY
+    };
+    let file = file_without_name(bytes).map_err(failed)?;
+    if !map_file(address, bytes as usize, &file) {
+        return Err(Status::MAP_FAILED);
+    }
+    let memory = &state.memory;
+    let read = HostPointer::new(address)?.change(bytes as usize, |to| memory.read(address, to));
+    read.map_err(|_| Status::INVALID_VALUE)?;
+    state.shared.insert(address, file);
+    if let Some(allocation) = state.allocations.get_mut(&address) {
+        allocation.kind = Kind::Exported;
+    }
+    Ok(())
+}
+
+/// Maps another process's file.
+fn import(state: &mut State, bytes: u64, file: File) -> Done<u64> {
+    let address = state.memory.allocate(bytes).map_err(|error| {
+        say(&error.to_string());
+        Status::OUT_OF_MEMORY
+    })?;
+    if !map_file(address, bytes as usize, &file) {
+        let _ = state.memory.free(address);
+        return Err(Status::MAP_FAILED);
+    }
+    let id = state.handle() as u64;
+    state.allocations.insert(address, Allocation { bytes, kind: Kind::Imported, id });
+    state.shared.insert(address, file);
+    Ok(address)
+}
+
+driver! {
+    fn cuIpcGetMemHandle(to: Out<Handle>, address: u64) {
+        to.check()?;
+        let mut state = working()?;
+        let (start, allocation) = state.allocation(address).ok_or(Status::INVALID_VALUE)?;
+        match allocation.kind {
+            Kind::Device => export(&mut state, start, allocation.bytes)?,
+            Kind::Exported => {}
+            _ => return Err(Status::INVALID_VALUE),
+        }
+        let file = state.shared.get(&start).ok_or(Status::INVALID_VALUE)?.as_raw_fd();
+        to.put(Handle { begins: BEGINS, process: std::process::id(), file, bytes: allocation.bytes, rest: [0; 5] })
+    }
+
+    fn cuIpcOpenMemHandle_v2(to: Out<u64>, handle: Handle, flags: u32) {
+        to.check()?;
+        let Handle { begins, process, file, bytes, .. } = handle;
+        // As on a GPU, a process cannot open its own.
+        if begins != BEGINS || process == std::process::id() {
+            return Err(Status::INVALID_VALUE);
+        }
+        let opened = OpenOptions::new().read(true).write(true).open(format!("/proc/{process}/fd/{file}"));
+        let opened = opened.map_err(|_| Status::INVALID_VALUE)?;
+        // Only a file that is as long can be mapped without a fault later.
+        if opened.metadata().map_or(0, |about| about.len()) != bytes {
+            return Err(Status::INVALID_VALUE);
+        }
+        to.put(import(&mut *working()?, bytes, opened)?)
+    }
+
+    fn cuIpcCloseMemHandle(address: u64) {
+        let mut state = ready()?;
+        let allocation = state.allocations.get(&address).ok_or(Status::INVALID_VALUE)?;
+        if allocation.kind != Kind::Imported {
+            return Err(Status::INVALID_VALUE);
+        }
+        release(&mut state, address)
+    }
+}
