@@ -20,7 +20,7 @@ use simt::{Model, Report};
 use wording::printable;
 
 use crate::faults::Findings;
-use crate::lines::{LineCounts, Lines};
+use crate::lines::{LineCounts, LineFlags, Lines};
 use crate::report::{self, Format, Launched, Metrics, RowPrediction, VariantReport};
 use crate::{listing, run, terminal, units};
 
@@ -52,10 +52,8 @@ pub struct RecordedKernel {
 /// What is to be shown.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Whether the lines of each kernel are listed.
-    pub lines: bool,
-    /// Only so many of the worst lines.
-    pub hot: Option<u64>,
+    /// Which lines are listed or drawn.
+    pub lines: LineFlags,
     /// Further folders of sources.
     pub sources: Vec<PathBuf>,
 }
@@ -147,11 +145,16 @@ impl RecordedKernel {
         }
     }
 
-    /// Its lines; `hot`: only so many of the worst.
-    fn lines(&self, wanted: &Wanted, hot: Option<u64>) -> Option<Lines> {
+    /// Its lines, as far as they are wanted.
+    fn lines(&self, wanted: &Wanted) -> Option<Lines> {
+        wanted.lines.of_launch(self.counted.as_ref()?, &self.module, &wanted.sources)
+    }
+
+    /// All of its lines, for a page.
+    fn all_lines(&self, wanted: &Wanted) -> Option<Lines> {
         let mut counts = LineCounts::default();
         counts.add(self.counted.as_ref()?);
-        Some(Lines::of(counts, &self.module, &wanted.sources, hot))
+        Some(Lines::all(counts, &self.module, &wanted.sources))
     }
 
     /// How it was launched, in a sentence.
@@ -235,7 +238,7 @@ fn json<'a>(kernel: &'a RecordedKernel, counters: &'a Option<Counters>, wanted: 
         seconds: kernel.seconds,
         predicted: kernel.predicted.as_ref(),
         counters: counters.as_ref().map(Metrics),
-        lines: wanted.lines.then(|| kernel.lines(wanted, wanted.hot)).flatten(),
+        lines: kernel.lines(wanted),
         findings: kernel.findings.iter().map(|(text, count)| JsonFinding { text, count: *count }).collect(),
         findings_beyond: kernel.findings_beyond,
         stopped: kernel.stopped.as_deref(),
@@ -293,11 +296,11 @@ fn write_table(
     for found in kernels.iter().filter_map(RecordedKernel::found) {
         writeln!(out, "{}", wording::paragraph(&printable(&found)))?;
     }
-    if wanted.lines {
+    if wanted.lines.wanted() {
         let width = terminal::width();
         let mut legend = None;
         for kernel in kernels {
-            let Some(lines) = kernel.lines(wanted, wanted.hot) else { continue };
+            let Some(lines) = kernel.lines(wanted) else { continue };
             writeln!(out, "\n{}, {}:\n{}", printable(&kernel.name()), lines.heading(), lines.text(width))?;
             legend = Some(lines.legend(width));
         }
@@ -306,6 +309,16 @@ fn write_table(
         }
     }
     Ok(())
+}
+
+/// Fails if the picture of a line is wanted that made no access in any kernel.
+///
+/// # Errors
+///
+/// [`device::Error::Request`].
+pub fn check_pictured(kernels: &[RecordedKernel], wanted: &Wanted) -> Result<()> {
+    let lines: Vec<Lines> = kernels.iter().filter_map(|kernel| kernel.lines(wanted)).collect();
+    wanted.lines.check_pictured(lines.iter())
 }
 
 /// Fails if a page cannot be written there, before anything runs.
@@ -330,7 +343,7 @@ pub fn write_page(
 ) -> Result<()> {
     let launched = kernels.iter().filter(|kernel| kernel.counted.is_some()).map(|kernel| Launched {
         row: kernel.row(),
-        on_page: kernel.lines(wanted, None),
+        on_page: kernel.all_lines(wanted),
         findings: Findings::default(),
         metrics: kernel.metrics(|value| !matches!(value, MetricValue::Count(0) | MetricValue::Ratio(None))),
         printed: String::new(),

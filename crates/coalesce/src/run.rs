@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
 use device::DeviceChoice;
+use host::lines::LineFlags;
 use host::recorded::{self, RecordedKernel, Wanted};
 use host::report::Format;
 use simt::{Checks, LoadCaching};
@@ -37,12 +38,8 @@ pub struct Options {
     /// Count, check and predict only this kernel, by its name in the source or in the PTX
     #[arg(long, value_name = "KERNEL")]
     only: Option<String>,
-    /// Show the kernels' sources with the counters of each line
-    #[arg(long)]
-    lines: bool,
-    /// Show only the N worst of these lines, worst first
-    #[arg(long, value_name = "N", requires = "lines", value_parser = clap::value_parser!(u64).range(1..))]
-    hot: Option<u64>,
+    #[command(flatten)]
+    lines: LineFlags,
     /// A further folder of sources; may be repeated
     #[arg(long, value_name = "FOLDER")]
     sources: Vec<PathBuf>,
@@ -69,9 +66,7 @@ enum Fault {
 
 /// Runs the program and reports. Returns the exit code.
 pub fn main(options: &Options) -> Result<u8, String> {
-    if options.lines && matches!(options.format, Format::Csv | Format::Markdown) {
-        return Err("--lines: this format cannot show them; use --format table or json".to_owned());
-    }
+    options.lines.check_format(options.format).map_err(|error| error.to_string())?;
     let settings = settings(options)?;
     for file in options.report.iter().chain(&options.output) {
         recorded::check_page(file).map_err(|error| error.to_string())?;
@@ -126,6 +121,9 @@ fn settings(options: &Options) -> Result<Vec<(&'static str, OsString)>, String> 
         Fault::Defer => "defer",
     };
     settings.push(("COALESCE_FAULT", fault.into()));
+    if options.lines.watches() {
+        settings.push(("COALESCE_REQUESTS", "1".into()));
+    }
     if options.predict {
         settings.push(("COALESCE_PREDICT", "always".into()));
     }
@@ -144,7 +142,8 @@ fn report(kernels: &[RecordedKernel], options: &Options) -> Result<(), String> {
     }
     let failed = |error: device::Error| error.to_string();
     let device = device::open(options.device, &host::built_in::options()).map_err(failed)?;
-    let wanted = Wanted { lines: options.lines, hot: options.hot, sources: options.sources.clone() };
+    let wanted = Wanted { lines: options.lines, sources: options.sources.clone() };
+    recorded::check_pictured(kernels, &wanted).map_err(failed)?;
     let shown = (about.as_str(), &wanted, options.format);
     let mut text = Vec::new();
     recorded::write(kernels, device.properties(), shown, &mut text).map_err(failed)?;

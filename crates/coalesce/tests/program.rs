@@ -113,6 +113,23 @@ fn the_program_that_is_run() {
 }
 
 #[test]
+fn accesses_are_drawn() {
+    let (drawn, messages, code) = ran(run(&["--picture"], "launches"));
+    assert_eq!(code, 0, "{drawn}{messages}");
+    // The store of `strided`: 32 bytes from lane to lane, a sector each.
+    for part in ["st.global.u32 [%rd3], %r5;", "(block 0, 0, 0, warp 0)", "32 sectors"] {
+        assert!(drawn.contains(part), "{part}: {drawn}");
+    }
+    let (one, ..) = ran(run(&["--picture", "18"], "launches"));
+    assert!(one.contains("32 sectors") && !one.contains("st.global.u32 [%rd1], %r1;"), "{one}");
+    let (_, messages, code) = ran(run(&["--picture", "3"], "launches"));
+    assert_eq!(code, 2, "{messages}");
+    assert!(messages.contains("line 3 makes no access to memory"), "{messages}");
+    let (_, messages, code) = ran(run(&["--picture", "--format", "json"], "launches"));
+    assert_eq!((code, messages.lines().count()), (2, 1), "{messages}");
+}
+
+#[test]
 fn each_kernel_is_reported_with_its_counters() {
     let (report, messages, code) = ran(run(&[], "launches"));
     assert_eq!(code, 0, "{report}{messages}");

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use simt::prediction::Predicted;
+use simt::requests::Watch;
 use simt::{InvalidLaunch, Launch, LaunchError};
 
 use crate::boundary::{Done, In, Status, say};
@@ -15,6 +16,9 @@ use crate::report;
 use crate::settings::SETTINGS;
 use crate::state::State;
 use crate::work::Kernel;
+
+/// The requests that a picture needs: the first of each instruction and warp, of the first block.
+const WATCH: Watch = Watch { blocks: 0..1, warps: 0..32, requests: 1 };
 
 /// After this many warp instructions a launch counts as endless.
 fn step_limit(shape: &Shape) -> u64 {
@@ -74,6 +78,7 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
         model: (chosen && SETTINGS.modelled).then_some(gpu),
         carveout: u8::try_from(function.carveout).ok(),
         predicts: (predicts && gpu.timing().is_some()).then_some(gpu),
+        watch: (chosen && SETTINGS.watches && state.recorder.is_first(function)).then_some(WATCH),
         ..Launch::default()
     };
     share(state, true);

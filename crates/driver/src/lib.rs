@@ -38,6 +38,7 @@
 //! | `COALESCE_PREDICT` | `always`: predict each launch's time, not only once timing events exist; `never` |
 //! | `COALESCE_ONLY_KERNEL` | the only kernel to check, predict, model and record, by its name in the source or in the PTX |
 //! | `COALESCE_RECORD` | a folder for the records that `coalesce run` reads |
+//! | `COALESCE_REQUESTS` | `1`: records have the first requests of each instruction, for pictures |
 //! | `COALESCE_MEMORY` | the device's memory in bytes |
 //! | `COALESCE_STEPS` | the most warp instructions of a launch |
 //! | `COALESCE_TRACE` | `1`: each call and its status on the standard error |

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use simt::counts::{InstructionCounters, ModelCounters};
 use simt::models::Occupancy;
 use simt::prediction::Predicted;
+use simt::requests::Request;
 use simt::{Counters, Memory, Model, Program, Report, Trap};
 
 use crate::boundary::say;
@@ -71,6 +72,9 @@ pub struct KernelRecord {
     pub stopped: Option<String>,
     /// The counters of each instruction.
     pub counters: Vec<Vec<u64>>,
+    /// Requests of the first launch, as numbers, if they were asked for.
+    #[serde(default)]
+    pub requests: Vec<Vec<u64>>,
     /// The GPU whose model the device has.
     pub gpu: Option<String>,
     /// The counters of the GPU's model, if launches ran on it.
@@ -115,6 +119,11 @@ impl Recorder {
         }
     }
 
+    /// Whether no launch of a kernel has ended yet.
+    pub fn is_first(&self, function: &Function) -> bool {
+        !self.by_name.contains_key(&(function.module, function.name.clone()))
+    }
+
     /// Adds a launch that ended.
     pub fn add(&mut self, function: &Function, shape: &Shape, report: &Report, seconds: f64) {
         let Some(index) = self.of(function, shape) else { return };
@@ -126,6 +135,9 @@ impl Recorder {
             *all += *row.counters;
         }
         *total += report.counters();
+        if record.requests.is_empty() {
+            record.requests = report.requests().iter().map(Request::numbers).collect();
+        }
         record.predict(report.predicted());
         for finding in report.findings() {
             record.find(&finding.to_string());
@@ -267,9 +279,14 @@ impl KernelRecord {
         };
         let program = Program::load(&module, &mut Memory::new(1 << 40)).map_err(|error| error.to_string())?;
         let modelled = self.modelled();
-        let report = self.counted().map(|counted| program.recorded(&self.kernel, counted, modelled));
+        let report = self.counted().map(|counted| program.recorded(&self.kernel, counted, modelled, self.seen()));
         let report = report.transpose().map_err(|error| error.to_string())?.flatten();
         report.map(Some).ok_or_else(|| format!("the record of {} is not of this version", self.kernel))
+    }
+
+    /// The requests that were kept.
+    fn seen(&self) -> Vec<Request> {
+        self.requests.iter().filter_map(|numbers| Request::of_numbers(numbers)).collect()
     }
 
     /// What the GPU's model counted.

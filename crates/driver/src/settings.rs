@@ -21,6 +21,8 @@ pub struct Settings {
     pub unchosen_checks: Checks,
     /// The only kernel to check, predict and record.
     pub only: Option<String>,
+    /// Whether records have requests, of which pictures are drawn.
+    pub watches: bool,
     /// The folder for records of launches.
     pub record: Option<String>,
     /// Whether an access out of bounds is shown and skipped, as most of them pass unnoticed on a GPU.
@@ -71,6 +73,7 @@ pub static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
         goes_on,
         defers: fault == "defer",
         only: of("COALESCE_ONLY_KERNEL"),
+        watches: of("COALESCE_REQUESTS").is_some_and(|value| value != "0"),
         record: of("COALESCE_RECORD"),
         predict: match of("COALESCE_PREDICT").as_deref() {
             Some("always") => Some(true),

@@ -86,11 +86,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report of counters alone.
-    pub(crate) fn of_counters(
+    /// A report of counters and requests alone.
+    pub(crate) fn recorded(
         instructions: Arc<[InstructionInfo]>,
         counted: Vec<InstructionCounters>,
         modelled: Option<(Occupancy, ModelCounters)>,
+        requests: Vec<Request>,
     ) -> Self {
         Self {
             instructions,
@@ -99,7 +100,7 @@ impl Report {
             findings: Vec::new(),
             findings_beyond: 0,
             modelled,
-            requests: Vec::new(),
+            requests,
             caching: LoadCaching::default(),
             prediction: None,
             drawn: None,

@@ -2,15 +2,20 @@
 
 use std::process::Command;
 
-use super::support::{Driver, INVALID_VALUE, IpcHandle, KERNELS, null_pointer, text};
+use super::support::{Driver, INVALID_VALUE, IpcHandle, KERNELS, in_child, null_pointer, text};
 
 /// Set in the process that opens the memory: the handle.
 const HANDLE: &str = "COALESCE_DRIVER_IPC";
 
+const NAME: &str = "ipc::a_process_opens_the_memory_of_another";
+
+// In a process of its own: other tests map memory at the same addresses.
 #[test]
 fn a_process_opens_the_memory_of_another() {
-    const NAME: &str = "ipc::a_process_opens_the_memory_of_another";
-    let driver = Driver::new();
+    in_child(NAME, &[], share);
+}
+
+fn share(driver: &Driver) {
     let add = driver.kernel(driver.module(KERNELS), "add");
     if let Ok(handle) = std::env::var(HANDLE) {
         let mut bytes = [0; 64];

@@ -40,10 +40,10 @@ fn launches_are_added_up_by_kernel() {
     assert_eq!(ptx, KERNELS);
     let module = ptx::parse("module.ptx", &ptx).unwrap();
     let program = simt::Program::load(&module, &mut simt::Memory::new(1 << 20)).unwrap();
-    let report = program.recorded("add", add.counted().unwrap(), None).unwrap().unwrap();
+    let report = program.recorded("add", add.counted().unwrap(), None, Vec::new()).unwrap().unwrap();
     let counters = report.counters();
     assert_eq!((counters.global.load.requests, counters.global.store.sectors), (4 * 70 + 2, 8 * 70 + 4));
-    assert!(program.recorded("add", Vec::new(), None).unwrap().is_none());
+    assert!(program.recorded("add", Vec::new(), None, Vec::new()).unwrap().is_none());
 }
 
 #[test]

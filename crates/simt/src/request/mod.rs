@@ -15,6 +15,7 @@
 //! Blocks run in parallel, so "the first" are those of each warp: what is kept does not depend on
 //! the number of host threads.
 
+mod numbers;
 mod recorded;
 mod recorder;
 mod service;

@@ -13,6 +13,7 @@ use crate::counters::InstructionCounters;
 use crate::machine::{RunningLaunch, run_launch};
 use crate::model::{ModelCounters, Occupancy, Timing};
 use crate::program::{Kernel, Listing};
+use crate::request::Request;
 use crate::timing::estimate_registers;
 use crate::{InvalidLaunch, Launch, LaunchError, Memory, Program, Report};
 
@@ -58,17 +59,21 @@ impl Program {
         result
     }
 
-    /// The report of launches of a kernel elsewhere, of which only the counters are known: one for
-    /// each instruction, as [`Report::instructions`] has them. `None` if there are not so many.
+    /// The report of launches of a kernel elsewhere, of which only this is known: the counters of
+    /// each instruction, as [`Report::instructions`] has them, and requests. `None` if there are not
+    /// so many counters, or a request is of none of the instructions.
     pub fn recorded(
         &self,
         kernel: &str,
         counted: Vec<InstructionCounters>,
         modelled: Option<(Occupancy, ModelCounters)>,
+        requests: Vec<Request>,
     ) -> Result<Option<Report>, LaunchError> {
         let kernel = self.named(kernel)?;
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
-        Ok((code.places.len() == counted.len()).then(|| Report::of_counters(code.places.clone(), counted, modelled)))
+        let count = code.places.len();
+        let fits = count == counted.len() && requests.iter().all(|request| (request.instruction as usize) < count);
+        Ok(fits.then(|| Report::recorded(code.places.clone(), counted, modelled, requests)))
     }
 
     /// A kernel's decoded code as text, for people: each PTX instruction, and beneath it the steps
