@@ -91,6 +91,8 @@ async function show(mine, device, flags) {
   if (mine !== turn) return;
   speak();
   if (part("goals")) part("goals").innerHTML = overview.goals;
+  part("chart").innerHTML = overview.memory;
+  part("memory").hidden = !overview.memory;
   part("table").innerHTML = overview.results;
   const counted = `${overview.executed.toLocaleString("en")} warp instructions in ${took.toFixed(0)} ms`;
   say(first.exit_code === 0 ? counted : messages.replace(/^error: /, ""), first.exit_code !== 0);

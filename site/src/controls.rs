@@ -31,7 +31,7 @@ pub fn of(entry: &Entry) -> Markup {
             details #settings open {
                 summary { @if slider.is_some() { "More settings" } @else { "Settings" } }
                 div.fields {
-                    (gpus())
+                    (gpus(entry.showcase.start.iter().find(|(name, _)| *name == "device").map_or("sim", |(_, model)| model)))
                     @for flag in values { (value(flag, start(entry, flag))) }
                     @for heading in headings(&switches) { (group(entry, heading, &switches)) }
                 }
@@ -56,19 +56,14 @@ fn group(entry: &Entry, heading: &str, switches: &[&Arg]) -> Markup {
     }
 }
 
-/// The choice of a GPU, and of another variant or GPU to draw beside it.
-fn gpus() -> Markup {
-    let models = || {
-        html! {
-            @for model in Model::all() { option value={ "sim:" (model.name) } { (model.name) ": " (model.chip) } }
-        }
-    };
+/// The choice of a GPU, of which `first` is chosen at first, and of another variant or GPU to draw beside it.
+fn gpus(first: &str) -> Markup {
     html! {
         label.field {
             span { "GPU" }
             select name="device" data-flag="device" {
-                option value="sim" { "Volta to Hopper" }
-                (models())
+                option value="sim" selected[first == "sim"] { "Volta to Hopper" }
+                (models(first))
             }
         }
         label.field {
@@ -76,16 +71,19 @@ fn gpus() -> Markup {
             select name="beside" {
                 option value="" { "nothing" }
                 option value="row" { "another variant" }
-                (models())
+                (models(""))
             }
         }
     }
 }
 
-/// The models, to choose from.
-pub fn models() -> Markup {
+/// The models, to choose from; `first` is the one that is chosen at first.
+pub fn models(first: &str) -> Markup {
+    let value = |model: &Model| format!("sim:{}", model.name);
     html! {
-        @for model in Model::all() { option value={ "sim:" (model.name) } { (model.name) ": " (model.chip) } }
+        @for model in Model::all() {
+            option value=(value(model)) selected[value(model) == first] { (model.name) ": " (model.chip) }
+        }
     }
 }
 

@@ -26,10 +26,12 @@ pub fn page(entry: &Entry) -> String {
                 @if !showcase.goals.is_empty() {
                     section.card #goals aria-label="To reach" aria-live="polite" {}
                 }
+                @if showcase.charted.is_some() { (memory()) }
                 div.panes {
                     (pane(0, "What a warp's access does"))
                     (pane(1, "Beside it"))
                 }
+                @if showcase.charted.is_none() { (memory()) }
                 section.card #sweep aria-label="Sweep" hidden { h2 { "Sweep" } div #plots {} }
                 section.card #lines aria-label="The source, line by line" {
                     h2 { "The source, and its PTX" }
@@ -58,6 +60,17 @@ pub fn page(entry: &Entry) -> String {
         main,
     }
     .render()
+}
+
+/// The place for the memory chart, which stands before the pictures of a warp where it makes the
+/// lab's point.
+fn memory() -> Markup {
+    html! {
+        section.card #memory aria-label="What moves between the memories" hidden {
+            h2 { "What moves between the memories" }
+            div.drawing #chart {}
+        }
+    }
 }
 
 /// The links to the notes of the lab, and to its neighbours.

@@ -25,7 +25,7 @@ pub fn page() -> String {
                         span { "GPU" }
                         select name="device" data-flag="device" {
                             option value="sim" { "Volta to Hopper" }
-                            (models())
+                            (models(""))
                         }
                     }
                     label.field.all {

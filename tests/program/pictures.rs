@@ -92,6 +92,40 @@ fn any_ptx_is_drawn() {
     fails(run("--picture --format json"), 2, &["--picture", "--format table"]);
 }
 
+#[test]
+fn memory_is_drawn_of_one_row_or_of_two() {
+    let drawn = output("matmul --m 64 --naive --tiled32 --device sim:hopper --picture memory");
+    for said in [
+        "tiled32: 512 loads from global memory, not 16384: 32.0× fewer.",
+        "kernel ◀ L1/TEX      loads   naive    16384 requests      1024 KiB",
+        "hits 87.5 %",
+        "stay in L2",
+    ] {
+        assert!(drawn.contains(said), "no {said}:\n{drawn}");
+    }
+    assert!(!drawn.contains("not counted") && !drawn.contains("access by access"), "{drawn}");
+    // Of more rows, the two that make the lab's point.
+    let chosen = output("vector --size 4096 --device sim --picture memory");
+    assert!(chosen.contains("copy16: 32 loads from global memory, not 128: 4.00× fewer."), "{chosen}");
+    assert!(chosen.contains("L2 ◀ DRAM            reads") && chosen.contains("not counted"), "{chosen}");
+    fails(host("banks --device sim --picture memory"), 2, &["--picture", "24 would run, choose among them"]);
+    fails(host("vector --device sim --picture memory --format csv"), 2, &["--picture", "--format table"]);
+    fails(host("vector --device sim --picture memory --predict"), 2, &["--picture", "--predict"]);
+}
+
+#[test]
+fn memory_of_any_ptx_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ptx = ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n\
+               .reg .b32 %r<3>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n\
+               mul.wide.u32 %rd2, %r1, 8;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r1;\nret;\n}\n";
+    std::fs::write(folder.path().join("k.ptx"), ptx).expect("the folder is there");
+    let mut command = host("run k.ptx k u32[64] --grid 1 --block 32 --device sim:hopper --picture memory");
+    let shown = command.current_dir(&folder).assert().success();
+    let text = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+    assert!(text.contains("kernel ▶ L1/TEX      stores  1 request       256 B"), "{text}");
+}
+
 /// As [`fails`], after notes.
 fn fails_after_its_note(mut command: assert_cmd::Command, parts: &[&str]) {
     let run = command.assert().code(2);

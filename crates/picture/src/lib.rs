@@ -1,10 +1,12 @@
-//! Pictures of memory: what a warp's access does, and how a cost grows in a sweep. Data in, text or
-//! SVG out; no files, no terminal.
+//! Pictures of memory: what a warp's access does, how a cost grows in a sweep, and what a launch moves
+//! between its memories. Data in, text or SVG out; no files, no terminal.
 //!
 //! ```text
 //! simt::Request ──service(model)──▶ simt::Service ──▶ Scene ─┬─ text  for a terminal
 //!                                                            └─ svg   for a page or a slide
 //! a sweep's numbers ──────────────────────────────────▶ Plot ─┬─ text
+//!                                                            └─ svg
+//! simt::Counters of one launch or two ─────────▶ MemoryChart ─┬─ text
 //!                                                            └─ svg
 //! ```
 //!
@@ -27,6 +29,7 @@
 //! asked for, words that wait for another pass. Neither says anything that shape, hatching and numbers do not.
 #![forbid(unsafe_code)]
 
+mod memory;
 mod plot;
 mod scene;
 mod shapes;
@@ -34,8 +37,12 @@ mod svg;
 mod text;
 mod words;
 
+pub use memory::{Cache, Flow, MemoryChart, MemoryPanel, Way};
 pub use plot::{Plot, Point, ReferenceLine, Scale, Series};
 pub use scene::{Cell, Columns, Piece, Row, Scene};
 pub use shapes::{Shape, shapes};
-pub use svg::{Overview, OverviewLine, STYLE, access as access_svg, file, overview as overview_svg, plot as plot_svg};
-pub use text::{Paint, access as access_text, plot as plot_text};
+pub use svg::{
+    Overview, OverviewLine, STYLE, access as access_svg, file, memory as memory_svg, overview as overview_svg,
+    plot as plot_svg,
+};
+pub use text::{Paint, access as access_text, memory as memory_text, plot as plot_text};

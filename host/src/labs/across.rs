@@ -88,7 +88,7 @@ fn check(device: &Device, settings: &Settings) -> Result<()> {
     let others = [
         ("--output", settings.output.is_some()),
         ("--check", settings.checks().any()),
-        ("--lines and --picture", settings.lines.wanted()),
+        ("--lines and --picture", settings.lines.given()),
         ("--counters", settings.counters),
         ("--schedules and --schedule", settings.orders.any()),
         ("--plot: --report draws it", settings.plot),

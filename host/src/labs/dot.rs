@@ -56,8 +56,13 @@ impl Lab for Dot {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
-    const SHOWCASE: Showcase =
-        Showcase { start: &[("size", "4096")], row: "shared-linear", access: "global load", ..Showcase::DEFAULTS };
+    const SHOWCASE: Showcase = Showcase {
+        start: &[("device", "sim:hopper"), ("size", "4096")],
+        row: "shared-linear",
+        access: "global load",
+        charted: Some(("global-linear", "shared-linear")),
+        ..Showcase::DEFAULTS
+    };
     const MEANINGS: fn() -> Vec<Meaning> = || [meanings::<Method>(), meanings::<Layout>()].concat();
     type Options = Options;
     type Data = Data;

@@ -62,6 +62,10 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let rows = plan.variants.iter().map(|variant| (variant.group.as_str(), variant.facts.as_slice()));
     settings.check_plot(L::SWEEPS, device, rows)?;
     check_predicted(&plan, device, settings)?;
+    if settings.lines.draws_memory() {
+        let rows = plan.variants.iter().map(|variant| variant.name.as_str());
+        report::check_charted(rows, L::SHOWCASE.charted)?;
+    }
     // Not earlier, so that a bad request prints only its one line.
     built_in::notes(device).for_each(|note| progress.note_once(&note));
     if let Some(peers) = &peers {
@@ -126,7 +130,7 @@ fn check_predicted<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) 
     let results = [("--output", settings.output.is_some()), ("--report", settings.report.is_some())];
     let counts = [
         ("--check", settings.checks().any()),
-        ("--lines and --picture", settings.lines.wanted()),
+        ("--lines and --picture", settings.lines.given()),
         ("--counters", settings.counters && device.properties().is_gpu()),
     ];
     predicted.check_alone(device, &results, &counts)?;
@@ -159,6 +163,8 @@ pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings
         compact: false,
         sweeps: L::SWEEPS,
         plot: settings.plot,
+        charted: L::SHOWCASE.charted,
+        chart: settings.lines.draws_memory(),
         conclusions: Vec::new(),
         concluded: Vec::new(),
         orders: Vec::new(),

@@ -69,10 +69,18 @@ impl Lab for Gram {
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
     const SHOWCASE: Showcase = Showcase {
-        start: &[("rows", "64"), ("tiled16", ""), ("padded16", ""), ("tiled32", ""), ("padded32", "")],
+        start: &[
+            ("device", "sim:hopper"),
+            ("rows", "64"),
+            ("tiled16", ""),
+            ("padded16", ""),
+            ("tiled32", ""),
+            ("padded32", ""),
+        ],
         row: "tiled32",
         beside: "padded32",
         access: "shared load",
+        charted: Some(("tiled32", "padded32")),
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = meanings::<Step>;

@@ -57,10 +57,11 @@ impl Lab for Matmul {
     const PEERS: &'static [Peer] = &[Peer::Cublas];
     const SHAPED: bool = true;
     const SHOWCASE: Showcase = Showcase {
-        start: &[("m", "64"), ("naive", ""), ("tiled16", ""), ("tiled32", "")],
+        start: &[("device", "sim:hopper"), ("m", "64"), ("naive", ""), ("tiled16", ""), ("tiled32", "")],
         row: "naive",
         beside: "tiled32",
         access: "global load",
+        charted: Some(("naive", "tiled32")),
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = meanings::<Step>;

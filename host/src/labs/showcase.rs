@@ -15,6 +15,9 @@ pub struct Showcase {
     pub beside: &'static str,
     /// The access of interest, such as `shared load`. Empty: the first.
     pub access: &'static str,
+    /// The two rows that a memory chart compares where more ran: what moves between the memories makes
+    /// the lab's point. The page then begins with the chart.
+    pub charted: Option<(&'static str, &'static str)>,
     /// The flag that a slider moves.
     pub slider: Option<Slider>,
     /// What to reach with the controls.
@@ -38,5 +41,6 @@ pub struct Slider {
 
 impl Showcase {
     /// The lab at its defaults.
-    pub const DEFAULTS: Self = Self { start: &[], row: "", beside: "", access: "", slider: None, goals: &[] };
+    pub const DEFAULTS: Self =
+        Self { start: &[], row: "", beside: "", access: "", charted: None, slider: None, goals: &[] };
 }

@@ -68,6 +68,7 @@ impl Lab for Texture {
         row: "columns-row-order",
         beside: "columns-morton-order",
         access: "global load",
+        charted: Some(("columns-row-order", "columns-texture")),
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();

@@ -48,9 +48,30 @@ pub struct LineFlags {
     #[arg(long, value_name = "N", requires = "lines", value_parser = whole_number(1, u64::MAX))]
     hot: Option<u64>,
     /// Draw the first access of each memory instruction, below its line with --lines, or alone; of
-    /// one LINE only if it is given (simulator, or GPU with --counters)
-    #[arg(long, value_name = "LINE", num_args = 0..=1, value_parser = whole_number(1, u32::MAX))]
-    picture: Option<Option<u32>>,
+    /// one line only if its number is given. With `memory`, draw instead what moves between the
+    /// memories, of one row or of two (simulator, or GPU with --counters)
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, value_parser = PictureOf::parse)]
+    picture: Option<Option<PictureOf>>,
+}
+
+/// What `--picture` draws, if not the accesses of all lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PictureOf {
+    /// The accesses of this line.
+    Line(u32),
+    /// What moves between the memories.
+    Memory,
+}
+
+impl PictureOf {
+    fn parse(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "memory" => Ok(Self::Memory),
+            line => whole_number(1, u32::MAX)(line)
+                .map(Self::Line)
+                .map_err(|_| format!("give a whole number from 1 to {}, that of a line, or memory", u32::MAX)),
+        }
+    }
 }
 
 /// The lines of a launch that executed instructions.
@@ -110,14 +131,24 @@ impl LineFlags {
         }
     }
 
-    /// Whether lines or pictures are requested.
+    /// Whether lines or pictures are requested, of any kind.
+    pub fn given(self) -> bool {
+        self.lines || self.picture.is_some()
+    }
+
+    /// Whether lines or their accesses are requested.
     pub fn wanted(self) -> bool {
         self.lines || self.watches()
     }
 
     /// Whether launches are to keep requests.
     pub fn watches(self) -> bool {
-        self.picture.is_some()
+        self.picture.is_some() && !self.draws_memory()
+    }
+
+    /// Whether to draw what moves between the memories.
+    pub fn draws_memory(self) -> bool {
+        self.picture == Some(Some(PictureOf::Memory))
     }
 
     /// Fails if the picture of a line is requested that made no access in any of these launches.
@@ -127,7 +158,7 @@ impl LineFlags {
     /// [`Error::Request`].
     pub fn check_pictured<'l>(self, launches: impl Iterator<Item = &'l Lines>) -> Result<()> {
         match self.picture {
-            Some(Some(line)) => has_access(line, launches),
+            Some(Some(PictureOf::Line(line))) => has_access(line, launches),
             _ => Ok(()),
         }
     }

@@ -5,6 +5,8 @@ use simt::Report;
 use simt::counts::AccessKind;
 use simt::requests::{Ask, Request, RequestedMemory, Service};
 
+use super::PictureOf;
+
 /// The most pictures of a line.
 const MOST: usize = 4;
 
@@ -121,11 +123,11 @@ pub(super) enum Pictured {
     All,
 }
 
-impl From<Option<Option<u32>>> for Pictured {
-    fn from(flag: Option<Option<u32>>) -> Self {
+impl From<Option<Option<PictureOf>>> for Pictured {
+    fn from(flag: Option<Option<PictureOf>>) -> Self {
         match flag {
-            None => Self::None,
-            Some(Some(line)) => Self::Line(line),
+            None | Some(Some(PictureOf::Memory)) => Self::None,
+            Some(Some(PictureOf::Line(line))) => Self::Line(line),
             Some(None) => Self::All,
         }
     }

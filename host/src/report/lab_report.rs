@@ -10,6 +10,7 @@ use super::conclusion::Conclusion;
 use super::first::{FirstScreen, Meaning};
 use super::grid::Grid;
 use super::measure::Measure;
+use super::memory::Charted;
 use super::subject::Subject;
 use super::sweep::Sweep;
 use super::variant_report::VariantReport;
@@ -68,6 +69,12 @@ pub struct LabReport {
     /// Whether a terminal shows the plots.
     #[serde(skip)]
     pub plot: bool,
+    /// The two rows that a memory chart compares where more ran.
+    #[serde(skip)]
+    pub charted: Charted,
+    /// Whether a terminal shows that chart.
+    #[serde(skip)]
+    pub chart: bool,
     /// What the numbers show, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,

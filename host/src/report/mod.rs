@@ -8,6 +8,7 @@
 //! terminal, markdown, csv, json     the formats
 //! goal       what a reader is to reach on a lab's page in a browser, and how near a run comes to it
 //! sweep      the plots of a lab's rows, for `--plot` and for its page
+//! memory     the memory chart of one row or two, for `--picture memory` and for pages
 //! html       web pages, for `--report`
 //! ```
 //!
@@ -30,6 +31,7 @@ mod launch_times;
 mod markdown;
 mod measure;
 pub mod measures;
+mod memory;
 mod page;
 mod predicted;
 mod subject;
@@ -58,6 +60,7 @@ pub(crate) use html::{Launched, Text, of_launches, of_texts, write_launches};
 pub use lab_report::{CounterSource, DeviceCopy, LabReport};
 pub(crate) use launch_times::LaunchTimes;
 pub use measure::{Better, Cell, Explanation, Measure, Section, Shown};
+pub(crate) use memory::{chart as memory_chart, check_rows as check_charted};
 pub use page::Page;
 pub(crate) use page::{beside, on_simulator};
 pub use predicted::{Hottest, PredictedTime, RowPrediction};
@@ -103,7 +106,9 @@ pub(crate) fn write_page(report: &LabReport, about: &str, path: &Path) -> Result
 /// The part of a web page about a lab's run, in at most about this many bytes; `page` is the report's.
 pub(crate) fn part(report: &LabReport, page: &Page, place: &Place, most: usize) -> Markup {
     let further = Markup::default();
-    html::part(&html::Shown { page, plots: report.plots(), variants: &report.variants, further }, place, most)
+    let shown =
+        html::Shown { page, plots: report.plots(), variants: &report.variants, charted: report.charted, further };
+    html::part(&shown, place, most)
 }
 
 /// Writes a web page, whole or not at all.

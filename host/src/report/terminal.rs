@@ -4,11 +4,12 @@
 use crate::flag_values::each_once;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 use device::Properties;
-use picture::plot_text;
+use picture::{memory_text, plot_text};
 use wording::WIDTH;
 
 use super::lab_report::LabReport;
 use super::measure::{Section, Shown};
+use super::memory;
 use super::page::{self, Page};
 use super::subject::Subject;
 use super::table::{self, Column, Table};
@@ -57,6 +58,9 @@ pub(super) fn render(report: &LabReport, width: usize) -> String {
     }
     if let Some(lines) = report.variants.iter().find_map(|variant| variant.lines.as_ref()) {
         add(&lines.legend(width));
+    }
+    if let Some(chart) = memory::chart(&report.variants, report.charted).filter(|_| report.chart) {
+        add(&memory_text(&chart, width, terminal::paint()));
     }
     if !report.legend {
         add(&paragraphs(&[more(report)], width));

@@ -156,6 +156,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
             hottest: launched.hottest,
             why: flags.predicted.why,
             lines: launched.lines,
+            chart: flags.lines.draws_memory(),
             faults: launched.findings.faults(),
             stopped: false,
             printed: launched.printed,
@@ -221,7 +222,7 @@ fn check_predicted(flags: &Flags, device: &Device) -> Result<()> {
     ];
     let counts = [
         ("--check", flags.checks.or(Checks::NONE).any()),
-        ("--lines and --picture", flags.lines.wanted()),
+        ("--lines and --picture", flags.lines.given()),
         ("--counters", flags.counters && device.properties().is_gpu()),
     ];
     flags.predicted.check_alone(device, &results, &counts)

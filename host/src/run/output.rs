@@ -57,6 +57,8 @@ pub struct Report<'a> {
     pub why: bool,
     /// The counts of each line, if requested.
     pub lines: Option<Lines>,
+    /// Whether to draw what moves between the memories.
+    pub chart: bool,
     /// The kernel's faults.
     pub faults: Vec<Fault>,
     /// Whether the last fault stopped it.
@@ -335,6 +337,10 @@ impl Report<'_> {
         }
         for [name, value] in &metrics {
             writeln!(out, "{name:names$} {value:>values$}")?;
+        }
+        let row = self.row(printable(&names::shown(self.kernel)));
+        if let Some(chart) = report::memory_chart(&[row], None).filter(|_| self.chart) {
+            write!(out, "\n{}", picture::memory_text(&chart, terminal::width(), terminal::paint()))?;
         }
         if let Some(lines) = &self.lines {
             let width = terminal::width();

@@ -6,10 +6,12 @@
 
 mod access;
 mod horizontal;
+mod memory;
 mod overview;
 mod plot;
 
 pub use access::access;
+pub use memory::memory;
 pub use overview::{Overview, OverviewLine, overview};
 pub use plot::plot;
 

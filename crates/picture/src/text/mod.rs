@@ -2,9 +2,11 @@
 //! is shaded, and what waits shows in the last line.
 
 mod access;
+mod memory;
 mod plot;
 
 pub use access::access;
+pub use memory::memory;
 pub use plot::plot;
 
 use anstyle::{AnsiColor, Color, Style};
@@ -26,6 +28,8 @@ const WAITS: Style = on(AnsiColor::Black, AnsiColor::Yellow);
 const WASTED: Style = AnsiColor::Yellow.on_default();
 /// A bar without cost.
 const BAR: Style = AnsiColor::Blue.on_default();
+/// A bar of passes, which are no bytes.
+const PASSES: Style = AnsiColor::Cyan.on_default();
 /// Frames, and what is untouched.
 const FAINT: Style = Style::new().dimmed();
 /// Headings.

@@ -58,6 +58,7 @@ impl Lab for Cache {
         start: &[("size", "512"), ("pattern", "stencil,strided")],
         row: "default-strided",
         access: "global load",
+        charted: Some(("cg-stencil", "ca-stencil")),
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = || MEANINGS.to_vec();

@@ -119,5 +119,6 @@ pub(super) const SHOWCASE: Showcase = Showcase {
     row: "polynomial-constant",
     beside: "lookup-constant",
     access: "constant load",
+    charted: Some(("polynomial-constant", "lookup-constant")),
     ..Showcase::DEFAULTS
 };

@@ -199,9 +199,10 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
 ];
 
 pub(super) const SHOWCASE: Showcase = Showcase {
-    start: &[("rows", "64")],
+    start: &[("device", "sim:hopper"), ("rows", "64")],
     row: "sum-global-linear",
     beside: "sum-shared-linear",
     access: "global load",
+    charted: Some(("sum-global-linear", "sum-shared-linear")),
     ..Showcase::DEFAULTS
 };

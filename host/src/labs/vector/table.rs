@@ -89,9 +89,10 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
 
 /// What the page begins with: words of 4 bytes beside words of 16.
 pub(super) const SHOWCASE: Showcase = Showcase {
-    start: &[("size", "16384")],
+    start: &[("device", "sim:hopper"), ("size", "16384")],
     row: "copy4",
     beside: "copy16",
     access: "global load",
+    charted: Some(("copy4", "copy16")),
     ..Showcase::DEFAULTS
 };

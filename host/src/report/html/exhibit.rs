@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use picture::{Plot, Scene};
+use picture::{Plot, Scene, memory_svg};
 use serde::Serialize;
 use simt::counts::AccessKind;
 use simt::requests::RequestedMemory;
@@ -15,6 +15,7 @@ use webpage::Place;
 use super::{part, results, source};
 use crate::faults::Fault;
 use crate::lines::{Listed, ListedLine, Stepped};
+use crate::report::memory::{Charted, chart as memory_chart};
 use crate::report::page::Page;
 use crate::report::variant_report::VariantReport;
 use crate::report::{Goal, Judged, LabReport};
@@ -25,6 +26,7 @@ pub struct Exhibit {
     plots: Vec<Plot>,
     goals: Vec<Judged>,
     variants: Vec<VariantReport>,
+    charted: Charted,
     further: Markup,
 }
 
@@ -37,6 +39,8 @@ pub struct Overview {
     pub goals: String,
     /// HTML: the sweeps that the rows are.
     pub plots: String,
+    /// The drawing of what moves between the memories; empty if there is none.
+    pub memory: String,
     /// HTML: the tables, and what their columns mean.
     pub results: String,
     /// The rows.
@@ -90,17 +94,17 @@ impl Exhibit {
     pub(crate) fn of(report: LabReport, goals: &[Goal]) -> Self {
         let (page, plots) = (Page::of(&report, true), report.plots());
         let goals = goals.iter().map(|goal| goal.judge(&report)).collect();
-        Self { page, plots, goals, variants: report.variants, further: Markup::default() }
+        Self { page, plots, goals, variants: report.variants, charted: report.charted, further: Markup::default() }
     }
 
     pub(super) fn new(page: Page, variants: Vec<VariantReport>, further: Markup) -> Self {
-        Self { page, plots: Vec::new(), goals: Vec::new(), variants, further }
+        Self { page, plots: Vec::new(), goals: Vec::new(), variants, charted: None, further }
     }
 
     /// All of it at once, in at most about this many bytes.
     pub(super) fn part(self, place: &Place, most: usize) -> Markup {
-        let Self { page, plots, variants, further, .. } = self;
-        part(&super::Shown { page: &page, plots, variants: &variants, further }, place, most)
+        let Self { page, plots, variants, charted, further, .. } = self;
+        part(&super::Shown { page: &page, plots, variants: &variants, charted, further }, place, most)
     }
 
     /// What is shown at once.
@@ -110,6 +114,7 @@ impl Exhibit {
             says: self.says().into_string(),
             goals: html! { @for goal in &self.goals { (shown(goal)) } }.into_string(),
             plots: webpage::plots(&self.plots).into_string(),
+            memory: memory_chart(&self.variants, self.charted).map_or(String::new(), |chart| memory_svg(&chart)),
             results: html! { (results(&self.page, &Place::alone())) (self.further) }.into_string(),
             rows: self.variants.iter().map(row).collect(),
             executed: executed.sum(),
@@ -249,6 +254,25 @@ mod tests {
             assert_eq!(picture.made_by, "block 0, 0, 0, warp 0");
             assert!(exhibit.source(row).contains("kernels/src/transpose.rs"));
         }
+    }
+
+    #[test]
+    fn a_page_has_the_memory_chart_that_its_lab_names() {
+        let charted = crate::labs::ALL.iter().filter_map(|lab| Some((lab, lab.showcase.charted?)));
+        let mut count = 0;
+        for (lab, (first, second)) in charted {
+            let start = lab.showcase.start.iter().flat_map(|(flag, value)| [format!("--{flag}"), (*value).to_owned()]);
+            let words = std::iter::once(lab.name.to_owned()).chain(start.filter(|word| !word.is_empty()));
+            let device = lab.showcase.start.iter().all(|(flag, _)| *flag != "device").then_some("--device sim");
+            let line: Vec<String> = words.chain(device.map(str::to_owned)).collect();
+            let (_, overview) = run(&line.join(" "), 1);
+            for name in [first, second] {
+                assert!(overview.memory.contains(&format!(">{name}<")), "{}: no {name}", lab.name);
+            }
+            count += 1;
+        }
+        assert_eq!(count, 8);
+        assert_eq!(run("banks --rounds 1 --device sim", 1).1.memory, "");
     }
 
     #[test]

@@ -17,10 +17,11 @@ mod launches;
 mod source;
 mod table;
 
-use maud::{Markup, html};
-use picture::Plot;
+use maud::{Markup, PreEscaped, html};
+use picture::{Plot, memory_svg};
 use webpage::Place;
 
+use super::memory::{Charted, chart as memory_chart};
 use super::page::Page;
 use super::variant_report::VariantReport;
 
@@ -44,13 +45,15 @@ pub(super) struct Shown<'r> {
     pub plots: Vec<Plot>,
     /// Its rows, with the accesses and lines of each.
     pub variants: &'r [VariantReport],
+    /// The two rows that the memory chart compares where more ran.
+    pub charted: Charted,
     /// What comes between the results and the pictures.
     pub further: Markup,
 }
 
 /// The part of a page about a run, in at most about this many bytes.
 pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
-    let Shown { page, plots, variants, further } = shown;
+    let Shown { page, plots, variants, charted, further } = shown;
     let found: Vec<_> = variants.iter().flat_map(VariantReport::faults).collect();
     let counted = variants.iter().any(|variant| variant.on_page.is_some());
     let first = html! {
@@ -66,6 +69,9 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
         @if !plots.is_empty() { (place.card("Sweep", &webpage::plots(plots))) }
         (place.card("Results", &results(page, place)))
         (further)
+        @if let Some(chart) = memory_chart(variants, *charted) {
+            (place.card("What moves between the memories", &html! { figure { (PreEscaped(memory_svg(&chart))) } }))
+        }
     };
     // Pictures have what the others leave.
     let source = source::section(variants, place, most / 2);

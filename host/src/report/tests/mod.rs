@@ -132,6 +132,8 @@ fn report(device: Properties) -> LabReport {
         compact: false,
         sweeps: &[],
         plot: false,
+        charted: None,
+        chart: false,
         conclusions: vec![],
         concluded: vec![],
         orders: Vec::new(),

@@ -1,0 +1,420 @@
+//! The memory chart's data: how much went from each memory to the next in a launch, for one variant
+//! or for two. The numbers are the launch's own counters; what those do not have is unknown here.
+
+use simt::Counters;
+use wording::units::three_digits;
+
+/// The bytes of a sector.
+const SECTOR: u64 = 32;
+
+/// One launch, or two at one scale.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryChart {
+    /// What is drawn, one below the other. Ratios are over the first.
+    pub panels: Vec<MemoryPanel>,
+}
+
+/// What a launch moved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryPanel {
+    /// The variant's name.
+    pub name: String,
+    /// What else there is to say of it, such as its predicted time; may be empty.
+    pub note: String,
+    /// What moved, each way once.
+    flows: Vec<(Way, Flow)>,
+    /// L1, and the read-only cache if that is a memory of its own.
+    pub l1: Cache,
+    /// L2, for reads.
+    pub l2: Cache,
+}
+
+/// From where to where, and for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// Loads from global and local memory.
+    Load,
+    /// Stores to global and local memory.
+    Store,
+    /// Atomic operations on global memory.
+    Atomic,
+    /// Fetches from textures, and loads from surfaces.
+    Texture,
+    /// Loads and atomic operations of shared memory.
+    SharedLoad,
+    /// Stores to shared memory, and what asynchronous copies write there.
+    SharedStore,
+    /// Loads from constant memory.
+    Constant,
+    /// From L2 to L1.
+    L2Read,
+    /// From L1 to L2.
+    L2Write,
+    /// From L2 to the constant cache.
+    ConstantFill,
+    /// From DRAM to L2.
+    DramRead,
+    /// From L2 to DRAM.
+    DramWrite,
+}
+
+/// What moves one way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// Warp instructions, where the way begins at the kernel.
+    pub requests: Option<u64>,
+    /// Bytes, or passes over banks or over the constant cache; `None` if they are not counted.
+    pub amount: Option<u64>,
+    /// The least that could have done it; `None` if that is unknown.
+    pub least: Option<u64>,
+}
+
+/// A cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cache {
+    /// The device counts no caches.
+    NotCounted,
+    /// The GPU has none there.
+    Missing,
+    /// Sectors that were asked for, and those that hit.
+    Sectors {
+        /// All.
+        asked: u64,
+        /// Hits.
+        hits: u64,
+    },
+}
+
+impl Way {
+    /// All, from the kernel on.
+    pub(crate) const ALL: [Way; 12] = [
+        Way::Load,
+        Way::Store,
+        Way::Atomic,
+        Way::Texture,
+        Way::SharedLoad,
+        Way::SharedStore,
+        Way::Constant,
+        Way::L2Read,
+        Way::L2Write,
+        Way::ConstantFill,
+        Way::DramRead,
+        Way::DramWrite,
+    ];
+
+    /// Whether passes are counted, not bytes.
+    pub(crate) fn has_passes(self) -> bool {
+        matches!(self, Way::SharedLoad | Way::SharedStore | Way::Constant)
+    }
+
+    /// Whether data goes to the kernel.
+    pub(crate) fn comes(self) -> bool {
+        !matches!(self, Way::Store | Way::SharedStore | Way::L2Write | Way::DramWrite)
+    }
+
+    /// The two ends, the one nearer to the kernel first.
+    pub(crate) fn ends(self) -> (&'static str, &'static str) {
+        match self {
+            Way::Load | Way::Store | Way::Atomic | Way::Texture => ("kernel", "L1/TEX"),
+            Way::SharedLoad | Way::SharedStore => ("kernel", "shared"),
+            Way::Constant => ("kernel", "constant"),
+            Way::L2Read | Way::L2Write => ("L1/TEX", "L2"),
+            Way::ConstantFill => ("constant", "L2"),
+            Way::DramRead | Way::DramWrite => ("L2", "DRAM"),
+        }
+    }
+
+    /// What moves, in a word.
+    pub(crate) fn what(self) -> &'static str {
+        match self {
+            Way::Load | Way::SharedLoad | Way::Constant => "loads",
+            Way::Store | Way::SharedStore => "stores",
+            Way::Atomic => "atomics",
+            Way::Texture => "fetches",
+            Way::L2Read | Way::DramRead => "reads",
+            Way::L2Write | Way::DramWrite => "writes",
+            Way::ConstantFill => "misses",
+        }
+    }
+}
+
+impl Cache {
+    /// What there is to say of it.
+    pub(crate) fn says(self) -> String {
+        match self {
+            Cache::NotCounted => "hits: not counted".into(),
+            Cache::Missing => "this GPU has none".into(),
+            Cache::Sectors { asked: 0, .. } => "no look-ups".into(),
+            Cache::Sectors { asked, hits } => format!("hits {} %", percentage(hits, asked)),
+        }
+    }
+}
+
+/// With three significant digits, and 0 in full.
+fn percentage(part: u64, all: u64) -> String {
+    match part {
+        0 => "0".into(),
+        _ => three_digits(part as f64 * 100.0 / all as f64),
+    }
+}
+
+impl MemoryPanel {
+    /// What these counters say.
+    pub fn new(name: impl Into<String>, note: impl Into<String>, counters: &Counters) -> Self {
+        let (l1, l2) = caches(counters);
+        Self { name: name.into(), note: note.into(), flows: flows(counters), l1, l2 }
+    }
+
+    /// What moves this way; `None` if nothing does.
+    pub fn flow(&self, way: Way) -> Option<Flow> {
+        self.flows.iter().find(|(other, _)| *other == way).map(|(_, flow)| *flow)
+    }
+}
+
+/// L1 and L2.
+fn caches(counters: &Counters) -> (Cache, Cache) {
+    let Some(model) = &counters.model else { return (Cache::NotCounted, Cache::NotCounted) };
+    let caches = &model.caches;
+    let parts = [caches.l1_global_load, caches.l1_local_load, caches.read_only_load, caches.read_only_texture];
+    let (asked, hits) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.sectors, sum.1 + part.hits));
+    let l1 = match model.model.l1.is_some() || model.model.read_only.is_some() {
+        true => Cache::Sectors { asked, hits },
+        false => Cache::Missing,
+    };
+    let l2 = match model.model.l2 {
+        Some(_) => Cache::Sectors { asked: caches.l2_read.sectors, hits: caches.l2_read.hits },
+        None => Cache::Missing,
+    };
+    (l1, l2)
+}
+
+/// What moves each way, if anything does.
+fn flows(counters: &Counters) -> Vec<(Way, Flow)> {
+    let Counters { global, local, shared, constant, texture, surface, model, .. } = counters;
+    let mut flows = Vec::new();
+    let mut add = |way: Way, requests: Option<u64>, amount: Option<u64>, least: Option<u64>| {
+        if requests.unwrap_or(0) > 0 || amount.unwrap_or(1) > 0 {
+            let least = least.zip(amount).map(|(least, amount)| least.min(amount));
+            flows.push((way, Flow { requests: requests.filter(|count| *count > 0), amount, least }));
+        }
+    };
+    // Older GPUs move lines and segments, which their models count.
+    let moved = |sectors: u64, bytes: Option<u64>| bytes.unwrap_or(sectors * SECTOR);
+    let loads = moved(global.load.sectors, model.map(|model| model.global_load.bytes_moved));
+    let stores = moved(global.store.sectors, model.map(|model| model.global_store.bytes_moved));
+    let (local_loads, local_stores) = (local.load.sectors * SECTOR, local.store.sectors * SECTOR);
+    add(
+        Way::Load,
+        Some(global.load.requests + local.load.requests),
+        Some(loads + local_loads),
+        Some(global.load.ideal_sectors * SECTOR + local_loads),
+    );
+    add(
+        Way::Store,
+        Some(global.store.requests + local.store.requests),
+        Some(stores + local_stores),
+        Some(global.store.ideal_sectors * SECTOR + local_stores),
+    );
+    let atomics = global.atomic.requests + global.reduction.requests;
+    if atomics > 0 {
+        add(Way::Atomic, Some(atomics), None, None);
+    }
+    let pictures = texture.requests + surface.load.requests;
+    let fetched = texture.sectors + surface.load.sectors;
+    add(Way::Texture, Some(pictures), Some(fetched * SECTOR), None);
+    let loads = [shared.load, shared.atomic, shared.reduction];
+    let stores = [shared.store, shared.copy];
+    for (way, parts) in [(Way::SharedLoad, loads.as_slice()), (Way::SharedStore, stores.as_slice())] {
+        let sum = |of: fn(&simt::counts::SharedCounters) -> u64| parts.iter().map(of).sum::<u64>();
+        let passes = sum(|part| part.wavefronts);
+        let conflicts = sum(|part| part.bank_conflicts);
+        add(way, Some(sum(|part| part.requests)), Some(passes), Some(passes.saturating_sub(conflicts)));
+    }
+    add(Way::Constant, Some(constant.requests), Some(constant.addresses), Some(constant.requests));
+    if constant.requests > 0 {
+        add(Way::ConstantFill, None, None, None);
+    }
+    let reads = global.load.requests + local.load.requests + pictures > 0;
+    let writes = global.store.requests + local.store.requests + surface.store.requests > 0;
+    let Some(model) = model else {
+        let ways = [(Way::L2Read, reads), (Way::L2Write, writes), (Way::DramRead, reads), (Way::DramWrite, writes)];
+        ways.iter().filter(|(_, any)| *any).for_each(|(way, _)| add(*way, None, None, None));
+        return flows;
+    };
+    // Models that fetch textures past their caches count nothing beyond L1.
+    let surfaces = surface.load.requests + surface.store.requests + surface.reduction.requests;
+    let counted = surfaces == 0 && (texture.requests == 0 || model.caches.read_only_texture.sectors > 0);
+    let known = |amount: u64| counted.then_some(amount);
+    let caches = &model.caches;
+    if model.model.l2.is_some() {
+        add(Way::L2Read, None, known(caches.l2_to_l1_sectors * SECTOR), None);
+        add(Way::L2Write, None, known(caches.l1_to_l2_sectors * SECTOR), None);
+    }
+    let misses = caches.l2_read.misses() + caches.l2_atomic.misses() + caches.l2_reduction.misses();
+    let least = model.model.l2.map(|_| misses * SECTOR);
+    add(Way::DramRead, None, known(caches.dram_read_bytes), least);
+    if writes || caches.dram_write_bytes > 0 {
+        let amount = known(caches.dram_write_bytes);
+        flows.push((Way::DramWrite, Flow { requests: None, amount, least: None }));
+    }
+    flows
+}
+
+/// What a flow is compared with the first panel's.
+pub(crate) enum Ratio {
+    /// About the same.
+    Same,
+    /// Nothing, where the first has something.
+    Nothing,
+    /// So many times less.
+    Less(f64),
+    /// So many times more.
+    More(f64),
+}
+
+impl Ratio {
+    /// Of two numbers, `here` after `first`.
+    pub fn of(first: u64, here: u64) -> Option<Self> {
+        let ratio = here as f64 / first as f64;
+        match (first, here) {
+            (0, _) => None,
+            (_, 0) => Some(Ratio::Nothing),
+            _ if (0.995..1.005).contains(&ratio) => Some(Ratio::Same),
+            _ if ratio < 1.0 => Some(Ratio::Less(1.0 / ratio)),
+            _ => Some(Ratio::More(ratio)),
+        }
+    }
+
+    /// In words; bytes are less, other things fewer.
+    pub fn words(&self, bytes: bool) -> String {
+        let less = if bytes { "less" } else { "fewer" };
+        match self {
+            Ratio::Same => "same".into(),
+            Ratio::Nothing => "none".into(),
+            Ratio::Less(times) => format!("{}× {less}", three_digits(*times)),
+            Ratio::More(times) => format!("{}× more", three_digits(*times)),
+        }
+    }
+
+    /// The class of its text in a drawing.
+    pub fn class(&self) -> &'static str {
+        match self {
+            Ratio::Same => "faint",
+            Ratio::Nothing | Ratio::Less(_) => "number",
+            Ratio::More(_) => "times",
+        }
+    }
+}
+
+impl MemoryChart {
+    /// The ways that something moves, from the kernel on.
+    pub(crate) fn ways(&self) -> impl Iterator<Item = Way> + '_ {
+        Way::ALL.into_iter().filter(|way| self.panels.iter().any(|panel| panel.flow(*way).is_some()))
+    }
+
+    /// The most of bytes, or of passes.
+    pub(crate) fn most(&self, passes: bool) -> u64 {
+        let flows = self.panels.iter().flat_map(|panel| &panel.flows);
+        let amounts = flows.filter(|(way, _)| way.has_passes() == passes).filter_map(|(_, flow)| flow.amount);
+        amounts.max().unwrap_or(0).max(1)
+    }
+
+    /// An amount with its unit: one unit for all bytes of the chart, which the largest decides.
+    pub(crate) fn amount(&self, way: Way, amount: Option<u64>) -> String {
+        let Some(amount) = amount else { return "not counted".into() };
+        if way.has_passes() {
+            return format!("{amount} pass{}", if amount == 1 { "" } else { "es" });
+        }
+        if amount == 0 && way == Way::DramWrite {
+            return "stay in L2".into();
+        }
+        let most = self.most(false);
+        let (size, unit) = match most {
+            ..2048 => return format!("{amount} B"),
+            2048..0x20_0000 => (1024.0, "KiB"),
+            0x20_0000..0x8000_0000 => (1024.0 * 1024.0, "MiB"),
+            _ => (1024.0 * 1024.0 * 1024.0, "GiB"),
+        };
+        let value = amount as f64 / size;
+        match value.fract() == 0.0 && value < 1e6 {
+            true => format!("{value} {unit}"),
+            false => format!("{} {unit}", three_digits(value)),
+        }
+    }
+
+    /// A panel's flow over the first panel's; `None` for the first.
+    pub(crate) fn ratio(&self, panel: usize, way: Way) -> Option<Ratio> {
+        let of = |panel: usize| self.panels[panel].flow(way).map_or(Some(0), |flow| flow.amount);
+        (panel > 0).then(|| Ratio::of(of(0)?, of(panel)?)).flatten()
+    }
+
+    /// The same of its requests.
+    pub(crate) fn ratio_of_requests(&self, panel: usize, way: Way) -> Option<Ratio> {
+        let of = |panel: usize| self.panels[panel].flow(way).and_then(|flow| flow.requests).unwrap_or(0);
+        (panel > 0).then(|| Ratio::of(of(0), of(panel))).flatten()
+    }
+
+    /// What the chart shows, in a sentence: what differs most between the two.
+    pub fn sentence(&self) -> String {
+        let [first, second] = self.panels.as_slice() else {
+            return self.panels.first().map(MemoryPanel::sentence).unwrap_or_default();
+        };
+        let mut best: Option<(f64, String)> = None;
+        let mut offer = |factor: f64, text: String| {
+            // The nearest to the kernel of those that differ as much.
+            if best.as_ref().is_none_or(|(most, _)| factor > most * 1.01) {
+                best = Some((factor, text));
+            }
+        };
+        for way in self.ways() {
+            let (Some(base), Some(here)) = (first.flow(way), second.flow(way)) else { continue };
+            let (near, far) = way.ends();
+            let name = &second.name;
+            let requests = base.requests.zip(here.requests).and_then(|(base, here)| Ratio::of(base, here));
+            if let (Some(base), Some(here), Some(ratio @ (Ratio::Less(factor) | Ratio::More(factor)))) =
+                (base.requests, here.requests, requests)
+            {
+                let what = of_requests(way);
+                offer(factor, format!("{name}: {here} {what}, not {base}: {}.", ratio.words(false)));
+            }
+            if let Some(ratio @ (Ratio::Less(factor) | Ratio::More(factor))) = self.ratio(1, way) {
+                let [base, here] = [base, here].map(|flow| self.amount(way, flow.amount));
+                let words = ratio.words(!way.has_passes());
+                let place = match (way.has_passes(), way.comes()) {
+                    (true, _) => format!("over {far} memory"),
+                    (false, true) => format!("from {far} to {near}"),
+                    (false, false) => format!("from {near} to {far}"),
+                };
+                offer(factor, format!("{name}: {here} {place}, not {base}: {words}."));
+            }
+        }
+        best.map_or_else(|| format!("{} and {} move the same.", first.name, second.name), |(_, text)| text)
+    }
+
+    /// What the colours and the lengths mean.
+    pub(crate) fn key(&self) -> [&'static str; 2] {
+        ["asked for", "waste: sectors beyond the fewest, bank conflicts, further addresses"]
+    }
+}
+
+impl MemoryPanel {
+    fn sentence(&self) -> String {
+        let requests = self.flow(Way::Load).and_then(|flow| flow.requests);
+        let loads = requests.map_or(String::new(), |count| format!(", {count} {}", of_requests(Way::Load)));
+        format!("{}: what moves between its memories{loads}.", self.name)
+    }
+}
+
+/// What the requests of a way are.
+fn of_requests(way: Way) -> &'static str {
+    match way {
+        Way::Load => "loads from global memory",
+        Way::Store => "stores to global memory",
+        Way::Atomic => "atomic operations on global memory",
+        Way::Texture => "requests to textures",
+        Way::SharedLoad => "loads from shared memory",
+        Way::SharedStore => "stores to shared memory",
+        Way::Constant => "loads from constant memory",
+        _ => "requests",
+    }
+}

@@ -1,0 +1,107 @@
+//! Memory charts, from counters: every arrow has its number or says that it is not counted, and all
+//! lines fit.
+
+use picture::{Cache, Flow, MemoryChart, MemoryPanel, Paint, Way, memory_svg, memory_text};
+use simt::counts::{MemoryCounters, ModelCounters, SectorCounters, SharedCounters};
+use simt::{Counters, Model};
+
+fn loads(requests: u64, sectors: u64, ideal_sectors: u64) -> Counters {
+    let mut counters = Counters::default();
+    counters.global.load = MemoryCounters { requests, sectors, ideal_sectors, bytes: 32 * ideal_sectors };
+    counters.global.store = MemoryCounters { requests: 16, sectors: 64, ideal_sectors: 64, bytes: 2048 };
+    counters
+}
+
+/// With the caches of Hopper.
+fn modelled(mut counters: Counters) -> Counters {
+    let model = Model::named("hopper").unwrap();
+    let mut counted = ModelCounters::of_numbers(model, [0; ModelCounters::NUMBERS]);
+    counted.global_load.bytes_moved = 32 * counters.global.load.sectors;
+    counted.global_store.bytes_moved = 32 * counters.global.store.sectors;
+    counted.caches.l1_global_load =
+        SectorCounters { sectors: counters.global.load.sectors, hits: counters.global.load.sectors * 7 / 8 };
+    counted.caches.l2_to_l1_sectors = counters.global.load.sectors / 8;
+    counted.caches.l1_to_l2_sectors = 64;
+    counted.caches.l2_read =
+        SectorCounters { sectors: counters.global.load.sectors / 8, hits: counters.global.load.sectors / 16 };
+    counted.caches.dram_read_bytes = 1024;
+    counters.model = Some(counted);
+    counters
+}
+
+fn pair() -> MemoryChart {
+    let mut tiled = loads(64, 256, 256);
+    tiled.shared.load = SharedCounters { requests: 320, wavefronts: 640, bank_conflicts: 320 };
+    let panel = |name: &str, counters: Counters| MemoryPanel::new(name, "", &modelled(counters));
+    MemoryChart { panels: vec![panel("naive", loads(2048, 8192, 4096)), panel("tiled", tiled)] }
+}
+
+#[test]
+fn what_moves_is_what_was_counted() {
+    let chart = pair();
+    let flow = |panel: usize, way: Way| chart.panels[panel].flow(way);
+    let load = Flow { requests: Some(2048), amount: Some(8192 * 32), least: Some(4096 * 32) };
+    assert_eq!(flow(0, Way::Load), Some(load));
+    assert_eq!(flow(0, Way::SharedLoad), None);
+    let shared = Flow { requests: Some(320), amount: Some(640), least: Some(320) };
+    assert_eq!(flow(1, Way::SharedLoad), Some(shared));
+    assert_eq!(flow(0, Way::L2Read).unwrap().amount, Some(1024 * 32));
+    assert_eq!(flow(0, Way::DramWrite), Some(Flow { amount: Some(0), ..Flow::default() }));
+    assert_eq!(chart.panels[0].l1, Cache::Sectors { asked: 8192, hits: 7168 });
+    assert_eq!(chart.sentence(), "tiled: 64 loads from global memory, not 2048: 32.0× fewer.");
+}
+
+#[test]
+fn a_chart_as_text() {
+    let chart = pair();
+    for width in [40, 60, 72, 100] {
+        let text = memory_text(&chart, width, Paint::Plain);
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "over {width} columns: {line}");
+        }
+        for said in ["256 KiB", "8 KiB", "32.0× less", "640 passes", "hits 87.5 %", "stay in L2", "none"] {
+            assert!(text.contains(said), "no {said} in {width} columns:\n{text}");
+        }
+    }
+    insta::assert_snapshot!("memory", memory_text(&chart, 100, Paint::Plain));
+}
+
+#[test]
+fn what_is_not_counted_has_no_number() {
+    let chart = MemoryChart { panels: vec![MemoryPanel::new("naive", "", &loads(2048, 8192, 4096))] };
+    let text = memory_text(&chart, 100, Paint::Plain);
+    assert_eq!(text.matches("not counted").count(), 6, "{text}");
+    let svg = memory_svg(&chart);
+    assert_eq!(svg.matches("class=\"way unknown\"").count(), 4, "{svg}");
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+}
+
+#[test]
+fn a_texture_beyond_a_cache_that_does_not_count_it_is_unknown() {
+    let mut counters = loads(8, 32, 32);
+    counters.texture = MemoryCounters { requests: 64, sectors: 256, ..MemoryCounters::default() };
+    let panel = MemoryPanel::new("texture", "", &modelled(counters));
+    assert_eq!(panel.flow(Way::L2Read), Some(Flow::default()));
+    assert_eq!(panel.flow(Way::Texture).unwrap().amount, Some(256 * 32));
+}
+
+#[test]
+fn a_gpu_without_caches_says_so() {
+    let mut counters = loads(8, 32, 32);
+    counters.model = Some(ModelCounters::of_numbers(Model::named("g80").unwrap(), [7; ModelCounters::NUMBERS]));
+    let chart = MemoryChart { panels: vec![MemoryPanel::new("old", "", &counters)] };
+    assert_eq!((chart.panels[0].l1, chart.panels[0].l2), (Cache::Missing, Cache::Missing));
+    assert!(memory_svg(&chart).contains("none here") && chart.panels[0].flow(Way::L2Read).is_none());
+}
+
+#[test]
+fn nothing_at_all_is_drawn_too() {
+    let empty = |name: &str| MemoryPanel::new(name, "", &Counters::default());
+    for panels in [vec![], vec![empty("a")], vec![empty("a"), empty("b")]] {
+        let chart = MemoryChart { panels };
+        assert!(memory_svg(&chart).starts_with("<svg"));
+        memory_text(&chart, 40, Paint::Plain);
+    }
+    let chart = MemoryChart { panels: vec![empty("a"), empty("b")] };
+    assert_eq!(chart.sentence(), "a and b move the same.");
+}
