@@ -182,9 +182,9 @@ fn the_program_is_installed_with_the_versions_that_were_tested() {
     assert!(found > 0, "no document says how to install it");
 }
 
-/// The README, and every page of `docs/` and `docs/results/`.
+/// The README, and every page of `docs/` and `measurements/`.
 fn documents(root: &Path) -> Vec<String> {
-    let pages = ["docs", "docs/results"].into_iter().flat_map(|folder| {
+    let pages = ["docs", "measurements"].into_iter().flat_map(|folder| {
         let entries = fs::read_dir(root.join(folder)).expect("the folder");
         let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"));
         names.filter(|name| name.ends_with(".md")).map(move |name| format!("{folder}/{name}"))

@@ -1,4 +1,4 @@
-//! Tests of the kernels that predicted times are held to, `docs/time`: each runs clean in the
+//! Tests of the kernels that predicted times are held to, `measurements/kernels`: each runs clean in the
 //! simulator, and a GPU measures them on the data that `host run` gives them.
 
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use crate::{host, output};
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/time");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../measurements/kernels");
 
 /// The kernels of the manifest.
 fn kernels() -> Vec<Table> {

@@ -3,7 +3,7 @@
 //!
 //! The results go to a file of tab-separated lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE`,
 //! below a heading with the machine and the version. The tests make the tables in `docs/PLANTED.md`
-//! and `docs/results/planted.md` from it.
+//! and `measurements/planted.md` from it.
 //!
 //! Some of these kernels hang a GPU. So each run has a time limit, is killed with all its
 //! processes, and writes its line at once; kernels that may hang run last.

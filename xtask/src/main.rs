@@ -31,6 +31,7 @@ mod package;
 mod packages;
 mod pictures;
 mod program;
+mod records;
 mod results;
 mod setup;
 mod shell;

@@ -85,7 +85,7 @@ fn what_is_measured_is_kept_and_written() {
         assert_eq!(log.lines().filter(|found| *found == line).count(), 3, "two goals share their three runs: {log}");
     }
     assert!(log.contains("-arch=sm_90") && log.contains("docs/compare/cub.cu"), "{log}");
-    let document = workspace.read("docs/results/peers.md");
+    let document = workspace.read("measurements/peers.md");
     assert!(document.contains("| 4096 | 2.00 ms | 3.00 ms | 1.50 | 1.25 | yes | - |"), "{document}");
     let page = workspace.read("docs/PEERS.md");
     let machine = "one Pretended (driver 1.2, CUDA 13.0, nvcc 13.0), with cuBLAS 13.1.0";
@@ -99,7 +99,7 @@ fn what_is_measured_is_kept_and_written() {
             "vector --best --size 1048576 --device gpu --format json --peer --time-limit 0.5 --peer-library /"
         )
     );
-    let document = workspace.read("docs/results/peers.md");
+    let document = workspace.read("measurements/peers.md");
     assert!(
         document.contains("| 4096 | 2.00 ms | 3.00 ms |") && document.contains("| 2^20 | 2.00 ms | 1.00 ms | 0.50 |")
     );
@@ -107,15 +107,15 @@ fn what_is_measured_is_kept_and_written() {
     // The document is made from the saved numbers and the words.
     workspace.compare("--check").assert().success();
     let wrong = "[[limits]]\nof = \"Matrix product\"\nrows = [\"17\"]\nwords = \"it is odd\"\n";
-    fs::write(workspace.path("docs/results/peers.toml"), wrong).unwrap();
+    fs::write(workspace.path("measurements/peers.toml"), wrong).unwrap();
     let unknown = "peers.toml: `Matrix product` has no row `17`";
     workspace.compare("").assert().code(1).stderr(predicate::str::contains(unknown));
-    fs::write(workspace.path("docs/results/peers.toml"), "").unwrap();
+    fs::write(workspace.path("measurements/peers.toml"), "").unwrap();
     fs::write(workspace.path("docs/PEERS.md"), "").unwrap();
     let stale = "error: docs/PEERS.md does not match the measurements: run `cargo xtask compare`\n";
     workspace.compare("--check").assert().code(1).stderr(stale);
     workspace.compare("").assert().success();
-    assert_eq!(workspace.read("docs/results/peers.md"), document);
+    assert_eq!(workspace.read("measurements/peers.md"), document);
     workspace.compare("--check").assert().success();
 }
 

@@ -47,7 +47,7 @@ pub const SMALL_THREADS: u32 = SMALL_TILE * SMALL_TILE / 8;
 /// (`mem::load_l2_evict_last`): 512 us. The next kernels pay for that, because they find L2 full of
 /// these lines (H200, 2026-11-24). Inside the tile each float is accessed by itself, because rows
 /// of 65 floats do not start on 16 bytes; that costs nothing here. What else was tried is in
-/// `docs/results/tried.md`.
+/// `measurements/tried.md`.
 ///
 /// A small matrix takes little longer than its launch, so the last two steps are for these. The
 /// kernel itself waits for the one before it (`cuda_std::dependent_launch`): back to back, 1024 x

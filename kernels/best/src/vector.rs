@@ -12,7 +12,7 @@
 //! The times are those of 2^22, 2^20 and 2^28 floats (H200, 2026-11-23 and 24). Several words a
 //! thread pay where all threads then run at once. Only the last step helps large vectors: DRAM
 //! moves as many bytes, but in 1 to 6 % less time from 2^24 floats on. The price: the next kernels
-//! find L2 full of lines that it keeps. What else was tried is in `docs/results/tried.md`.
+//! find L2 full of lines that it keeps. What else was tried is in `measurements/tried.md`.
 //!
 //! [`best`] chooses how many words a thread copies.
 

@@ -9,7 +9,7 @@
 //!
 //! A kernel without a mark is clean: nothing may be found. The twin of `NAME` is `NAME_fixed`, which differs by the fix alone; a
 //! clean kernel without a twin, in [`clean`], is right although it looks like a bug. The first line of a kernel's
-//! documentation says what is wrong, for the table in `docs/results/planted.md`.
+//! documentation says what is wrong, for the table in `measurements/planted.md`.
 //!
 //! The PTX for sm_75 is checked in; `COALESCE_BLESS=1 cargo test -p planted` rebuilds it. What Rust cannot express is written
 //! in PTX, in `ptx/by_hand.ptx`, with the same comments.

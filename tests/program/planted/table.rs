@@ -1,5 +1,5 @@
 //! Which tools find which planted bugs: how many, in `docs/PLANTED.md`, and each, in
-//! `docs/results/planted.md`. Both combine the simulator's findings with those of compute-sanitizer
+//! `measurements/planted.md`. Both combine the simulator's findings with those of compute-sanitizer
 //! on a GPU (`cargo xtask compute-sanitizer`), and `COALESCE_BLESS=1 cargo test -p host --test
 //! program planted` writes them.
 
@@ -16,7 +16,7 @@ use super::{ON_ONE, ROOT, cases, complaints};
 /// The page, whose table stands between two marks.
 const PAGE: &str = "docs/PLANTED.md";
 /// All bugs.
-const BUGS: &str = "docs/results/planted.md";
+const BUGS: &str = "measurements/planted.md";
 const BEGIN: &str =
     "<!-- The table of planted bugs begins. COALESCE_BLESS=1 cargo test -p host --test program planted -->\n";
 const END: &str = "<!-- The table of planted bugs ends. -->\n";
@@ -157,7 +157,7 @@ impl<'a> Tables<'a> {
     fn bugs(&self) -> String {
         let results = self.results;
         let mut text = format!(
-            "# Planted bugs, one by one\n\n{}\n\n[PLANTED.md](../PLANTED.md) says what the words mean.\n",
+            "# Planted bugs, one by one\n\n{}\n\n[PLANTED.md](../docs/PLANTED.md) says what the words mean.\n",
             self.heading()
         );
         for (kind, title) in KINDS {

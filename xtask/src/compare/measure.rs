@@ -13,6 +13,7 @@ use super::measurements::{Results, Row, Run};
 use super::options::Options;
 use super::plan::{self, Goal};
 use crate::program::{self, Error, Failed, file, list, machine, succeed, text};
+use crate::records;
 
 /// Runs all that is wanted, and saves the results after each command.
 pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
@@ -157,7 +158,7 @@ pub(super) fn middle(runs: &[Run]) -> Run {
 impl Results {
     /// Writes them to a file.
     fn save(&self, path: &Path) -> Result<(), Error> {
-        let text = serde_json::to_string_pretty(self).map_err(|problem| file(path, problem))?;
-        fs::write(path, text + "\n").map_err(|problem| file(path, problem))
+        let text = records::lines(self, 3).map_err(|problem| file(path, problem))?;
+        fs::write(path, text).map_err(|problem| file(path, problem))
     }
 }

@@ -1,4 +1,4 @@
-//! What `docs/results/peers_h200.json` and `peers.toml` hold. `measure` makes it, `rows` reads it. Plain data.
+//! What `measurements/peers_h200.json` and `peers.toml` hold. `measure` makes it, `rows` reads it. Plain data.
 
 use std::collections::BTreeMap;
 

@@ -1,17 +1,17 @@
 //! `cargo xtask compare`: our best kernels beside cuBLAS, CUB and the driver on a GPU, as `docs/PEERS.md` and
-//! `docs/results/peers.md`.
+//! `measurements/peers.md`.
 //!
 //! ```text
 //! plan       which kernels, sizes and targets
-//! measure    runs `host LAB --peer` for each on a GPU                 ->  docs/results/peers_h200.json
+//! measure    runs `host LAB --peer` for each on a GPU                 ->  measurements/peers_h200.json
 //! rows       what is compared, with what was measured
-//! peers      every row, with the words of peers.toml                  ->  docs/results/peers.md
+//! peers      every row, with the words of peers.toml                  ->  measurements/peers.md
 //! page       what the rows show                                       ->  docs/PEERS.md
 //! ```
 //!
 //! With `--measure` it compiles `docs/compare/cub.cu`, runs the program on this machine's GPU and
 //! keeps what it printed; without, it rewrites the documents from what was kept.
-//! `docs/results/peers.toml` says what limits the rows that miss their target: it is the only part
+//! `measurements/peers.toml` says what limits the rows that miss their target: it is the only part
 //! that is written by hand.
 
 mod measure;
@@ -41,7 +41,7 @@ struct Files {
 
 impl Files {
     fn of(root: &Path) -> Self {
-        Self { data: root.join("docs/results/peers_h200.json"), words: root.join("docs/results/peers.toml") }
+        Self { data: root.join("measurements/peers_h200.json"), words: root.join("measurements/peers.toml") }
     }
 
     /// The documents as they should be.

@@ -21,13 +21,15 @@ pub(super) fn of(results: &Results, words: &Words) -> String {
         0 | 1 => String::new(),
         processes => format!("; each lab ran in {processes} processes, and the middle time of each row counts"),
     };
-    let link = plan::PEERS.strip_prefix("docs/").unwrap_or(plan::PEERS);
+    let link = plan::PEERS;
     let all: Vec<Compared<'_>> = plan::GOALS.iter().flat_map(|goal| rows(goal, results)).collect();
     let met = all.iter().filter(|row| row.met() == Some(true)).count();
     let slower: Vec<String> = plan::GOALS.iter().filter_map(|goal| slower(goal, results)).collect();
     let slower = match slower.as_slice() {
         [] => "No library is faster anywhere.".to_owned(),
-        slower => format!("A library is faster in {}; [{link}]({link}) says what limits ours there.", listed(slower)),
+        slower => {
+            format!("A library is faster in {}; [{link}](../{link}) says what limits ours there.", listed(slower))
+        }
     };
     let mut text = format!(
         "# Peers\n\n{}\n\n```text\ncargo build --release -p host && cargo xtask compare --measure\n```\n\n{}\n\n",
@@ -50,7 +52,7 @@ pub(super) fn of(results: &Results, words: &Words) -> String {
     let method = format!(
         "The libraries are rows of the labs' own tables (`host LAB --peer`): called in the same process, on the same buffers, timed by \
          the same stopwatch, their results checked against the same reference. Times are medians{processes}. Every size, cold and warm, \
-         and each target is in [{link}]({link}); what was tried without gain in [results/tried.md](results/tried.md)."
+         and each target is in [{link}](../{link}); what was tried without gain in [measurements/tried.md](../measurements/tried.md)."
     );
     let fairness = "Our kernels may begin before the previous one has ended, and wait for it themselves \
          (programmatic dependent launch, `cuda_std::dependent_launch`). This hides a microsecond or more of each launch, but only \

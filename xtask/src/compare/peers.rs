@@ -1,4 +1,4 @@
-//! `docs/results/peers.md`: every comparison, with the words of `peers.toml`. [`super`] calls it.
+//! `measurements/peers.md`: every comparison, with the words of `peers.toml`. [`super`] calls it.
 //! Pure: it returns the text.
 
 use std::fmt::Write;
@@ -26,7 +26,7 @@ pub(super) fn of(results: &Results, words: &Words) -> Result<String, String> {
     let mut text = format!(
         "# Beside the libraries\n\n{}\n",
         paragraph(&format!(
-            "Every comparison on one {device}. [PEERS.md](../PEERS.md) says what they show, and how they were made. \"Peer / ours\" is \
+            "Every comparison on one {device}. [PEERS.md](../docs/PEERS.md) says what they show, and how they were made. \"Peer / ours\" is \
              the library's time over ours: above 1, ours is faster. \"Cold\" has nothing of use in the level-2 cache; \"warm\" is \
              launches back to back, where the data fits that cache. A row meets its target if each ratio that it has, rounded to two \
              digits, reaches it. \"Of the limit\" is what ours reaches of the memory bus's bandwidth or of the f32 units' rate at the \
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn words_are_about_rows_that_there_are() {
         let error = |title: &str, row: &str| of(&results(), &words(title, row)).unwrap_err();
-        assert_eq!(error("Gram", "8192"), "`Gram` is no title of docs/results/peers.md");
+        assert_eq!(error("Gram", "8192"), "`Gram` is no title of measurements/peers.md");
         let message = "`Reduction` has no row `17`: give a first cell of its table, or a size";
         assert_eq!(error("Reduction", "17"), message);
         // A size stands for its rows, and words about a row that meets its target wait.

@@ -2,11 +2,11 @@
 //! be. `measure` runs it, `peers` and `page` make the tables. Plain data.
 
 /// The document with all rows.
-pub(super) const PEERS: &str = "docs/results/peers.md";
+pub(super) const PEERS: &str = "measurements/peers.md";
 
 /// Kernels of one task, each beside its peers.
 pub(super) struct Goal {
-    /// A heading of `docs/results/peers.md`, and what `docs/results/peers.toml` calls it.
+    /// A heading of `measurements/peers.md`, and what `measurements/peers.toml` calls it.
     pub title: &'static str,
     /// What is compared, in a sentence or two.
     pub about: &'static str,

@@ -1,4 +1,4 @@
-//! Writes `docs/results/labs.md` from the measurements: every number of every lab, and every kernel
+//! Writes `measurements/labs.md` from the measurements: every number of every lab, and every kernel
 //! beside nvcc's. [`super`] calls it. Pure: it returns the text.
 
 use std::fmt::Write;
@@ -17,7 +17,7 @@ pub(super) fn of(results: &Results) -> String {
     let mut text = format!(
         "# The labs' times\n\n{}\n",
         paragraph(&format!(
-            "Every time on one {device}. [RESULTS.md](../RESULTS.md) says what they show, and how they were taken. The spread is half \
+            "Every time on one {device}. [RESULTS.md](../docs/RESULTS.md) says what they show, and how they were taken. The spread is half \
              the distance between the quartiles. \"Of the copy\" is the part of the bandwidth that the driver's own copy from device \
              to device reached with as many bytes in the same run; \"of the limit\" that of the memory's bandwidth, or of the f32 \
              arithmetic where that is closer."

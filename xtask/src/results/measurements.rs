@@ -1,4 +1,4 @@
-//! What `docs/results/h200.json` holds. `measure` makes it, `labs` and `page` read it. Plain data.
+//! What `measurements/h200.json` holds. `measure` makes it, `labs` and `page` read it. Plain data.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::program::{Error, Machine, file};
+use crate::records;
 
 /// All measurements.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -74,7 +75,7 @@ impl Results {
 
     /// Writes them to a file.
     pub(super) fn save(&self, path: &Path) -> Result<(), Error> {
-        let text = serde_json::to_string_pretty(self).map_err(|problem| file(path, problem))?;
-        fs::write(path, text + "\n").map_err(|problem| file(path, problem))
+        let text = records::lines(self, 4).map_err(|problem| file(path, problem))?;
+        fs::write(path, text).map_err(|problem| file(path, problem))
     }
 }

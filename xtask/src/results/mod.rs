@@ -1,9 +1,9 @@
-//! `cargo xtask results`: the labs' times on a GPU, as `docs/RESULTS.md` and `docs/results/labs.md`.
+//! `cargo xtask results`: the labs' times on a GPU, as `docs/RESULTS.md` and `measurements/labs.md`.
 //!
 //! ```text
 //! plan       which commands, and the lab sheet's own numbers
-//! measure    runs them on a GPU, ours and nvcc's kernels in turn      ->  docs/results/h200.json
-//! labs       every time                                               ->  docs/results/labs.md
+//! measure    runs them on a GPU, ours and nvcc's kernels in turn      ->  measurements/h200.json
+//! labs       every time                                               ->  measurements/labs.md
 //! page       what the times show                                      ->  docs/RESULTS.md
 //! ```
 //!
@@ -32,14 +32,14 @@ use crate::workspace;
 /// Measures, and writes the documents.
 pub fn run(options: &Options) -> Result<(), Error> {
     let root = workspace::root()?;
-    let data = root.join("docs/results/h200.json");
+    let data = root.join("measurements/h200.json");
     let mut results: Results = match fs::read_to_string(&data) {
         Ok(text) => serde_json::from_str(&text).map_err(|problem| file(&data, problem))?,
         Err(problem) if !options.run.measure => return Err(file(&data, problem)),
         Err(_) => Results::default(),
     };
     if options.run.measure {
-        fs::create_dir_all(root.join("docs/results")).map_err(|problem| file(&data, problem))?;
+        fs::create_dir_all(root.join("measurements")).map_err(|problem| file(&data, problem))?;
         measure::all(options, &root, &mut results, &data)?;
     }
     let documents = made(&results);
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn the_documents_are_what_the_numbers_make() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let results = serde_json::from_str(&fs::read_to_string(root.join("docs/results/h200.json")).unwrap()).unwrap();
+        let results = serde_json::from_str(&fs::read_to_string(root.join("measurements/h200.json")).unwrap()).unwrap();
         documents::check(root, &made(&results), "results").unwrap();
     }
 }

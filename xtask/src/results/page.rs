@@ -33,7 +33,7 @@ pub(super) fn of(results: &Results) -> String {
         true => COLD_AND_WARM,
         false => ONE_TIME,
     };
-    let link = plan::TIMES.strip_prefix("docs/").unwrap_or(plan::TIMES);
+    let link = plan::TIMES;
     let mut text = format!(
         "# Results\n\n\
          {}\n\n\
@@ -42,7 +42,7 @@ pub(super) fn of(results: &Results) -> String {
          ```\n\n\
          {}\n\n",
         paragraph(&format!(
-            "What the labs show, measured on one {device} (driver {driver}, CUDA {cuda}). [{link}]({link}) has every time. \
+            "What the labs show, measured on one {device} (driver {driver}, CUDA {cuda}). [{link}](../{link}) has every time. \
              The date is {date}{}; the command:",
             earlier(results)
         )),

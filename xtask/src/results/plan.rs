@@ -2,7 +2,7 @@
 //! the tables. Plain data.
 
 /// The document with all times.
-pub(super) const TIMES: &str = "docs/results/labs.md";
+pub(super) const TIMES: &str = "measurements/labs.md";
 
 /// A row of a table of the lab sheet: what the sheet measured, and the variant that does the same.
 pub(super) struct SheetRow {

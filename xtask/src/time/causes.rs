@@ -1,5 +1,5 @@
 //! Why some launches outside the labs are far off: what their machine code (ptxas 13.0) and their
-//! profiles by Nsight Compute (`docs/time/*_ncu.csv`) say.
+//! profiles by Nsight Compute (`measurements/kernels/*_ncu.csv`) say.
 
 /// Launches and causes.
 const CAUSES: [(&str, &str); 7] = [

@@ -13,77 +13,48 @@ use crate::tables::{head, line};
 const INTRODUCTION: &str = "\
 # Predicted times, compared with measured ones
 
-Written by `cargo xtask time` from [results/time.json](results/time.json), the predictions of
-`--predict` on `sim:hopper`, and [results/h200.json](results/h200.json), the cold times on an
-NVIDIA H200. Do not edit it.
+For whoever wants to know how far a predicted time can be trusted. `cargo xtask time` writes this
+page from [measurements](../measurements/README.md); do not edit it.
 
-The model was fitted to measurements of these labs, so their numbers say how well it fits.
-[Kernels outside the labs](#kernels-outside-the-labs) say how well it predicts. An error is the
-predicted time over the measured one, less 1.
+An error is the predicted time over the measured one, less 1. Times are cold. The model was fitted
+to the labs, so their errors say how well it fits; those of [other
+kernels](#kernels-outside-the-labs) say how well it predicts.
 ";
 
-const LIMITS: &str = "\
+const REST: &str = "\
 ## What is not predicted
 
-- Tensor cores, bulk copies, clusters of blocks and surfaces: a row says so, and has no time.
-- Copies and fills by the driver: they are no kernels.
-- Warm times of the labs are predicted, and not compared here.
-- Instruction caches and page tables are not modelled, nor whole loops that `ptxas` unrolls.
-- Registers are estimated from the PTX. `--thread-registers` gives the number that a compiler
-  reports.
-- A launch on blocks that wait for each other runs as a whole, up to 32 million instructions of
-  warps. Any other sample ends after 9 million. If no block has ended by then, one of them runs to
-  its end without caches, up to 67 million, and the beginnings of blocks stand for the rest: `nbody`
-  of 65,536, 131,072 and 262,144 bodies is predicted to take 2.75, 11.1 and 44.1 ms on an H100, and
-  takes 3.43, 12.9 and 48.5 (2026-11-28). A launch that goes on beyond these has no time, nor one of
-  so long blocks that wait for each other without being launched to do so (`gram`: best).
+- Tensor cores, bulk copies, clusters of blocks, surfaces, and the driver's copies and fills.
+- Instruction caches, page tables, and whole loops that `ptxas` unrolls are not modelled.
+- Registers are estimated from the PTX; `--thread-registers` takes a compiler's number.
+- A sample of blocks ends after 9 million instructions of warps (32 million where blocks wait for
+  each other), or with its first block, after 67 million at most. Blocks that are longer have no
+  time, nor have long ones that wait for each other without a cooperative launch (`gram`: best).
 
 ## Known to be wrong
 
-- Long blocks that change as they go on are timed by how they begin.
-- Each multiprocessor has its share of L2 and DRAM at any moment. In truth one that asks for much
-  while others wait at barriers gets more.
-- A loop of a few instructions takes longer: an H100's scheduler does a branch back each 4.8 cycles
-  (four instructions, all warps resident), the model each two.
-- Sums of floats by all warps of a block in one word of shared memory take up to twice as long: the
-  model's warps do not make each other's compare-and-swap fail.
-- A table of more than half of L2 that is read all over misses more (32 MiB on an H100: 1.2 times as
-  long as predicted), since each partition of L2 keeps its own copies.
-- A launch takes as long as an average multiprocessor. Where some have much more to do than others,
-  as in `mandelbrot 640 x 480`, it takes longer.
-- Addresses all over L2 (`cache`: cg-table) take twice as long as is predicted: there are no slices
-  of L2.
-- Down columns of memory (`pitch`: columns), L2 has lost most lines before the next column needs
-  them. In a sample of the blocks it keeps a third: an H100 moves 4.3 GB, the model 2.5.
-- Columns that few threads add up (`rows`: column-means-global) take up to 1.5 times as long as
-  predicted, and two streams down columns 1.3 times. `rows`: column-means-shared uses all of DRAM's
-  bandwidth on an H200; in the model, gaps between rows cost it a quarter.
-- Random sectors all over memory (`cache`: scattered) take an H200 1.14 times as long: what gaps
-  cost is from an H100. With a small L1 (`dlcm-ca-small-l1-scattered`) they take 1.5 times as long;
-  it is not known why.
-- One warp alone whose lanes meet in words of shared memory takes 1.5 times as long for its atomic
-  operations.
-- A multiprocessor's order of loads and stores is `ptxas`'s at its best: it has more loads under way
-  than `ptxas` does (`matmul_tile64 512`).
-- Of 47 launches of new kernels (histograms, columns, gathers, loops), predicted for an H100 before
-  they were timed, the median error was 8.9 %, and nine in ten were within 27 %; with two changes
-  that came after, 7.6 % and 24 %.
-- The model's last changes were chosen on micro-benchmarks of an H200 and an H100 (slices of L2 for
-  atomic operations, those of shared memory by what they do, atomic operations on one address, cold
-  launches, tags of L1), on what `ptxas` makes of the kernels (loops unrolled by four, values of the
-  whole grid in uniform registers, predicates, loads ahead of stores to other memories, halves of 64
-  bits, registers for loads that are moved up, operands of products and sums), and on `transpose`,
-  `access`, `banks`, `launch`, `reduce`, `rows`, `pitch` and the kernels outside (open rows of DRAM,
-  modified data in L2, tables that fit L2, pairs of sectors all over DRAM).
+- Long blocks that change as they go on are timed by how they begin: `nbody` of 65,536 bodies is
+  predicted to take 2.75 ms on an H100, and takes 3.43 (2026-11-28).
+- A launch takes as long as an average multiprocessor, each with its share of L2 and DRAM. Where few
+  have much to do (`mandelbrot`), or the others wait at barriers, that is wrong.
+- There are no slices of L2: addresses all over it (`cache`: cg-table) take twice as long, and a
+  table of more than half of L2, read all over, 1.2 times.
+- Down columns of memory L2 keeps a third of the lines in a sample, and an H100 fewer: it moves 4.3
+  GB where the model moves 2.5 (`pitch`: columns). Columns that few threads add up take up to 1.5
+  times as long (`rows`: column-means-global); gaps between rows cost DRAM less than in the model
+  (`rows`: column-means-shared).
+- With a small L1, random sectors all over memory take 1.5 times as long (`cache`); it is not known
+  why.
+- Loops of a few instructions take longer, as do sums of floats by all warps of a block in one word
+  of shared memory, up to twice.
+- Loads are moved ahead of their uses as far as `ptxas` may, not as it does (`matmul_tile64`).
 
 ## In exercises
 
-`cargo learn run` predicts what a student's change gains on an H200: the cold time of all launches
-beside that of the kernels as handed out, at the sizes under `[predicted]` in the exercise's
-`goals.toml`. Some exercises have a goal in the ratio
-([WRITING_EXERCISES](WRITING_EXERCISES.md#goals-in-predicted-time)), which their model solution
-reaches on the GPU, too. Starter and solution on an H200, by `host run` at those sizes
-(2026-11-27):
+`cargo learn run` predicts what a student's change gains on an H200: all launches beside those of
+the kernels as handed out, at the sizes under `[predicted]` in `goals.toml`. Some exercises have a
+goal in that ratio ([WRITING_EXERCISES](WRITING_EXERCISES.md#goals-in-predicted-time)). Starter and
+solution on an H200, by `host run` at those sizes (2026-11-27):
 
 | exercise | measured, us | predicted, us | ratio measured | predicted | goal |
 | --- | ---: | ---: | ---: | ---: | ---: |
@@ -99,20 +70,9 @@ reaches on the GPU, too. Starter and solution on an H200, by `host run` at those
 | `read_only` | 11.3, 11.3 | 10.5, 10.6 | 1.00 | 0.99 |  |
 | `neighbours_once` | 11.0, 13.1 | 10.4, 11.4 | 0.84 | 0.91 |  |
 
-Exercises whose ratio is off have no such sizes: by the times in [EXERCISES](EXERCISES.md),
-`constant_broadcast`, `structure_of_arrays` and `three_words` are predicted to gain more than they
-do, `bank_stride`, `reduce_banks` and `reduce_last_warp` less.
-
-## Other models
-
-Each model's numbers stand in `crates/simt/src/model/timing.rs` with their sources. `hopper` and
-`h100` are compared with our measurements, `g80`, `tesla`, `volta`, `ampere` and `ada` with the
-published ones above. All others are from data sheets, not verified, and their reports say so.
-
-Two numbers of `g80` and `tesla` are from memory, not verified: the latency of an integer division
-(600 to 700 cycles, Wong et al. 2010) and the 10 registers of a tiled product (Ryoo et al. 2008).
-That a partition takes four pixels a cycle was verified: reviews of the GeForce 8800 GTX count 24
-ROPs in six partitions at 575 MHz.
+Exercises whose ratio is off have no such sizes: `constant_broadcast`, `structure_of_arrays` and
+`three_words` are predicted to gain more than they do, `bank_stride`, `reduce_banks` and
+`reduce_last_warp` less.
 ";
 
 /// The document.
@@ -153,16 +113,16 @@ pub(super) fn of(
     summary(&mut text, &pairs, &missing, &predictions.date);
     by_run(&mut text, &pairs);
     large(&mut text, &pairs);
-    limits::write(&mut text, &predictions.profiled, profiles);
     held_out::write(&mut text, &predictions.held_out, held_out);
+    limits::write(&mut text, &predictions.profiled, profiles);
     history.write(&mut text, &predictions.history);
-    text + LIMITS
+    text + REST
 }
 
 fn summary(text: &mut String, pairs: &[Pair<'_>], missing: &BTreeMap<&str, usize>, date: &str) {
     let errors = Errors::of(pairs);
     let (known, same) = errors::occupancies(pairs);
-    let _ = writeln!(text, "\n## The labs, in all ({date})\n");
+    let _ = writeln!(text, "\n## The labs, on an H200 ({date})\n");
     head(text, &["what", "target", "reached"]);
     let rows = [
         ("rows compared", "", errors.count().to_string()),
@@ -188,14 +148,10 @@ fn summary(text: &mut String, pairs: &[Pair<'_>], missing: &BTreeMap<&str, usize
 }
 
 fn by_run(text: &mut String, pairs: &[Pair<'_>]) {
-    let _ = writeln!(
-        text,
-        "\n## The labs, by run\n\nTau is Kendall's, over the pairs of a run whose measured times differ at all.\n"
-    );
-    head(text, &["run", "rows", "median", "nine in ten", "lowest", "highest", "tau"]);
+    text.push('\n');
+    head(text, &["run", "rows", "median", "nine in ten", "lowest", "highest"]);
     for (run, pairs) in errors::groups(pairs) {
         let errors = Errors::of(pairs.iter().copied());
-        let tau = errors::tau(errors::order(&pairs, 0.0)).map_or("-".to_owned(), |tau| format!("{tau:.2}"));
         let cells = [
             format!("`{run}`"),
             pairs.len().to_string(),
@@ -203,7 +159,6 @@ fn by_run(text: &mut String, pairs: &[Pair<'_>]) {
             percent(errors.ninth()),
             signed(errors.lowest),
             signed(errors.highest),
-            tau,
         ];
         line(text, cells.into_iter());
     }
@@ -213,13 +168,12 @@ fn large(text: &mut String, pairs: &[Pair<'_>]) {
     let mut far: Vec<_> = pairs.iter().filter(|pair| pair.error().abs() > LARGE).collect();
     far.sort_by(|one, other| other.error().abs().total_cmp(&one.error().abs()));
     if !far.is_empty() {
-        let _ = writeln!(text, "\n## The labs, rows that are more than 25 % off\n");
-        head(text, &["row", "measured, ms", "predicted, ms", "error", "predicted limit"]);
+        let _ = writeln!(text, "\nMore than 25 % off:\n");
+        head(text, &["row", "measured, us", "error", "predicted limit"]);
         for pair in far {
             let cells = [
                 format!("`{}`: {}", pair.group, pair.name),
-                format!("{:.4}", pair.measured_ms),
-                format!("{:.4}", pair.predicted_ms),
+                format!("{:.1}", pair.measured_ms * 1e3),
                 signed(pair.error()),
                 pair.limiter.to_owned(),
             ];

@@ -91,11 +91,6 @@ pub(super) fn order_in_groups(pairs: &[Pair<'_>]) -> (usize, usize) {
     orders.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-/// Kendall's tau of a group: pairs in the right order less those in the wrong one, over all.
-pub(super) fn tau((all, right): (usize, usize)) -> Option<f64> {
-    (all > 0).then(|| 2.0 * right as f64 / all as f64 - 1.0)
-}
-
 /// The rows of each group.
 pub(super) fn groups<'a, 'b>(pairs: &'b [Pair<'a>]) -> BTreeMap<&'a str, Vec<&'b Pair<'a>>> {
     let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -140,8 +135,6 @@ mod tests {
         assert_eq!(order(&pairs.iter().collect::<Vec<_>>(), DIFFERENT), (2, 0));
         assert_eq!(order(&pairs.iter().collect::<Vec<_>>(), 0.0), (3, 0));
         assert_eq!(order_in_groups(&pairs), (2, 0));
-        assert_eq!(tau((3, 0)), Some(-1.0));
-        assert_eq!(tau((0, 0)), None);
         assert_eq!(occupancies(&pairs), (3, 3));
         let errors = Errors::of(&pairs);
         assert!((errors.ninth() - 0.5).abs() < 1e-12 && (errors.lowest + 0.5).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! Published measurements of GPUs from 2006 on, `docs/time/history.toml`, compared with predictions
+//! Published measurements of GPUs from 2006 on, `measurements/kernels/history.toml`, compared with predictions
 //! on the models of those GPUs.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::tables::{head, line};
 /// How `--only` calls them.
 pub(super) const NAME: &str = "history";
 
-const FILE: &str = "docs/time/history.toml";
+const FILE: &str = "measurements/kernels/history.toml";
 /// What stands for a row's name in a command that makes one row.
 const ONE_ROW: &str = "{name}";
 
@@ -52,8 +52,6 @@ struct Study {
     #[serde(default)]
     #[cfg_attr(not(test), expect(dead_code))]
     misordered: usize,
-    #[serde(default)]
-    note: String,
     row: Vec<Published>,
 }
 
@@ -81,10 +79,10 @@ struct Published {
 
 /// A row: both numbers, in the study's unit or as ratios to its first row.
 struct Compared<'a> {
+    #[cfg_attr(not(test), expect(dead_code))]
     row: &'a Published,
     published: f64,
     predicted: f64,
-    limiter: &'a str,
 }
 
 impl Unit {
@@ -104,6 +102,7 @@ impl Unit {
 
 impl Compared<'_> {
     /// The factor by which it is off, 1 or more.
+    #[cfg(test)]
     fn off(&self) -> f64 {
         let ratio = self.predicted / self.published;
         ratio.max(1.0 / ratio)
@@ -125,8 +124,7 @@ impl Study {
     fn compared<'a>(&'a self, predicted: &'a [Row]) -> Vec<Compared<'a>> {
         let compare = |row: &'a Published| {
             let found = predicted.iter().find(|predicted| predicted.name == row.name)?;
-            let limiter = found.limiter.as_deref().unwrap_or_default();
-            Some(Compared { row, published: row.published, predicted: self.in_unit(row, found.time_ms?), limiter })
+            Some(Compared { row, published: row.published, predicted: self.in_unit(row, found.time_ms?) })
         };
         let mut all: Vec<Compared<'a>> = self.row.iter().filter_map(compare).collect();
         if self.relative
@@ -177,27 +175,21 @@ impl Study {
         Ok(rows)
     }
 
-    fn write(&self, text: &mut String, predicted: &[Row]) {
-        let _ = writeln!(text, "### {}\n\nSource: {}.\n", self.title, self.source);
-        let unit = if self.relative { "times as fast" } else { self.unit.name() };
-        let titles = [format!("published, {unit}"), format!("predicted, {unit}")];
-        head(text, &["row", &titles[0], &titles[1], "predicted / published", "predicted limit"]);
+    /// Its line of the table.
+    fn cells(&self, predicted: &[Row]) -> impl Iterator<Item = String> {
         let rows = self.compared(predicted);
-        for row in &rows {
-            let ratio = format!("{:.2}", row.predicted / row.published);
-            let numbers = [short(row.published), short(row.predicted), ratio, row.limiter.to_owned()];
-            line(text, [format!("`{}`", row.row.name)].into_iter().chain(numbers));
-        }
+        let ratios: Vec<f64> = rows.iter().map(|row| row.predicted / row.published).collect();
         let (all, right) = self.order(&rows);
-        let most = rows.iter().map(Compared::off).fold(1.0, f64::max);
-        let _ = writeln!(
-            text,
-            "\nOff by a factor of {most:.2} at most; {right} of {all} pairs in order. Model `{}`.\n",
-            self.model
-        );
-        if !self.note.is_empty() {
-            let _ = writeln!(text, "{}\n", self.note);
-        }
+        let what = if self.relative { "times as fast" } else { self.unit.name() };
+        [
+            format!("{} ({})", self.title, self.source),
+            format!("`{}`", self.model),
+            format!("{}, {what}", rows.len()),
+            format!("{:.2}", ratios.iter().copied().fold(f64::INFINITY, f64::min)),
+            format!("{:.2}", ratios.iter().copied().fold(0.0, f64::max)),
+            format!("{right} of {all}"),
+        ]
+        .into_iter()
     }
 }
 
@@ -216,28 +208,23 @@ impl History {
     /// The section about them.
     pub fn write(&self, text: &mut String, predicted: &BTreeMap<String, Vec<Row>>) {
         let _ = writeln!(text, "{INTRODUCTION}");
+        head(text, &["publication", "model", "rows", "lowest ratio", "highest", "pairs in order"]);
         for study in &self.study {
-            study.write(text, predicted.get(&study.title).map_or(&[], Vec::as_slice));
+            line(text, study.cells(predicted.get(&study.title).map_or(&[], Vec::as_slice)));
         }
+        text.push('\n');
     }
 }
 
 const INTRODUCTION: &str = "\
-## History
+## Other GPUs
 
-Published measurements of other GPUs, in [time/history.toml](time/history.toml), and what their
-models predict. Pairs that differ by more than 5 % have an order.
-
-Not compared: NVIDIA's webinar of 2011 draws bandwidth over bytes in flight on a Tesla C2050, and
-times with {ca, cg} x {16, 48 KB}. We have its curves without their numbers. `host launch --predict
---device sim:fermi` and `host cache --compiled --predict --device sim:fermi` predict both.
+Published measurements and what the models of their GPUs predict, as the ratio predicted over
+published; pairs that differ by more than 5 % have an order.
+[history.toml](../measurements/kernels/history.toml) has the numbers, row by row, and what is known
+about the differences. The other models are from data sheets, not verified, and their reports say
+so; `crates/simt/src/model/timing.rs` has the source of each number.
 ";
-
-/// Three digits.
-fn short(number: f64) -> String {
-    let digits = 2 - (number.log10().floor() as i32).clamp(-1, 2);
-    format!("{number:.*}", digits.max(0) as usize)
-}
 
 #[cfg(test)]
 mod tests {
@@ -260,13 +247,5 @@ mod tests {
             let (all, right) = study.order(&rows);
             assert!(all - right <= study.misordered, "{}: {right} of {all} in order", study.title);
         }
-    }
-
-    #[test]
-    fn numbers_have_three_digits() {
-        assert_eq!(
-            [0.0123, 0.268, 2.2, 16.5, 96.9, 2484.06].map(short),
-            ["0.012", "0.268", "2.20", "16.5", "96.9", "2484"]
-        );
     }
 }

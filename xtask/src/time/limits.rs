@@ -9,14 +9,14 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde::Deserialize;
+use wording::paragraph;
 
 use super::data::{Row, read};
 use super::errors::percent;
 use crate::program::Error;
-use crate::tables::{head, line};
 
 /// The profiles, as a script took them from the tool's tables.
-const PROFILES: &str = "docs/results/h100_limits.json";
+const PROFILES: &str = "measurements/h100_limits.json";
 /// The model of the GPU that they are of.
 pub(super) const MODEL: &str = "h100";
 /// From this use on, in percent, a unit limits a launch.
@@ -38,8 +38,6 @@ struct Profile {
     name: String,
     /// The use of each unit in percent.
     uses: BTreeMap<String, f64>,
-    /// Why its warps wait longest, by the tool's name.
-    stall: String,
 }
 
 impl Profiles {
@@ -78,46 +76,22 @@ impl Profile {
 
 /// Writes the comparison. `predicted` has the runs' rows on [`MODEL`].
 pub(super) fn write(text: &mut String, predicted: &BTreeMap<String, Vec<Row>>, profiles: &Profiles) {
-    let _ = writeln!(
-        text,
-        "\n## What limits a launch\n\n\
-         `{PROFILES}` has the use of each unit in launches of the labs, by Nsight\n\
-         Compute ({}). The same\n\
-         launches are predicted on `sim:{MODEL}`. By a rule that was fixed before, the unit that is used\n\
-         most limits a launch from 60 % on, and less is latency; predicted barriers, dependences and\n\
-         launch are latency, too.\n",
-        profiles.machine
-    );
     let (mut all, mut same) = (0, 0);
-    let mut others = Vec::new();
     for profile in &profiles.launches {
         let rows = predicted.get(&profile.run).map_or(&[][..], Vec::as_slice);
         let row = rows.iter().find(|row| row.name == profile.name);
         let Some(limiter) = row.and_then(|row| row.limiter.as_deref()) else { continue };
         let predicted = if NO_UNIT.contains(&limiter) { "latency" } else { limiter };
         all += 1;
-        match predicted == profile.limit() {
-            true => same += 1,
-            false => others.push((profile, limiter)),
-        }
+        same += u32::from(predicted == profile.limit());
     }
-    let _ = writeln!(
-        text,
-        "Of {all} launches, {same} have the same limit ({}). The others:\n",
-        percent(f64::from(same) / f64::from(all.max(1)))
+    let sentence = format!(
+        "Of {all} launches of the labs, {same} ({}) are limited on `sim:{MODEL}` by what limits them by Nsight Compute: the unit \
+         that is used most, from 60 % on; else latency ({}).",
+        percent(f64::from(same) / f64::from(all.max(1))),
+        profiles.machine
     );
-    head(text, &["launch", "used most", "warps wait most for", "predicted limit"]);
-    for (profile, limiter) in others {
-        let (unit, part) = profile.busiest();
-        let cells = [
-            format!("`{}`: {}", profile.run, profile.name),
-            format!("{unit}, {part:.0} %"),
-            profile.stall.replace('_', " "),
-            limiter.to_owned(),
-        ];
-        line(text, cells.into_iter());
-    }
-    text.push('\n');
+    let _ = writeln!(text, "## What limits a launch\n\n{}\n", paragraph(&sentence));
 }
 
 #[cfg(test)]
@@ -130,7 +104,6 @@ mod tests {
             run: "r".into(),
             name: "a".into(),
             uses: uses.iter().map(|&(name, part)| (name.to_owned(), part)).collect(),
-            stall: "wait".into(),
         };
         assert_eq!(of(&[("DRAM", 59.9), ("L2", 20.0)]).limit(), "latency");
         assert_eq!(of(&[("DRAM", 60.0), ("L2", 20.0)]).limit(), "DRAM");

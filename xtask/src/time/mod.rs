@@ -1,14 +1,14 @@
 //! `cargo xtask time`: compares the simulator's predicted times with times on a GPU, in `docs/TIME.md`.
 //!
 //! ```text
-//! mod        runs the labs with --predict on a model of the H200      ->  docs/results/time.json
-//! held_out   runs the kernels of docs/time on models of H200 and H100 ->  docs/results/time.json
-//! history    runs what has published times, on models of its GPUs     ->  docs/results/time.json
-//! limits     runs some of the labs on a model of the H100             ->  docs/results/time.json
+//! mod        runs the labs with --predict on a model of the H200      ->  measurements/time.json
+//! held_out   runs the kernels of measurements/kernels on models of H200 and H100 ->  measurements/time.json
+//! history    runs what has published times, on models of its GPUs     ->  measurements/time.json
+//! limits     runs some of the labs on a model of the H100             ->  measurements/time.json
 //! data       what is kept of predictions and measurements
-//! document   compares them with docs/results/h200.json; held_out with
-//!            docs/time/h200.json and h100.json, history with
-//!            docs/time/history.toml; errors is their sums             ->  docs/TIME.md
+//! document   compares them with measurements/h200.json; held_out with
+//!            measurements/kernels/h200.json and h100.json, history with
+//!            measurements/kernels/history.toml; errors is their sums             ->  docs/TIME.md
 //! ```
 //!
 //! It needs no GPU. With `--run` it predicts again; without, it rewrites the document from the last predictions.
@@ -27,13 +27,14 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::program::{Error, file, list, succeed, text};
+use crate::records;
 use crate::workspace;
 use data::{Measurements, Predictions, Row, json, read};
 use history::History;
 use limits::Profiles;
 
-const DATA: &str = "docs/results/time.json";
-const MEASURED: &str = "docs/results/h200.json";
+const DATA: &str = "measurements/time.json";
+const MEASURED: &str = "measurements/h200.json";
 const DOCUMENT: &str = "docs/TIME.md";
 
 /// Options of `time`.
@@ -114,7 +115,7 @@ fn predict(
             predictions.held_out.insert(model.to_owned(), held_out::predict(&host, &root, model)?);
             predictions.date.clone_from(&date);
             save(predictions, data)?;
-            println!("docs/time on {model}: {:.1} s", begin.elapsed().as_secs_f64());
+            println!("measurements/kernels on {model}: {:.1} s", begin.elapsed().as_secs_f64());
         }
     }
     Ok(())
@@ -130,8 +131,8 @@ fn rows(host: &Path, arguments: &str, model: &str) -> Result<Vec<Row>, Error> {
 }
 
 fn save(predictions: &Predictions, data: &Path) -> Result<(), Error> {
-    let text = serde_json::to_string_pretty(predictions).map_err(|problem| file(data, problem))?;
-    fs::write(data, text + "\n").map_err(|problem| file(data, problem))
+    let text = records::lines(predictions, 3).map_err(|problem| file(data, problem))?;
+    fs::write(data, text).map_err(|problem| file(data, problem))
 }
 
 #[cfg(test)]

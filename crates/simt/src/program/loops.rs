@@ -1,7 +1,7 @@
 //! Loops that `ptxas` unrolls once more, by four.
 //!
 //! It does so with a short loop that counts by a constant and writes no global memory, if it has no
-//! barrier, no second exit and no loop within. Of the loops of the labs and of `docs/time`, as machine
+//! barrier, no second exit and no loop within. Of the loops of the labs and of `measurements/kernels`, as machine
 //! code for sm_90 (ptxas 13.5), it unrolls those and no others.
 
 use std::collections::BTreeSet;

@@ -151,7 +151,7 @@ fn cost(op: &Op, timing: &Timing) -> Cost {
     let sequence = |slots, result| new(Unit::Fp32, slots, slots * issue.fp32, result);
     match op {
         // A comparison takes another predicate to combine its own with, and a branch two: of the 41
-        // in docs/time, none is an instruction of its own on sm_90 (ptxas 13.0).
+        // in measurements/kernels, none is an instruction of its own on sm_90 (ptxas 13.0).
         Op::Binary { op: BinaryOp::And | BinaryOp::Or | BinaryOp::Xor, ty: Type::Pred, .. } => nothing,
         Op::Load { space: Space::Parameter, .. } if issue.short_pointers => nothing,
         Op::Load { space: Space::Parameter, .. } => new(Unit::Other, 1, 1, 10),

@@ -1,6 +1,6 @@
 //! Which values of a straight run are in registers at a time. `ptxas` keeps a thread within the
 //! registers that let all warps be resident, so of many loads in a row it puts the first one's use
-//! ahead of the last: on sm_90, of the 32 loads of `gemv_columns` in docs/time, unrolled, twelve
+//! ahead of the last: on sm_90, of the 32 loads of `gemv_columns` in measurements/kernels, unrolled, twelve
 //! come before a use, and the thread has 32 registers.
 
 use std::collections::HashMap;

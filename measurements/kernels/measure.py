@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures the launches of `kernels.toml` on a GPU. Needs Python 3.11, the driver, no package.
 
-    docs/time/measure.py --output h200.json            all launches, in at most --total seconds
-    docs/time/measure.py --ncu h200_ncu.csv            what limits each, by Nsight Compute
-    docs/time/measure.py --dry-run                     reads everything, needs no GPU
+    measurements/kernels/measure.py --output h200.json            all launches, in at most --total seconds
+    measurements/kernels/measure.py --ncu h200_ncu.csv            what limits each, by Nsight Compute
+    measurements/kernels/measure.py --dry-run                     reads everything, needs no GPU
 
 The PTX is compiled by the driver, as `host run` does it. Times are taken by the rules of
 `docs/TIMING.md`; the data is what `host run` puts into the buffers.
@@ -129,15 +129,23 @@ def measure(gpu, launches, arguments):
         print(f"{one.name:32} {cold['time_ms'] * 1e3:10.2f} us +- {cold['spread_percent']:4.1f} %"
               f"  warm {warm['time_ms'] * 1e3:10.2f} us{unsteady}", file=sys.stderr)
     if not arguments.output:
-        json.dump(report, sys.stdout, indent=1)
-        print()
+        print(text_of(report), end="")
     print(f"{len(launches)} launches in {time.perf_counter() - begin:.0f} s", file=sys.stderr)
+
+
+def text_of(report):
+    """The report as JSON, with each launch in a line."""
+    compact = lambda value: json.dumps(value, separators=(",", ":"))
+    entries = {name: compact(value) for name, value in report.items() if name != "launches"}
+    launches = [f"  {json.dumps(name)}: {compact(launch)}" for name, launch in report["launches"].items()]
+    entries["launches"] = "{\n" + ",\n".join(launches) + "\n }"
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {text}" for name, text in entries.items()) + "\n}\n"
 
 
 def write(path, report):
     """Writes the whole report, or nothing."""
     part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(report, indent=1) + "\n")
+    part.write_text(text_of(report))
     os.replace(part, path)
 
 

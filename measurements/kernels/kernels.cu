@@ -3,7 +3,7 @@
 //
 // To make the PTX anew, with CUDA 13.0 and without folders in its line table:
 //
-//     cd docs/time && nvcc -ptx -arch=sm_90 -lineinfo -o kernels.sm_90.ptx kernels.cu
+//     cd measurements/kernels && nvcc -ptx -arch=sm_90 -lineinfo -o kernels.sm_90.ptx kernels.cu
 //     sed -i -E 's|(\.file\s+[0-9]+ ").*/|\1|' kernels.sm_90.ptx
 
 // The number of this thread in a grid of one dimension.

@@ -1,0 +1,62 @@
+//! Measurements as JSON of one record a line: short, and a diff shows the records that changed. Pure.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// A value as JSON. Objects and arrays are broken into lines down to this depth; what is in them is
+/// one line.
+pub fn lines(value: &impl Serialize, depth: usize) -> serde_json::Result<String> {
+    let mut text = String::new();
+    write(&mut text, &serde_json::to_value(value)?, depth, 0);
+    text.push('\n');
+    Ok(text)
+}
+
+fn write(text: &mut String, value: &Value, depth: usize, indent: usize) {
+    let new_line = |text: &mut String, indent: usize| {
+        text.push('\n');
+        text.extend(std::iter::repeat_n(' ', indent));
+    };
+    let mut each = |bounds: [char; 2], entries: Vec<(Option<&String>, &Value)>| {
+        text.push(bounds[0]);
+        for (index, (key, value)) in entries.into_iter().enumerate() {
+            if index > 0 {
+                text.push(',');
+            }
+            new_line(text, indent + 1);
+            if let Some(key) = key {
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push_str(": ");
+            }
+            write(text, value, depth - 1, indent + 1);
+        }
+        new_line(text, indent);
+        text.push(bounds[1]);
+    };
+    match value {
+        Value::Object(entries) if depth > 0 && !entries.is_empty() => {
+            each(['{', '}'], entries.iter().map(|(key, value)| (Some(key), value)).collect());
+        }
+        Value::Array(entries) if depth > 0 && !entries.is_empty() => {
+            each(['[', ']'], entries.iter().map(|value| (None, value)).collect());
+        }
+        value => text.push_str(&value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_lines_and_are_read_again() {
+        let value = serde_json::json!({"runs": {"a \"b\"": [{"x": 1, "y": [1, 2]}, {}], "none": []}, "n": null});
+        let text = lines(&value, 3).unwrap();
+        assert_eq!(
+            text,
+            "{\n \"runs\": {\n  \"a \\\"b\\\"\": [\n   {\"x\":1,\"y\":[1,2]},\n   {}\n  ],\n  \"none\": []\n },\n \"n\": null\n}\n"
+        );
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+        assert_eq!(lines(&value, 0).unwrap(), format!("{value}\n"));
+    }
+}
