@@ -84,7 +84,7 @@ fn order(seed: u64, index: u64, points: u64) -> DrawnOrder {
 /// stands for a barrier must be one.
 fn far_apart(seed: u64) -> DrawnOrder {
     let strategy = Strategy::Priorities { depth: 1, points: 0 };
-    DrawnOrder { seed, strategy, resident: None, start: Some(Start::Down), lanes: 0 }
+    DrawnOrder { seed, strategy, resident: None, start: Some(Start::Down), lanes: 0, weak: 0 }
 }
 
 impl Judge<'_> {

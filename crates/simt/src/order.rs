@@ -43,7 +43,7 @@ pub enum Start {
 /// Asks for a drawn order. The same request gives the same run, on any machine and number of cores.
 ///
 /// As text: `random:EVERY:SEED`, `pct:DEPTH:POINTS:SEED` or `usual:SEED`, then, if given,
-/// `,lanes=N`, `,resident=N` and `,start=up`, `down` or `shuffled`.
+/// `,lanes=N`, `,weak=N`, `,resident=N` and `,start=up`, `down` or `shuffled`.
 ///
 /// ```
 /// let order: simt::orders::DrawnOrder = "random:1:7,lanes=8,start=down".parse()?;
@@ -65,6 +65,9 @@ pub struct DrawnOrder {
     /// One in this many accesses separates the lanes of its warp until the end of the straight code,
     /// as GPUs since Volta may do; 0: none does.
     pub lanes: u32,
+    /// Other warps see one in this many stores to global memory late, as GPUs may let them unless
+    /// a fence, a barrier or a release is between; 0: none.
+    pub weak: u32,
 }
 
 /// What a run in a drawn order did.
@@ -81,7 +84,7 @@ pub struct Drawn {
 }
 
 /// The portfolio of [`DrawnOrder::nth`], which repeats: no strategy finds all bugs.
-const PORTFOLIO: [Kind; 8] = [
+const PORTFOLIO: [Kind; 12] = [
     Kind::Lanes(2),
     Kind::Long,
     Kind::Priorities,
@@ -90,6 +93,10 @@ const PORTFOLIO: [Kind; 8] = [
     Kind::Long,
     Kind::Priorities,
     Kind::Lanes(8),
+    Kind::Weak(2),
+    Kind::Weak(4),
+    Kind::Weak(2),
+    Kind::Weak(4),
 ];
 
 #[derive(Clone, Copy)]
@@ -100,6 +107,8 @@ enum Kind {
     /// Long turns.
     Long,
     Priorities,
+    /// Interrupted at each access, and one in this many stores is seen late.
+    Weak(u32),
 }
 
 impl DrawnOrder {
@@ -107,18 +116,20 @@ impl DrawnOrder {
     /// block; the others are drawn by several strategies, each with its own seed. `points` is what
     /// an earlier run of this portfolio passed, or an estimate: see [`Strategy::Priorities`].
     pub fn nth(seed: u64, index: u64, points: u64) -> Self {
-        let plain = Self { seed, strategy: Strategy::Usual, resident: None, start: None, lanes: 0 };
+        let plain = Self { seed, strategy: Strategy::Usual, resident: None, start: None, lanes: 0, weak: 0 };
         let Some(drawn) = index.checked_sub(1) else {
             return Self { resident: Some(1), start: Some(Start::Down), ..plain };
         };
         // A short number that differs for each order: people copy it.
         let seed = seed.wrapping_mul(1000).wrapping_add(index);
-        let (strategy, lanes) = match PORTFOLIO[(drawn % PORTFOLIO.len() as u64) as usize] {
-            Kind::Lanes(one_in) => (Strategy::Random { every: 1 }, one_in),
-            Kind::Long => (Strategy::Random { every: 16 }, 0),
-            Kind::Priorities => (Strategy::Priorities { depth: 1 + Dice::new(seed).below(10) as u32, points }, 0),
+        let priorities = || Strategy::Priorities { depth: 1 + Dice::new(seed).below(10) as u32, points };
+        let (strategy, lanes, weak) = match PORTFOLIO[(drawn % PORTFOLIO.len() as u64) as usize] {
+            Kind::Lanes(one_in) => (Strategy::Random { every: 1 }, one_in, 0),
+            Kind::Long => (Strategy::Random { every: 16 }, 0, 0),
+            Kind::Priorities => (priorities(), 0, 0),
+            Kind::Weak(one_in) => (Strategy::Random { every: 1 }, 0, one_in),
         };
-        Self { seed, strategy, lanes, ..plain }
+        Self { seed, strategy, lanes, weak, ..plain }
     }
 
     /// The order in words, as the end of a sentence: which warp goes on, and what else is unusual.
@@ -144,13 +155,16 @@ impl DrawnOrder {
         if self.lanes > 0 {
             words += "; lanes of a warp may run separately";
         }
+        if self.weak > 0 {
+            words += &format!("; other warps see one store in {} late, as weak memory allows", self.weak);
+        }
         words
     }
 }
 
 impl fmt::Display for DrawnOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, strategy, resident, start, lanes } = self;
+        let Self { seed, strategy, resident, start, lanes, weak } = self;
         match strategy {
             Strategy::Random { every } => write!(f, "random:{every}:{seed}")?,
             Strategy::Priorities { depth, points } => write!(f, "pct:{depth}:{points}:{seed}")?,
@@ -158,6 +172,9 @@ impl fmt::Display for DrawnOrder {
         }
         if *lanes > 0 {
             write!(f, ",lanes={lanes}")?;
+        }
+        if *weak > 0 {
+            write!(f, ",weak={weak}")?;
         }
         if let Some(resident) = resident {
             write!(f, ",resident={resident}")?;
@@ -178,7 +195,7 @@ impl FromStr for DrawnOrder {
         let wrong = || {
             format!(
                 "'{text}' is no order: give random:EVERY:SEED, pct:DEPTH:POINTS:SEED or usual:SEED, then, if you like, \
-                 ,lanes=N ,resident=N ,start=up|down|shuffled"
+                 ,lanes=N ,weak=N ,resident=N ,start=up|down|shuffled"
             )
         };
         fn number<T: FromStr>(word: &str) -> Option<T> {
@@ -198,10 +215,11 @@ impl FromStr for DrawnOrder {
                 ["usual", seed] => (Strategy::Usual, number(seed)?),
                 _ => return None,
             };
-            let mut order = Self { seed, strategy, resident: None, start: None, lanes: 0 };
+            let mut order = Self { seed, strategy, resident: None, start: None, lanes: 0, weak: 0 };
             for part in parts {
                 match part.split_once('=')? {
                     ("lanes", lanes) => order.lanes = number(lanes)?,
+                    ("weak", weak) => order.weak = number(weak)?,
                     ("resident", resident) => order.resident = Some(number(resident).filter(|&it: &u32| it > 0)?),
                     ("start", "up") => order.start = Some(Start::Up),
                     ("start", "down") => order.start = Some(Start::Down),
@@ -266,6 +284,7 @@ mod tests {
             "pct:3:640:12,resident=4,start=shuffled",
             "usual:0,resident=1,start=down",
             "usual:5,lanes=2,start=up",
+            "random:1:3,lanes=2,weak=4",
         ] {
             let order: DrawnOrder = text.parse().unwrap();
             assert_eq!(order.to_string(), text);
@@ -296,7 +315,7 @@ mod tests {
             "usual:1,lanes=x",
             "usual:1,resident=0",
             "usual:1,start=left",
-            "usual:1,weak=4",
+            "usual:1,weak",
             "Usual:1",
             "random:1:18446744073709551616",
         ] {
@@ -306,14 +325,16 @@ mod tests {
 
     #[test]
     fn the_portfolio_begins_with_the_last_block_and_has_all_strategies() {
-        let orders: Vec<DrawnOrder> = (0..9).map(|index| DrawnOrder::nth(3, index, 100)).collect();
+        let orders: Vec<DrawnOrder> = (0..13).map(|index| DrawnOrder::nth(3, index, 100)).collect();
         assert_eq!(orders[0].to_string(), "usual:3,resident=1,start=down");
         let count = |is: fn(&DrawnOrder) -> bool| orders[1..].iter().filter(|order| is(order)).count();
         assert_eq!(count(|order| order.lanes > 0 && order.strategy == Strategy::Random { every: 1 }), 4);
         assert_eq!(count(|order| order.strategy == Strategy::Random { every: 16 }), 2);
         assert_eq!(count(|order| matches!(order.strategy, Strategy::Priorities { depth: 1..=10, points: 100 })), 2);
+        assert_eq!(count(|order| order.weak > 0 && order.lanes == 0), 4);
+        assert!(orders[..9].iter().all(|order| order.weak == 0));
         let mut seeds: Vec<u64> = orders.iter().map(|order| order.seed).collect();
         seeds.dedup();
-        assert_eq!(seeds.len(), 9);
+        assert_eq!(seeds.len(), 13);
     }
 }

@@ -19,11 +19,18 @@ const WORDS: usize = 128;
 
 struct Bench {
     module: ptx::Module,
+    /// Of a block.
+    threads: u32,
 }
 
 impl Bench {
     fn new() -> Self {
-        Self { module: ptx::parse("orders.ptx", include_str!("data/orders.ptx")).unwrap() }
+        Self { module: ptx::parse("orders.ptx", include_str!("data/orders.ptx")).unwrap(), threads: 128 }
+    }
+
+    /// The kernels about stores that are seen late.
+    fn of_messages() -> Self {
+        Self { module: ptx::parse("message.ptx", include_str!("data/message.ptx")).unwrap(), threads: 1 }
     }
 
     fn run(&self, kernel: &str, blocks: u32, order: Option<DrawnOrder>) -> Result<(Vec<u32>, Option<Drawn>), String> {
@@ -45,7 +52,7 @@ impl Bench {
         let launch = Launch {
             kernel,
             grid: [blocks, 1, 1],
-            block: [128, 1, 1],
+            block: [self.threads, 1, 1],
             arguments: &arguments,
             step_limit: 1 << 24,
             threads: Some(threads),
@@ -104,6 +111,67 @@ fn the_same_order_is_the_same_run_on_any_number_of_threads() {
             for threads in [1, 2, 5] {
                 assert_eq!(bench.run_on(threads, kernel, blocks, order), one, "{kernel}, {order:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_missing_fence_is_found_where_stores_are_late_only() {
+    let bench = Bench::of_messages();
+    let words = |kernel: &str, blocks, text: String| {
+        let (words, _) = bench.run(kernel, blocks, Some(text.parse().unwrap())).unwrap_or_else(|why| panic!("{why}"));
+        words
+    };
+    for (kernel, twins, blocks, at) in
+        [("message", &["fenced", "released"][..], 2, 2), ("ticket", &["ticket_fenced"], 4, 0)]
+    {
+        let right = bench.run(kernel, blocks, None).unwrap().0[at];
+        assert_eq!(right, if at == 2 { 42 } else { 10 }, "{kernel}");
+        let wrong = |kernel: &str, weak: u32| {
+            let of = |seed: u32| words(kernel, blocks, format!("random:1:{seed},weak={weak}"))[at] != right;
+            (0..256).filter(|&seed| of(seed)).count()
+        };
+        assert_eq!(wrong(kernel, 0), 0, "{kernel} is right in any order of accesses");
+        for weak in [2, 4] {
+            let found = wrong(kernel, weak);
+            assert!(found > 20, "{kernel}: {found} of 256");
+            for twin in twins {
+                assert_eq!(wrong(twin, weak), 0, "{twin}, one store in {weak}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_no_order_of_accesses_gives_late_stores_give() {
+    let bench = Bench::of_messages();
+    let read = |seed: u32, weak: u32| {
+        let order = format!("random:1:{seed},weak={weak}").parse().unwrap();
+        let (words, _) = bench.run("buffering", 2, Some(order)).unwrap();
+        (words[2], words[3])
+    };
+    assert!((0..256).all(|seed| read(seed, 0) != (0, 0)));
+    assert!((0..256).any(|seed| read(seed, 2) == (0, 0)));
+}
+
+#[test]
+fn own_stores_and_those_before_a_barrier_are_never_late() {
+    let bench = Bench { threads: 64, ..Bench::of_messages() };
+    let (usual, _) = bench.run("own", 1, None).unwrap();
+    for seed in 0..128 {
+        for text in [format!("random:1:{seed},weak=1"), format!("random:1:{seed},weak=2,lanes=2")] {
+            let (words, _) = bench.run("own", 1, Some(text.parse().unwrap())).unwrap();
+            assert_eq!(words, usual, "{text}");
+        }
+    }
+    // All attacks' twins, and stores that land at the end of the launch.
+    let bench = Bench::new();
+    for (kernel, blocks) in ATTACKS {
+        let twin = format!("{kernel}_right");
+        let (right, _) = bench.run(&twin, blocks, None).unwrap();
+        for seed in 0..32 {
+            let order = format!("random:1:{seed},weak=2").parse().unwrap();
+            assert_eq!(bench.run(&twin, blocks, Some(order)).map(|(words, _)| words), Ok(right.clone()), "{twin}");
         }
     }
 }
@@ -203,7 +271,7 @@ fn what_needs_the_usual_order_is_rejected() {
     let mut memory = Memory::new(1 << 20);
     let program = Program::load(&bench.module, &mut memory).unwrap();
     let arguments: [&[u8]; 1] = [&[0; 8]];
-    let order = Some(DrawnOrder { seed: 1, strategy: Strategy::Usual, resident: None, start: None, lanes: 0 });
+    let order = Some(DrawnOrder { seed: 1, strategy: Strategy::Usual, resident: None, start: None, lanes: 0, weak: 0 });
     let output = Output::default();
     let launch = Launch { kernel: "fault", arguments: &arguments, order, output: Some(&output), ..Launch::default() };
     let hopper = Model::named("hopper");

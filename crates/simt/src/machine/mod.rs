@@ -15,6 +15,8 @@
 //! uninitialised values, [`held`] registers that products hold. If a launch has a model of a GPU,
 //! they report to it through [`modelled`]; if it keeps requests, through [`watch`].
 //!
+//! In drawn orders, [`delayed`] has stores that other warps see late.
+//!
 //! [`matrix`] has tensor cores, [`copy`] `cp.async`, [`mbarrier`] the words that both it and phases
 //! change. [`asynchronous`] has all that is behind one
 //! boundary because most readers need none of it: bulk copies, mbarriers, the barriers of clusters.
@@ -30,6 +32,7 @@ mod barriers;
 mod calls;
 mod copy;
 mod counted;
+mod delayed;
 mod heap;
 mod held;
 mod inspect;

@@ -7,7 +7,8 @@ use crate::lanes::{FULL, WideRow};
 use crate::machine::matrix::tiles;
 use crate::machine::state::{At, AtPoint, Fault, Next, Point, Split, Warp, Worker};
 use crate::machine::{
-    asynchronous, atomic, barriers, calls, inspect, load, meeting, observe, store, surface, system, texture, written,
+    asynchronous, atomic, barriers, calls, delayed, inspect, load, meeting, observe, store, surface, system, texture,
+    written,
 };
 use crate::program::{Action, RETURN};
 use crate::trap::TrapKind;
@@ -66,6 +67,10 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                 return Ok(());
             }
             let mask = split.mask & warp.registers.predicate(instruction.guard);
+            if DRAWN && matches!(instruction.action, Action::Fence(_) | Action::Barrier(_) | Action::ClusterBarrier(_))
+            {
+                delayed::fence(worker, warp);
+            }
             if DRAWN
                 && mask != 0
                 && !matches!(instruction.action, Action::Lanes(..))
@@ -77,7 +82,13 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                 let separable = warp.ready.is_empty()
                     && matches!(instruction.action, Action::Load(_) | Action::Store(_) | Action::Atomic(_));
                 match draws.at(point, mask, separable) {
-                    AtPoint::Goes => {}
+                    AtPoint::Goes => {
+                        if draws.is_weak() && delayed::delays(worker, warp, &split, &instruction.action, mask) {
+                            warp.executed += 1;
+                            split.pc += 1;
+                            continue;
+                        }
+                    }
                     AtPoint::Ends => {
                         warp.ready.push(split);
                         return Ok(());

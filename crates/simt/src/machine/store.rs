@@ -97,7 +97,7 @@ fn intent(store: &Store, place: u32) -> Intent<'_> {
 
 /// Collects the stored values in rows of words.
 #[inline(always)]
-fn collect(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4]) {
+pub(super) fn collect(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4]) {
     for element in 0..store.count as usize & 7 {
         let source = store.rows[element & 3];
         match store.element {

@@ -145,7 +145,7 @@ pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<Instruct
         counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
         modelled: None,
         checker: None,
-        draws: Some(Box::new(Draws::new(dice.roll(), order.lanes))),
+        draws: Some(Box::new(Draws::new(dice.roll(), order.lanes, order.weak))),
     };
     let pool = match order.strategy {
         Strategy::Random { .. } => Pool::Any(Vec::new()),
@@ -175,6 +175,9 @@ pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<Instruct
     let DrawnRun { mut slots, mut shared, interruptions, resident, .. } = run;
     slots.drain(..).for_each(|slot| drop(slot.worker.finish()));
     shared.counters.pop();
+    if let Some(draws) = &mut shared.draws {
+        draws.land(launched.memory, |_| true);
+    }
     let points = shared.draws.take().map_or(0, |draws| draws.passed);
     (shared.counters, Drawn { points, interruptions, resident, start })
 }

@@ -3,6 +3,9 @@
 
 use ptx::Space;
 
+use crate::address::Access;
+use crate::lanes::{Row, WideRow, lanes};
+use crate::memory::Memory;
 use crate::order::Dice;
 use crate::program::{Action, Matrix, OnMemory};
 
@@ -51,6 +54,31 @@ pub(crate) enum AtPoint {
     Parts(u32),
 }
 
+/// A store that other warps do not see yet.
+pub(crate) struct InFlight {
+    /// It lands when so many points have been passed.
+    pub due: u64,
+    pub warp: u64,
+    pub mask: u32,
+    /// In global memory.
+    pub addresses: WideRow,
+    pub rows: [Row; 4],
+    pub width: u32,
+}
+
+impl InFlight {
+    /// Whether it writes any of these bytes.
+    pub fn covers(&self, address: u64, width: u32) -> bool {
+        lanes(self.mask).any(|lane| {
+            let own = self.addresses[lane];
+            own < address + u64::from(width) && address < own + u64::from(self.width)
+        })
+    }
+}
+
+/// A store is late by up to 2 to the power of this many points.
+const LATEST: u64 = 10;
+
 /// After this many polls without a write, others go first.
 const POLLS: u32 = 64;
 
@@ -67,14 +95,28 @@ pub(crate) struct Draws {
     pub quiet: u64,
     /// One in this many points separates lanes; 0: none.
     lanes: u32,
+    /// One in this many stores to global memory is seen late; 0: none.
+    weak: u32,
+    in_flight: Vec<InFlight>,
     /// Whether the last turn ended at a point, and whether that was because it polled.
     pub ended: bool,
     pub yielded: bool,
 }
 
 impl Draws {
-    pub fn new(seed: u64, lanes: u32) -> Self {
-        Self { dice: Dice::new(seed), budget: 0, passed: 0, polls: 0, quiet: 0, lanes, ended: false, yielded: false }
+    pub fn new(seed: u64, lanes: u32, weak: u32) -> Self {
+        Self {
+            dice: Dice::new(seed),
+            budget: 0,
+            passed: 0,
+            polls: 0,
+            quiet: 0,
+            lanes,
+            weak,
+            in_flight: Vec::new(),
+            ended: false,
+            yielded: false,
+        }
     }
 
     /// A turn begins.
@@ -108,6 +150,40 @@ impl Draws {
             }
         }
         AtPoint::Goes
+    }
+
+    /// Whether stores may be seen late.
+    pub fn is_weak(&self) -> bool {
+        self.weak > 0
+    }
+
+    /// Whether this store is to be seen late.
+    pub fn delays(&mut self) -> bool {
+        self.weak > 0 && self.dice.one_in(self.weak.into())
+    }
+
+    /// Keeps a store until it is due, which is drawn.
+    pub fn delay(&mut self, store: InFlight) {
+        let most = 1 << self.dice.below(LATEST + 1);
+        self.in_flight.push(InFlight { due: self.passed + 1 + self.dice.below(most), ..store });
+    }
+
+    /// Lets stores land that are due.
+    pub fn land_due(&mut self, memory: &Memory) {
+        let now = self.passed;
+        self.land(memory, |store| store.due <= now);
+    }
+
+    /// Lets stores land for which a condition holds, in the order in which they were made.
+    pub fn land(&mut self, memory: &Memory, lands: impl Fn(&InFlight) -> bool) {
+        if self.in_flight.is_empty() {
+            return;
+        }
+        for store in self.in_flight.extract_if(.., |store| lands(store)) {
+            self.quiet = 0;
+            // It was possible when it was made; memory that has been freed since is nobody's.
+            let _ = memory.store_each(&Access::new(store.mask, &store.addresses, store.width), &store.rows);
+        }
     }
 
     /// Whether the other side of a branch goes first.

@@ -1,0 +1,68 @@
+//! Stores that other warps see late, in drawn orders that ask for them: a GPU promises no order
+//! between accesses to different words unless a fence, a barrier or a release asks for one.
+//! [`step`](super::step) calls it before it makes an access.
+//!
+//! A store that is delayed waits in [`Draws`](super::state::Draws), and lands after a drawn number
+//! of points, in one place for all warps. What must not overtake it lands it first: a fence, a
+//! barrier or a release of its warp, and an access of its warp to the same bytes. So each result is
+//! one that PTX's memory model allows. Not all are shown: reads are never early.
+
+use ptx::Space;
+
+use crate::lanes::{WideRow, lanes};
+use crate::machine::state::{InFlight, Split, Warp, Worker};
+use crate::machine::{access, store};
+use crate::program::{Action, AddressOperand};
+
+/// A warp comes to a fence or a barrier: its stores land.
+pub(super) fn fence(worker: &mut Worker, warp: &Warp) {
+    let id = id(worker, warp);
+    if let Some(draws) = &mut worker.draws {
+        draws.land(worker.launched.memory, |store| store.warp == id);
+    }
+}
+
+/// A warp is about to make an access. Returns whether it is a store that others see later, which
+/// then is done.
+pub(super) fn delays(worker: &mut Worker, warp: &Warp, split: &Split, action: &Action, mask: u32) -> bool {
+    let memory = worker.launched.memory;
+    let (id, rank) = (id(worker, warp), worker.block.rank);
+    let Some(draws) = &mut worker.draws else { return false };
+    draws.land_due(memory);
+    let (reach, width, releases): (&AddressOperand, u32, bool) = match action {
+        Action::Load(load) => (&load.reach, load.element * load.count, false),
+        Action::Store(store) => (&store.reach, store.element * store.count, store.order.releases.is_some()),
+        Action::Atomic(atomic) => (&atomic.reach, atomic.width(), atomic.order.releases.is_some()),
+        // What is asynchronous, or of whole warps, has rules of its own.
+        _ => {
+            draws.land(memory, |store| store.warp == id);
+            return false;
+        }
+    };
+    let mut addresses: WideRow = access::addresses(warp, reach, split);
+    let mut in_global = true;
+    for lane in lanes(mask) {
+        let (space, address) = access::resolve(reach.space, addresses[lane], rank);
+        addresses[lane] = address;
+        in_global &= space == Space::Global;
+    }
+    let overlaps = |store: &InFlight| lanes(mask).any(|lane| store.covers(addresses[lane], width));
+    draws.land(memory, |store| store.warp == id && (releases || in_global && overlaps(store)));
+    let Action::Store(what) = action else { return false };
+    if releases || what.order.volatile || !in_global || !draws.delays() {
+        return false;
+    }
+    // An access that faults does so in its place.
+    if !lanes(mask).all(|lane| memory.check(addresses[lane], width, true).is_ok()) {
+        return false;
+    }
+    let mut rows = [[0; 32]; 4];
+    store::collect(&warp.registers, what, &mut rows);
+    draws.delay(InFlight { due: 0, warp: id, mask, addresses, rows, width });
+    true
+}
+
+/// A warp of the launch.
+fn id(worker: &Worker, warp: &Warp) -> u64 {
+    worker.block.number << 32 | u64::from(warp.index)
+}
