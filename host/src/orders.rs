@@ -14,6 +14,7 @@ use simt::orders::{DrawnOrder, Strategy};
 use wording::{one_line, printable, wrapped};
 
 use crate::flag_values::whole_number;
+use crate::run::Timeline;
 
 /// A launch in a drawn order may take this many times as many warp instructions as in the usual
 /// one, since warps that wait for others poll more often, and this many more.
@@ -91,6 +92,17 @@ pub struct Ran {
     pub differs: Option<String>,
 }
 
+/// How another result comes about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Story {
+    /// An order with few interruptions that gives another result, too, for `--schedule`.
+    pub order: String,
+    /// How often warps are interrupted in it.
+    pub interruptions: u64,
+    /// What the threads that matter do.
+    pub timeline: Option<Timeline>,
+}
+
 /// What runs in other orders show.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OrdersReport {
@@ -120,6 +132,9 @@ pub struct Different {
     pub words: String,
     /// What differs.
     pub result: String,
+    /// How it comes about, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub story: Option<Story>,
 }
 
 /// The options of a simulator for launches in other orders, of which the usual one executed so many
@@ -173,6 +188,24 @@ pub fn try_one(order: DrawnOrder, run: &(dyn Fn(DrawnOrder) -> Result<Ran> + Syn
     Ok(report)
 }
 
+/// Simpler orders than most that are drawn, the simplest first: the last block first, then warps
+/// in the order of priorities, of which one changes at one of `points` accesses, or none does.
+pub fn simple(seed: u64, points: u64) -> Vec<DrawnOrder> {
+    let with = |index: u64, depth| DrawnOrder {
+        seed: seed.wrapping_add(index),
+        strategy: Strategy::Priorities { depth, points },
+        resident: None,
+        start: None,
+        lanes: 0,
+        weak: 0,
+    };
+    let last_first = DrawnOrder::nth(seed, 0, 0);
+    std::iter::once(last_first)
+        .chain((0..8).map(|index| with(index, 1)))
+        .chain((0..40).map(|index| with(index, 2)))
+        .collect()
+}
+
 impl OrdersReport {
     fn add(&mut self, order: DrawnOrder, ran: Ran) {
         self.tried += 1;
@@ -180,7 +213,12 @@ impl OrdersReport {
         self.with_priorities += usize::from(matches!(order.strategy, Strategy::Priorities { .. }));
         if let Some(result) = ran.differs {
             self.different += 1;
-            self.first.get_or_insert(Different { order: order.to_string(), words: order.described(), result });
+            self.first.get_or_insert(Different {
+                order: order.to_string(),
+                words: order.described(),
+                result,
+                story: None,
+            });
         }
     }
 
@@ -214,7 +252,7 @@ impl OrdersReport {
 
     /// Likewise, of a lab's variant.
     pub fn error_of(&self, variant: Option<&str>, width: usize) -> Option<String> {
-        let Different { order, words, result } = self.first.as_ref()?;
+        let Different { order, words, result, story } = self.first.as_ref()?;
         let verb = if self.different == 1 { "gives" } else { "give" };
         let variant = variant.map(|name| format!("{name}: ")).unwrap_or_default();
         let orders = if self.tried == 1 { "order" } else { "orders" };
@@ -228,6 +266,17 @@ impl OrdersReport {
         let mut text = printable(&one_line(&what)) + "\n";
         text += &wrapped(&format!("{which}, {words}."), width, "  ", "  ");
         text += &format!("\n  Run it again: --schedule {order}\n");
+        if let Some(Story { order: simple, interruptions, timeline }) = story {
+            if simple != order {
+                let times = match interruptions {
+                    0 => "without interruptions".to_owned(),
+                    1 => "with one interruption".to_owned(),
+                    times => format!("with {times} interruptions"),
+                };
+                text += &format!("  Likewise, {times}: --schedule {simple}\n");
+            }
+            text += &timeline.as_ref().map(|timeline| format!("\n{}", timeline.text())).unwrap_or_default();
+        }
         Some(text)
     }
 

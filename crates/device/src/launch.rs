@@ -2,7 +2,7 @@
 //! it before the backend launches. Pure.
 
 use cuda_std::launch::{Kernel, LaunchShape};
-use simt::orders::DrawnOrder;
+use simt::orders::{DrawnOrder, Followed};
 use simt::{Checks, LoadCaching};
 
 use super::{ComputeCapability, Properties};
@@ -95,6 +95,8 @@ pub struct LaunchConfig {
     /// The order of blocks and warps on the simulator: one that is drawn; `None`: the usual one. Not
     /// with a model, checks or a prediction. Ignored on a GPU.
     pub order: Option<DrawnOrder>,
+    /// With an order: whose accesses the simulator's report keeps. Ignored on a GPU.
+    pub follows: Option<Followed>,
 }
 
 impl LaunchConfig {
@@ -115,6 +117,7 @@ impl LaunchConfig {
             watch: 0,
             predict: Predict::Nothing,
             order: None,
+            follows: None,
         }
     }
 

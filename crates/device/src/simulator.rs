@@ -315,6 +315,7 @@ impl Backend for Simulator {
             },
             time_only: config.predict == Predict::TimeOnly,
             order: config.order,
+            follows: config.follows,
             ..Launch::default()
         };
         if self.placed.is_some() && config.checks.any() {

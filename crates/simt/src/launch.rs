@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::model::{LoadCaching, Model};
 use crate::order::DrawnOrder;
 use crate::request::Watch;
+use crate::touch::Followed;
 use crate::{Checks, LoadError, Output, Trap};
 
 /// The default limit of warp instructions of a launch: minutes of simulation.
@@ -92,6 +93,8 @@ pub struct Launch<'a> {
     /// model, checks and prediction. Counters are those of this order: lanes that separate make
     /// more requests.
     pub order: Option<DrawnOrder>,
+    /// With an order: whose accesses the report keeps; `None`: nobody's.
+    pub follows: Option<Followed>,
 }
 
 impl Default for Launch<'_> {
@@ -120,6 +123,7 @@ impl Default for Launch<'_> {
             predicts: None,
             time_only: false,
             order: None,
+            follows: None,
         }
     }
 }

@@ -99,6 +99,7 @@ mod tensor_core;
 mod tensor_map;
 mod texture;
 mod timing;
+mod touch;
 mod trap;
 
 pub use counters::Counters;
@@ -154,6 +155,7 @@ pub mod models {
 /// Other orders of blocks and warps than the usual one.
 pub mod orders {
     pub use crate::order::{Drawn, DrawnOrder, Start, Strategy};
+    pub use crate::touch::{Followed, Touch};
 }
 
 /// How long a launch would take on a GPU, and why.

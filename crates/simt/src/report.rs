@@ -12,6 +12,7 @@ use crate::model::{LoadCaching, ModelCounters, Occupancy};
 use crate::order::Drawn;
 use crate::request::{Request, Service};
 use crate::timing::Predicted;
+use crate::touch::Touch;
 
 /// One row of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +84,7 @@ pub struct Report {
     pub(crate) caching: LoadCaching,
     pub(crate) prediction: Option<Predicted>,
     pub(crate) drawn: Option<Drawn>,
+    pub(crate) touches: Vec<Touch>,
 }
 
 impl Report {
@@ -104,12 +106,20 @@ impl Report {
             caching: LoadCaching::default(),
             prediction: None,
             drawn: None,
+            touches: Vec::new(),
         }
     }
 
     /// What the run did, if the launch asked for a drawn order.
     pub fn drawn(&self) -> Option<Drawn> {
         self.drawn
+    }
+
+    /// The accesses that [`Launch::follows`](crate::Launch::follows) asks for, in the order in which
+    /// they were made: the first 65,536. A thread that reads the same value again and again does so
+    /// once.
+    pub fn touches(&self) -> &[Touch] {
+        &self.touches
     }
 
     /// The counters of the whole launch.

@@ -1,8 +1,9 @@
 //! Drawn orders of blocks and warps: what depends on the order is found, what does not stays right,
 //! and the same request gives the same run.
 
-use simt::orders::{Drawn, DrawnOrder, Start, Strategy};
-use simt::{Checks, InvalidLaunch, Launch, LaunchError, Memory, Model, Output, Program, TrapKind};
+use simt::faults::AccessAction;
+use simt::orders::{Drawn, DrawnOrder, Followed, Start, Strategy, Touch};
+use simt::{Checks, InvalidLaunch, Launch, LaunchError, Memory, Model, Output, Program, Report, TrapKind};
 
 /// Kernels that are right in the usual order only, with a twin each.
 const ATTACKS: [(&str, u32); 6] = [
@@ -33,6 +34,18 @@ impl Bench {
         Self { module: ptx::parse("message.ptx", include_str!("data/message.ptx")).unwrap(), threads: 1 }
     }
 
+    /// The output, and the accesses that are followed, of a launch in an order.
+    fn follow(
+        &self,
+        kernel: &str,
+        blocks: u32,
+        order: DrawnOrder,
+        follows: impl Fn(u64) -> Followed,
+    ) -> (Vec<u32>, Vec<Touch>) {
+        let (words, report) = self.launched(1, kernel, blocks, Some(order), &|output| Some(follows(output))).unwrap();
+        (words, report.touches().to_vec())
+    }
+
     fn run(&self, kernel: &str, blocks: u32, order: Option<DrawnOrder>) -> Result<(Vec<u32>, Option<Drawn>), String> {
         self.run_on(1, kernel, blocks, order)
     }
@@ -44,6 +57,18 @@ impl Bench {
         blocks: u32,
         order: Option<DrawnOrder>,
     ) -> Result<(Vec<u32>, Option<Drawn>), String> {
+        self.launched(threads, kernel, blocks, order, &|_| None).map(|(words, report)| (words, report.drawn()))
+    }
+
+    /// The output, and the report; `follows` is given the output's address.
+    fn launched(
+        &self,
+        threads: usize,
+        kernel: &str,
+        blocks: u32,
+        order: Option<DrawnOrder>,
+        follows: &dyn Fn(u64) -> Option<Followed>,
+    ) -> Result<(Vec<u32>, Report), String> {
         let mut memory = Memory::new(1 << 20);
         let program = Program::load(&self.module, &mut memory).unwrap();
         let output = memory.allocate(4 * WORDS as u64).unwrap();
@@ -57,13 +82,14 @@ impl Bench {
             step_limit: 1 << 24,
             threads: Some(threads),
             order,
+            follows: follows(output),
             ..Launch::default()
         };
         let report = program.launch(&memory, &launch).map_err(|error| error.to_string())?;
         let mut bytes = vec![0; 4 * WORDS];
         memory.read(output, &mut bytes).unwrap();
         let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-        Ok((words, report.drawn()))
+        Ok((words, report))
     }
 
     /// The first nine orders of a seed, as a caller runs them: the points of one for the next.
@@ -174,6 +200,42 @@ fn own_stores_and_those_before_a_barrier_are_never_late() {
             assert_eq!(bench.run(&twin, blocks, Some(order)).map(|(words, _)| words), Ok(right.clone()), "{twin}");
         }
     }
+}
+
+#[test]
+fn followed_accesses_are_all_that_change_the_bytes() {
+    let bench = Bench::new();
+    let order: DrawnOrder = "random:1:3,lanes=2".parse().unwrap();
+    let (words, touches) =
+        bench.follow("lost_update", 8, order, |output| Followed::Bytes { block: None, address: output, bytes: 4 });
+    assert_eq!(touches.iter().filter(|touch| touch.site.action == Some(AccessAction::Write)).count(), 8);
+    let mut value = 0;
+    for touch in &touches {
+        assert_eq!((touch.before, touch.width, touch.shared_of, touch.lanes, touch.late), (value, 4, None, 1, false));
+        assert!(touch.site.ptx_line > 0 && touch.thread.1 == 0);
+        value = touch.after;
+    }
+    assert_eq!(value, u128::from(words[0]));
+    // One thread: it reads, then writes one more.
+    let (_, own) = bench.follow("lost_update", 8, order, |_| Followed::Thread { block: 5, thread: 0 });
+    let [read, write] = own.as_slice() else { panic!("{own:?}") };
+    assert_eq!((write.after, read.site.block), (read.before + 1, [5, 0, 0]));
+    // A word of shared memory, and nothing that is not followed.
+    let (_, shared) =
+        bench.follow("no_barrier_right", 2, order, |_| Followed::Bytes { block: Some(1), address: 0, bytes: 4 });
+    assert!(shared.len() >= 2 && shared.iter().all(|touch| touch.shared_of == Some(1)), "{shared:?}");
+    // The late store of a message is kept where it lands, after the flag was read.
+    let bench = Bench::of_messages();
+    let late = (0..200).find_map(|seed| {
+        let order = format!("random:1:{seed},weak=2").parse().unwrap();
+        let followed = |output| Followed::Bytes { block: None, address: output, bytes: 4 };
+        let (words, touches) = bench.follow("message", 2, order, followed);
+        (words[2] == 0).then_some(touches)
+    });
+    let late = late.expect("an order shows it");
+    let [read, write] = late.as_slice() else { panic!("{late:?}") };
+    assert_eq!((read.before, read.site.action), (0, Some(AccessAction::Read)));
+    assert_eq!((write.late, write.before, write.after, write.thread), (true, 0, 42, (0, 0)));
 }
 
 #[test]

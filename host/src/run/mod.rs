@@ -11,7 +11,7 @@
 //! | [`argument_id`], `variables` | what flags refer to: arguments of launches, variables of the module |
 //! | `validate`, `fit` | whether the request can be run; notes on arguments of an unlikely type |
 //! | `device_argument`, `launch`, `times` | arguments on a device, the launches, and their times on a GPU |
-//! | `orders` | the same launches in other orders of blocks and warps |
+//! | `orders`, `timeline` | the same launches in other orders of blocks and warps, and how a result comes to depend on them |
 //! | `unwritten` | elements that nothing has written |
 //! | `output`, `sequence`, `page` | the report of one launch, and of several, and as a web page |
 
@@ -28,6 +28,7 @@ mod sequence;
 pub mod structure;
 pub mod tensor;
 pub mod texture;
+mod timeline;
 mod times;
 mod unwritten;
 mod validate;
@@ -49,6 +50,7 @@ use validate::{Launch, Source};
 
 pub(crate) use flags::{command, sources};
 pub(crate) use output::shape_of;
+pub(crate) use timeline::Timeline;
 
 use crate::built_in;
 use crate::faults::Fault;

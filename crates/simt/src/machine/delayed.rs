@@ -24,7 +24,13 @@ pub(super) fn fence(worker: &mut Worker, warp: &Warp) {
 
 /// A warp is about to make an access. Returns whether it is a store that others see later, which
 /// then is done.
-pub(super) fn delays(worker: &mut Worker, warp: &Warp, split: &Split, action: &Action, mask: u32) -> bool {
+pub(super) fn delays(
+    worker: &mut Worker,
+    warp: &Warp,
+    split: &Split,
+    (action, place): (&Action, u32),
+    mask: u32,
+) -> bool {
     let memory = worker.launched.memory;
     let (id, rank) = (id(worker, warp), worker.block.rank);
     let Some(draws) = &mut worker.draws else { return false };
@@ -58,11 +64,11 @@ pub(super) fn delays(worker: &mut Worker, warp: &Warp, split: &Split, action: &A
     }
     let mut rows = [[0; 32]; 4];
     store::collect(&warp.registers, what, &mut rows);
-    draws.delay(InFlight { due: 0, warp: id, mask, addresses, rows, width });
+    draws.delay(InFlight { due: 0, place, warp: id, mask, addresses, rows, width });
     true
 }
 
 /// A warp of the launch.
-fn id(worker: &Worker, warp: &Warp) -> u64 {
-    worker.block.number << 32 | u64::from(warp.index)
+fn id(worker: &Worker, warp: &Warp) -> (u64, u32) {
+    (worker.block.number, warp.index)
 }

@@ -15,7 +15,8 @@
 //! uninitialised values, [`held`] registers that products hold. If a launch has a model of a GPU,
 //! they report to it through [`modelled`]; if it keeps requests, through [`watch`].
 //!
-//! In drawn orders, [`delayed`] has stores that other warps see late.
+//! In drawn orders, [`delayed`] has stores that other warps see late, and
+//! [`follow`] keeps accesses.
 //!
 //! [`matrix`] has tensor cores, [`copy`] `cp.async`, [`mbarrier`] the words that both it and phases
 //! change. [`asynchronous`] has all that is behind one
@@ -33,6 +34,7 @@ mod calls;
 mod copy;
 mod counted;
 mod delayed;
+mod follow;
 mod heap;
 mod held;
 mod inspect;

@@ -7,8 +7,8 @@ use crate::lanes::{FULL, WideRow};
 use crate::machine::matrix::tiles;
 use crate::machine::state::{At, AtPoint, Fault, Next, Point, Split, Warp, Worker};
 use crate::machine::{
-    asynchronous, atomic, barriers, calls, delayed, inspect, load, meeting, observe, store, surface, system, texture,
-    written,
+    asynchronous, atomic, barriers, calls, delayed, follow, inspect, load, meeting, observe, store, surface, system,
+    texture, written,
 };
 use crate::program::{Action, RETURN};
 use crate::trap::TrapKind;
@@ -83,10 +83,15 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                     && matches!(instruction.action, Action::Load(_) | Action::Store(_) | Action::Atomic(_));
                 match draws.at(point, mask, separable) {
                     AtPoint::Goes => {
-                        if draws.is_weak() && delayed::delays(worker, warp, &split, &instruction.action, mask) {
+                        let (weak, follows) = (draws.is_weak(), draws.follows.is_some());
+                        let what = (&instruction.action, instruction.counter);
+                        if weak && delayed::delays(worker, warp, &split, what, mask) {
                             warp.executed += 1;
                             split.pc += 1;
                             continue;
+                        }
+                        if follows {
+                            follow::before(worker, warp, &split, what, mask);
                         }
                     }
                     AtPoint::Ends => {
@@ -132,7 +137,11 @@ fn run_steps<'l, const INSPECTED: bool, const TRACED: bool, const DRAWN: bool>(
                 continue;
             }
             let ready = warp.ready.len();
-            match control(worker, warp, &mut split, &instruction.action, mask, instruction.counter)? {
+            let next = control(worker, warp, &mut split, &instruction.action, mask, instruction.counter)?;
+            if DRAWN {
+                follow::after(worker);
+            }
+            match next {
                 Next::On => {}
                 Next::Gone => {
                     if DRAWN

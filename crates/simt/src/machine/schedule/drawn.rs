@@ -20,8 +20,10 @@ use std::collections::BinaryHeap;
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::schedule::turns::QUANTUM;
-use crate::machine::state::{Draws, RunningLaunch, Stop};
+use crate::machine::state::{Draws, RunningLaunch, Stop, Touched};
 use crate::order::{Dice, Drawn, DrawnOrder, Start, Strategy};
+use crate::sanitizer::Party;
+use crate::touch::Touch;
 use crate::trap::TrapKind;
 
 /// At most so many clusters are resident together, unless all have to be.
@@ -129,7 +131,7 @@ struct DrawnRun<'l> {
 }
 
 /// Runs all blocks of a launch. If one faults or the launch is cancelled, the rest do not run.
-pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<InstructionCounters>, Drawn) {
+pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<InstructionCounters>, Drawn, Vec<Touch>) {
     let mut dice = Dice::new(order.seed);
     let clusters = launched.clusters();
     let resident = resident(launched, order, &mut dice);
@@ -141,11 +143,13 @@ pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<Instruct
     }
     let start = start(order, &mut dice);
     let starts = starts(start, clusters, &mut dice);
+    let mut draws = Draws::new(dice.roll(), order.lanes, order.weak);
+    draws.follows = launched.follows;
     let shared = TurnState {
         counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
         modelled: None,
         checker: None,
-        draws: Some(Box::new(Draws::new(dice.roll(), order.lanes, order.weak))),
+        draws: Some(Box::new(draws)),
     };
     let pool = match order.strategy {
         Strategy::Random { .. } => Pool::Any(Vec::new()),
@@ -178,8 +182,16 @@ pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<Instruct
     if let Some(draws) = &mut shared.draws {
         draws.land(launched.memory, |_| true);
     }
-    let points = shared.draws.take().map_or(0, |draws| draws.passed);
-    (shared.counters, Drawn { points, interruptions, resident, start })
+    let (points, touched) = shared.draws.take().map_or((0, Vec::new()), |draws| (draws.passed, draws.touched));
+    let touches = touched.into_iter().map(|touched| touch(launched, touched)).collect();
+    (shared.counters, Drawn { points, interruptions, resident, start }, touches)
+}
+
+/// A followed access as others see it.
+fn touch(launched: &RunningLaunch, touched: Touched) -> Touch {
+    let Touched { time, place, block, thread, what, shared_of, address, width, before, after, lanes, late } = touched;
+    let site = launched.site(Party { place, block, thread, action: Some(what) });
+    Touch { time, site, thread: (block, thread), shared_of, address, width, before, after, lanes, late }
 }
 
 /// How many clusters may be resident together.

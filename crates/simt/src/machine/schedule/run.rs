@@ -24,11 +24,11 @@ pub(crate) fn run(
     let ordered = launched.code.ordered || launched.checks.any() && placement.is_none();
     let wanted = if ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
     let workers = wanted.clamp(1, usize::try_from(launched.clusters()).unwrap_or(usize::MAX));
-    let (mut modelled, mut prediction, mut was_drawn) = (None, None, None);
+    let (mut modelled, mut prediction, mut was_drawn, mut touches) = (None, None, None, Vec::new());
     let counted = match (placement, &launched.order) {
         (None, Some(order)) => {
-            let (counted, drawn) = drawn::run(&launched, order);
-            was_drawn = Some(drawn);
+            let (counted, drawn, touched) = drawn::run(&launched, order);
+            (was_drawn, touches) = (Some(drawn), touched);
             counted
         }
         (None, None) if ordered || launched.cooperative => one_thread::run(&launched),
@@ -85,6 +85,7 @@ pub(crate) fn run(
         caching,
         prediction,
         drawn: was_drawn,
+        touches,
     })
 }
 

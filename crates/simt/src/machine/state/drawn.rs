@@ -8,6 +8,8 @@ use crate::lanes::{Row, WideRow, lanes};
 use crate::memory::Memory;
 use crate::order::Dice;
 use crate::program::{Action, Matrix, OnMemory};
+use crate::site::AccessAction;
+use crate::touch::Followed;
 
 /// What a step does at a point: with memory that other threads can reach.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +60,10 @@ pub(crate) enum AtPoint {
 pub(crate) struct InFlight {
     /// It lands when so many points have been passed.
     pub due: u64,
-    pub warp: u64,
+    /// Index of the PTX instruction in `Code::places`.
+    pub place: u32,
+    /// The number of the block, and of the warp in it.
+    pub warp: (u64, u32),
     pub mask: u32,
     /// In global memory.
     pub addresses: WideRow,
@@ -75,6 +80,27 @@ impl InFlight {
         })
     }
 }
+
+/// An access that is followed: see [`Touch`](crate::touch::Touch).
+#[derive(Clone, Copy)]
+pub(crate) struct Touched {
+    pub time: u64,
+    /// Index of the PTX instruction in `Code::places`.
+    pub place: u32,
+    pub block: u64,
+    pub thread: u32,
+    pub what: AccessAction,
+    pub shared_of: Option<u64>,
+    pub address: u64,
+    pub width: u32,
+    pub before: u128,
+    pub after: u128,
+    pub lanes: u32,
+    pub late: bool,
+}
+
+/// At most so many accesses are kept.
+const MOST_TOUCHED: usize = 1 << 16;
 
 /// A store is late by up to 2 to the power of this many points.
 const LATEST: u64 = 10;
@@ -98,6 +124,11 @@ pub(crate) struct Draws {
     /// One in this many stores to global memory is seen late; 0: none.
     weak: u32,
     in_flight: Vec<InFlight>,
+    /// Whose accesses are kept.
+    pub follows: Option<Followed>,
+    /// The access that is being made, for each address.
+    pub touching: Vec<Touched>,
+    pub touched: Vec<Touched>,
     /// Whether the last turn ended at a point, and whether that was because it polled.
     pub ended: bool,
     pub yielded: bool,
@@ -114,6 +145,9 @@ impl Draws {
             lanes,
             weak,
             in_flight: Vec::new(),
+            follows: None,
+            touching: Vec::new(),
+            touched: Vec::new(),
             ended: false,
             yielded: false,
         }
@@ -179,10 +213,58 @@ impl Draws {
         if self.in_flight.is_empty() {
             return;
         }
-        for store in self.in_flight.extract_if(.., |store| lands(store)) {
+        let landing: Vec<InFlight> = self.in_flight.extract_if(.., |store| lands(store)).collect();
+        for store in landing {
             self.quiet = 0;
+            let before = self.follows.map(|_| store.addresses.map(|address| memory.value(address, store.width)));
             // It was possible when it was made; memory that has been freed since is nobody's.
             let _ = memory.store_each(&Access::new(store.mask, &store.addresses, store.width), &store.rows);
+            if let Some(before) = before {
+                self.keep_landed(memory, &store, &before);
+            }
+        }
+    }
+
+    /// Keeps a followed access.
+    pub fn keep(&mut self, touched: Touched) {
+        // Who polls reads the same again.
+        let again = self.touched.last().is_some_and(|last| {
+            let of =
+                |it: &Touched| (it.place, it.block, it.thread, it.address, it.after, it.what == AccessAction::Read);
+            of(last) == of(&touched) && touched.what == AccessAction::Read
+        });
+        if !again && self.touched.len() < MOST_TOUCHED {
+            self.touched.push(touched);
+        }
+    }
+
+    /// Keeps what a store that landed did to followed bytes.
+    fn keep_landed(&mut self, memory: &Memory, store: &InFlight, before: &[u128; 32]) {
+        let Some(Followed::Bytes { block: None, address: first, bytes }) = self.follows else { return };
+        let InFlight { place, warp: (block, warp), width, .. } = *store;
+        let hit = lanes(store.mask).find(|&lane| {
+            let address = store.addresses[lane];
+            address < first + u64::from(bytes) && first < address + u64::from(width)
+        });
+        if let Some(lane) = hit {
+            let address = store.addresses[lane];
+            let (before, after) = (before[lane], memory.value(address, width));
+            let (time, thread) = (self.passed, warp * 32 + lane as u32);
+            let (what, shared_of, lanes, late) = (AccessAction::Write, None, 1, true);
+            self.keep(Touched {
+                time,
+                place,
+                block,
+                thread,
+                what,
+                shared_of,
+                address,
+                width,
+                before,
+                after,
+                lanes,
+                late,
+            });
         }
     }
 

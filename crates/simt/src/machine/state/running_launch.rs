@@ -20,6 +20,7 @@ use crate::report::Evenness;
 use crate::request::Recorder;
 use crate::sanitizer::{Checker, Checks, Finding, Findings, Found, Party};
 use crate::site::Site;
+use crate::touch::Followed;
 use crate::{Launch, Memory, Trap, program};
 
 /// `%nsmid`, as on an H100 or H200. `%smid` is the block's index modulo this.
@@ -76,6 +77,8 @@ pub(crate) struct RunningLaunch<'l> {
     pub recorder: Option<Recorder>,
     /// The order to draw, if any.
     pub order: Option<DrawnOrder>,
+    /// Whose accesses are kept in a drawn order.
+    pub follows: Option<Followed>,
 }
 
 impl<'l> RunningLaunch<'l> {
@@ -128,6 +131,7 @@ impl<'l> RunningLaunch<'l> {
             output: launch.output,
             printed: LaunchOutput::default(),
             order: launch.order,
+            follows: launch.follows,
             recorder: launch.watch.clone().map(|watch| Recorder::new(watch, launch.load_caching)),
         };
         let of_rank = |rank| {

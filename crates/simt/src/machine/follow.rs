@@ -1,0 +1,81 @@
+//! Keeps the accesses that a launch in a drawn order follows. [`step`](super::step) calls it before
+//! and after each access, if the launch follows any.
+
+use ptx::Space;
+
+use crate::lanes::lanes;
+use crate::machine::access;
+use crate::machine::state::{Split, Touched, Warp, Worker};
+use crate::program::Action;
+use crate::site::AccessAction;
+use crate::touch::Followed;
+
+/// A warp is about to make an access: notes it, with what memory holds, if it is followed.
+pub(super) fn before(worker: &mut Worker, warp: &Warp, split: &Split, (action, place): (&Action, u32), mask: u32) {
+    let (reach, width, what) = match action {
+        Action::Load(load) => (&load.reach, load.element * load.count, AccessAction::Read),
+        Action::Store(store) => (&store.reach, store.element * store.count, AccessAction::Write),
+        Action::Atomic(atomic) => (&atomic.reach, atomic.width(), AccessAction::Atomic),
+        _ => return,
+    };
+    let (block, rank) = (worker.block.number, worker.block.rank);
+    let Some(draws) = &mut worker.draws else { return };
+    let Some(followed) = draws.follows else { return };
+    let addresses = access::addresses(warp, reach, split);
+    for lane in lanes(mask) {
+        let (space, address) = access::resolve(reach.space, addresses[lane], rank);
+        let shared_of = match space {
+            Space::Global => None,
+            Space::Shared => Some(block),
+            // Other blocks' memory is not followed.
+            _ => continue,
+        };
+        let thread = warp.index * 32 + lane as u32;
+        let is_followed = match followed {
+            Followed::Bytes { block, address: first, bytes } => {
+                block == shared_of && address < first + u64::from(bytes) && first < address + u64::from(width)
+            }
+            Followed::Thread { block: of, thread: its } => of == block && its == thread,
+        };
+        if !is_followed {
+            continue;
+        }
+        if let Some(noted) = draws.touching.iter_mut().find(|noted| noted.address == address) {
+            noted.lanes += 1;
+            continue;
+        }
+        let before = match shared_of {
+            None => worker.launched.memory.value(address, width),
+            Some(_) => worker.block.shared.value(address, width),
+        };
+        let (time, lanes, late) = (draws.passed, 1, false);
+        let after = before;
+        draws.touching.push(Touched {
+            time,
+            place,
+            block,
+            thread,
+            what,
+            shared_of,
+            address,
+            width,
+            before,
+            after,
+            lanes,
+            late,
+        });
+    }
+}
+
+/// The access has been made: keeps what was noted, with what memory holds now.
+pub(super) fn after(worker: &mut Worker) {
+    let Some(draws) = &mut worker.draws else { return };
+    for noted in std::mem::take(&mut draws.touching) {
+        let Touched { address, width, .. } = noted;
+        let after = match noted.shared_of {
+            None => worker.launched.memory.value(address, width),
+            Some(_) => worker.block.shared.value(address, width),
+        };
+        draws.keep(Touched { after, ..noted });
+    }
+}

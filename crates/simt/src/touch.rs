@@ -1,0 +1,50 @@
+//! Which accesses of a launch in a drawn order are kept ([`Followed`]), and what they did
+//! ([`Touch`]): for the story of a result that depends on the order.
+
+use crate::site::Site;
+
+/// Whose accesses are kept: [`Launch::follows`](crate::Launch::follows).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Followed {
+    /// Those to any of these bytes.
+    Bytes {
+        /// The block whose shared memory has them, by its number in the grid; `None`: global memory.
+        block: Option<u64>,
+        /// The first.
+        address: u64,
+        /// How many.
+        bytes: u32,
+    },
+    /// Those of one thread.
+    Thread {
+        /// Its block's number in the grid.
+        block: u64,
+        /// Its number in the block.
+        thread: u32,
+    },
+}
+
+/// An access of a thread to global or shared memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Touch {
+    /// How many accesses that other threads may see warps had made before.
+    pub time: u64,
+    /// Where it is, and who made it.
+    pub site: Site,
+    /// The number of the thread's block in the grid, and the thread's in the block.
+    pub thread: (u64, u32),
+    /// The block whose shared memory it is, by its number in the grid; `None`: global memory.
+    pub shared_of: Option<u64>,
+    /// The first byte.
+    pub address: u64,
+    /// How many bytes.
+    pub width: u32,
+    /// What they held before.
+    pub before: u128,
+    /// What they hold after the warp's access.
+    pub after: u128,
+    /// How many lanes of the warp accessed these bytes.
+    pub lanes: u32,
+    /// A store that was made earlier, and is seen by other warps from now on.
+    pub late: bool,
+}

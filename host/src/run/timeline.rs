@@ -1,0 +1,229 @@
+//! How a result comes to depend on the order: the accesses of two or three threads to the bytes
+//! that decide it, in the order in which they were made. [`super::orders`] asks for one after a
+//! result differs. It launches nothing itself.
+//!
+//! It begins with the element that differs. If a single thread accesses that, the thread read
+//! something else than in the usual order: then the bytes are the first of which that holds, or the
+//! first that another thread wrote only after the thread had read them.
+
+use device::Result;
+use serde::Serialize;
+use simt::faults::{AccessAction, own_frame};
+use simt::orders::{DrawnOrder, Followed, Start, Strategy, Touch};
+
+/// Reads of a thread that are looked at, at most.
+const STEPS: usize = 16;
+/// Accesses that are shown, at most.
+const MOST: usize = 10;
+/// Threads that are shown, at most.
+const THREADS: usize = 3;
+
+/// The accesses of few threads to the same bytes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timeline {
+    /// Which bytes.
+    pub bytes: String,
+    /// The accesses.
+    pub accesses: Vec<Access>,
+    /// What the first thread reads in the usual order, if that is what differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usually: Option<String>,
+}
+
+/// An access.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Access {
+    /// The block: x, y, z.
+    pub block: [u32; 3],
+    /// The thread in its block: x, y, z.
+    pub thread: [u32; 3],
+    /// What it does, with the value.
+    pub what: String,
+    /// The source file, or the PTX file if the PTX has no line information.
+    pub file: String,
+    /// The line in it, from 1.
+    pub line: u32,
+}
+
+/// Gives the accesses that are followed in a run in an order.
+pub(super) type Follow<'a> = &'a dyn Fn(DrawnOrder, Followed) -> Result<Vec<Touch>>;
+
+/// How values are shown, and bytes are named.
+pub(super) struct Names<'a> {
+    /// The PTX file.
+    pub(super) module: &'a str,
+    /// A value of so many bytes.
+    pub(super) value: &'a dyn Fn(u128, u32) -> String,
+    /// Bytes of global memory.
+    pub(super) global: &'a dyn Fn(u64) -> String,
+}
+
+/// Bytes: of a block's shared memory, or of global memory.
+type Bytes = (Option<u64>, u64, u32);
+
+/// How these bytes of global memory come to hold what they hold in this order.
+pub(super) fn of(
+    follow: Follow<'_>,
+    order: DrawnOrder,
+    (address, bytes): (u64, u32),
+    names: &Names<'_>,
+) -> Result<Option<Timeline>> {
+    let usual =
+        DrawnOrder { strategy: Strategy::Usual, resident: Some(1), start: Some(Start::Up), lanes: 0, weak: 0, ..order };
+    let of_bytes = |order, (block, address, bytes)| follow(order, Followed::Bytes { block, address, bytes });
+    let first: Bytes = (None, address, bytes);
+    let touches = of_bytes(order, first)?;
+    if let Some(rows) = conflict(&touches) {
+        return Ok(Some(shown(&rows, None, first, names)));
+    }
+    // A single thread accesses them: it read something else than in the usual order.
+    let Some(writer) = touches.iter().rev().find(|touch| writes(touch)) else { return Ok(None) };
+    let (block, thread) = writer.thread;
+    let followed = Followed::Thread { block, thread };
+    let (own, other) = (reads(follow(order, followed)?), reads(follow(usual, followed)?));
+    let pairs = own.iter().zip(&other).take_while(|(own, other)| place(own) == place(other));
+    let differing = pairs.into_iter().find(|(own, other)| own.before != other.before);
+    if let Some((read, usually)) = differing
+        && read.site.action == Some(AccessAction::Read)
+    {
+        let at = (read.shared_of, read.address, read.width);
+        let rows = around(&of_bytes(order, at)?, read);
+        if rows.len() > 1 {
+            // What shared memory begins with is drawn, and means nothing.
+            let unset = at.0.is_some() && !is_set(&of_bytes(usual, at)?, usually);
+            return Ok(Some(shown(&rows, Some(usually.before).filter(|_| !unset), at, names)));
+        }
+    }
+    // It took another way, or read what nobody has written: a read before another thread's write.
+    for read in own.iter().filter(|touch| touch.site.action == Some(AccessAction::Read)).take(STEPS) {
+        let at = (read.shared_of, read.address, read.width);
+        let rows = around(&of_bytes(order, at)?, read);
+        if rows.last().is_some_and(|last| last.thread != read.thread) {
+            return Ok(Some(shown(&rows, None, at, names)));
+        }
+    }
+    Ok(None)
+}
+
+/// Where an access is, in the program and in memory.
+fn place(touch: &Touch) -> (u32, Option<u64>, u64) {
+    (touch.site.ptx_line, touch.shared_of, touch.address)
+}
+
+/// A thread's reads, of those that wait for a value the last.
+fn reads(touches: Vec<Touch>) -> Vec<Touch> {
+    let mut reads: Vec<Touch> = Vec::new();
+    for touch in touches.into_iter().filter(|touch| touch.site.action != Some(AccessAction::Write)) {
+        match reads.last_mut() {
+            Some(last) if place(last) == place(&touch) && last.site.action == Some(AccessAction::Read) => *last = touch,
+            _ => reads.push(touch),
+        }
+    }
+    reads
+}
+
+/// Whether anybody wrote the bytes before this read.
+fn is_set(touches: &[Touch], read: &Touch) -> bool {
+    touches.iter().take_while(|touch| touch.time < read.time).any(writes)
+}
+
+fn writes(touch: &Touch) -> bool {
+    touch.site.action != Some(AccessAction::Read)
+}
+
+/// The accesses of two threads one of which writes after the other wrote what it had not read.
+fn conflict(touches: &[Touch]) -> Option<Vec<Touch>> {
+    touches.iter().enumerate().find_map(|(last, write)| {
+        if !writes(write) {
+            return None;
+        }
+        let first = touches[..last].iter().rposition(|touch| touch.thread == write.thread)?;
+        let other = touches[first..last].iter().find(|touch| writes(touch) && touch.thread != write.thread)?;
+        let of_two = |touch: &&Touch| [write.thread, other.thread].contains(&touch.thread);
+        let begin = touches[..first].iter().rposition(|touch| touch.thread == other.thread).unwrap_or(first);
+        let all: Vec<Touch> = touches[begin..=last].iter().filter(of_two).cloned().collect();
+        Some(all[all.len().saturating_sub(MOST)..].to_vec())
+    })
+}
+
+/// A read, the last write before it, and the first write of another thread after it.
+fn around(touches: &[Touch], read: &Touch) -> Vec<Touch> {
+    let is_read = |touch: &Touch| (touch.time, touch.thread, place(touch)) == (read.time, read.thread, place(read));
+    let Some(at) = touches.iter().position(is_read) else { return Vec::new() };
+    let is_other = |touch: &&Touch| writes(touch) && touch.thread != read.thread;
+    let before = touches[..at].iter().rev().find(|touch| writes(touch));
+    let after = touches[at + 1..].iter().find(is_other);
+    before.into_iter().chain([&touches[at]]).chain(after).cloned().collect()
+}
+
+fn shown(
+    rows: &[Touch],
+    usually: Option<u128>,
+    (block, address, bytes): (Option<u64>, u64, u32),
+    names: &Names<'_>,
+) -> Timeline {
+    let access = |touch: &Touch| {
+        let Touch { site, width, before, after, lanes, late, .. } = touch;
+        let (old, new) = ((names.value)(*before, *width), (names.value)(*after, *width));
+        let mut what = match site.action {
+            Some(AccessAction::Write) => format!("writes {new}, over {old}"),
+            Some(AccessAction::Atomic) => format!("changes {old} to {new}"),
+            _ => format!("reads {old}"),
+        };
+        if *late {
+            what = format!("its late store: {new}, over {old}");
+        }
+        if *lanes > 1 {
+            what += &format!(" ({lanes} lanes)");
+        }
+        let own = own_frame(&site.source).map(|at| &site.source[at]);
+        let (file, line) = own.map_or((names.module.to_owned(), site.ptx_line), |at| (at.file.clone(), at.line));
+        Access { block: site.block, thread: site.thread, what, file, line }
+    };
+    let bytes = match block {
+        Some(block) => format!("the {bytes} bytes at {address} of shared memory of block {block}"),
+        None => (names.global)(address),
+    };
+    let usually = usually.map(|value| (names.value)(value, rows.last().map_or(4, |touch| touch.width)));
+    Timeline { bytes, accesses: rows.iter().map(access).collect(), usually }
+}
+
+impl Timeline {
+    /// The timeline as text: a column for each thread, and the source line.
+    pub fn text(&self) -> String {
+        let mut threads: Vec<([u32; 3], [u32; 3])> = Vec::new();
+        for access in &self.accesses {
+            let thread = (access.block, access.thread);
+            if !threads.contains(&thread) && threads.len() < THREADS {
+                threads.push(thread);
+            }
+        }
+        let number = |[x, y, z]: [u32; 3]| match (y, z) {
+            (0, 0) => x.to_string(),
+            _ => format!("({x}, {y}, {z})"),
+        };
+        let title =
+            |(block, thread): ([u32; 3], [u32; 3])| format!("block {}, thread {}", number(block), number(thread));
+        let titles: Vec<String> = threads.iter().map(|&thread| title(thread)).collect();
+        let longest = titles.iter().chain(self.accesses.iter().map(|access| &access.what)).map(String::len).max();
+        let width = longest.unwrap_or(0) + 2;
+        let mut text = format!("  How it comes about, at {}:\n", self.bytes);
+        let mut line = |cells: &[String], end: &str| {
+            let cells: String = cells.iter().map(|cell| format!("{cell:width$}")).collect();
+            text += format!("    {cells}{end}").trim_end();
+            text.push('\n');
+        };
+        line(&titles, "");
+        for access in &self.accesses {
+            let thread = (access.block, access.thread);
+            let cell = |&column: &_| if column == thread { access.what.clone() } else { String::new() };
+            let cells: Vec<String> = threads.iter().map(cell).collect();
+            let file = access.file.rsplit(['/', '\\']).next().unwrap_or(&access.file);
+            line(&cells, &format!("{file}:{}", access.line));
+        }
+        if let Some(usually) = &self.usually {
+            text += &format!("  In the usual order {usually} is read.\n");
+        }
+        text
+    }
+}
