@@ -29,8 +29,7 @@ fn another_result_is_a_fault_and_its_order_repeats_it() {
         let (different, order) = (&orders["different"], orders["first"]["order"].as_str().unwrap());
         let result = orders["first"]["result"].as_str().unwrap();
         assert!(result.starts_with("element ") && result.contains(" of argument 0 is "), "{result}");
-        let first =
-            format!("error: {different} of 16 other orders of blocks and warps give another result: {result}\n");
+        let first = format!("error: {different} of 16 other orders give another result: {result}\n");
         assert!(
             said.starts_with(&first) && said.contains(&format!("\n  Run it again: --schedule {order}\n")),
             "{said}"
@@ -116,7 +115,7 @@ fn faults_of_other_orders_are_results() {
     let run = format!("run {} k --device sim --grid 4 --block 1 u32[2] --no-predict --schedules 6", file.display());
     let run = host(&run).assert().code(1);
     let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-    assert!(said.contains("other orders of blocks and warps give another result: kernel `k`: "), "{said}");
+    assert!(said.contains("other orders give another result: kernel `k`: "), "{said}");
     assert!(said.contains("out of bounds"), "{said}");
 }
 

@@ -50,7 +50,6 @@ use validate::{Launch, Source};
 
 pub(crate) use flags::{command, sources};
 pub(crate) use output::shape_of;
-pub(crate) use timeline::Timeline;
 
 use crate::built_in;
 use crate::faults::Fault;

@@ -13,10 +13,10 @@ use super::argument::{Data, Prepared};
 use super::argument_id::ArgumentId;
 use super::device_argument::Parameter;
 use super::launch::{Elements, Plan, Ready, elements, place};
-use super::timeline::{self, Timeline};
+use super::timeline;
 use super::validate::{Output, Source};
 use super::value::TOLERANCE;
-use crate::orders::{self, OrdersReport, Ran, Story};
+use crate::orders::{self, OrdersReport, Ran, Story, Timeline};
 use crate::progress::Progress;
 
 /// Another result is shown in a simpler order, too, if the usual one takes at most so many warp

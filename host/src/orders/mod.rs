@@ -6,6 +6,8 @@
 //! number of cores: each order runs on one thread, with its own copy of the device's memory, and
 //! the first order of those that differ is the one with the lowest number.
 
+mod timeline;
+
 use clap::Args;
 use device::{Device, Error, Options, Result, memory};
 use rayon::prelude::*;
@@ -14,7 +16,8 @@ use simt::orders::{DrawnOrder, Strategy};
 use wording::{one_line, printable, wrapped};
 
 use crate::flag_values::whole_number;
-use crate::run::Timeline;
+
+pub use timeline::{Access, Timeline};
 
 /// A launch in a drawn order may take this many times as many warp instructions as in the usual
 /// one, since warps that wait for others poll more often, and this many more.
@@ -257,7 +260,7 @@ impl OrdersReport {
         let variant = variant.map(|name| format!("{name}: ")).unwrap_or_default();
         let orders = if self.tried == 1 { "order" } else { "orders" };
         let what = format!(
-            "error: {variant}{} of {} other {orders} of blocks and warps {verb} another result{}: {result}",
+            "error: {variant}{} of {} other {orders} {verb} another result{}: {result}",
             self.different,
             self.tried,
             self.tolerated()
@@ -311,7 +314,7 @@ mod tests {
         assert_eq!(report.first.as_ref().unwrap().result, "seed 1004");
         assert!(!report.right());
         let text = report.error(100).unwrap();
-        assert!(text.starts_with("error: 4 of 20 other orders of blocks and warps give another result: seed 1004\n"));
+        assert!(text.starts_with("error: 4 of 20 other orders give another result: seed 1004\n"));
         assert!(text.contains("Run it again: --schedule random:1:1004,lanes=8"), "{text}");
     }
 
