@@ -185,6 +185,7 @@ fn bad_orders_are_refused_in_one_line() {
     let model = of("lost_update", "--schedule usual:1").replace("--device sim", "--device sim:hopper");
     fails(host(&model), 2, &["--schedule: an order is for the simulator without a model; give --device sim"]);
     fails(host("transpose --device sim --predict --schedules 2"), 2, &["--schedules: ", "--predict"]);
+    fails(host("shared --size 3000 --device sim --schedules 2"), 2, &["--schedules: each row here runs on a model"]);
     fails(host("transpose --device sim --compare-models --schedules 2"), 2, &["--compare-models: ", "--schedules"]);
 }
 

@@ -54,6 +54,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let lab = L::new(device, options, settings)?;
     let mut plan = lab.plan(device)?;
     let own = plan.variants.len();
+    settings.orders.check_some(plan.variants.iter().any(|variant| variant.device.is_none()))?;
     let peers = settings.peer.load(device, L::PEERS)?;
     if let Some(peers) = &peers {
         plan.variants.extend(lab.peers(device, peers, &plan.data)?);

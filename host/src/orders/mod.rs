@@ -71,6 +71,20 @@ impl OrderFlags {
         }
     }
 
+    /// Fails if a flag is given and none of a lab's rows can run in another order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`].
+    pub fn check_some(&self, any: bool) -> Result<()> {
+        match self.flag() {
+            Some(flag) if !any => {
+                Err(Error::request(flag, "each row here runs on a model, and orders are for the simulator without one"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Fails if a flag is given with one of `others`, which leave out what it needs. Each comes with
     /// whether it is given.
     ///
