@@ -20,6 +20,7 @@ use device::{DeviceChoice, Error, PtxFile, Result};
 
 use crate::labs::Settings;
 use crate::limits::LimitFlags;
+use crate::pattern::{self, Pattern};
 use crate::progress::Progress;
 use crate::report::{self, Exhibit, Format, LabReport};
 use crate::run::Results;
@@ -82,6 +83,19 @@ pub fn call(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write) 
         Ok(matches) => exit_code(run(&matches, out), &matches),
         Err(error) => usage(&error, |help| write!(out, "{}", help.render())),
     })
+}
+
+/// What an index costs, as `pattern` with these arguments, without the program's name and the
+/// command's, for a page; or what the program would write to the standard error.
+///
+/// # Errors
+///
+/// That, in a line.
+pub fn pattern(arguments: impl IntoIterator<Item = OsString>) -> std::result::Result<Pattern, String> {
+    let arguments = std::iter::once(OsString::from("pattern")).chain(arguments);
+    let parsed = with::<FormatFlag>(pattern::command()).try_get_matches_from(arguments);
+    let matches = parsed.map_err(|error| usage_line(&error))?;
+    pattern::of(&matches).map_err(|error| error.to_string())
 }
 
 /// What [`exhibit`] returns.
@@ -163,6 +177,7 @@ pub fn command() -> Command {
         .subcommand(running_labs(course::command()))
         .subcommand(plain(check::command()))
         .subcommand(plain(compare_times::command()))
+        .subcommand(plain(pattern::command()))
         .subcommand(opening(run::command()))
         .subcommand(opening(Command::new("devices").about(listing::ABOUT_DEVICES)))
         .subcommands(labs::ALL.iter().map(|lab| running_labs((lab.command)())))
@@ -193,6 +208,7 @@ fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<bool> {
     match name {
         "list" => return listing::labs(format, &mut out).map(|()| true),
         "check" => return check::main(matches, format, &mut out).map(|()| true),
+        "pattern" => return pattern::main(matches, format, &mut out).map(|()| true),
         "compare" => return compare_times::main(matches, format, &mut out).map(|()| true),
         _ => {}
     }

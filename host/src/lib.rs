@@ -55,6 +55,7 @@ mod manual;
 mod messages;
 pub mod npy;
 mod orders;
+pub mod pattern;
 pub mod peers;
 pub mod predicted;
 pub mod progress;

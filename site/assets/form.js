@@ -30,7 +30,20 @@ export class Form {
     this.slid();
   }
 
-  /// Puts the setting into the address bar.
+  /// Follows a reader who moves a control (`input`) and lets go of it (`change`): what is then there is chosen, and Back is to
+  /// come to it again. `busy` says whether the page still runs what is there.
+  follow(type, busy) {
+    this.chosen = type === "change";
+    if (this.chosen && !busy()) this.settled = true;
+  }
+
+  /// Says that what is there is in the address bar.
+  done() {
+    this.settled ||= this.chosen || !this.begun;
+    this.begun = true;
+  }
+
+  /// Puts the setting into the address bar: as a step that Back undoes if the last one was settled, else in its place.
   write() {
     const address = new URLSearchParams();
     for (const control of this.controls) {
@@ -40,7 +53,11 @@ export class Form {
       if (dataset.chosen) address.set(name, dataset.chosen);
     }
     const query = address.toString().replaceAll("%2C", ",").replaceAll("%3A", ":");
-    history.replaceState(null, "", query ? `?${query}` : location.pathname);
+    const to = query ? `?${query}` : location.pathname;
+    if (to !== (location.search || location.pathname)) {
+      history[this.settled ? "pushState" : "replaceState"](null, "", to);
+      this.settled = false;
+    }
   }
 
   /// Shows the values of sliders.

@@ -20,6 +20,9 @@ if (page.dataset.beside && !location.search) beside.value = "row";
 
 part("settings").open = !matchMedia("(max-width: 820px)").matches;
 
+// What stands there was computed for the setting that the page begins with, not for that of the address.
+if (location.search) page.classList.add("stale");
+
 let turn = 0;
 /// The last sweep, and the command line that made it.
 let swept = {};
@@ -34,9 +37,12 @@ function say(text, wrong) {
 
 /// What was chosen in a picture goes into the address bar; the source is that of the first picture's row.
 async function changed(pane, row) {
+  form.follow("change", () => false);
   form.write();
+  form.done();
   speak();
   if (row && pane === panes[0]) await showSource();
+  else if (pane === panes[0]) look(pane.line);
 }
 
 /// The lab's sentences; where it has none, what the picture shows.
@@ -48,6 +54,15 @@ async function showSource() {
   const { source } = await simulator.ask({ do: "source", slot: 0, row: Math.max(panes[0].index, 0) });
   part("source").innerHTML = source ?? "";
   part("lines").hidden = !source;
+  look(panes[0].line);
+}
+
+/// Brings a line into view, in the source and in its PTX.
+function look(line) {
+  for (const scroll of part("source").querySelectorAll(".scroll")) {
+    const row = scroll.querySelector(`[data-line="${line}"]`);
+    if (row) scroll.scrollTop += row.getBoundingClientRect().top - scroll.getBoundingClientRect().top - scroll.clientHeight / 3;
+  }
 }
 
 /// Runs the lab, on a device, and keeps the run in a slot. `undefined` if another run has begun, or there is nothing to show.
@@ -55,13 +70,34 @@ async function run(mine, slot, device, flags) {
   const reply = await simulator.ask({ do: "run", slot, arguments: [lab, ...flags, "--device", device] });
   if (mine !== turn) return undefined;
   if (reply.cancelled) say("Cancelled. Change a control to run again.", true);
-  else if (reply.error || !reply.overview) say(reply.error ?? reply.messages.replace(/^error: /, ""), true);
+  else if (reply.error || !reply.overview) refuse(reply.error ?? reply.messages.replace(/^error: /, ""));
   else return reply;
   return undefined;
 }
 
+/// Says what is wrong in place of the old sentence, and marks the control that is named.
+function refuse(problem) {
+  accept();
+  say(problem, true);
+  const sentence = Object.assign(document.createElement("p"), { className: "cost", textContent: problem });
+  part("says").replaceChildren(sentence);
+  page.classList.add("stale");
+  for (const control of form.controls) {
+    const { flag } = control.dataset;
+    if (flag && new RegExp(`--${flag}(?![\\w-])`).test(problem)) control.setAttribute("aria-invalid", "true");
+  }
+}
+
+/// Takes these marks away.
+function accept() {
+  page.classList.remove("stale");
+  for (const control of form.controls) control.removeAttribute("aria-invalid");
+}
+
 async function start() {
   const mine = ++turn;
+  // What the page begins with stands there already.
+  page.classList.toggle("again", turn > 1);
   const device = form.control("device").value;
   const flags = form.flags();
   form.slid();
@@ -85,6 +121,7 @@ async function start() {
 async function show(mine, device, flags) {
   const first = await run(mine, 0, device, flags);
   if (!first) return;
+  accept();
   const { overview, took, messages } = first;
   const row = page.dataset.row.replace("{}", slider ? form.control(slider).value : "");
   await panes[0].show(0, overview, [row], page.dataset.access);
@@ -99,7 +136,9 @@ async function show(mine, device, flags) {
   await showSource();
   await compare(mine, overview, flags);
   await sweep(mine, overview, device);
-  if (mine === turn) form.write();
+  if (mine !== turn) return;
+  form.write();
+  form.done();
 }
 
 /// The second picture: another row of the same run, or the same lab on another model.
@@ -141,17 +180,20 @@ part("setting").addEventListener("input", ({ target }) => {
   clearTimeout(waiting);
   waiting = setTimeout(start, target.type === "text" ? 400 : 0);
 });
+const busy = () => part("results").getAttribute("aria-busy") === "true";
+for (const type of ["input", "change"]) part("setting").addEventListener(type, () => form.follow(type, busy));
 for (const button of page.querySelectorAll("[data-slide]")) {
   button.addEventListener("click", () => {
     const slid = form.control(slider);
     slid.stepUp(Number(button.dataset.slide));
-    slid.dispatchEvent(new Event("input", { bubbles: true }));
+    for (const type of ["input", "change"]) slid.dispatchEvent(new Event(type, { bubbles: true }));
   });
 }
 part("setting").addEventListener("submit", (event) => event.preventDefault());
 part("cancel").addEventListener("click", () => simulator.cancel());
 addEventListener("popstate", () => {
   form.read();
+  form.follow("change", busy);
   start();
 });
 link(part("source"));

@@ -31,6 +31,20 @@ async function showSource() {
   part("lines").hidden = !source;
 }
 
+/// What one has typed is there again after a reload, in this tab alone.
+const KEPT = "own";
+const fields = () => [...setting.elements].filter((control) => control.name && control.type !== "file");
+const keep = () => sessionStorage.setItem(KEPT, JSON.stringify([name, ...fields().map((control) => control.value)]));
+function restore() {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+  if (kept?.length !== fields().length + 1) return;
+  name = kept[0];
+  // The kernels are offered before one of them is chosen.
+  ptx.value = kept[1 + fields().indexOf(ptx)];
+  offer();
+  fields().forEach((control, index) => (control.value = kept[index + 1]));
+}
+
 /// Offers the kernels that the text names.
 function offer() {
   const names = [...ptx.value.matchAll(/\.entry\s+([\w$]+)/g)].map(([, name]) => name);
@@ -65,7 +79,11 @@ async function run() {
   else if (error || reply.exit_code !== 0) say(error ?? messages.replace(/^error: /, ""), true);
   else say(`${overview.executed.toLocaleString("en")} warp instructions in ${took.toFixed(0)} ms`, false);
   part("shown").hidden = !overview;
-  if (overview) {
+  // What an earlier text showed says nothing of this one.
+  if (!overview) {
+    const problem = Object.assign(document.createElement("p"), { className: "cost", textContent: part("status").textContent });
+    part("says").replaceChildren(problem);
+  } else {
     await pane.show(0, overview, [], "");
     part("says").innerHTML = overview.says || pane.sentence;
     part("table").innerHTML = overview.results;
@@ -82,6 +100,7 @@ async function take(files) {
     else sources.set(given.name, text);
   }
   offer();
+  keep();
 }
 
 setting.addEventListener("submit", (event) => {
@@ -91,6 +110,7 @@ setting.addEventListener("submit", (event) => {
   run();
 });
 ptx.addEventListener("input", offer);
+setting.addEventListener("input", keep);
 file.addEventListener("change", () => take(file.files));
 part("cancel").addEventListener("click", () => simulator.cancel());
 addEventListener("dragover", (event) => event.preventDefault());
@@ -104,4 +124,5 @@ addEventListener("drop", (event) => {
 });
 link(part("source"));
 offer();
+restore();
 run();

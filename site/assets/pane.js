@@ -50,6 +50,11 @@ export class Pane {
     return this.overview.rows.findIndex((row) => row.name === this.row.value);
   }
 
+  /// The line of the chosen access; undefined if the program has none.
+  get line() {
+    return this.overview.rows[this.index]?.accesses[this.access.selectedIndex]?.line;
+  }
+
   #offer() {
     const { accesses, begin_with } = this.overview.rows[this.index] ?? { accesses: [], begin_with: {} };
     const named = accesses.map(({ what, line }, index) => (line ? `${what}, line ${line}` : `${what} ${index}`));

@@ -7,6 +7,14 @@ const status = document.getElementById("status");
 const simulator = new Simulator(`exercises/${page.dataset.exercise}.json`);
 const forms = [...page.querySelectorAll("form.question")];
 
+/// The answers are there again after a reload, in this tab alone: of each question the number, and whether the answer was told.
+const KEPT = `predict ${page.dataset.exercise}`;
+const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
+function keep(form, text, explain) {
+  kept[form.dataset.question] = { text, explain };
+  sessionStorage.setItem(KEPT, JSON.stringify(kept));
+}
+
 function count() {
   const right = forms.filter((form) => form.dataset.state === "right").length;
   status.textContent = right === forms.length ? "Solved: all are right." : `${right} of ${forms.length} are right.`;
@@ -31,6 +39,7 @@ async function ask(form, explain) {
     status.textContent = reply.error;
     return;
   }
+  if (predicted !== null) keep(form, text, explain);
   form.dataset.state = reply.right ? "right" : explain ? "told" : predicted === null ? "open" : "wrong";
   if (reply.says) said.innerHTML = reply.says;
   else said.textContent = predicted === null ? "" : `Not ${text}. Look at the picture, take a hint, and try again.`;
@@ -47,9 +56,15 @@ for (const form of forms) {
   form.querySelector(".tell").addEventListener("click", () => ask(form, true));
   form.querySelector("input").addEventListener("focus", () => ["open", undefined].includes(form.dataset.state) && ask(form, false));
 }
+for (const form of forms) {
+  const answer = kept[form.dataset.question];
+  if (!answer) continue;
+  form.querySelector("input").value = answer.text;
+  await ask(form, answer.explain);
+}
 // Of each kernel, the access of its first question.
 for (const kernel of page.querySelectorAll(".kernel")) {
   const first = kernel.querySelector("form.question");
-  if (first) await ask(first, false);
+  if (first && !first.dataset.state) await ask(first, false);
 }
 document.getElementById("results").setAttribute("aria-busy", "false");

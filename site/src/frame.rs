@@ -13,8 +13,13 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
                     fill='%23e69f00'/%3E%3C/svg%3E";
 
 /// The pages beside the labs: file, and title in the list of pages.
-const OTHERS: [(&str, &str); 4] =
-    [("index.html", "Labs"), ("book.html", "Book"), ("predict.html", "Predict"), ("own.html", "Your PTX")];
+const OTHERS: [(&str, &str); 5] = [
+    ("index.html", "Labs"),
+    ("book.html", "Book"),
+    ("predict.html", "Predict"),
+    ("pattern.html", "An index"),
+    ("own.html", "Your PTX"),
+];
 
 /// A page.
 pub struct Page<'p> {
@@ -49,12 +54,13 @@ impl Page<'_> {
                     @for script in *scripts { script type="module" src=(script) {} }
                 }
                 body.site {
+                    a.skip href="#content" { "Skip to the page" }
                     header.top {
                         a.brand href="index.html" { "Coalesce" }
                         nav aria-label="Pages" { (links(file, OTHERS.into_iter())) }
                         nav.all-labs aria-label="Labs" { (links(file, ALL.iter().map(|lab| (lab.name, lab.name)))) }
                     }
-                    (main)
+                    div #content tabindex="-1" { (main) }
                 }
             }
         };

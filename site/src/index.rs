@@ -27,7 +27,8 @@ pub fn page() -> String {
                 }
             }
             p {
-                "Then " a href="predict.html" { "predict" } " what an access costs, before you count it; or run "
+                "Then " a href="predict.html" { "predict" } " what an access costs, before you count it; "
+                a href="pattern.html" { "type an index" } " and watch it; or run "
                 a href="own.html" { "your own PTX" } "."
             }
             ol.labs {

@@ -1,37 +1,39 @@
 //! A lab's page: the controls, and the places for what the program says about them, in the order of
-//! a lecture: the sentence, the picture of an access, the sweep, the source beside its PTX, the
+//! a lecture, with what it says of its first setting: the sentence, the picture of an access, the sweep, the source beside its PTX, the
 //! table, the command.
 
 use host::labs::{ALL, Entry};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use crate::controls;
 use crate::frame::Page;
+use crate::shown::{Pictured, Shown};
 
 /// The page.
-pub fn page(entry: &Entry) -> String {
+pub fn page(entry: &Entry, shown: &Shown) -> String {
     let showcase = entry.showcase;
     let main = html! {
-        main.lab.slides[showcase.slider.is_some()] data-lab=(entry.name) data-row=(showcase.row) data-access=(showcase.access) data-beside=(showcase.beside)
+        main.lab.slides[showcase.slider.is_some()].two[!showcase.beside.is_empty()] data-lab=(entry.name) data-row=(showcase.row) data-access=(showcase.access) data-beside=(showcase.beside)
             data-slider=[showcase.slider.map(|slider| slider.flag)] data-plots[entry.plots] {
             section.controls.card aria-labelledby="title" {
                 h1 #title { (entry.name) }
                 p.about { (entry.about) "." }
-                (controls::of(entry))
+                // Above the form, which is longer than a screen.
                 p.status role="status" #status { "Loading the simulator ..." }
                 button #cancel type="button" hidden { "Cancel" }
+                (controls::of(entry))
             }
             div.results #results aria-busy="true" {
-                section.says #says aria-label="What the numbers show" aria-live="polite" {}
+                section.says #says aria-label="What the numbers show" aria-live="polite" { (PreEscaped(&shown.says)) }
                 @if !showcase.goals.is_empty() {
-                    section.card #goals aria-label="To reach" aria-live="polite" {}
+                    section.card #goals aria-label="To reach" aria-live="polite" { (PreEscaped(&shown.goals)) }
                 }
-                @if showcase.charted.is_some() { (memory()) }
+                @if showcase.charted.is_some() { (memory(shown)) }
                 div.panes {
-                    (pane(0, "What a warp's access does"))
-                    (pane(1, "Beside it"))
+                    (pane(0, "What a warp's access does", shown.picture.as_ref()))
+                    (pane(1, "Beside it", shown.other.as_ref().filter(|_| !showcase.beside.is_empty())))
                 }
-                @if showcase.charted.is_none() { (memory()) }
+                @if showcase.charted.is_none() { (memory(shown)) }
                 section.card #sweep aria-label="Sweep" hidden { h2 { "Sweep" } div #plots {} }
                 section.card #lines aria-label="The source, line by line" {
                     h2 { "The source, and its PTX" }
@@ -41,7 +43,7 @@ pub fn page(entry: &Entry) -> String {
                     }
                     div #source {}
                 }
-                section.card aria-label="Results" { h2 { "Results" } div #table {} }
+                section.card aria-label="Results" { h2 { "Results" } div #table { (PreEscaped(&shown.results)) } }
                 section.card aria-label="The same on your machine" {
                     h2 { "The same on your machine" }
                     p { code #command {} }
@@ -49,7 +51,7 @@ pub fn page(entry: &Entry) -> String {
                 }
             }
             (turn(entry))
-            noscript { p.card { "The labs run in your browser, by JavaScript and WebAssembly. Please allow both for this page." } }
+            noscript { p.card { "Other settings run in your browser, by JavaScript and WebAssembly. Please allow both for this page." } }
         }
     };
     Page {
@@ -64,11 +66,11 @@ pub fn page(entry: &Entry) -> String {
 
 /// The place for the memory chart, which stands before the pictures of a warp where it makes the
 /// lab's point.
-fn memory() -> Markup {
+fn memory(shown: &Shown) -> Markup {
     html! {
-        section.card #memory aria-label="What moves between the memories" hidden {
+        section.card #memory aria-label="What moves between the memories" hidden[shown.memory.is_empty()] {
             h2 { "What moves between the memories" }
-            div.drawing #chart {}
+            div.drawing #chart { (PreEscaped(&shown.memory)) }
         }
     }
 }
@@ -86,11 +88,11 @@ fn turn(entry: &Entry) -> Markup {
     }
 }
 
-/// A picture with the choice of its row, its access and its request.
-pub fn pane(index: usize, heading: &str) -> Markup {
+/// A picture with the choice of its row, its access and its request; `first` is there at first.
+pub fn pane(index: usize, heading: &str, first: Option<&Pictured>) -> Markup {
     let id = |part: &str| format!("{part}{index}");
     html! {
-        section.card.pane aria-label=(heading) hidden[index > 0] {
+        section.card.pane aria-label=(heading) hidden[index > 0 && first.is_none()] {
             h2 { (heading) }
             div.choices {
                 label { span { "Variant" } select name=(id("row")) {} }
@@ -101,7 +103,9 @@ pub fn pane(index: usize, heading: &str) -> Markup {
                     button type="button" data-step="1" aria-label="Next request" { "›" }
                 }
             }
-            div.drawing tabindex="0" role="group" aria-label="Picture: the arrow keys go from lane to lane" {}
+            div.drawing tabindex="0" role="group" aria-label="Picture: the arrow keys go from lane to lane" {
+                @if let Some(first) = first { (PreEscaped(&first.svg)) }
+            }
             p.predicted.quiet {}
         }
     }

@@ -5,8 +5,9 @@
 //! book        the labs' notes, pictures and findings, a chapter a lab
 //! bundle      what a page gives to the program: the PTX of its lab, and the sources that it names
 //! controls    a lab's flags as a form
-//! frame       what all pages share            index, lab, own, predict     the pages
+//! frame       what all pages share            index, lab, own, pattern, predict     the pages
 //! prose       Markdown as HTML
+//! shown       what a lab shows first, computed now
 //! assets/     the look, and the scripts of the pages, a subject each
 //! ```
 //!
@@ -20,8 +21,10 @@ mod frame;
 mod index;
 mod lab;
 mod own;
+mod pattern;
 mod predict;
 mod prose;
+mod shown;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +33,8 @@ use std::process::ExitCode;
 use host::labs::ALL;
 
 /// The scripts: each is a module with one subject.
-const SCRIPTS: [(&str, &str); 11] = [
+const SCRIPTS: [(&str, &str); 12] = [
+    ("pattern.js", include_str!("../assets/pattern.js")),
     ("numbers.js", include_str!("../assets/numbers.js")),
     ("predict.js", include_str!("../assets/predict.js")),
     ("own.js", include_str!("../assets/own.js")),
@@ -68,7 +72,9 @@ fn write(folder: &Path) -> Result<(), String> {
     }
     put(folder, "index.html", &index::page())?;
     put(folder, "own.html", &own::page())?;
-    for (name, page) in book::pages()? {
+    put(folder, "pattern.html", &pattern::page()?)?;
+    let shown = ALL.iter().map(shown::of).collect::<Result<Vec<_>, _>>()?;
+    for (name, page) in book::pages(&shown)? {
         put(folder, &name, &page)?;
     }
     let exercises = predict::exercises()?;
@@ -77,8 +83,8 @@ fn write(folder: &Path) -> Result<(), String> {
         put(folder, &predict::file(exercise), &predict::page(exercise)?)?;
         put(folder, &format!("exercises/{}.json", exercise.name), &predict::bundle(exercise)?)?;
     }
-    for entry in ALL {
-        put(folder, &format!("{}.html", entry.name), &lab::page(entry))?;
+    for (entry, shown) in ALL.iter().zip(&shown) {
+        put(folder, &format!("{}.html", entry.name), &lab::page(entry, shown))?;
         put(folder, &format!("labs/{}.json", entry.name), &bundle::of(entry)?)?;
     }
     Ok(())

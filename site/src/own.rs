@@ -20,6 +20,9 @@ pub fn page() -> String {
                 h1 #title { "Your own PTX" }
                 p.about { (ABOUT) }
                 p.quiet { "Nothing leaves your browser: the page's policy forbids it." }
+                // Above the form, which is longer than a screen.
+                p.status role="status" #status { "" }
+                button #cancel type="button" hidden { "Cancel" }
                 form #setting autocomplete="off" {
                     label.field {
                         span { "GPU" }
@@ -55,15 +58,13 @@ pub fn page() -> String {
                     }
                     button.all type="submit" { "Run" }
                 }
-                p.status role="status" #status { "" }
-                button #cancel type="button" hidden { "Cancel" }
             }
             div.results #results aria-busy="false" {
                 section.says #says aria-label="What the run shows" aria-live="polite" {
-                    p { "Running the example ..." }
+                    noscript { p { "PTX runs in your browser, by JavaScript and WebAssembly. Please allow both for this page." } }
                 }
                 div #shown hidden {
-                    div.panes { (pane(0, "What a warp's access does")) }
+                    div.panes { (pane(0, "What a warp's access does", None)) }
                     section.card #lines aria-label="The source, line by line" {
                         h2 { "The source, and its PTX" }
                         div #source {}

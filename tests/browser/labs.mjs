@@ -61,6 +61,12 @@ export async function story() {
   if (!page.url().endsWith("?stride=33")) wrong.push(`the address is ${page.url()}`);
   await set(page, "rounds", "x");
   if (!(await status(page)).includes("give a whole number")) wrong.push(`no refusal: ${await status(page)}`);
+  if (!(await says()).includes("give a whole number")) wrong.push(`the old sentence stands: ${await says()}`);
+  if ((await page.locator('[name="rounds"]').getAttribute("aria-invalid")) !== "true") wrong.push("a wrong value is not marked");
+  const box = await page.locator("#status").boundingBox();
+  if (!box || box.y + box.height > 900) wrong.push(`the status is off the screen: ${JSON.stringify(box)}`);
+  await set(page, "rounds", "8");
+  if (await page.locator("[aria-invalid]").count()) wrong.push("a right value is marked");
   await page.goto(`${address}matmul.html?m=768`);
   const cancel = page.locator("#cancel");
   await cancel.waitFor({ state: "visible" });
@@ -69,6 +75,32 @@ export async function story() {
   if (!(await status(page)).startsWith("Cancelled")) wrong.push(`not cancelled: ${await status(page)}`);
   await set(page, "m", "32");
   if (!(await status(page)).includes("warp instructions")) wrong.push(`no run after a cancelled one: ${await status(page)}`);
+  await page.context().close();
+  return wrong;
+}
+
+/// Back comes to the settings that were chosen, and not past them; one Tab and Enter skip the links of all pages.
+export async function back() {
+  const wrong = [];
+  const page = await open("index.html", wrong);
+  await page.goto(`${address}banks.html`);
+  await settled(page);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  if (!page.url().endsWith("#content")) wrong.push(`the first Tab is no skip link: ${page.url()}`);
+  await page.goBack();
+  await settled(page);
+  for (const stride of [31, 30]) {
+    await page.locator('[data-slide="-1"]').click();
+    await page.waitForFunction((stride) => location.search === `?stride=${stride}`, stride);
+    await settled(page);
+  }
+  for (const search of ["?stride=31", ""]) {
+    await page.goBack();
+    await page.waitForFunction((search) => location.search === search, search);
+    await settled(page);
+    if (!page.url().includes("banks.html")) wrong.push(`Back leaves the page: ${page.url()}`);
+  }
   await page.context().close();
   return wrong;
 }

@@ -100,6 +100,22 @@ export async function faults() {
   if (!stopped.includes("trap") || !stopped.includes("(0, 0, 0) of block (0, 0, 0)")) wrong.push(`a trap: ${stopped}`);
   await run(page, { values: "", text: ".version 7.8\n.target sm_75\n.entry k() { what; }\n" });
   if (!(await status(page)).includes(":3:")) wrong.push(`wrong PTX: ${await status(page)}`);
+  const headline = await page.locator("#says").textContent();
+  if (!headline.includes(":3:") || headline.includes("trap")) wrong.push(`the headline of wrong PTX: ${headline}`);
+  await page.context().close();
+  return wrong;
+}
+
+/// What one has typed is there again after a reload.
+export async function reloaded() {
+  const wrong = [];
+  const page = await open("own.html", wrong);
+  await settled(page);
+  await run(page, { text: STOPPED, values: "" });
+  await page.reload();
+  await settled(page);
+  if ((await page.locator('[name="ptx"]').inputValue()) !== STOPPED) wrong.push("the text is lost");
+  if ((await status(page)) !== "A fault stopped the kernel.") wrong.push(`after a reload: ${await status(page)}`);
   await page.context().close();
   return wrong;
 }

@@ -3,9 +3,10 @@
 // comparison and links must work; an endless run must end when it is cancelled; axe must find nothing. Prints a line for each
 // page, and what is wrong below it; then how long the first page takes, and how fast a kernel runs.
 
-import { complete, controls, goals, responsive, speed, story } from "./labs.mjs";
+import { back, complete, controls, goals, responsive, speed, story } from "./labs.mjs";
 import { address, browser, looks, open, settled } from "./pages.mjs";
-import { copied, endless, example, faults, others } from "./own.mjs";
+import { copied, endless, example, faults, others, reloaded } from "./own.mjs";
+import { typed } from "./pattern.mjs";
 import { phone } from "./phone.mjs";
 import { predicted } from "./predict.mjs";
 
@@ -45,12 +46,16 @@ for (const exercise of exercises) {
 }
 // The script has all chapters.
 for (const page of ["book.html", "script.html", chapters[0]]) report(page, () => looks(page, async () => {}));
+report("pattern.html", () => looks("pattern.html", settled));
+report("pattern.html, an index that one types", typed);
 report("own.html", () => looks("own.html", example));
+report("own.html, a reload", reloaded);
 report("own.html, PTX of other compilers", others);
 report("own.html, a command to copy", copied);
 report("own.html, faults", faults);
 report("own.html, an endless kernel", endless);
 report("transpose on a phone", phone);
+report("Back, and the skip link", back);
 report("32 to 33, a wrong value, a cancelled run", story);
 for (const lab of labs) {
   report(lab, () => looks(lab, complete));

@@ -179,6 +179,13 @@ const OTHERS: &[(&str, i32, &str)] = &[
     ("check it.ptx --decoded k", 0, ""),
     ("compare before.json before.json --report compared.html", 0, ""),
     ("compare before.json before.json --format markdown", 0, ""),
+    (
+        "pattern tile[x*33+y] --memory shared --type f64 --store --block 16,16 --warp 1 --block-number 2 --device sim:fermi \
+         --svg index.svg --format json",
+        0,
+        "",
+    ),
+    ("pattern i --device gpu", 2, "error: --device: no kernel runs here; give sim or sim:MODEL\n"),
     ("devices --device auto", 0, ""),
     ("devices --device gpu --format json --heap-limit 1M --output-limit 1M", 0, ""),
     ("devices --device gpu --format csv --memory-limit 512M --step-limit 1000 --fault-limit 10", 0, ""),

@@ -191,7 +191,10 @@ fn any_kernel_has_a_page_with_what_checks_found() {
     let page = Page::read(&folder.path().join("k.html"));
     page.check();
     assert_eq!(page.texts("h1"), ["k"]);
-    assert!(page.texts("figure")[0].contains("8 sectors, 256 bytes, move: 50 % used."), "{:?}", page.texts("figure"));
+    let figures = page.texts("figure");
+    assert_eq!(figures.len(), 2);
+    assert!(figures[0].contains("stores: 1 request, 256 B, of which 50.0 % are waste"), "{figures:?}");
+    assert!(figures[1].contains("8 sectors, 256 bytes, move: 50 % used."), "{figures:?}");
     assert!(
         page.texts("tr.hot")[0].starts_with("12132.08st.global.u32 [%rd3], %r1;1 global stores: 8.00"),
         "{:?}",

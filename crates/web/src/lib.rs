@@ -12,6 +12,7 @@
 //! | `{"do": "run", "slot": N, "arguments": [...]}` | the run's `overview`; it stays in the slot |
 //! | `{"do": "source", "slot": N, "row": N}` | the source of a row beside its PTX, as HTML |
 //! | `{"do": "picture", "slot": N, "row": N, "access": N, "request": N}` | one request of an access |
+//! | `{"do": "pattern", "arguments": [...]}` | what an index costs: `says`, `svg`, `costs`, `lanes`; or an `error` |
 //! | `{"do": "predict", "question": NAME, "predicted": X, "explain": B}` | whether it is `right`, what it `says`, its `picture` |
 //!
 //! *Invariant:* `exports` alone is unsafe; it passes bytes in and out. *Invariant:* each run has a limit

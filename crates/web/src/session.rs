@@ -35,6 +35,7 @@ enum Request {
     Run { slot: usize, arguments: Vec<String> },
     Source { slot: usize, row: usize },
     Picture { slot: usize, row: usize, access: usize, request: usize },
+    Pattern { arguments: Vec<String> },
     Predict(Asked),
 }
 
@@ -60,6 +61,7 @@ impl Session {
             Request::Picture { slot, row, access, request } => {
                 json!({"picture": self.shown(slot).and_then(|run| run.picture(row, access, request))})
             }
+            Request::Pattern { arguments } => pattern(words(arguments)),
             Request::Predict(asked) => predict(&asked).unwrap_or_else(|error| json!({"error": error})),
         }
     }
@@ -97,6 +99,22 @@ fn predict(asked: &Asked) -> Result<Value, String> {
 #[cfg(not(target_family = "wasm"))]
 fn predict(_: &Asked) -> Result<Value, String> {
     Err("here the exercises are judged by `cargo learn`".to_owned())
+}
+
+/// What an index costs: the sentence and the drawing, the costs and the lanes, and where the last
+/// number of the index stands.
+fn pattern(arguments: Vec<OsString>) -> Value {
+    match cli::pattern(arguments) {
+        Ok(pattern) => json!({
+            "says": pattern.says(),
+            "svg": pattern.svg(),
+            "costs": pattern.costs(),
+            "columns": pattern.columns(),
+            "lanes": pattern.lanes(),
+            "number": pattern.last_number(),
+        }),
+        Err(error) => json!({"error": error}),
+    }
 }
 
 fn text(arguments: Vec<OsString>) -> Value {
@@ -159,6 +177,18 @@ mod tests {
     fn a_text_is_what_the_program_writes() {
         let reply = ask(&mut Session::default(), &json!({"do": "text", "arguments": ["list"]}));
         assert!(reply["output"].as_str().unwrap().contains("transpose") && reply["exit_code"] == 0, "{reply}");
+    }
+
+    #[test]
+    fn an_index_is_drawn_or_refused() {
+        let ask = |arguments: &[&str]| ask(&mut Session::default(), &json!({"do": "pattern", "arguments": arguments}));
+        let reply = ask(&["tile[x*32 + y]", "--memory", "shared"]);
+        assert!(reply["says"].as_str().unwrap().contains("<b>32</b> wavefronts"), "{reply}");
+        assert_eq!((&reply["costs"][0], &reply["number"]), (&json!(["wavefronts", 32]), &json!([7, 2])));
+        assert_eq!(reply["lanes"][3], json!([3, 3, 0, 96, 0, 4]));
+        assert!(reply["svg"].as_str().unwrap().starts_with("<svg"));
+        assert_eq!(ask(&["tile[x*"])["error"], "INDEX: column 8: the index ends too early");
+        assert!(ask(&["x", "--type", "f80"])["error"].as_str().unwrap().contains("give one of u8"));
     }
 
     #[test]

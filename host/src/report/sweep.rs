@@ -105,7 +105,7 @@ impl Sweep {
         let mut labels: Vec<&Value> = Vec::new();
         let mut series: Vec<Series> = Vec::new();
         for variant in rows {
-            let Some((x, y)) = variant.fact(self.x).zip(measure.of(variant).and_then(|cell| cell.value)) else {
+            let Some((x, y)) = fact(&variant.facts, self.x).zip(measure.of(variant).and_then(|cell| cell.value)) else {
                 continue;
             };
             let index = labels.iter().position(|label| *label == x).unwrap_or(labels.len());

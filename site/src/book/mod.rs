@@ -3,21 +3,21 @@
 //! Printed, it is a script for a lecture.
 //!
 //! ```text
-//! shown       a lab's sentences and pictures, computed now      findings    what was measured of it
+//! findings    what was measured of a lab; `shown` has its sentences and pictures
 //! ```
 
 mod findings;
-mod shown;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use host::labs::{ALL, Entry};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use crate::bundle::WORKSPACE;
 use crate::frame::Page;
 use crate::prose;
+use crate::shown::Shown;
 use findings::Findings;
 
 const ABOUT: &str = "The course as a book: what each lab shows, its kernels' notes, and what was measured.";
@@ -25,18 +25,18 @@ const ABOUT: &str = "The course as a book: what each lab shows, its kernels' not
 /// The page of all chapters.
 const CONTENTS: &str = "book.html";
 
-/// Every page of the book: its file, and its text.
+/// Every page of the book: its file, and its text. `shown` has what each lab shows.
 ///
 /// # Errors
 ///
 /// A source that cannot be read, a lab that does not run.
-pub fn pages() -> Result<Vec<(String, String)>, String> {
+pub fn pages(shown: &[Shown]) -> Result<Vec<(String, String)>, String> {
     let findings = Findings::new(read("docs/RESULTS.md")?);
     let preface = prose::document(&read("kernels/src/lib.rs")?);
     let mut pages = Vec::new();
     let mut all = Vec::new();
-    for (index, entry) in ALL.iter().enumerate() {
-        let chapter = chapter(index, entry, &findings)?;
+    for ((index, entry), shown) in ALL.iter().enumerate().zip(shown) {
+        let chapter = chapter((index, entry), shown, &findings)?;
         pages.push((file(entry.name), chapter_page(index, entry, &chapter)));
         all.push(chapter);
     }
@@ -104,9 +104,8 @@ fn script(preface: &str, chapters: &[Markup]) -> String {
 }
 
 /// A lab's chapter: the idea, what the simulator says and draws, the notes, what was measured, the kernels.
-fn chapter(index: usize, entry: &Entry, findings: &Findings) -> Result<Markup, String> {
+fn chapter((index, entry): (usize, &Entry), shown: &Shown, findings: &Findings) -> Result<Markup, String> {
     let sources = sources(entry)?;
-    let shown = shown::of(entry)?;
     let first = sources.first().map(|(_, text)| prose::document(text)).unwrap_or_default();
     let (title, rest) = first.split_once("\n\n").unwrap_or((&first, ""));
     let measured = findings.of(entry.name);
@@ -115,8 +114,8 @@ fn chapter(index: usize, entry: &Entry, findings: &Findings) -> Result<Markup, S
             p.quiet { "Chapter " (number(index)) }
             h1 { (entry.name) }
             div.about { (prose::markup(title, 1, &link)) }
-            div.says { (shown.says) }
-            (shown.figures)
+            div.says { (PreEscaped(&shown.says)) }
+            (shown.figures())
             p.run { a href={ (entry.name) ".html" } { "Try it" } ": the lab in your browser, on any GPU model." }
             section.notes {
                 (prose::markup(rest, 1, &link))

@@ -291,7 +291,8 @@ fn shaft(
 fn said(way: Way, flow: Flow, words: &str) -> String {
     let (near, far) = way.ends();
     let (from, to) = if way.comes() { (far, near) } else { (near, far) };
-    let requests = flow.requests.map_or(String::new(), |count| format!("{count} requests, "));
+    let requests =
+        flow.requests.map_or(String::new(), |count| format!("{}, ", wording::units::counted(count, "request")));
     let least = match (flow.least, flow.amount) {
         (Some(least), Some(amount)) if least < amount => {
             format!(", of which {} % are waste", percent(amount - least, amount))

@@ -124,15 +124,8 @@ const LOAD_TRANSACTIONS: Measure =
     })
     .explained(of_each_model);
 
-const STORE_TRANSACTIONS: Measure =
-    Measure::counted(Section::Counter, "transactions_per_store", TRANSACTIONS, Better::Lower, |counters| {
-        transactions(counters.global.store, counters.model.map(|model| model.global_store))
-    })
-    .explained(of_each_model);
-
 /// Patterns by model.
-pub(super) const SWEEPS: &[Sweep] =
-    &[sweep("loads", &[&LOAD_TRANSACTIONS_OF_A_REQUEST]), sweep("stores", &[&STORE_TRANSACTIONS_OF_A_REQUEST])];
+pub(super) const SWEEPS: &[Sweep] = &[sweep("loads", &[&MOVED_BY_A_LOAD]), sweep("stores", &[&MOVED_BY_A_STORE])];
 
 const fn sweep(group: &'static str, counted: &'static [&'static Measure]) -> Sweep {
     Sweep {
@@ -146,8 +139,9 @@ const fn sweep(group: &'static str, counted: &'static [&'static Measure]) -> Swe
     }
 }
 
-const LOAD_TRANSACTIONS_OF_A_REQUEST: Measure = LOAD_TRANSACTIONS.titled(&["transactions", "per load"]);
-const STORE_TRANSACTIONS_OF_A_REQUEST: Measure = STORE_TRANSACTIONS.titled(&["transactions", "per store"]);
+// Transactions have different sizes on different models; bytes compare.
+const MOVED_BY_A_LOAD: Measure = LOAD_MOVED.titled(&["bytes moved", "per load"]);
+const MOVED_BY_A_STORE: Measure = STORE_MOVED.titled(&["bytes moved", "per store"]);
 
 /// The share of the bytes that are used, for a sentence.
 const USED_SHARE: Measure = Measure::counted(Section::Counter, "used", USED, Better::Higher, |counters| {

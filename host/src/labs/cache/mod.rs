@@ -56,7 +56,8 @@ impl Lab for Cache {
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", THREADS)];
     const SHOWCASE: Showcase = Showcase {
         start: &[("size", "512"), ("pattern", "stencil,strided")],
-        row: "default-strided",
+        row: "ca-stencil",
+        beside: "cg-stencil",
         access: "global load",
         charted: Some(("cg-stencil", "ca-stencil")),
         ..Showcase::DEFAULTS

@@ -9,7 +9,7 @@ use picture::Scale;
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::{Showcase, Slider};
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
-use crate::report::Gap::{Fact, Name, Of};
+use crate::report::Gap::{Fact, Name, Of, Whole};
 use crate::report::measures::{
     A_LOAD, A_LOAD_IN_UNITS, GBPS, LOADED_BYTES_USED, SECTORS_A_LOAD, SECTORS_A_STORE, SPEEDUP, TRANSACTIONS_A_LOAD,
     TRANSACTIONS_A_STORE,
@@ -108,6 +108,17 @@ fn begins_at_0(report: &LabReport) -> bool {
     report.variants.first().is_some_and(is_0) && SLOWEST.find(report).is_some_and(|slowest| !is_0(slowest))
 }
 
+/// The picture of a warp has a whole number, and the mean is a little less where the last warp has
+/// fewer lanes.
+fn but_for_the_last(report: &LabReport) -> Option<Cell> {
+    let mean = A_LOAD.of(WORST.find(report)?)?.value?;
+    let text = match mean.ceil() - mean {
+        missing if missing > 0.0 && missing < 0.1 => format!(" ({} in all but the last warp)", mean.ceil()),
+        _ => String::new(),
+    };
+    Some(Cell::new(mean, text))
+}
+
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
@@ -122,11 +133,12 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
     )
     .holds(&[Holds::If(begins_at_0)]),
     Conclusion::new(
-        "A warp's load takes {} at offset 0 and {} at offset {}: {} and {} of their bytes are used.",
+        "A warp's load takes {} at offset 0 and {} at offset {}{}: {} and {} of their bytes are used.",
         &[
             Of(ALIGNED, &A_LOAD_IN_UNITS),
             Of(WORST, &A_LOAD),
             Fact(WORST, "offset"),
+            Whole(but_for_the_last),
             Of(ALIGNED, &LOADED_BYTES_USED),
             Of(WORST, &LOADED_BYTES_USED),
         ],

@@ -70,7 +70,12 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
         (place.card("Results", &results(page, place)))
         (further)
         @if let Some(chart) = memory_chart(variants, *charted) {
-            (place.card("What moves between the memories", &html! { figure { (PreEscaped(memory_svg(&chart))) } }))
+            (place.card("What moves between the memories", &html! {
+                figure {
+                    (PreEscaped(memory_svg(&chart)))
+                    figcaption { "All of a launch, by its own counters: requests, bytes or passes, and hits." }
+                }
+            }))
         }
     };
     // Pictures have what the others leave.

@@ -1,5 +1,6 @@
-//! What a lab's page shows first, computed when the site is built: the sentences, the pictures and the sweep, as
-//! [`Showcase`] chooses them.
+//! What a lab's page shows first, computed when the site is built: the sentences, the goals, the
+//! pictures, the tables and the sweep, as [`Showcase`] chooses them. They stand in the lab's page,
+//! where the simulator takes over when it is there, and in the book.
 
 use std::ffi::OsString;
 
@@ -8,15 +9,53 @@ use host::labs::{Entry, Showcase};
 use host::report::{Exhibit, RowOverview};
 use maud::{Markup, PreEscaped, html};
 
-/// Requests of each access to choose the one to draw from.
-const STEPS: u32 = 8;
+/// Requests of each access to choose the one to draw from, as the page in the browser does.
+const STEPS: u32 = 32;
 
-/// The sentences of a lab, at the setting that its page begins with.
+/// A lab at the setting that its page begins with. All of it is HTML.
 pub struct Shown {
     /// What the numbers show.
-    pub says: Markup,
-    /// The pictures and the sweep, each with its caption.
-    pub figures: Markup,
+    pub says: String,
+    /// What to reach, and that it is not reached yet.
+    pub goals: String,
+    /// What moves between the memories; empty if there is no chart.
+    pub memory: String,
+    /// The access of interest.
+    pub picture: Option<Pictured>,
+    /// The one beside it: another row's, or that of another value of the slider.
+    pub other: Option<Pictured>,
+    /// The tables.
+    pub results: String,
+    /// The sweep.
+    pub plots: String,
+}
+
+/// An access, drawn.
+pub struct Pictured {
+    /// The drawing.
+    pub svg: String,
+    /// What it costs.
+    pub says: String,
+    /// Whose it is.
+    caption: Markup,
+}
+
+impl Pictured {
+    /// With its caption.
+    fn figure(&self) -> Markup {
+        html! { figure { (PreEscaped(&self.svg)) figcaption { (self.caption) } } }
+    }
+}
+
+impl Shown {
+    /// The drawings and the sweep, each with its caption.
+    pub fn figures(&self) -> Markup {
+        html! {
+            @if !self.memory.is_empty() { figure { (PreEscaped(&self.memory)) } }
+            div.pictures { @for pictured in self.picture.iter().chain(&self.other) { (pictured.figure()) } }
+            (PreEscaped(&self.plots))
+        }
+    }
 }
 
 /// Runs a lab.
@@ -32,25 +71,27 @@ pub fn of(entry: &Entry) -> Result<Shown, String> {
     };
     let run = exhibit(&arguments(entry, &start))?;
     let overview = run.overview();
-    let mut figures = vec![picture(&run, &showcase.row.replace("{}", &start), showcase.access)];
-    match other {
+    let first = picture(&run, &showcase.row.replace("{}", &start), showcase.access);
+    let other = match other {
         Some(other) => {
             let row = showcase.row.replace("{}", &other);
-            figures.push(picture(&exhibit(&arguments(entry, &other))?, &row, showcase.access));
+            picture(&exhibit(&arguments(entry, &other))?, &row, showcase.access)
         }
-        None if !showcase.beside.is_empty() => figures.push(picture(&run, showcase.beside, showcase.access)),
-        None => {}
-    }
+        None if !showcase.beside.is_empty() => picture(&run, showcase.beside, showcase.access),
+        None => None,
+    };
     let plots = match entry.plots && (showcase.slider.is_some() || !overview.plots.contains("<svg")) {
         // At the setting that the page begins with there may be nothing to sweep.
         true => exhibit(&swept(entry)).map_or(String::new(), |run| run.overview().plots),
         false => overview.plots,
     };
-    let figures = html! {
-        div.pictures { @for figure in figures.into_iter().flatten() { (figure) } }
-        (PreEscaped(plots))
+    // A lab without a sentence says what its picture does.
+    let says = match overview.says.is_empty() {
+        true => first.as_ref().map_or(String::new(), |it| it.says.clone()),
+        false => overview.says,
     };
-    Ok(Shown { says: PreEscaped(overview.says), figures })
+    let (goals, memory, results) = (overview.goals, overview.memory, overview.results);
+    Ok(Shown { says, goals, memory, picture: first, other, results, plots })
 }
 
 /// The lab's name and flags, with this value of its slider.
@@ -73,7 +114,10 @@ fn swept(entry: &Entry) -> Vec<String> {
             arguments.push((*value).to_owned());
         }
     }
-    arguments.extend(["--plot", "--device", "sim"].map(str::to_owned));
+    arguments.push("--plot".to_owned());
+    if entry.showcase.start.iter().all(|(flag, _)| *flag != "device") {
+        arguments.extend(["--device", "sim"].map(str::to_owned));
+    }
     arguments
 }
 
@@ -83,7 +127,7 @@ fn exhibit(arguments: &[String]) -> Result<Exhibit, String> {
 }
 
 /// The picture of a row's access: of several of a kind the one that the lab's page begins with.
-fn picture(run: &Exhibit, row: &str, access: &str) -> Option<Markup> {
+fn picture(run: &Exhibit, row: &str, access: &str) -> Option<Pictured> {
     let rows = run.overview().rows;
     let offered = |row: &usize| !rows[*row].accesses.is_empty();
     let index = (0..rows.len()).filter(offered).find(|at| rows[*at].name == row).or((0..rows.len()).find(offered))?;
@@ -92,7 +136,6 @@ fn picture(run: &Exhibit, row: &str, access: &str) -> Option<Markup> {
     let drawn = run.picture(index, at, accesses[at].first)?;
     let (name, what) = (&rows[index].name, &accesses[at].what);
     let line = accesses[at].line.map(|line| format!(", line {line}")).unwrap_or_default();
-    Some(html! {
-        figure { (PreEscaped(drawn.svg)) figcaption { b { (name) } ": " (what) (line) ", " (drawn.made_by) } }
-    })
+    let caption = html! { b { (name) } ": " (what) (line) ", " (drawn.made_by) };
+    Some(Pictured { svg: drawn.svg, says: drawn.says, caption })
 }
