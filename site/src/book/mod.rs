@@ -187,7 +187,9 @@ mod tests {
     #[test]
     fn a_chapter_has_what_the_simulator_says_and_draws() {
         let findings = Findings::new(String::new());
-        let text = chapter(0, Entry::named("banks").unwrap(), &findings).unwrap().into_string();
+        let entry = Entry::named("banks").unwrap();
+        let shown = crate::shown::of(entry).unwrap();
+        let text = chapter((0, entry), &shown, &findings).unwrap().into_string();
         for part in ["32 wavefronts", "<b>stride-33</b>: shared load", "What to look for", "pub fn banks_"] {
             assert!(text.contains(part), "{part}");
         }
