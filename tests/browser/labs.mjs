@@ -36,14 +36,16 @@ export async function controls(path) {
     await page.waitForFunction((before) => document.querySelector(".pane .steps output").textContent !== before, before);
     await page.waitForFunction(() => location.search.includes("request0="));
   }
-  const drawn = () => page.locator(".drawing").first().innerHTML();
+  const drawn = () => page.locator(".pane .drawing").first().innerHTML();
   const kept = page.url();
+  // Below a picture stand the numbers of what is under the pointer.
+  await page.mouse.move(0, 0);
   await page.goto(kept);
   await settled(page);
   const one = await drawn();
   const again = await open(kept.slice(address.length), wrong);
   await settled(again);
-  if (one !== (await again.locator(".drawing").first().innerHTML())) wrong.push("the same address shows something else");
+  if (one !== (await again.locator(".pane .drawing").first().innerHTML())) wrong.push("the same address shows something else");
   await again.context().close();
   await page.context().close();
   return wrong;
