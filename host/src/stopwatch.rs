@@ -135,6 +135,10 @@ impl Timed for OnGpu<'_> {
         (self.work)()
     }
 
+    fn is_predicted(&self) -> bool {
+        self.device.properties().has_predicted_times()
+    }
+
     fn clock(&mut self, launches: u32) -> Result<Option<ClockReading>> {
         if self.device.clock().is_none() {
             return Ok(None);

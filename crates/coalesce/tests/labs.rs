@@ -98,8 +98,18 @@ fn times_on_the_driver_are_predicted() {
     assert!((0.001..0.1).contains(&milliseconds), "{milliseconds}");
     let padded = &report["kernels"][0];
     let launches = padded["launches"].as_f64().expect("launches");
+    assert!(launches <= 3.0, "{launches}");
     let predicted = padded["predicted"]["time_ms"].as_f64().expect("a time");
     assert!((predicted / launches / milliseconds - 1.0).abs() < 0.5, "{predicted} {launches} {milliseconds}");
+}
+
+/// The whole course, as `host course` runs it on a GPU: each launch is timed by one prediction.
+#[test]
+#[ignore = "long: `.ci/run` runs it"]
+fn the_course_ends() {
+    let (lines, report) = run("course", &[("COALESCE_DEVICE", "turing")]);
+    assert!(lines[0].starts_with("0 "), "{}", &lines[0][..lines[0].len().min(1000)]);
+    assert!(report["kernels"].as_array().is_some_and(|kernels| kernels.len() > 60), "{report}");
 }
 
 #[test]

@@ -182,6 +182,12 @@ impl Properties {
     pub fn is_gpu(&self) -> bool {
         self.kind == Kind::Gpu
     }
+
+    /// Whether the driver's times are predicted: it is the one that runs on the simulator, whose
+    /// devices have names of their own.
+    pub fn has_predicted_times(&self) -> bool {
+        self.is_gpu() && self.name.starts_with("Coalesce simulator of ")
+    }
 }
 
 #[cfg(test)]

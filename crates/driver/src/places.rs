@@ -5,6 +5,9 @@ use crate::boundary::host_memory::HostPointer;
 use crate::boundary::{Done, Status};
 use crate::state::State;
 
+/// How many bytes are copied at once between two places of the device.
+const PART: usize = 64 << 10;
+
 /// Where an address is.
 #[derive(Clone, Copy)]
 pub enum Place {
@@ -66,17 +69,28 @@ impl Place {
             }
             (Self::Host(from), Self::Device(_)) => HostPointer::new(from)?.with(bytes, |bytes| to.store(state, bytes)),
             (Self::Device(_), Self::Host(to)) => HostPointer::new(to)?.change(bytes, |bytes| self.load(state, bytes)),
-            (Self::Device(address), Self::Device(_)) => {
-                let span = state.span(address).ok_or(Status::INVALID_VALUE)?;
-                if bytes as u64 > span.bytes {
-                    return Err(Status::INVALID_VALUE);
-                }
-                let mut buffer = vec![0; bytes];
-                self.load(state, &mut buffer)?;
-                to.store(state, &buffer)
-            }
+            (Self::Device(from), Self::Device(to)) => copy_within(state, from, to, bytes),
         }
     }
+}
+
+/// Copies between two places of the device: through a buffer that stays in a cache, unless the two
+/// overlap.
+fn copy_within(state: &mut State, from: u64, to: u64, bytes: usize) -> Done {
+    for address in [from, to] {
+        let span = state.span(address).ok_or(Status::INVALID_VALUE)?;
+        if bytes as u64 > span.bytes - (address - span.address) {
+            return Err(Status::INVALID_VALUE);
+        }
+    }
+    let part = if from.abs_diff(to) < bytes as u64 { bytes } else { bytes.min(PART) };
+    let mut buffer = vec![0; part];
+    for start in (0..bytes).step_by(part.max(1)) {
+        let part = &mut buffer[..part.min(bytes - start)];
+        Place::Device(from + start as u64).load(state, part)?;
+        Place::Device(to + start as u64).store(state, part)?;
+    }
+    Ok(())
 }
 
 /// Copies what the host may have changed to the device (`true`), or back.

@@ -64,7 +64,10 @@ impl DefaultSize {
 
     /// The size for `device`.
     pub fn on(self, device: &Device) -> u64 {
-        match device.properties().is_gpu() || device.predicts_only() {
+        let properties = device.properties();
+        // A driver that predicts times is the simulator.
+        let executes = properties.is_gpu() && !properties.has_predicted_times();
+        match executes || device.predicts_only() {
             true => self.on_gpu,
             false => self.on_simulator,
         }

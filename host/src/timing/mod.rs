@@ -19,6 +19,8 @@
 //!   so that a sample lasts half a millisecond.
 //! - *The clock.* It is read from time to time while the device works, and at the end. Samples at a
 //!   clock that is throttled far below the highest are dropped and taken again (`clock.rs`).
+//!
+//! None of this applies where times are predicted (`coalesce run`): there, one sample is taken.
 
 mod clock;
 mod statistics;
@@ -147,6 +149,11 @@ pub trait Timed {
     /// find it.
     fn lead(&mut self, launches: u32) -> Result<()>;
 
+    /// Whether its times are predicted: then the first sample is as good as all.
+    fn is_predicted(&self) -> bool {
+        false
+    }
+
     /// Reads the clock while the device works on this many launches. `None` if it cannot be read.
     fn clock(&mut self, launches: u32) -> Result<Option<ClockReading>>;
 }
@@ -157,6 +164,9 @@ pub trait Timed {
 ///
 /// Those of the launches.
 pub fn measure(timed: &mut impl Timed, footprint: u64, l2: Option<u64>, policy: &Policy) -> Result<Times> {
+    if timed.is_predicted() {
+        return predicted(timed, l2);
+    }
     let begin = Instant::now();
     let estimate_ms = warm_up(timed, policy.time_limit / 4)?;
     let until = |limit| begin + limit;
@@ -172,6 +182,24 @@ pub fn measure(timed: &mut impl Timed, footprint: u64, l2: Option<u64>, policy: 
         }
     };
     Ok(Times { cold, warm })
+}
+
+/// The predicted time of a launch, which is that with cold caches.
+fn predicted(timed: &mut impl Timed, l2: Option<u64>) -> Result<Times> {
+    let time_ms = timed.sample(1)?;
+    let cold = Timing {
+        median_ms: time_ms,
+        lower_quartile_ms: time_ms,
+        upper_quartile_ms: time_ms,
+        samples: 1,
+        launches_per_sample: 1,
+        cache: if l2.is_some() { Cache::Flushed } else { Cache::Warm },
+        steady: true,
+        sm_clock_mhz: None,
+        throttled_by: None,
+        dropped_samples: 0,
+    };
+    Ok(Times { cold, warm: None })
 }
 
 /// Launches until the clocks are up. Returns how long a launch takes, in milliseconds.

@@ -13,6 +13,8 @@ struct Fake {
     flushes: usize,
     leads: usize,
     is_cold: bool,
+    samples: usize,
+    is_predicted: bool,
     /// The clock's readings, one after another; the last one repeats.
     clocks: Vec<ClockReading>,
     random: Random,
@@ -28,6 +30,8 @@ impl Fake {
             flushes: 0,
             leads: 0,
             is_cold: false,
+            samples: 0,
+            is_predicted: false,
             clocks: vec![],
             random: Random::new(1),
         }
@@ -36,6 +40,7 @@ impl Fake {
 
 impl Timed for Fake {
     fn sample(&mut self, launches: u32) -> Result<f64> {
+        self.samples += 1;
         let noise = 1.0 + self.noise * f64::from(self.random.next_f32());
         let cold = if std::mem::take(&mut self.is_cold) { self.cold_ms } else { 0.0 };
         Ok(self.ms * f64::from(launches) * noise + self.overhead + cold)
@@ -50,6 +55,10 @@ impl Timed for Fake {
     fn lead(&mut self, _launches: u32) -> Result<()> {
         self.leads += 1;
         Ok(())
+    }
+
+    fn is_predicted(&self) -> bool {
+        self.is_predicted
     }
 
     fn clock(&mut self, _launches: u32) -> Result<Option<ClockReading>> {
@@ -149,4 +158,12 @@ fn samples_at_a_throttled_clock_are_taken_again() {
     let Times { cold, .. } = measure(&mut hot, 1 << 30, L2, &no_time).unwrap();
     assert_eq!((cold.samples, cold.dropped_samples, cold.sm_clock_mhz), (1, 0, Some(1000.0)));
     assert_eq!(cold.throttled_by.unwrap().to_string(), "the power limit");
+}
+
+#[test]
+fn a_predicted_time_is_one_sample() {
+    let mut launch = Fake { is_predicted: true, ..Fake::new(0.01, 0.0) };
+    let Times { cold, warm } = measure(&mut launch, 1000, Some(1 << 20), &Policy::default()).unwrap();
+    assert_eq!((launch.samples, launch.flushes, launch.leads), (1, 0, 0));
+    assert_eq!((cold.samples, cold.steady, cold.median_ms, warm), (1, true, 0.01, None));
 }
