@@ -12,6 +12,8 @@
 //!   `docs/RESULTS.md` and its data;
 //! - `compare` times the best kernels beside cuBLAS and CUB, and writes `docs/PEERS.md` and its data;
 //! - `time` predicts the labs' times on the simulator, compares them with those on a GPU, and writes `docs/TIME.md`;
+//! - `clients` runs programs of others on the driver that executes on the simulator, and writes the table
+//!   of `docs/DRIVER.md`;
 //! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, as the reference for
 //!   the simulator's counters;
 //! - `compute-sanitizer` runs the suite of planted bugs on a GPU under NVIDIA's tool.
@@ -21,6 +23,7 @@
 
 mod browser;
 mod build_ptx;
+mod clients;
 mod compare;
 mod compute_sanitizer;
 mod count;
@@ -79,6 +82,8 @@ enum Chore {
     Compare(compare::Options),
     /// Compare the simulator's predicted times with those on a GPU, and write docs/TIME.md.
     Time(time::Options),
+    /// Run programs of others on the driver that executes on the simulator, and write docs/DRIVER.md.
+    Clients(clients::Options),
     /// Count the labs' kernels on a GPU with Nsight Compute, as the reference for the simulator.
     Count(count::Options),
     /// Run the suite of planted bugs on a GPU, under each tool of NVIDIA's compute-sanitizer.
@@ -99,6 +104,7 @@ fn main() -> ExitCode {
         Chore::Results(options) => results::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Compare(options) => compare::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Time(options) => time::run(&options).map_err(|error| (FAILED, error.to_string())),
+        Chore::Clients(options) => clients::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Count(options) => count::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::ComputeSanitizer(options) => {
             compute_sanitizer::run(&options).map_err(|error| (FAILED, error.to_string()))
