@@ -14,6 +14,7 @@
 
 mod counts;
 mod listing;
+mod picture_of;
 mod pictures;
 mod seen;
 mod text;
@@ -32,6 +33,7 @@ pub(crate) use counts::Counted;
 pub use counts::LineCounts;
 use counts::{Access, Kind, Memory};
 pub(crate) use listing::{Listed, ListedLine};
+use picture_of::PictureOf;
 use seen::Pictured;
 pub(crate) use seen::Stepped;
 
@@ -52,26 +54,6 @@ pub struct LineFlags {
     /// memories, of one row or of two (simulator, or GPU with --counters)
     #[arg(long, value_name = "WHAT", num_args = 0..=1, value_parser = PictureOf::parse)]
     picture: Option<Option<PictureOf>>,
-}
-
-/// What `--picture` draws, if not the accesses of all lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PictureOf {
-    /// The accesses of this line.
-    Line(u32),
-    /// What moves between the memories.
-    Memory,
-}
-
-impl PictureOf {
-    fn parse(text: &str) -> std::result::Result<Self, String> {
-        match text {
-            "memory" => Ok(Self::Memory),
-            line => whole_number(1, u32::MAX)(line)
-                .map(Self::Line)
-                .map_err(|_| format!("give a whole number from 1 to {}, that of a line, or memory", u32::MAX)),
-        }
-    }
 }
 
 /// The lines of a launch that executed instructions.

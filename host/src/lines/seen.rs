@@ -5,7 +5,7 @@ use simt::Report;
 use simt::counts::AccessKind;
 use simt::requests::{Ask, Request, RequestedMemory, Service};
 
-use super::PictureOf;
+use super::picture_of::PictureOf;
 
 /// The most pictures of a line.
 const MOST: usize = 4;
