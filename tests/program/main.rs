@@ -64,7 +64,13 @@ const HANGS: Duration = Duration::from_secs(600);
 /// The program with these arguments, separated by white space.
 fn host(arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_host"));
-    command.args(arguments.split_whitespace());
+    // What is between single quotes is one argument, as in a shell.
+    for (index, part) in arguments.split('\'').enumerate() {
+        match index % 2 {
+            0 => command.args(part.split_whitespace()),
+            _ => command.arg(part),
+        };
+    }
     command.env_remove("COALESCE_PTX").env_remove("COLUMNS");
     command
 }
