@@ -1,0 +1,23 @@
+//! The value of `--picture`.
+
+use crate::flag_values::whole_number;
+
+/// What `--picture` draws, if not the accesses of all lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PictureOf {
+    /// The accesses of this line.
+    Line(u32),
+    /// What moves between the memories.
+    Memory,
+}
+
+impl PictureOf {
+    pub(super) fn parse(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "memory" => Ok(Self::Memory),
+            line => whole_number(1, u32::MAX)(line)
+                .map(Self::Line)
+                .map_err(|_| format!("give a whole number from 1 to {}, that of a line, or memory", u32::MAX)),
+        }
+    }
+}
