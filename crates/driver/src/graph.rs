@@ -10,7 +10,7 @@ use crate::state::{State, ready};
 use crate::work::{Graph, Node, Plan, Step, Work};
 
 impl Graph {
-    /// The nodes in an order in which they can run; fails if there is none.
+    /// The nodes, each behind those that it waits for. Fails if there is no such order.
     pub fn plan(&self, state: &State) -> Done<Plan> {
         let mut placed = HashSet::new();
         let mut steps = Vec::new();

@@ -279,7 +279,7 @@ fn shaft(
     drawing.path(class, &head(way, left, right, centre, width));
     let wasted = flow.least.map_or(0.0, |least| 1.0 - least as f64 / amount as f64);
     if wasted > 0.0 {
-        // The part of the shaft, not of the head, so that nothing needs to be cut.
+        // Waste is drawn on the shaft alone: no shape has to be cut off at the arrow's head.
         let neck = 6.0 + width * 0.3;
         let (start, end) = if way.comes() { (left + neck, right) } else { (left, right - neck) };
         let part = width * wasted;

@@ -5,7 +5,7 @@ use ptx::Space;
 
 use crate::lanes::lanes;
 use crate::machine::access;
-use crate::machine::state::{Split, Touched, Warp, Worker};
+use crate::machine::state::{Split, Touched, Warp, Worker, overlap};
 use crate::program::Action;
 use crate::site::AccessAction;
 use crate::touch::Followed;
@@ -33,7 +33,7 @@ pub(super) fn before(worker: &mut Worker, warp: &Warp, split: &Split, (action, p
         let thread = warp.index * 32 + lane as u32;
         let is_followed = match followed {
             Followed::Bytes { block, address: first, bytes } => {
-                block == shared_of && address < first + u64::from(bytes) && first < address + u64::from(width)
+                block == shared_of && overlap((address, width), (first, bytes))
             }
             Followed::Thread { block: of, thread: its } => of == block && its == thread,
         };

@@ -15,6 +15,11 @@ const BLOCK_LIMIT: u64 = 1024;
 /// The most blocks of a cluster, as on an H100. (Every GPU with clusters allows 8.)
 const CLUSTER_LIMIT: u64 = 16;
 
+/// How many there are, of so many in each dimension.
+fn count(extents: &[u32]) -> u64 {
+    extents.iter().fold(1, |product: u64, &n| product.saturating_mul(n.into()))
+}
+
 /// A launch's grid in blocks: for some kernels, its `grid` counts clusters.
 pub(super) fn grid_of_blocks(launch: &Launch, info: &KernelInfo) -> [u32; 3] {
     let cluster = info.required_cluster.filter(|_| info.grid_in_clusters).unwrap_or([1; 3]);
@@ -34,12 +39,11 @@ pub(super) fn check(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3
     if block.contains(&0) {
         return Err(InvalidLaunch::EmptyBlock { kernel: name(), block });
     }
-    let count = |dimensions: [u32; 3]| dimensions.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
-    let threads = count(block);
+    let threads = count(&block);
     if block[0] > 1024 || block[1] > 1024 || block[2] > 64 || threads > BLOCK_LIMIT {
         return Err(InvalidLaunch::BlockTooLarge { kernel: name(), block });
     }
-    if let Some(limit) = info.max_threads.map(count)
+    if let Some(limit) = info.max_threads.map(|most| count(&most))
         && threads > limit
     {
         return Err(InvalidLaunch::BeyondMaximumThreads { kernel: name(), limit, given: threads });
@@ -90,7 +94,7 @@ fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3]>, Inval
         (None, None) => return Ok(None),
         (Some(cluster), _) | (None, Some(cluster)) => cluster,
     };
-    let blocks = cluster.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
+    let blocks = count(&cluster);
     if blocks == 0 || blocks > CLUSTER_LIMIT {
         return Err(InvalidLaunch::ClusterSize { kernel: kernel(), cluster, limit: CLUSTER_LIMIT });
     }
@@ -116,9 +120,8 @@ fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3]>, Inval
 /// `local`: bytes of a thread.
 pub(super) fn local_memory(launch: &Launch, local: u64, placement: Option<&Placement>) -> Result<(), InvalidLaunch> {
     let Some(Placement { model, occupancy, .. }) = placement else { return Ok(()) };
-    let product = |extents: &[u32]| extents.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
-    let resident = product(&[model.multiprocessors, occupancy.blocks()]).min(product(&launch.grid));
-    let threads = resident * product(&launch.block);
+    let resident = count(&[model.multiprocessors, occupancy.blocks()]).min(count(&launch.grid));
+    let threads = resident * count(&launch.block);
     match threads.saturating_mul(local) > MOST_LOCAL {
         true => {
             let kernel = launch.kernel.to_string();
@@ -141,7 +144,7 @@ pub(super) fn cooperative(
         return Ok(());
     }
     let kernel = || launch.kernel.to_string();
-    let blocks = launch.grid.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
+    let blocks = count(&launch.grid);
     let threads: u32 = launch.block.iter().product();
     let of_cluster: u32 = cluster.unwrap_or([1; 3]).iter().product();
     if let Some(Placement { model, occupancy, .. }) = placement {

@@ -76,9 +76,14 @@ impl InFlight {
     pub fn covers(&self, address: u64, width: u32) -> bool {
         lanes(self.mask).any(|lane| {
             let own = self.addresses[lane];
-            own < address + u64::from(width) && address < own + u64::from(self.width)
+            overlap((own, self.width), (address, width))
         })
     }
+}
+
+/// Whether two stretches of memory, each by its first byte and its size, have a byte in common.
+pub(crate) fn overlap((one, its): (u64, u32), (other, others): (u64, u32)) -> bool {
+    one < other + u64::from(others) && other < one + u64::from(its)
 }
 
 /// An access that is followed: see [`Touch`](crate::touch::Touch).
@@ -242,10 +247,7 @@ impl Draws {
     fn keep_landed(&mut self, memory: &Memory, store: &InFlight, before: &[u128; 32]) {
         let Some(Followed::Bytes { block: None, address: first, bytes }) = self.follows else { return };
         let InFlight { place, warp: (block, warp), width, .. } = *store;
-        let hit = lanes(store.mask).find(|&lane| {
-            let address = store.addresses[lane];
-            address < first + u64::from(bytes) && first < address + u64::from(width)
-        });
+        let hit = lanes(store.mask).find(|&lane| overlap((store.addresses[lane], width), (first, bytes)));
         if let Some(lane) = hit {
             let address = store.addresses[lane];
             let (before, after) = (before[lane], memory.value(address, width));

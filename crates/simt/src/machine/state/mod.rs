@@ -30,7 +30,7 @@ mod worker;
 pub(crate) use at::{At, AtLane};
 pub(crate) use barrier::{Arrival, Barriers, Outcome, WARPS_OF_GROUP};
 pub(crate) use block::{Block, RunningBlock, Stage};
-pub(crate) use drawn::{AtPoint, Draws, InFlight, Point, Touched};
+pub(crate) use drawn::{AtPoint, Draws, InFlight, Point, Touched, overlap};
 pub(crate) use on_model::{Modelled, Residence, WavefrontDelta};
 pub(crate) use outcome::{Attempt, Fault, Next, Refused, Stop};
 pub(crate) use running_launch::RunningLaunch;
