@@ -378,7 +378,12 @@ impl MemoryChart {
                 offer(factor, format!("{name}: {here} {what}, not {base}: {}.", ratio.words(false)));
             }
             if let Some(ratio @ (Ratio::Less(factor) | Ratio::More(factor))) = self.ratio(1, way) {
-                let [base, here] = [base, here].map(|flow| self.amount(way, flow.amount));
+                // Passes are named once; bytes have their unit.
+                let base = match (way.has_passes(), base.amount) {
+                    (true, Some(passes)) => passes.to_string(),
+                    (_, amount) => self.amount(way, amount),
+                };
+                let here = self.amount(way, here.amount);
                 let words = ratio.words(!way.has_passes());
                 let place = match (way.has_passes(), way.comes()) {
                     (true, _) => format!("over {far} memory"),

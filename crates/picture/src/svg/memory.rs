@@ -15,7 +15,7 @@ const WIDEST: f64 = 26.0;
 const WIDEST_PASSES: f64 = 18.0;
 const THINNEST: f64 = 1.5;
 /// The height of an arrow with its words, and of a box's name.
-const LANE: f64 = 54.0;
+const LANE: f64 = 62.0;
 const HEAD: f64 = 22.0;
 /// The space between boxes, and what a box's last line takes.
 const GAP: f64 = 8.0;
