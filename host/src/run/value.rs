@@ -179,7 +179,7 @@ trait Number: Element + FromStr + Display + Draw {
 }
 
 /// The relative difference up to which floats of two runs count as the same where the order of sums
-/// is open; of f16, [`TOLERANCE_F16`].
+/// is open; of f16, `TOLERANCE_F16`.
 pub const TOLERANCE: f64 = 1e-5;
 const TOLERANCE_F16: f64 = 1e-2;
 
