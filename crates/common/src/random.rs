@@ -48,16 +48,15 @@ impl Random {
     /// `count` numbers of any type: the same as drawn one by one, but on all cores if there are
     /// many.
     pub fn samples<T: Sample>(&mut self, count: usize) -> Vec<T> {
+        let mut samples = vec![T::zeroed(); count];
         if count < MANY {
-            return (0..count).map(|_| T::sample(self)).collect();
+            T::fill(&mut samples, self);
+            return samples;
         }
         let begin = self.clone();
         *self = begin.after(count);
-        let mut samples = vec![T::zeroed(); count];
-        samples.par_chunks_mut(MANY).enumerate().for_each(|(index, part)| {
-            let mut random = begin.after(index * MANY);
-            part.fill_with(|| T::sample(&mut random));
-        });
+        let parts = samples.par_chunks_mut(MANY).enumerate();
+        parts.for_each(|(index, part)| T::fill(part, &mut begin.after(index * MANY)));
         samples
     }
 
@@ -71,41 +70,37 @@ impl Random {
 pub trait Sample: Pod + Send {
     /// The next one.
     fn sample(random: &mut Random) -> Self;
+
+    /// The next ones. Each type has its own, so that this crate compiles and optimises the loop.
+    fn fill(samples: &mut [Self], random: &mut Random);
 }
 
-impl Sample for f32 {
+macro_rules! sample {
+    ($($(#[$what:meta])* $Type:ty: $sample:expr;)+) => {$(
+        impl Sample for $Type {
+            $(#[$what])*
+            fn sample(random: &mut Random) -> Self {
+                $sample(random)
+            }
+
+            fn fill(samples: &mut [Self], random: &mut Random) {
+                samples.fill_with(|| $sample(random));
+            }
+        }
+    )+};
+}
+
+sample! {
     /// As [`Random::next_f32`].
-    fn sample(random: &mut Random) -> Self {
-        random.next_f32()
-    }
-}
-
-impl Sample for f64 {
+    f32: |random: &mut Random| random.next_f32();
     /// A number from -1 up to, but not including, 1: one of 2^53 equally spaced ones.
-    fn sample(random: &mut Random) -> Self {
-        (random.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-}
-
-impl Sample for i32 {
+    f64: |random: &mut Random| (random.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
     /// Any value, all equally likely.
-    fn sample(random: &mut Random) -> Self {
-        (random.next_u64() >> 32) as i32
-    }
-}
-
-impl Sample for u32 {
+    i32: |random: &mut Random| (random.next_u64() >> 32) as i32;
     /// Any value, all equally likely.
-    fn sample(random: &mut Random) -> Self {
-        (random.next_u64() >> 32) as u32
-    }
-}
-
-impl Sample for u8 {
+    u32: |random: &mut Random| (random.next_u64() >> 32) as u32;
     /// Any value, all equally likely.
-    fn sample(random: &mut Random) -> Self {
-        (random.next_u64() >> 56) as u8
-    }
+    u8: |random: &mut Random| (random.next_u64() >> 56) as u8;
 }
 
 #[cfg(test)]
