@@ -100,6 +100,20 @@ fn the_diagonal_order_undoes_partition_camping() {
     }
 }
 
+/// A variant alone has no speed-up, but a time on each model, and either is drawn.
+#[test]
+fn a_variant_alone_has_its_time_on_each_model() {
+    let run = "transpose --padded --rows 512 --compare-models --device sim --plot";
+    let text = output(run);
+    assert!(text.contains("predicted times on every model"), "{text}");
+    assert!(text.contains("Predicted time, by model\n    g80 │██"), "{text}");
+    let times: Vec<&str> = text.lines().filter(|line| line.starts_with("h100 ")).collect();
+    assert!(matches!(times[..], [time] if time.ends_with(" us")), "{text}");
+    assert!(!text.contains("speed-up") && !text.contains("--plot"), "{text}");
+    let two = output(&format!("{run} --best"));
+    assert!(two.contains("Predicted speed-up over 1st, by model\n"), "{two}");
+}
+
 /// Rows are variants, columns are models, and what a model cannot run is said.
 #[test]
 fn one_table_compares_all_models() {
@@ -140,7 +154,6 @@ fn a_comparison_of_models_refuses_what_it_cannot_do() {
         ("--device sim:fermi", "--compare-models: it runs on all models, not on fermi alone; give --device sim"),
         ("--device sim --output x.npy", "--compare-models: it only predicts times; leave out --output"),
         ("--device sim --check race", "--compare-models: it only predicts times; leave out --check"),
-        ("--device sim --plot --rows 64", "has no sweep to draw"),
         ("--device sim --why", "cannot be used with"),
     ];
     for (flags, said) in cases {

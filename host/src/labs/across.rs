@@ -5,7 +5,7 @@
 //! Times are predicted alone, at the sizes for a GPU, and the inputs are made once. A row is a
 //! variant on a model; the table has a line for each variant and a column for each model. Speed-ups
 //! are over the first variant on the same model, so they compare what a change of the kernel gains,
-//! not the GPUs.
+//! not the GPUs. A variant alone has its time on each model instead.
 
 use device::{Device, Error, LoadCaching, Model, Result};
 use picture::Scale;
@@ -16,8 +16,8 @@ use super::lab::{Lab, Plan};
 use super::settings::Settings;
 use crate::built_in;
 use crate::predicted::PredictFlags;
-use crate::report::measures::SPEEDUP_ON_MODEL;
-use crate::report::{self, Best, Fact, Grid, LabReport, RowPrediction, Rows, Sweep, VariantReport};
+use crate::report::measures::{PREDICTED_TIME, SPEEDUP_ON_MODEL};
+use crate::report::{self, Best, Fact, Grid, LabReport, Measure, RowPrediction, Rows, Sweep, VariantReport};
 use crate::units;
 
 /// The facts that say which variant and which model a row is.
@@ -25,15 +25,22 @@ const VARIANT: &str = "variant";
 const MODEL: &str = "model";
 
 /// The picture: how much faster each variant is, on one model after the other.
-const SWEEPS: &[Sweep] = &[Sweep {
-    x: MODEL,
-    title: "model",
-    scale: Scale::Names,
-    series: &[VARIANT],
-    rows: Rows::All,
-    timed: (&SPEEDUP_ON_MODEL, Scale::Linear),
-    counted: (&[], Scale::Linear),
-}];
+const SPEEDUPS: &[Sweep] = &[sweep(&SPEEDUP_ON_MODEL)];
+
+/// The picture of a variant alone, which has no speed-up over another: its time on each model.
+const TIMES: &[Sweep] = &[sweep(&PREDICTED_TIME)];
+
+const fn sweep(measure: &'static Measure) -> Sweep {
+    Sweep {
+        x: MODEL,
+        title: "model",
+        scale: Scale::Names,
+        series: &[VARIANT],
+        rows: Rows::All,
+        timed: (measure, Scale::Linear),
+        counted: (&[], Scale::Linear),
+    }
+}
 
 /// Predicts the lab's variants on all models.
 ///
@@ -49,18 +56,7 @@ pub(super) fn run<L: Lab>(device: &Device, options: L::Options, settings: &Setti
     progress.begin(|| format!("{}: preparing the data", L::NAME));
     let lab = L::new(&simulator, options, settings)?;
     built_in::notes(&simulator).for_each(|note| progress.note_once(&note));
-    let mut report = LabReport {
-        instead_of_table: Some(Grid {
-            title: format!("predicted speed-ups on every model, over its first row; {} models", Model::all().len()),
-            rows: VARIANT,
-            columns: MODEL,
-            group: String::new(),
-            best: Best::Unmarked,
-            measures: &[&SPEEDUP_ON_MODEL],
-        }),
-        sweeps: SWEEPS,
-        ..flow::empty_report(&lab, &simulator, settings)
-    };
+    let mut report = flow::empty_report(&lab, &simulator, settings);
     progress.add_steps(Model::all().len());
     for model in Model::all() {
         progress.begin(|| format!("{}: {}", L::NAME, model.chip));
@@ -70,7 +66,24 @@ pub(super) fn run<L: Lab>(device: &Device, options: L::Options, settings: &Setti
         on_model.watch(None);
         progress.done();
     }
-    report.conclusions.extend(baseline(&report.variants));
+    let alone = report.variants.windows(2).all(|rows| rows[0].name == rows[1].name);
+    let (what, measures): (_, &[_]) = match alone {
+        true => ("times on every model", &[&PREDICTED_TIME]),
+        false => ("speed-ups on every model, over its first row", &[&SPEEDUP_ON_MODEL]),
+    };
+    report.instead_of_table = Some(Grid {
+        title: format!("predicted {what}; {} models", Model::all().len()),
+        // A variant alone is a column: its times are read one below the other.
+        rows: if alone { MODEL } else { VARIANT },
+        columns: if alone { VARIANT } else { MODEL },
+        group: String::new(),
+        best: Best::Unmarked,
+        measures,
+    });
+    report.sweeps = if alone { TIMES } else { SPEEDUPS };
+    if !alone {
+        report.conclusions.extend(baseline(&report.variants));
+    }
     if let Some(path) = &settings.report {
         report::write_page(&report, L::ABOUT, path)?;
     }
@@ -91,7 +104,6 @@ fn check(device: &Device, settings: &Settings) -> Result<()> {
         ("--lines and --picture", settings.lines.given()),
         ("--counters", settings.counters),
         ("--schedules and --schedule", settings.orders.any()),
-        ("--plot: --report draws it", settings.plot),
         ("--peer", settings.peer.peer),
     ];
     others.iter().find(|(_, given)| *given).map_or(Ok(()), |(flag, _)| refuse(flag))

@@ -166,7 +166,7 @@ fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, settings: Settings) -
     // `clap` has checked them, so this cannot fail.
     let wrong = |error: clap::Error| Error::request("flags", wording::one_line(&error.to_string()));
     let options = L::Options::from_arg_matches(matches).map_err(wrong)?;
-    if settings.plot && L::SWEEPS.is_empty() {
+    if settings.plot && L::SWEEPS.is_empty() && !settings.predicted.compare_models {
         let others: Vec<_> = ALL.iter().filter(|lab| lab.plots).map(|lab| lab.name).collect();
         return Err(Error::request(
             "--plot",

@@ -135,6 +135,10 @@ pub(super) fn of(shown: Shown<'_>, subjects: &[Subject]) -> Table {
 pub(super) fn first(shown: Shown<'_>, subjects: &[Subject], first: FirstScreen, checked: bool) -> Table {
     let mut table = of(shown, subjects);
     let known = |measure: &&Measure| shown.variants.iter().any(|variant| measure.of(variant).is_some());
+    let counted: Vec<_> = first.columns.iter().filter(known).collect();
+    let times = times(shown.variants, !counted.is_empty());
+    // Without counters and times, as of one launch on a GPU, there is only this to say.
+    let checked = checked || counted.is_empty() && times.is_empty();
     table.columns.retain(|column| match column.section {
         Section::Name => true,
         Section::Axis => first.axes.contains(&column.key.as_str()),
@@ -146,8 +150,6 @@ pub(super) fn first(shown: Shown<'_>, subjects: &[Subject], first: FirstScreen, 
             cell.text = first.named(&cell.text);
         }
     }
-    let counted: Vec<_> = first.columns.iter().filter(known).collect();
-    let times = times(shown.variants, !counted.is_empty());
     table.columns.extend(counted.into_iter().chain(times).map(|measure| Column::of(shown, measure)));
     table
 }

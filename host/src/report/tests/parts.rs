@@ -240,6 +240,18 @@ fn the_words_of_the_legend_hold_for_the_model() {
 }
 
 #[test]
+fn of_one_launch_on_a_gpu_the_first_table_says_that_it_is_right() {
+    let mut report = LabReport { legend: false, ..report(gpu()) };
+    report.variants.pop();
+    assert!(!text(&report, Format::Table).contains("right"), "a table with times names only what is wrong");
+    report.variants[0].timing = None;
+    report.variants[0].warm_timing = None;
+    let once = text(&report, Format::Table);
+    let row = once.lines().find(|line| line.starts_with("with-strides")).unwrap();
+    assert!(once.contains(" right ") && row.contains("yes"), "{once}");
+}
+
+#[test]
 fn one_wrong_variant_makes_the_report_wrong() {
     let mut report = report(simulator());
     assert!(!report.correct());
