@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use wording::paragraph;
+
 use super::data::{Measurements, Predictions};
-use super::errors::{self, Errors, LARGE, Pair, percent, signed};
+use super::errors::{self, Errors, LARGE, Pair, percent, percents, range, signed_percents};
 use super::held_out;
 use super::history::History;
 use super::limits::{self, Profiles};
@@ -17,7 +19,7 @@ For whoever wants to know how far a predicted time can be trusted. `cargo xtask 
 page from [measurements](../measurements/README.md); do not edit it.
 
 An error is the predicted time over the measured one, less 1. Times are cold. The model was fitted
-to the labs, so their errors say how well it fits; those of [other
+to the labs, so their errors say how well it fits. The errors of [other
 kernels](#kernels-outside-the-labs) say how well it predicts.
 ";
 
@@ -27,48 +29,48 @@ const REST: &str = "\
 - Tensor cores, bulk copies, clusters of blocks, surfaces, and the driver's copies and fills.
 - Instruction caches, page tables, and whole loops that `ptxas` unrolls are not modelled.
 - Registers are estimated from the PTX; `--thread-registers` takes a compiler's number.
-- A sample of blocks ends after 9 million instructions of warps (32 million where blocks wait for
-  each other), or with its first block, after 67 million at most. Blocks that are longer have no
-  time, nor have long ones that wait for each other without a cooperative launch (`gram`: best).
+- A sample of blocks ends after 9 million warp instructions (32 million where blocks wait for each
+  other), or with its first block, after 67 million at most. Longer blocks have no time, nor have
+  long ones that wait for each other without a cooperative launch (`gram`: best).
 
 ## Known to be wrong
 
-- Long blocks that change as they go on are timed by how they begin: `nbody` of 65,536 bodies is
-  predicted to take 2.75 ms on an H100, and takes 3.43 (2026-11-28).
-- A launch takes as long as an average multiprocessor, each with its share of L2 and DRAM. Where few
-  have much to do (`mandelbrot`), or the others wait at barriers, that is wrong.
-- There are no slices of L2: addresses all over it (`cache`: cg-table) take twice as long, and a
-  table of more than half of L2, read all over, 1.2 times.
-- Down columns of memory L2 keeps a third of the lines in a sample, and an H100 fewer: it moves 4.3
+- Long blocks are timed by how they begin: `nbody` of 65,536 bodies is predicted to take 2.75 ms on
+  an H100, and takes 3.43 (2026-11-28).
+- All multiprocessors are taken for equal, each with its share of L2 and DRAM. That is wrong where
+  few have much to do (`mandelbrot`), or where the others wait at barriers.
+- Slices of L2 are not modelled: addresses all over L2 (`cache`: cg-table) take twice as long as
+  predicted, and a table of more than half of L2, read all over, 1.2 times as long.
+- Down columns of memory, L2 keeps a third of the lines in a sample, and an H100 fewer: it moves 4.3
   GB where the model moves 2.5 (`pitch`: columns). Columns that few threads add up take up to 1.5
-  times as long (`rows`: column-means-global); gaps between rows cost DRAM less than in the model
+  times as long (`rows`: column-means-global). Gaps between rows cost DRAM less than in the model
   (`rows`: column-means-shared).
-- With a small L1, random sectors all over memory take 1.5 times as long (`cache`); it is not known
-  why.
-- Loops of a few instructions take longer, as do sums of floats by all warps of a block in one word
-  of shared memory, up to twice.
+- With a small L1, random sectors all over memory take 1.5 times as long (`cache`), for unknown
+  reasons.
+- Loops of a few instructions take longer, and so, up to twice as long, do sums of floats by all
+  warps of a block in one word of shared memory.
 - Loads are moved ahead of their uses as far as `ptxas` may, not as it does (`matmul_tile64`).
 
 ## In exercises
 
-`cargo learn run` predicts what a student's change gains on an H200: all launches beside those of
-the kernels as handed out, at the sizes under `[predicted]` in `goals.toml`. Some exercises have a
-goal in that ratio ([WRITING_EXERCISES](WRITING_EXERCISES.md#goals-in-predicted-time)). Starter and
-solution on an H200, by `host run` at those sizes (2026-11-27):
+`cargo learn run` predicts how many times as fast as the starter a student's kernels are on an H200,
+at the sizes under `[predicted]` in `goals.toml`. Some exercises have a goal in that ratio
+([WRITING_EXERCISES](WRITING_EXERCISES.md#goals-in-predicted-time)). For the solutions, by `host
+run` at those sizes (2026-11-27):
 
-| exercise | measured, us | predicted, us | ratio measured | predicted | goal |
-| --- | ---: | ---: | ---: | ---: | ---: |
-| `columns_to_rows` | 29.2, 9.96 | 28.7, 8.64 | 2.93 | 3.32 | 2.5 |
-| `padding` | 13.4, 7.66 | 12.0, 7.19 | 1.75 | 1.67 | 1.25 |
-| `swizzle` | 13.3, 7.98 | 11.4, 7.33 | 1.67 | 1.56 | 1.25 |
-| `transpose` | 29.4, 12.0 | 31.1, 11.6 | 2.45 | 2.67 | 2 |
-| `transpose_wide` | 21.4, 9.28 | 24.9, 8.53 | 2.31 | 2.92 | 2 |
-| `shared_tile` | 10.6, 7.23 | 11.5, 6.67 | 1.46 | 1.73 | 1.4 |
-| `reduce_first_add` | 14.8, 9.30 | 13.3, 8.42 | 1.60 | 1.58 | 1.3 |
-| `wide_words` | 9.82, 8.30 | 8.91, 8.12 | 1.18 | 1.10 |  |
-| `reduce_shuffle` | 8.19, 8.02 | 8.07, 8.06 | 1.02 | 1.00 |  |
-| `read_only` | 11.3, 11.3 | 10.5, 10.6 | 1.00 | 0.99 |  |
-| `neighbours_once` | 11.0, 13.1 | 10.4, 11.4 | 0.84 | 0.91 |  |
+| exercise | ratio measured | predicted | goal |
+| --- | ---: | ---: | ---: |
+| `columns_to_rows` | 2.93 | 3.32 | 2.5 |
+| `padding` | 1.75 | 1.67 | 1.25 |
+| `swizzle` | 1.67 | 1.56 | 1.25 |
+| `transpose` | 2.45 | 2.67 | 2 |
+| `transpose_wide` | 2.31 | 2.92 | 2 |
+| `shared_tile` | 1.46 | 1.73 | 1.4 |
+| `reduce_first_add` | 1.60 | 1.58 | 1.3 |
+| `wide_words` | 1.18 | 1.10 |  |
+| `reduce_shuffle` | 1.02 | 1.00 |  |
+| `read_only` | 1.00 | 0.99 |  |
+| `neighbours_once` | 0.84 | 0.91 |  |
 
 Exercises whose ratio is off have no such sizes: `constant_broadcast`, `structure_of_arrays` and
 `three_words` are predicted to gain more than they do, `bank_stride`, `reduce_banks` and
@@ -111,7 +113,7 @@ pub(super) fn of(
         }
     }
     summary(&mut text, &pairs, &missing, &predictions.date);
-    by_run(&mut text, &pairs);
+    by_lab(&mut text, &pairs);
     large(&mut text, &pairs);
     held_out::write(&mut text, &predictions.held_out, held_out);
     limits::write(&mut text, &predictions.profiled, profiles);
@@ -140,45 +142,53 @@ fn summary(text: &mut String, pairs: &[Pair<'_>], missing: &BTreeMap<&str, usize
         line(text, [what.to_owned(), target.to_owned(), reached].into_iter());
     }
     if !missing.is_empty() {
-        let _ = writeln!(text, "\nMeasured rows without a prediction:\n");
-        missing.iter().for_each(|(why, count)| {
-            let _ = writeln!(text, "- {count}: {why}");
-        });
+        let all: Vec<String> = missing.iter().map(|(why, count)| format!("{count} ({why})")).collect();
+        let sentence = format!("Measured rows without a prediction: {}.", all.join(", "));
+        let _ = writeln!(text, "\n{}", paragraph(&sentence));
     }
 }
 
-fn by_run(text: &mut String, pairs: &[Pair<'_>]) {
+/// The errors of each lab, over all of its runs.
+fn by_lab(text: &mut String, pairs: &[Pair<'_>]) {
+    let mut labs: BTreeMap<&str, Vec<&Pair<'_>>> = BTreeMap::new();
+    for pair in pairs {
+        labs.entry(pair.lab()).or_default().push(pair);
+    }
     text.push('\n');
-    head(text, &["run", "rows", "median", "nine in ten", "lowest", "highest"]);
-    for (run, pairs) in errors::groups(pairs) {
+    head(text, &["lab", "rows", "median error, %", "nine in ten, %", "errors, %"]);
+    for (lab, pairs) in labs {
         let errors = Errors::of(pairs.iter().copied());
         let cells = [
-            format!("`{run}`"),
+            format!("`{lab}`"),
             pairs.len().to_string(),
-            percent(errors.median()),
-            percent(errors.ninth()),
-            signed(errors.lowest),
-            signed(errors.highest),
+            percents(errors.median()),
+            percents(errors.ninth()),
+            range(&errors),
         ];
         line(text, cells.into_iter());
     }
 }
 
+/// The rows that are far off, the worst first; one that several runs of a lab have is listed once.
 fn large(text: &mut String, pairs: &[Pair<'_>]) {
     let mut far: Vec<_> = pairs.iter().filter(|pair| pair.error().abs() > LARGE).collect();
     far.sort_by(|one, other| other.error().abs().total_cmp(&one.error().abs()));
     if !far.is_empty() {
-        let _ = writeln!(text, "\nMore than 25 % off:\n");
-        head(text, &["row", "measured, us", "error", "predicted limit"]);
+        let mut labs: Vec<(&str, Vec<&Pair<'_>>)> = Vec::new();
         for pair in far {
-            let cells = [
-                format!("`{}`: {}", pair.group, pair.name),
-                format!("{:.1}", pair.measured_ms * 1e3),
-                signed(pair.error()),
-                pair.limiter.to_owned(),
-            ];
-            line(text, cells.into_iter());
+            match labs.iter_mut().find(|(lab, _)| *lab == pair.lab()) {
+                Some((_, rows)) if rows.iter().any(|row| row.name == pair.name) => {}
+                Some((_, rows)) => rows.push(pair),
+                None => labs.push((pair.lab(), vec![pair])),
+            }
         }
+        let row = |pair: &&Pair<'_>| format!("{} {}", pair.name, signed_percents(pair.error()));
+        let of_lab = |(lab, rows): &(&str, Vec<&Pair<'_>>)| {
+            format!("`{lab}`: {}", rows.iter().map(row).collect::<Vec<_>>().join(", "))
+        };
+        let all: Vec<String> = labs.iter().map(of_lab).collect();
+        let sentence = format!("Errors above {:.0} %, in percent: {}.", LARGE * 100.0, all.join("; "));
+        let _ = writeln!(text, "\n{}", paragraph(&sentence));
     }
     text.push('\n');
 }

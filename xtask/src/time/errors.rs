@@ -21,6 +21,11 @@ pub(super) struct Pair<'a> {
 }
 
 impl Pair<'_> {
+    /// The lab whose run it is of.
+    pub fn lab(&self) -> &str {
+        self.group.split(' ').next().unwrap_or_default()
+    }
+
     /// The predicted time over the measured one, less 1.
     pub fn error(&self) -> f64 {
         self.predicted_ms / self.measured_ms - 1.0
@@ -92,9 +97,12 @@ pub(super) fn order_in_groups(pairs: &[Pair<'_>]) -> (usize, usize) {
 }
 
 /// The rows of each group.
-pub(super) fn groups<'a, 'b>(pairs: &'b [Pair<'a>]) -> BTreeMap<&'a str, Vec<&'b Pair<'a>>> {
+pub(super) fn groups<'a, 'b>(pairs: impl IntoIterator<Item = &'b Pair<'a>>) -> BTreeMap<&'a str, Vec<&'b Pair<'a>>>
+where
+    'a: 'b,
+{
     let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    pairs.iter().for_each(|pair| all.entry(pair.group).or_default().push(pair));
+    pairs.into_iter().for_each(|pair| all.entry(pair.group).or_default().push(pair));
     all
 }
 
@@ -105,11 +113,22 @@ pub(super) fn occupancies(pairs: &[Pair<'_>]) -> (usize, usize) {
 }
 
 pub(super) fn percent(part: f64) -> String {
-    format!("{:.1} %", part * 100.0)
+    format!("{} %", percents(part))
 }
 
-pub(super) fn signed(part: f64) -> String {
-    format!("{:+.0} %", part * 100.0)
+/// As [`percent`], in a column that has the unit in its heading.
+pub(super) fn percents(part: f64) -> String {
+    format!("{:.1}", part * 100.0)
+}
+
+/// An error with its sign, in percent.
+pub(super) fn signed_percents(part: f64) -> String {
+    format!("{:+.0}", part * 100.0)
+}
+
+/// The lowest and the highest error, in percent.
+pub(super) fn range(errors: &Errors) -> String {
+    format!("{}..{}", signed_percents(errors.lowest), signed_percents(errors.highest))
 }
 
 /// How many pairs are in the right order, for a table.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::causes;
 use super::data::{Row, json, read};
-use super::errors::{self, Errors, LARGE, Pair, percent, signed};
+use super::errors::{self, Errors, LARGE, Pair, percent, percents, range, signed_percents};
 use crate::program::{Error, file};
 use crate::tables::{head, line};
 
@@ -137,14 +137,14 @@ const INTRODUCTION: &str = "\
 ## Kernels outside the labs
 
 [measurements/kernels](../measurements/kernels/README.md) has kernels that no lab has, in launches
-of 2^10 to 2^28 elements. No number was fitted to them. An H100 differs from an H200 in its memory,
-and so do their models by what their data sheets say.
+of 2^10 to 2^28 elements. No number was fitted to them. The models of H100 and H200 differ in memory
+alone, as the data sheets do.
 
-Before anybody had seen an error of one (2026-11-26), the median error was 15.0 % on the H200 and
-13.6 % on the H100, and nine in ten were within 38.2 % and 36.7 %. Which mechanisms the model got
-after that was decided on these errors, so today's are no predictions in the strict sense. Of 47
-launches of other new kernels, predicted for an H100 before they were timed (2026-11-28), the median
-error was 8.9 %, and nine in ten were within 27 %.
+Before an error of one was seen (2026-11-26), the median error was 15.0 % on the H200 and 13.6 % on
+the H100, and nine in ten were within 38.2 % and 36.7 %. Which mechanisms the model got after that
+was decided on these errors, so today's are not predictions in the strict sense. Of 47 launches of
+other new kernels, predicted for an H100 before they were timed (2026-11-28), the median error was
+8.9 %, and nine in ten were within 27 %.
 ";
 
 /// The section about them.
@@ -199,19 +199,13 @@ fn missing(text: &mut String, rows: &[Row]) {
     }
 }
 
+/// The errors of each family, on both GPUs together.
 fn by_family(text: &mut String, all: &[Vec<Pair<'_>>]) {
     let _ = writeln!(text);
-    let titles = ["lowest", "highest"].map(|what| GPUS.map(|gpu| format!("{gpu}: {what}")));
-    let medians = GPUS.map(|gpu| format!("{gpu}: median"));
-    let [lowest, highest] = &titles;
-    head(text, &["family", "launches", &medians[0], &lowest[0], &highest[0], &medians[1], &lowest[1], &highest[1]]);
-    let groups: Vec<_> = all.iter().map(|pairs| errors::groups(pairs)).collect();
-    for (family, pairs) in &groups[0] {
-        let mut cells = vec![(*family).to_owned(), pairs.len().to_string()];
-        for group in &groups {
-            let errors = Errors::of(group.get(family).into_iter().flatten().copied());
-            cells.extend([percent(errors.median()), signed(errors.lowest), signed(errors.highest)]);
-        }
+    head(text, &["family", "launches", "median error, %", "errors, %"]);
+    for (family, pairs) in errors::groups(all.iter().flatten()) {
+        let errors = Errors::of(pairs.iter().copied());
+        let cells = [family.to_owned(), pairs.len().to_string(), percents(errors.median()), range(&errors)];
         line(text, cells.into_iter());
     }
 }
@@ -225,17 +219,17 @@ fn large(text: &mut String, all: &[Vec<Pair<'_>>]) {
     far.sort_by(|one, other| worst(other).total_cmp(&worst(one)));
     if !far.is_empty() {
         let _ = writeln!(text, "\nMore than 25 % off, with the cause by machine code and profiles:\n");
-        let titles = GPUS.map(|gpu| [format!("{gpu}, us"), format!("{gpu}: error")]);
-        let [[one, one_error], [other, other_error]] = &titles;
-        head(text, &["launch", one, one_error, other, other_error, "predicted limit", "cause"]);
+        let [one, other] = GPUS.map(|gpu| format!("{gpu}, %"));
+        head(text, &["launch", &one, &other, "predicted limit", "cause"]);
         for pair in far {
-            let cells = |pair: Option<&Pair<'_>>| match pair {
-                Some(pair) => [format!("{:.1}", pair.measured_ms * 1e3), signed(pair.error())],
-                None => ["-".to_owned(), "-".to_owned()],
-            };
-            let name = [format!("`{}`", pair.name)];
-            let why = [pair.limiter.to_owned(), causes::of(pair.name).to_owned()];
-            line(text, name.into_iter().chain(cells(Some(pair))).chain(cells(on_second(pair.name))).chain(why));
+            let cells = [
+                format!("`{}`", pair.name),
+                signed_percents(pair.error()),
+                on_second(pair.name).map_or("-".to_owned(), |other| signed_percents(other.error())),
+                pair.limiter.to_owned(),
+                causes::of(pair.name).to_owned(),
+            ];
+            line(text, cells.into_iter());
         }
     }
     text.push('\n');

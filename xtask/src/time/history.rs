@@ -30,7 +30,6 @@ pub(super) struct History {
 #[derive(Debug, Deserialize)]
 struct Study {
     title: String,
-    source: String,
     /// The model of its GPU.
     model: String,
     /// The program's arguments, for all rows or, with [`ONE_ROW`], for each.
@@ -182,7 +181,7 @@ impl Study {
         let (all, right) = self.order(&rows);
         let what = if self.relative { "times as fast" } else { self.unit.name() };
         [
-            format!("{} ({})", self.title, self.source),
+            self.title.clone(),
             format!("`{}`", self.model),
             format!("{}, {what}", rows.len()),
             format!("{:.2}", ratios.iter().copied().fold(f64::INFINITY, f64::min)),
@@ -221,7 +220,7 @@ const INTRODUCTION: &str = "\
 
 Published measurements and what the models of their GPUs predict, as the ratio predicted over
 published; pairs that differ by more than 5 % have an order.
-[history.toml](../measurements/kernels/history.toml) has the numbers, row by row, and what is known
+[history.toml](../measurements/kernels/history.toml) has the sources, the numbers, and what is known
 about the differences. The other models are from data sheets, not verified, and their reports say
 so; `crates/simt/src/model/timing.rs` has the source of each number.
 ";
