@@ -34,7 +34,7 @@ pub(super) fn of(results: &Results, words: &Words) -> String {
     let mut text = format!(
         "# Peers\n\n{}\n\n```text\ncargo build --release -p host && cargo xtask compare --measure\n```\n\n{}\n\n",
         paragraph(&format!(
-            "Our best kernels beside the libraries of the field, measured on one {device} (driver {driver}, CUDA {cuda}{nvcc}), with {}. \
+            "For whoever asks how fast our best kernels are: beside the libraries of the field, measured on one {device} (driver {driver}, CUDA {cuda}{nvcc}), with {}. \
              Last measured on {date}; the command:",
             if libraries.is_empty() { "no library".to_owned() } else { listed(&libraries) }
         )),
@@ -50,16 +50,14 @@ pub(super) fn of(results: &Results, words: &Words) -> String {
     }
     let since = words.since.as_ref().map(|since| format!("Since the measurement: {since}"));
     let method = format!(
-        "The libraries are rows of the labs' own tables (`host LAB --peer`): called in the same process, on the same buffers, timed by \
-         the same stopwatch, their results checked against the same reference. Times are medians{processes}. Every size, cold and warm, \
-         and each target is in [{link}](../{link}); what was tried without gain in [measurements/tried.md](../measurements/tried.md)."
+        "The libraries are rows of the labs' own tables (`host LAB --peer`): called in the same process, on the same buffers, timed in \
+         the same way, their results checked against the same reference. Times are medians{processes}. Every size, cold and warm, and \
+         each target is in [{link}](../{link}); what was tried without gain in [measurements/tried.md](../measurements/tried.md)."
     );
-    let fairness = "Our kernels may begin before the previous one has ended, and wait for it themselves \
-         (programmatic dependent launch, `cuda_std::dependent_launch`). This hides a microsecond or more of each launch, but only \
-         where one kernel follows another: in the warm times, not in the cold ones. Copies and transposes ask the level-2 cache to \
-         keep their lines longest. Part of what they gain by it, cold, is due to the flush: it leaves lines that still have to be \
-         written, and these kernels wait less for them ([TIMING.md](TIMING.md)). The libraries launch their kernels, and treat the \
-         cache, as they see fit.";
+    let fairness = "Two things favour our kernels ([TIMING.md](TIMING.md)). They may begin before the previous kernel has ended \
+         (`cuda_std::dependent_launch`), which makes warm times shorter by a microsecond or more. And copies and transposes ask the \
+         level-2 cache to keep their lines, so that they wait less for the lines that the flush before a cold launch has modified. The \
+         libraries launch their kernels, and treat the cache, as they see fit.";
     for words in since.into_iter().chain([method, fairness.to_owned()]) {
         text += &format!("\n{}\n", paragraph(&words));
     }

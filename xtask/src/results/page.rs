@@ -18,9 +18,7 @@ const ONE_TIME: &str = "Data is larger than the level-2 cache, or the cache is f
                         than 50 us are timed many at once, in a warm cache.";
 
 /// The same for measurements with two.
-const COLD_AND_WARM: &str = "Data is larger than the level-2 cache, or each launch is timed twice: cold, alone and with the cache \
-                             flushed before it, and warm, many launches back to back. The time is the cold one unless a column says \
-                             otherwise. [TIMING.md](TIMING.md) has more.";
+const COLD_AND_WARM: &str = "Times are cold unless a column says otherwise: [TIMING.md](TIMING.md).";
 
 /// Our kernels may take this many times as long as nvcc's.
 const BOUND: f64 = 1.03;
@@ -47,8 +45,8 @@ pub(super) fn of(results: &Results) -> String {
             earlier(results)
         )),
         paragraph(&format!(
-            "Times are medians of as many launches as make them steady. Each result was compared with a reference on the CPU before it \
-             was timed, and was right. {caches}"
+            "Times are medians of as many launches as make them steady. Each result was compared with a reference on the CPU before \
+             the kernel was timed, and was right. {caches}"
         ))
     );
     sheets(&mut text, results);
@@ -79,8 +77,8 @@ fn sheets(text: &mut String, results: &Results) {
         }
         text.push_str("```\n\n");
         let sizes: Vec<&str> = commands.iter().map(|(size, _)| *size).collect();
-        let of_device = |size: &&str| format!("{device}, {size}");
-        let heads: Vec<String> = sizes.iter().map(of_device).collect();
+        let model = device.strip_prefix("NVIDIA ").unwrap_or(device);
+        let heads: Vec<String> = sizes.iter().map(|size| format!("{model}, {size}")).collect();
         head(text, &["", "the sheet"].into_iter().chain(heads.iter().map(String::as_str)).collect::<Vec<_>>());
         let time = |arguments: &str, variant: &str| {
             let run = results.runs.get(arguments)?;
@@ -119,20 +117,19 @@ fn compilers(text: &mut String, results: &Results, compiler: &str) {
         text,
         "\n## Rust and nvcc\n\n{}\n\n",
         paragraph(&format!(
-            "`docs/compare` has the same kernels in CUDA C++, with the same names and parameters. `host LAB --ptx` launches them in \
-             place of ours: same data, same check, same stopwatch. They were compiled by nvcc {compiler} with its usual optimisation, \
-             and timed in turn with ours. The ratio is our median time over nvcc's: below 1, Rust is faster. Over {} kernels the \
-             geometric mean is {:.3}.",
+            "`docs/compare` has the same kernels in CUDA C++, with the same names and parameters. Compiled by nvcc {compiler} with its \
+             usual optimisation, they were timed in turn with ours, on the same data and with the same check (`host LAB --ptx`). The \
+             ratio is our median time over nvcc's: below 1, Rust is faster. Over {} kernels the geometric mean is {:.3}.",
             all.len(),
             geometric_mean(&all)
         ))
     );
-    head(text, &["lab", "kernels", "Rust / nvcc", "from", "to"]);
+    head(text, &["lab", "kernels", "Rust / nvcc", "range"]);
     for (lab, kernels) in &by_lab {
         let of_lab = ratios(kernels);
         let least = of_lab.iter().copied().fold(f64::INFINITY, f64::min);
         let most = of_lab.iter().copied().fold(0.0, f64::max);
-        let numbers = [geometric_mean(&of_lab), least, most].map(|ratio| format!("{ratio:.2}"));
+        let numbers = [format!("{:.2}", geometric_mean(&of_lab)), format!("{least:.2}..{most:.2}")];
         line(text, [(*lab).to_owned(), kernels.len().to_string()].into_iter().chain(numbers));
     }
     let kernels = || by_lab.iter().flat_map(|(_, kernels)| kernels);
