@@ -1,4 +1,13 @@
 //! What all multiprocessors share: L2 and DRAM.
+//!
+//! - L2 writes back. For a missing sector it fetches 64 bytes from DRAM on A100 and H200 (measured
+//!   on the latter), and 32 on the others.
+//! - L2 of the A100 and H200 has two partitions. Lines of the other partition are kept in both, so
+//!   data that all multiprocessors read can use only half of L2. On an H200 at most 27 MB wait to
+//!   be written (measured).
+//! - The copy engine (`cp.async.bulk`) bypasses L1 and works in parts of 128 bytes. What it brings
+//!   to several blocks of a cluster at once is read from L2 once and sent over the crossbar to
+//!   each. Each row of a tensor's box is such a copy (measured on an H200).
 
 use std::collections::{HashMap, VecDeque};
 

@@ -1,6 +1,16 @@
 //! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2.
 //! `machine/modelled.rs` passes each access of a warp; the chip takes the requests at the end of
 //! each round.
+//!
+//! - Stores go through L1 to L2. On Volta and later a fully written sector can be read from L1
+//!   afterwards (measured on an H200); older models drop the line. Local memory is written back on
+//!   Fermi and Kepler, and written through on the others.
+//! - `ld.cg`, `ld.lu`, `ld.cv`, volatile and ordered loads bypass L1; `ld.ca`, `ld.cs` and `ld.nc`
+//!   use it (measured on an H200), except that Kepler has `read_only` for `ld.nc`.
+//! - Atomic operations, which L2 performs, drop the line from L1. `barrier.cluster.wait` empties
+//!   L1, as the compiler's `CCTL.IVALL` does.
+//! - Accesses to the shared memory of another block of the cluster use neither L1 nor L2, but the
+//!   crossbar.
 
 use std::collections::HashSet;
 

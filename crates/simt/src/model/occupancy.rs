@@ -1,5 +1,13 @@
 //! Computes how many blocks of a launch a multiprocessor holds at once, and what limits that. The
 //! rules are those of the CUDA occupancy calculator.
+//!
+//! PTX does not say how many registers a thread will have, so registers limit only if the launch
+//! gives them or the kernel has `.maxnreg`. Of the possible sizes of shared memory the model takes
+//! the smallest that allows the most blocks; an H200's driver takes a larger one for some kernels
+//! that use little shared memory. How many clusters are resident on the chip follows from what a
+//! multiprocessor holds (at most 8 blocks of clusters) and from the GPCs. The limit is the
+//! hardware's: blocks of 64 threads keep 52 of a multiprocessor's 64 warps busy by themselves, and
+//! 15.6 in clusters of two.
 
 use super::gpu::{Model, RegisterAllocation};
 use crate::metric::{Metric, MetricValue};

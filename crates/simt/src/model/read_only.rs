@@ -12,6 +12,12 @@
 //! the total size, and that textures share it. NVIDIA's profiler counts `texN_cache_sector_queries`
 //! and `texN_cache_sector_misses` for N from 0 to 3, one for each 32 bytes. Nothing here was
 //! measured on a Kepler.
+//!
+//! The assumptions are: four sets of 96 segments in each cache, the least recently used one
+//! evicted; warps that alternate between schedulers; separate rates of loads and fetches; and a
+//! texture's layout, two rows of 16 bytes to a segment, which is that of an H200. Rows that share a
+//! segment are often read by warps of different schedulers, so a walk along the rows of a texture
+//! never hits.
 
 use super::cache::Cache;
 use super::counters::SectorCounters;

@@ -5,8 +5,14 @@
 //! clusters, each multiprocessor is a neighbourhood. A cluster takes and frees all its seats at
 //! once.
 //!
-//! The rules were measured on an H200 (`docs/MODELS.md`), except for the place of the first
-//! cluster, which differs from launch to launch.
+//! The rules were measured on an H200 (2026-11-21, `%smid` in each block, clusters of 1 to 16
+//! blocks). It has eight GPCs: one of 8 multiprocessors, five of 16, two of 18. TPCs, pairs of
+//! multiprocessors, are numbered across the GPCs in turn. The last four pairs belong to no GPC:
+//! only clusters of two blocks run there, before all others. Each GPC takes a cluster in turn,
+//! first those with the fewest blocks on a multiprocessor. So a GPC of 8 never runs a cluster of 9
+//! to 16 blocks, however small they are. Other chips of the same kind have other multiprocessors
+//! disabled, and the first GPC differs from launch to launch; the model begins with the first.
+//! Launches without clusters fill the multiprocessors in the order of their numbers.
 
 use super::gpu::Model;
 use super::multiprocessor::Position;
