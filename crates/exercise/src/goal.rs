@@ -7,6 +7,7 @@ use std::str::FromStr;
 use approx::abs_diff_eq;
 use serde::{Deserialize, Deserializer};
 use simt::Model;
+use wording::number;
 
 use crate::expression::Expression;
 use crate::metric::Metric;
@@ -58,6 +59,17 @@ const OPERATORS: [(&str, Operator); 5] = [
 ];
 
 impl Operator {
+    /// The comparison in words, as they stand before a bound.
+    fn words(self) -> &'static str {
+        match self {
+            Self::AtMost => "at most ",
+            Self::Less => "less than ",
+            Self::Equal => "",
+            Self::AtLeast => "at least ",
+            Self::Greater => "more than ",
+        }
+    }
+
     /// Whether `value` satisfies the comparison with `bound`. Ratios are equal within rounding.
     pub fn holds(self, value: f64, bound: f64) -> bool {
         let rounding = 1e-9 * (1.0 + bound.abs());
@@ -128,6 +140,21 @@ impl fmt::Display for Goal {
     }
 }
 
+impl Goal {
+    /// What is counted, as in `fermi: transactions of copy`.
+    pub fn subject(&self) -> String {
+        let model = self.model.map(|model| format!("{}: ", model.name)).unwrap_or_default();
+        format!("{model}{}", self.counted)
+    }
+
+    /// What is wanted of it, as in `at most 5.1`; an expression has its value beside it.
+    pub fn wanted(&self, bound: f64) -> String {
+        let text = self.bound.to_string();
+        let value = if text.parse::<f64>().is_ok() { String::new() } else { format!(" = {}", number(bound)) };
+        format!("{}{text}{value}", self.operator.words())
+    }
+}
+
 /// The simulator's model of this name.
 pub fn model_named(name: &str) -> Result<&'static Model, String> {
     Model::named(name).ok_or_else(|| {
@@ -160,6 +187,20 @@ mod tests {
         assert_eq!((goal.operator, goal.bound.to_string()), (Operator::AtMost, "1.5 * n".to_owned()));
         assert_eq!("instructions < 1".parse::<Goal>().unwrap().operator, Operator::Less);
         assert_eq!("instructions >= 1".parse::<Goal>().unwrap().operator, Operator::AtLeast);
+    }
+
+    #[test]
+    fn what_is_wanted_is_said_in_words_with_its_value() {
+        let said = |text: &str, bound| {
+            let goal: Goal = text.parse().unwrap();
+            format!("{}; goal: {}", goal.subject(), goal.wanted(bound))
+        };
+        assert_eq!(said("loads.sectors_per_request <= 5.1", 5.1), "loads.sectors_per_request; goal: at most 5.1");
+        assert_eq!(said("fermi: occupancy >= 100", 100.0), "fermi: occupancy; goal: at least 100");
+        assert_eq!(said("unsafe of copy == 0", 0.0), "unsafe of copy; goal: 0");
+        assert_eq!(said("loads.sectors <= n / 8", 32.0), "loads.sectors; goal: at most n / 8 = 32");
+        assert_eq!(said("atomics < 2 * n", 512.0), "atomics; goal: less than 2 * n = 512");
+        assert_eq!(said("atomics > 1", 1.0), "atomics; goal: more than 1");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //!
 //! The starter must fail for the reason in `starter_fails`, and miss every goal except those with
 //! `also = true`. The solution must pass with several seeds. Each wrong solution must fail, and the
-//! report must contain the words in its first line. Texts must fit in 100 columns.
+//! report must contain the words in its first line. Texts must fit in 100 columns, and what a
+//! student reads of the unchanged starter on one screen.
 
 use std::fs;
 use std::path::Path;
@@ -21,13 +22,18 @@ use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::given;
 use crate::judge::judge;
-use crate::report::Report;
+use crate::report::{Report, heading};
 use crate::runs::Judging;
 use crate::terminal::show_line;
 use crate::verdict::Verdict;
 
 /// Seeds with which a solution must pass.
 const SEEDS: [u64; 3] = [1, 20, 300];
+
+/// The lines of a screen: what is said of the unchanged starter has at most as many.
+const MOST_LINES: usize = 40;
+/// Those around the report: an empty one above it, and below it one and the two of advice.
+const AROUND: usize = 4;
 
 /// Options of `check`.
 #[derive(Args, Debug)]
@@ -171,6 +177,11 @@ fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &m
     let (verdict, text) = judged(exercise, &starter, compiler, Judging { gpu, ..Judging::seeded(SEEDS[0]) })?;
     *times = verdict.times.as_ref().map(|times| [times.student, times.solution]);
     must_fail("the starter", &verdict, &text, &exercise.goals.starter_fails, problems);
+    let first = Report { file: &starter, explain: false }.text(&verdict);
+    let lines = heading(exercise).lines().count() + first.lines().count() + AROUND;
+    if lines > MOST_LINES {
+        problems.push(format!("the report on the starter has {lines} lines, and a screen {MOST_LINES}:\n{text}"));
+    }
     let met = verdict.goals.iter().filter(|result| result.met && !result.also);
     if exercise.goals.task == Task::Fast {
         problems.extend(met.map(|result| {

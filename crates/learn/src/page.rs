@@ -17,7 +17,7 @@ use wording::{number, printable};
 
 use crate::error::{Error, Result};
 use crate::lines::Lines;
-use crate::report::{AVOIDED, Report, counted, gained, heading, shown_path};
+use crate::report::{AVOIDED, Report, gained, heading, said, shown_path};
 use crate::verdict::{Failure, GoalResult, Verdict};
 
 /// Pictures of all accesses have at most this many bytes.
@@ -96,12 +96,9 @@ fn failed(report: &Report<'_>, verdict: &Verdict) -> Option<String> {
 }
 
 fn of_goal(result: &GoalResult) -> Markup {
-    let GoalResult { goal, avoided, bound, met, seen, solution_seen, why, .. } = result;
+    let GoalResult { avoided, met, seen, solution_seen, why, .. } = result;
     html! {
-        p {
-            (mark(*met)) " " (goal.to_string()) ": "
-            b { (counted(result)) } " (limit " (number(*bound)) ")"
-        }
+        p { (mark(*met)) " " (said(result)) }
         @if !met {
             p.quiet { @if avoided.is_some() { (AVOIDED) } @else { (why) } }
             div.pictures {

@@ -66,16 +66,7 @@ impl Report<'_> {
             self.failure(&mut text, failure);
         }
         self.goals(&mut text, &verdict.goals);
-        let mut above = None;
-        for prediction in &verdict.predictions {
-            self.prediction(&mut text, prediction);
-            // Two GPUs are asked for the same access, one after the other.
-            let drawn = prediction.drawn(self.explain).filter(|_| !prediction.right());
-            if let Some(seen) = drawn.filter(|seen| above.as_ref() != Some(seen)) {
-                draw(&mut text, "", &seen);
-                above = Some(seen);
-            }
-        }
+        self.predictions(&mut text, &verdict.predictions);
         if let Some(gain) = &verdict.gain {
             paragraph(&mut text, "       ", &gained(gain));
         }
@@ -241,29 +232,31 @@ impl Report<'_> {
         let Some((first, others)) = missed.split_first() else { return };
         self.goal(text, first, "");
         self.explained(text, first);
+        let place = |result: &GoalResult| result.blamed.as_ref().map(|blamed| blamed.line);
         for result in others {
-            let line = result.blamed.as_ref().map(|blamed| format!(", line {}", blamed.line)).unwrap_or_default();
-            self.goal(text, result, &line);
+            self.goal(text, result, &place(result).map(|line| format!(", line {line}")).unwrap_or_default());
         }
-        if !others.is_empty() {
-            paragraph(
-                text,
-                "       ",
-                "First mend what the first of these goals is about; then the others are explained.",
-            );
-        }
+        // What one line does wrong may miss several goals.
+        let same = others.iter().filter(|result| place(result).is_some() && place(result) == place(first)).count();
+        let other = others.len() - same;
+        let goals = |count| several(count, "more goal");
+        let last = match (same, other) {
+            (0, 0) => return,
+            (1, 0) => format!("{} fails for the same reason.", goals(1)),
+            (_, 0) => format!("{} fail for the same reason.", goals(same)),
+            (0, _) => "First mend what the first of these goals is about; then the others are explained.".to_owned(),
+            _ => format!(
+                "{} fail{} for the same reason. First mend that; then the {other} on other lines {} explained.",
+                goals(same),
+                if same == 1 { "s" } else { "" },
+                if other == 1 { "is" } else { "are" }
+            ),
+        };
+        paragraph(text, "       ", &last);
     }
 
     fn goal(&self, text: &mut String, result: &GoalResult, place: &str) {
-        let GoalResult { goal, bound, met, limiter, .. } = result;
-        let counted = counted(result);
-        let limiter = limiter.as_ref().map(|limiter| format!(" ({limiter})")).unwrap_or_default();
-        // Show the value of a bound that is not a literal.
-        let bound = match goal.bound.to_string().parse::<f64>() {
-            Ok(_) => String::new(),
-            Err(_) => format!(" (limit {})", number(*bound)),
-        };
-        self.line(text, *met, &format!("{goal}"), &format!(": {counted}{limiter}{bound}{place}"));
+        self.line(text, result.met, &said(result), place);
     }
 
     /// Why a goal is missed, and where.
@@ -285,6 +278,31 @@ impl Report<'_> {
             (Some(seen), _) => draw(text, "", seen),
             (None, Some(seen)) => draw(text, "The solution's: ", seen),
             (None, None) => {}
+        }
+    }
+
+    /// The predictions; of those that are open or wrong, the first is drawn, so that all fit a screen.
+    fn predictions(&self, text: &mut String, predictions: &[PredictionResult]) {
+        let mut first = None;
+        let mut others = false;
+        for prediction in predictions {
+            self.prediction(text, prediction);
+            match (&first, prediction.drawn(self.explain).filter(|_| !prediction.right())) {
+                (None, Some(seen)) => {
+                    draw(text, "", &seen);
+                    first = Some(seen);
+                }
+                // Two GPUs are asked for the same access, one after the other.
+                (Some(first), Some(seen)) => others |= *first != seen,
+                (_, None) => {}
+            }
+        }
+        if others {
+            paragraph(
+                text,
+                "       ",
+                "The next access is drawn when this one is right; --report FILE.html draws all.",
+            );
         }
     }
 
@@ -316,13 +334,16 @@ impl Report<'_> {
 pub const AVOIDED: &str = "This goal is about accesses that your kernels do not make, and the solution's do: it is to be met by \
                        how they are made, not by going without.";
 
-/// What was counted for a goal.
-pub fn counted(GoalResult { value, avoided, .. }: &GoalResult) -> String {
-    match (value, avoided) {
-        (Some(value), _) => number(*value),
-        (None, Some(solution)) => format!("nothing to count (the solution: {})", number(*solution)),
-        (None, None) => "nothing to count".to_owned(),
-    }
+/// What was counted for a goal, and what is wanted: `loads.sectors_per_request is 16; goal: at most 5.1`.
+pub fn said(GoalResult { goal, value, avoided, bound, limiter, .. }: &GoalResult) -> String {
+    let subject = goal.subject();
+    let counted = match (value, avoided) {
+        (Some(value), _) => format!("{subject} is {}", number(*value)),
+        (None, Some(solution)) => format!("{subject}: nothing to count (the solution: {})", number(*solution)),
+        (None, None) => format!("{subject}: nothing to count"),
+    };
+    let limiter = limiter.as_ref().map(|limiter| format!(" ({limiter})")).unwrap_or_default();
+    format!("{counted}{limiter}; goal: {}", goal.wanted(*bound))
 }
 
 /// What a change gains, by prediction.

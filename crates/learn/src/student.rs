@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use exercise::Exercise;
 use exercise::data::some_seed;
-use wording::several;
+use wording::{WIDTH, several};
 
 use crate::arguments::RunArguments;
 use crate::compile::Compiler;
@@ -155,7 +155,8 @@ fn advice(exercise: &Exercise, verdict: &Verdict) -> String {
         }
         _ => String::new(),
     };
-    format!("Edit {file} and run it again. A hint: cargo learn hint {name}{again}")
+    let edit = format!("Edit {file} and run it again. A hint: cargo learn hint {name}");
+    wording::wrapped(&edit, WIDTH, "", "") + &again
 }
 
 /// `cargo learn hint`.

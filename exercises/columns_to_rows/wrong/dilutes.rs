@@ -1,4 +1,4 @@
-// fails: wrong loads.sectors <= 1.1 * solution
+// fails: wrong loads.sectors is
 // Loads of a word that all lanes share, which bring the average down.
 
 use cuda_std::prelude::*;

@@ -58,7 +58,7 @@ fn a_good_exercise_is_green_and_each_fault_of_one_is_found() {
             "goals.toml",
             "<= 4.1",
             "<= 3.9",
-            &["the solution fails", "wrong  loads.sectors_per_request <= 3.9: 4"],
+            &["the solution fails", "wrong  loads.sectors_per_request is 4; goal: at most 3.9"],
         ),
         (
             "met",

@@ -132,7 +132,7 @@ fn one_lane_may_not_access_for_all_while_the_others_spin() {
         if x == 12345 && n == 0 { *output = 1.0; }
     }";
     course.write("copy/kernel.rs", &kernel(body));
-    let report = course.learn(&["run"]).reports(&["right at", "accesses.active_lanes >= solution / 4"]);
+    let report = course.learn(&["run"]).reports(&["right at", "accesses.active_lanes is "]);
     assert!(!report.contains("  active_lanes"), "{report}");
 }
 
@@ -149,9 +149,9 @@ fn atomic_operations_are_no_way_around_goals_about_loads() {
     }";
     course.write("copy/kernel.rs", &kernel(body));
     course.learn(&["run"]).reports(&[
-        "wrong  loads.sectors_per_request <= 4.1: nothing to count (the solution: 4",
+        "wrong  loads.sectors_per_request: nothing to count (the solution: 4",
         "This goal is about accesses that your kernels do not make",
-        "wrong  accesses.atomics <= solution + solution.accesses / 8: ",
+        "wrong  accesses.atomics is ",
         ", line 9",
     ]);
     // A few are nobody's business.
@@ -173,7 +173,7 @@ fn what_never_happened_is_counted_as_0() {
         let goal = format!("constants.addresses_per_request {goal}");
         course.write("copy/goals.toml", &good.replace("loads.sectors_per_request <= 4.1", &goal));
         let outcome = course.learn(&["run"]);
-        let shown = format!("{}  {goal}: nothing to count", if met { "ok" } else { "wrong" });
+        let shown = format!("{}  constants.addresses_per_request: nothing to count", if met { "ok" } else { "wrong" });
         assert!(outcome.stdout.contains(&shown), "{}", outcome.text());
     }
 }
@@ -186,7 +186,7 @@ fn one_thread_may_not_do_the_work_of_all() {
     let course = Course::new(&["copy"]);
     let body = "if thread::index_1d() == 0 { for i in 0..n as usize { *output.add(i) = *input.add(i); } }";
     course.write("copy/kernel.rs", &kernel(body));
-    course.learn(&["run"]).reports(&["right at", "active_lanes >= solution / 4", "Few lanes of a warp"]);
+    course.learn(&["run"]).reports(&["right at", "active_lanes is ", "Few lanes of a warp"]);
 }
 
 /// Copies by one thread of each warp, by one warp of each block, or by one block, of as many.
@@ -206,7 +206,7 @@ fn one_warp_or_block_may_not_do_the_work_of_all() {
         return;
     }
     let course = Course::new(&["copy"]);
-    let blocks = ["right at", "wrong  working_blocks of copy >= solution / 2", "Few blocks or warps do the work"];
+    let blocks = ["right at", "wrong  working_blocks of copy is", "Few blocks or warps do the work"];
     course.write("copy/kernel.rs", &share("if block == 0 { t } else { n }", "thread::block_dim_x()"));
     // What is said of blocks is not said of warps again.
     let report = course.learn(&["run"]).reports(&blocks);
@@ -214,14 +214,18 @@ fn one_warp_or_block_may_not_do_the_work_of_all() {
     let warp = "if t < 32 { 256 * block + t } else { n }";
     let most = "if i % 256 < 224 { 32 } else { n }";
     course.write("copy/kernel.rs", &share(warp, most));
-    course.learn(&["run"]).reports(&["right at", "working_warps of copy >= solution / 2"]);
+    course.learn(&["run"]).reports(&["right at", "working_warps of copy is"]);
     // Others that spin in the meantime make no accesses.
     let spins = share(warp, most).replace(
         "    let mut i =",
         "    if t >= 32 { let mut x = t; for _ in 0..150 { x = x.wrapping_mul(3).rotate_left(x & 7) ^ 1; } if x == 7 && n == 0 { *output = 1.0; } }\n    let mut i =",
     );
     course.write("copy/kernel.rs", &spins);
-    course.learn(&["run"]).reports(&["right at", "wrong  accesses.working_warps of copy >= solution / 2"]);
+    course.learn(&["run"]).reports(&[
+        "right at",
+        "wrong  accesses.working_warps of copy is",
+        "goal: at least solution / 2 = ",
+    ]);
 }
 
 #[test]
@@ -236,8 +240,8 @@ fn needless_accesses_do_not_improve_a_ratio() {
     );
     course.write("copy/kernel.rs", &kernel(&body));
     course.learn(&["run"]).reports(&[
-        "ok  loads.sectors_per_request <= 4.1",
-        "wrong  loads.sectors <= 1.5 * solution",
+        "ok  loads.sectors_per_request is ",
+        "wrong  loads.sectors is",
         "is about an average",
     ]);
 }

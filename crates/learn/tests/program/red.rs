@@ -14,24 +14,44 @@ const JUDGES: &str = "28";
 /// Attack, exercise, status, and words of the report.
 const ATTACKS: [(&str, &str, &str, &str); 18] = [
     // Needless accesses improve a ratio.
-    ("d_bank_stride", "bank_stride", "goals_missed", "wrong  loads.sectors <= 1.5 * solution"),
-    ("d_constant_from_local", "constant_broadcast", "goals_missed", "wrong  constants.requests >= solution / 4"),
+    ("d_bank_stride", "bank_stride", "goals_missed", "wrong  loads.sectors is"),
+    ("d_constant_from_local", "constant_broadcast", "goals_missed", "wrong  constants.requests is"),
     // There is nothing to count.
     ("v_pitched_rows_empty_blur", "pitched_rows", "goals_missed", "nothing to count (the solution: 4)"),
     // One block, or one warp, does all.
-    ("o_histogram_block0", "histogram", "goals_missed", "wrong  working_blocks of histogram >= solution / 2"),
-    ("o_one_warp", "reduce_lanes", "goals_missed", "wrong  working_warps of sum >= solution / 2"),
-    ("o_one_warp", "reduce_banks", "goals_missed", "wrong  shared.bank_conflicts == 0: nothing to count"),
-    ("o_one_warp", "reduce_last_warp", "goals_missed", "wrong  working_warps of sum >= solution / 2"),
-    ("o_one_warp", "reduce_shuffle", "goals_missed", "wrong  working_warps of sum >= solution / 2"),
+    ("o_histogram_block0", "histogram", "goals_missed", "wrong  working_blocks of histogram is"),
+    ("o_one_warp", "reduce_lanes", "goals_missed", "wrong  working_warps of sum is"),
+    ("o_one_warp", "reduce_banks", "goals_missed", "wrong  shared.bank_conflicts: nothing to count"),
+    ("o_one_warp", "reduce_last_warp", "goals_missed", "wrong  working_warps of sum is"),
+    ("o_one_warp", "reduce_shuffle", "goals_missed", "wrong  working_warps of sum is"),
     // The exercise's point is avoided.
-    ("p_raw_phased", "race_in_phases", "goals_missed", "wrong  unsafe == 0: 1"),
-    ("p_raw_phased", "scatter_in_phases", "goals_missed", "wrong  shared.loads.requests >= solution / 4: 0"),
-    ("p_raw_phased", "transpose_in_phases", "goals_missed", "wrong  unsafe of transpose_phased == 0: 2"),
-    ("p_no_shared", "missing_barrier", "goals_missed", "wrong  shared.loads.requests >= solution / 4: 0"),
-    ("p_no_shared", "unwritten_shared", "goals_missed", "wrong  shared.loads.requests >= solution / 4: 0"),
-    ("p_no_shared", "dynamic_shared", "goals_missed", "wrong  shared.loads.requests >= solution / 4: 0"),
-    ("p_no_shared", "barrier_in_branch", "goals_missed", "wrong  shared.loads.requests >= solution / 4: 0"),
+    ("p_raw_phased", "race_in_phases", "goals_missed", "wrong  unsafe is 1; goal: 0"),
+    (
+        "p_raw_phased",
+        "scatter_in_phases",
+        "goals_missed",
+        "wrong  shared.loads.requests is 0; goal: at least solution / 4",
+    ),
+    ("p_raw_phased", "transpose_in_phases", "goals_missed", "wrong  unsafe of transpose_phased is 2; goal: 0"),
+    (
+        "p_no_shared",
+        "missing_barrier",
+        "goals_missed",
+        "wrong  shared.loads.requests is 0; goal: at least solution / 4",
+    ),
+    (
+        "p_no_shared",
+        "unwritten_shared",
+        "goals_missed",
+        "wrong  shared.loads.requests is 0; goal: at least solution / 4",
+    ),
+    ("p_no_shared", "dynamic_shared", "goals_missed", "wrong  shared.loads.requests is 0; goal: at least solution / 4"),
+    (
+        "p_no_shared",
+        "barrier_in_branch",
+        "goals_missed",
+        "wrong  shared.loads.requests is 0; goal: at least solution / 4",
+    ),
     // Right where 16 bits are enough for an index.
     ("p_16_bit_index", "guard", "wrong", "and the results are wrong"),
     // rustc writes a long type's name to a file, and says where.
