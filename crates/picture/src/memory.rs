@@ -138,6 +138,15 @@ impl Way {
     }
 }
 
+impl Flow {
+    /// Passes of a request.
+    fn passes(self) -> Option<f64> {
+        let requests = self.requests.filter(|count| *count > 0)?;
+        let passes = self.amount.filter(|count| *count > 0)?;
+        Some(passes as f64 / requests as f64)
+    }
+}
+
 impl Cache {
     /// What there is to say of it.
     pub(crate) fn says(self) -> String {
@@ -275,13 +284,20 @@ pub(crate) enum Ratio {
 impl Ratio {
     /// Of two numbers, `here` after `first`.
     pub fn of(first: u64, here: u64) -> Option<Self> {
-        let ratio = here as f64 / first as f64;
         match (first, here) {
             (0, _) => None,
             (_, 0) => Some(Ratio::Nothing),
-            _ if (0.995..1.005).contains(&ratio) => Some(Ratio::Same),
-            _ if ratio < 1.0 => Some(Ratio::Less(1.0 / ratio)),
-            _ => Some(Ratio::More(ratio)),
+            _ => Some(Self::of_values(first as f64, here as f64)),
+        }
+    }
+
+    /// Of two positive numbers.
+    fn of_values(first: f64, here: f64) -> Self {
+        let ratio = here / first;
+        match ratio {
+            _ if (0.995..1.005).contains(&ratio) => Ratio::Same,
+            _ if ratio < 1.0 => Ratio::Less(1.0 / ratio),
+            _ => Ratio::More(ratio),
         }
     }
 
@@ -392,6 +408,14 @@ impl MemoryChart {
                 };
                 offer(factor, format!("{name}: {here} {place}, not {base}: {words}."));
             }
+            if let (true, Some(base), Some(here)) = (way.has_passes(), base.passes(), here.passes()) {
+                let ratio = Ratio::of_values(base, here);
+                if let Ratio::Less(factor) | Ratio::More(factor) = ratio {
+                    let [base, here] = [base, here].map(three_digits);
+                    let (one, words) = (of_one(way), ratio.words(false));
+                    offer(factor, format!("{name}: {here} passes {one}, not {base}: {words}."));
+                }
+            }
         }
         best.map_or_else(|| format!("{} and {} move the same.", first.name, second.name), |(_, text)| text)
     }
@@ -407,6 +431,15 @@ impl MemoryPanel {
         let requests = self.flow(Way::Load).and_then(|flow| flow.requests);
         let loads = requests.map_or(String::new(), |count| format!(", {count} {}", of_requests(Way::Load)));
         format!("{}: what moves between its memories{loads}.", self.name)
+    }
+}
+
+/// What a request of a way with passes is.
+fn of_one(way: Way) -> &'static str {
+    match way {
+        Way::SharedStore => "a store to shared memory",
+        Way::Constant => "a load from constant memory",
+        _ => "a load from shared memory",
     }
 }
 

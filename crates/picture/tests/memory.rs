@@ -2,7 +2,7 @@
 //! lines fit.
 
 use picture::{Cache, Flow, MemoryChart, MemoryPanel, Paint, Way, memory_svg, memory_text};
-use simt::counts::{MemoryCounters, ModelCounters, SectorCounters, SharedCounters};
+use simt::counts::{ConstantCounters, MemoryCounters, ModelCounters, SectorCounters, SharedCounters};
 use simt::{Counters, Model};
 
 fn loads(requests: u64, sectors: u64, ideal_sectors: u64) -> Counters {
@@ -49,6 +49,19 @@ fn what_moves_is_what_was_counted() {
     assert_eq!(flow(0, Way::DramWrite), Some(Flow { amount: Some(0), ..Flow::default() }));
     assert_eq!(chart.panels[0].l1, Cache::Sectors { asked: 8192, hits: 7168 });
     assert_eq!(chart.sentence(), "tiled: 64 loads from global memory, not 2048: 32.0× fewer.");
+}
+
+#[test]
+fn passes_of_a_load_say_what_totals_hide() {
+    // One load that is taken apart, beside eight that are not.
+    let panel = |name: &str, requests, addresses| {
+        let mut counters = loads(16, 64, 64);
+        counters.constant = ConstantCounters { requests, addresses };
+        MemoryPanel::new(name, "", &counters)
+    };
+    let chart = MemoryChart { panels: vec![panel("polynomial", 2048, 2048), panel("lookup", 256, 7733)] };
+    let sentence = "lookup: 30.2 passes a load from constant memory, not 1.00: 30.2× more.";
+    assert_eq!(chart.sentence(), sentence);
 }
 
 #[test]
