@@ -39,10 +39,7 @@ fn the_simulator_predicts_as_an_h200_or_as_its_model() {
 fn data_that_is_too_small_has_counts_alone() {
     let small = "vector --copy4 --copy16 --size 4096 --device sim";
     let text = output(small);
-    assert!(
-        text.contains("\non the simulator: counts; too small to predict times; --predict takes larger data"),
-        "{text}"
-    );
+    assert!(text.contains("\non the simulator: counts\n"), "{text}");
     assert!(!text.contains("predicted"), "{text}");
     assert!(json(small)["variants"][0].get("predicted").is_none());
     for asked in ["--thread-registers 32", "--predict"] {

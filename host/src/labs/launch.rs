@@ -11,7 +11,7 @@ use kernels::launch as kernel;
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, FIRST, IN_FLIGHT, MEANINGS, NEEDS, SHOWCASE, SIZE, SWEEPS};
+use table::{CONCLUSIONS, FIRST, IN_FLIGHT, MEANINGS, NEEDED, NEEDS, SHOWCASE, SIZE, SWEEPS};
 pub use word::Word;
 
 use super::compare::Shape;
@@ -66,6 +66,12 @@ impl Lab for Launch {
         let mut data = Data { input: device.buffer(size)?, vector: device.buffer(size)? };
         data.input.write(&self.elements)?;
         let Options { word, loads, block, grid, .. } = &self.options;
+        let none_given = word.is_empty() && loads.is_empty() && block.is_empty() && grid.is_empty();
+        if none_given && !device.properties().is_gpu() {
+            return self.one_block_each(device, data);
+        }
+        let word = if word.is_empty() { &Word::ALL[..] } else { word };
+        let loads = if loads.is_empty() { &LOADS[..] } else { loads };
         // Without times, omit the variants that only differ in time.
         let on_gpu = device.properties().is_gpu();
         let timed = on_gpu || self.predicts;
@@ -110,7 +116,25 @@ impl Lab for Launch {
     }
 }
 
+/// The numbers of independent loads for which there are kernels.
+const LOADS: [u32; 4] = [1, 2, 4, 8];
+
 impl Launch {
+    /// One block on each multiprocessor: from the fewest bytes in flight to the most.
+    fn one_block_each<'a>(&'a self, device: &Device, data: Data) -> Result<Plan<'a, Data>> {
+        let wide = (Word::F32x4, 1);
+        let mut each = Vec::new();
+        for block in [64, 256, 1024] {
+            let own = LOADS.map(|loads| (Word::F32, loads)).into_iter().chain([wide]);
+            each.extend(own.map(|(word, loads)| (block, word, loads)));
+        }
+        each.sort_by_key(|(block, word, loads)| u64::from(block * loads) * word.bytes() as u64);
+        let blocks = device.multiprocessors();
+        let group = format!("one block on each of {blocks} multiprocessors");
+        let variant = |(block, word, loads)| Ok(self.variant(device, word, loads, block, Some(blocks))?.group(&group));
+        Ok(Plan::new(data, each.into_iter().map(variant).collect::<Result<_>>()?))
+    }
+
     fn variant(
         &self,
         device: &Device,
@@ -151,6 +175,7 @@ impl Launch {
         .axis("registers_of_a_thread", (!device.properties().is_gpu()).then_some(registers))
         .axis("blocks_on_a_multiprocessor", resident.map(|threads| threads / u64::from(block)))
         .axis(IN_FLIGHT.key, in_flight)
+        .fact(NEEDED, word::model(device.properties()).and_then(|model| model.bytes_in_flight()))
         .bytes(2 * bytes)
         .computes("the incremented vector", bytes))
     }

@@ -21,7 +21,8 @@ use super::models::{is_plain, stand_in};
 use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
-use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
+use crate::report::measures::MOVED_A_LOAD;
+use crate::report::{Best, Conclusion, FirstScreen, Grid, Meaning, Subject};
 
 /// The lab: a matrix.
 pub struct Pitch {
@@ -68,6 +69,7 @@ impl Lab for Pitch {
         let timed = device.properties().is_gpu() || self.predicts;
         let (accesses, layouts) = (self.options.accesses.chosen_where(timed), self.options.layouts.chosen());
         accesses.iter().try_for_each(|access| self.check_block(access.of))?;
+        let compact = !timed && is_plain(device) && accesses.iter().all(|access| access.of == Access::Rows);
         let mut data = Data(vec![OnDevice::new(device, &self.matrix, &self.transpose)?]);
         let own = (0, is_plain(device).then_some(NEWER));
         let mut variants = Vec::new();
@@ -85,7 +87,16 @@ impl Lab for Pitch {
                 variants.extend(layouts.iter().map(|layout| on_model(layout)));
             }
         }
-        Ok(Plan::new(data, variants))
+        let by_model = Grid {
+            title: "by rows".to_owned(),
+            rows: "model",
+            columns: "layout",
+            group: "rows".to_owned(),
+            best: Best::OfRow,
+            measures: &[&MOVED_A_LOAD],
+        };
+        let plan = Plan::new(data, variants);
+        Ok(if compact { plan.grid(by_model).compact() } else { plan })
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {

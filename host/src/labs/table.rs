@@ -106,6 +106,7 @@ const FIRST: FirstScreen = FirstScreen {
     axes: &[],
     columns: &[INSTRUCTIONS_FIRST, ERROR],
     words: &[("accurate", "in software"), ("fast", "approximate instructions")],
+    removes: &[],
 };
 
 impl Lab for Table {
@@ -134,7 +135,8 @@ impl Lab for Table {
         Conclusion::new(
             "Fast math executes {} of the instructions of accurate math.",
             &[Percent(FAST, ACCURATE, EXECUTED)],
-        ),
+        )
+        .holds(&[Holds::If(|report| FAST.find(report).is_some_and(|row| row.fact(BOUND).is_none()))]),
     ];
     const SIZES: &'static [(&'static str, DefaultSize)] = &[("size", SIZE)];
     const SHOWCASE: Showcase = Showcase { start: &[("size", "2048")], access: "global store", ..Showcase::DEFAULTS };

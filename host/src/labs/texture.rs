@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 use made::Made;
 use sampling::{Image, SAMPLED, Texels};
 pub use table::Options;
-use table::{CONCLUSIONS, FIRST, MEANINGS, MOST_SIDE, Part};
+use table::{CONCLUSIONS, FIRST, MEANINGS, MOST_SIDE, Part, SECTORS_A_WARP};
 use walks::{Layout, WAYS};
 
 use super::inputs::{DefaultSize, HostMatrix, bytes_of, check_room, named};
 use super::lab::{Lab, Plan};
 use super::settings::Settings;
 use super::showcase::Showcase;
-use crate::report::{Conclusion, FirstScreen, Meaning, Subject};
+use crate::report::{Best, Conclusion, FirstScreen, Grid, Meaning, Subject};
 
 /// The default side of the image.
 const SIDE: DefaultSize = DefaultSize { on_gpu: 8192, on_simulator: 128 };
@@ -39,6 +39,7 @@ const MOST_LINEAR: usize = 1 << 27;
 pub struct Texture {
     options: Options,
     image: Image,
+    predicts: bool,
 }
 
 /// The data on a device.
@@ -103,7 +104,8 @@ impl Lab for Texture {
         };
         let bytes = random.samples(side * side);
         let halves = floats.iter().map(|&texel| f16::from_f32(texel)).collect();
-        Ok(Self { options, image: Image { side, floats, halves, bytes } })
+        let predicts = settings.predicts();
+        Ok(Self { options, image: Image { side, floats, halves, bytes }, predicts })
     }
 
     fn parameters(&self) -> Value {
@@ -114,6 +116,8 @@ impl Lab for Texture {
         let parts = self.options.variants.chosen_or(self.options.all);
         let parts: Vec<_> = parts.into_iter().map(|part| part.of).collect();
         let data = self.data(device, &parts)?;
+        let counted = !device.properties().is_gpu() && !self.predicts;
+        let compact = counted && parts == [Part::Walks];
         let mut variants = Vec::new();
         for part in parts {
             match part {
@@ -125,7 +129,16 @@ impl Lab for Texture {
                 Part::Made => variants.extend(self.made()),
             }
         }
-        Ok(Plan::new(data, variants))
+        let walks = Grid {
+            title: String::new(),
+            rows: "walk",
+            columns: "image",
+            group: String::new(),
+            best: Best::OfRow,
+            measures: &[&SECTORS_A_WARP],
+        };
+        let plan = Plan::new(data, variants).grid(walks);
+        Ok(if compact { plan.compact() } else { plan })
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {

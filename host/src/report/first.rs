@@ -19,6 +19,19 @@ pub struct FirstScreen {
     pub columns: &'static [Measure],
     /// A few words for names that do not say what they are.
     pub words: &'static [Meaning],
+    /// What each step removes of the step before it, in order.
+    pub removes: &'static [Removes],
+}
+
+/// What a step removes.
+#[derive(Clone, Copy, Debug)]
+pub struct Removes {
+    /// The name of its row.
+    pub step: &'static str,
+    /// What it removes.
+    pub what: &'static str,
+    /// How much of it there was, and is.
+    pub measure: Measure,
 }
 
 impl FirstScreen {

@@ -33,6 +33,8 @@ pub enum Best {
     OfAll,
     /// Those of a row.
     OfRow,
+    /// Those of a row whose columns' titles begin with the same model.
+    OfRowAndModel,
 }
 
 impl Grid {
@@ -45,9 +47,8 @@ impl Grid {
     /// The variants in it.
     fn variants<'v>(&'v self, variants: &'v [VariantReport]) -> impl Iterator<Item = &'v VariantReport> {
         let placed = |variant: &&VariantReport| {
-            variant.fact(self.rows).is_some()
-                && variant.fact(self.columns).is_some()
-                && (self.group.is_empty() || variant.group == self.group)
+            let has = |fact| variant.fact(fact).is_some_and(|value| !value.is_null());
+            has(self.rows) && has(self.columns) && (self.group.is_empty() || variant.group == self.group)
         };
         variants.iter().filter(placed)
     }
@@ -79,7 +80,7 @@ impl Grid {
         let mut columns = vec![Column { title: vec![corner], ..Column::names(self.rows, Section::Name, names) }];
         for column in across {
             for measure in &measures {
-                let mut title = vec![plain(column)];
+                let mut title: Vec<String> = plain(column).split(": ").map(str::to_owned).collect();
                 if measures.len() > 1 {
                     title.extend(measure.title.iter().map(|&line| line.to_owned()));
                 }
@@ -101,24 +102,34 @@ impl Grid {
     /// Marks the best of the cells that compete, unless all of them tie. Whether there are any.
     fn mark(&self, columns: &mut [Column]) -> bool {
         let rows = columns[0].cells.len();
-        let competitions: Vec<Vec<usize>> = match self.best {
+        let all: Vec<usize> = (1..columns.len()).collect();
+        let model = |&column: &usize| columns[column].title.first().cloned();
+        let models: Vec<Vec<usize>> = all.chunk_by(|a, b| model(a) == model(b)).map(<[usize]>::to_vec).collect();
+        let each_row = || (0..rows).map(|row| vec![row]);
+        let competitions: Vec<(Vec<usize>, Vec<usize>)> = match self.best {
             Best::Unmarked => Vec::new(),
-            Best::OfAll => vec![(0..rows).collect()],
-            Best::OfRow => (0..rows).map(|row| vec![row]).collect(),
+            Best::OfAll => vec![((0..rows).collect(), all)],
+            Best::OfRow => each_row().map(|row| (row, all.clone())).collect(),
+            Best::OfRowAndModel => {
+                each_row().flat_map(|row| models.iter().map(move |of| (row.clone(), of.clone()))).collect()
+            }
         };
         let mut marked = false;
-        for rows in competitions {
+        for (rows, among) in competitions {
             let rank = |column: &Column, row: usize| {
                 let value = column.cells[row].as_ref()?.value?;
                 Some(if column.better == Better::Lower { -value } else { value })
             };
-            let ranks: Vec<f64> =
-                columns[1..].iter().flat_map(|column| rows.iter().filter_map(|&row| rank(column, row))).collect();
+            let ranks: Vec<f64> = among
+                .iter()
+                .flat_map(|&at| rows.iter().filter_map(|&row| rank(&columns[at], row)).collect::<Vec<_>>())
+                .collect();
             let Some(best) = ranks.iter().copied().reduce(f64::max).filter(|best| ranks.iter().any(|rank| rank < best))
             else {
                 continue;
             };
-            for column in &mut columns[1..] {
+            for &at in &among {
+                let column = &mut columns[at];
                 for &row in &rows {
                     let is_best = rank(column, row) == Some(best);
                     if let Some(cell) = column.cells[row].as_mut().filter(|_| is_best) {
@@ -136,6 +147,7 @@ impl Grid {
         let best = if measures.iter().all(|measure| measure.better == Better::Lower) { "lowest" } else { "highest" };
         let mark = match (marked, self.best) {
             (true, Best::OfAll) => format!("; the {best} is marked *"),
+            (true, Best::OfRowAndModel) => format!("; each row's {best} of a GPU is marked * where they differ"),
             (true, _) => format!("; each row's {best} is marked * where they differ"),
             (false, _) => String::new(),
         };

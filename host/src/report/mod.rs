@@ -51,7 +51,7 @@ pub use conclusion::{Conclusion, Gap, Holds, Row, of_fact};
 pub use cost::Cost;
 pub(crate) use csv::predicted_rows;
 pub(crate) use explanations::of_each_model;
-pub use first::{FirstScreen, Meaning};
+pub use first::{FirstScreen, Meaning, Removes};
 pub use format::Format;
 pub use goal::{Bound, Goal, Judged, Target};
 pub use grid::{Best, Grid};

@@ -100,6 +100,7 @@ impl Page {
         }
         if !report.why {
             page.conclusions = report.conclusions.iter().take(SENTENCES).cloned().collect();
+            page.conclusions.extend(table::alike(&report.variants).map(same_times));
             page.conclusions.extend(report.right_in_orders());
         }
         page.legend = explanations::not_verified(shown);
@@ -107,6 +108,15 @@ impl Page {
         page.meanings.clear();
         page.kernels.clear();
         page
+    }
+}
+
+/// What is said of predicted times that are about the same.
+fn same_times([least, most]: [f64; 2]) -> String {
+    let [least, most] = [least, most].map(units::milliseconds);
+    match least == most {
+        true => format!("All rows are predicted to take {least}."),
+        false => format!("The predicted times, {least} to {most}, do not differ enough to say which is shorter."),
     }
 }
 
@@ -168,7 +178,7 @@ fn heading(report: &LabReport) -> Vec<String> {
     } else if let Some(grid) = &report.instead_of_table {
         lines.push(format!("on the {}: {}", device.name, grid.title));
     } else if report.too_small_to_predict {
-        lines.push(format!("on the {}: counts; too small to predict times; --predict takes larger data", device.name));
+        lines.push(format!("on the {}: counts", device.name));
     } else {
         let predicted = report.variants.iter().find_map(|variant| variant.predicted_time());
         lines.push(on_simulator(device, predicted.map(|time| time.model)));

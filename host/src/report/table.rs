@@ -150,15 +150,54 @@ pub(super) fn first(shown: Shown<'_>, subjects: &[Subject], first: FirstScreen, 
             cell.text = first.named(&cell.text);
         }
     }
+    table.columns.extend(removed(shown.variants, first));
     table.columns.extend(counted.into_iter().chain(times).map(|measure| Column::of(shown, measure)));
     table
+}
+
+/// What each step removes of the one before it: the name, how much there was, and how much is left.
+fn removed(variants: &[VariantReport], first: FirstScreen) -> Vec<Column> {
+    let step = |variant: &VariantReport| {
+        let named = |name: &str| first.removes.iter().position(|it| it.step == name);
+        let places = variant.facts.iter().filter(|fact| fact.axis).filter_map(|fact| fact.value.as_str());
+        places.chain([variant.name.as_str()]).find_map(named)
+    };
+    let mut cells: [Vec<Option<Cell>>; 3] = Default::default();
+    for (row, variant) in variants.iter().enumerate() {
+        let before = row.checked_sub(1).map(|before| &variants[before]).filter(|before| before.group == variant.group);
+        // The step that comes before it in order, or there is nothing to compare with.
+        let removes = step(variant).filter(|&at| at > 0 && before.and_then(step) == Some(at - 1));
+        let removes = removes.map(|at| &first.removes[at]).zip(before);
+        cells[0].push(removes.map(|(it, _)| Cell::text(it.what)));
+        cells[1].push(removes.and_then(|(it, before)| it.measure.of(before)));
+        cells[2].push(removes.and_then(|(it, _)| it.measure.of(variant)));
+    }
+    if cells[1].iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let sections = [("removes", Section::Name), ("from", Section::Counter), ("to", Section::Counter)];
+    sections.into_iter().zip(cells).map(|((key, section), cells)| Column::names(key, section, cells)).collect()
+}
+
+/// The greatest over the least of predicted times that do not say which is shorter.
+const ALIKE: f64 = 1.05;
+
+/// The least and the greatest predicted time of several rows, in milliseconds, if these are about the same.
+pub(super) fn alike(variants: &[VariantReport]) -> Option<[f64; 2]> {
+    let times = || variants.iter().filter_map(VariantReport::predicted_time).map(|time| time.time_ms);
+    let (least, most) = (times().reduce(f64::min)?, times().reduce(f64::max)?);
+    (times().count() > 1 && most < ALIKE * least).then_some([least, most])
 }
 
 /// The times of the first table: all that is known of them, or, beside `counted` columns, the time alone.
 fn times(variants: &[VariantReport], counted: bool) -> Vec<&'static Measure> {
     let known = |measure: &&Measure| variants.iter().any(|variant| measure.of(variant).is_some());
     let measured: &[Measure] = if variants.iter().any(|variant| variant.timing.is_some()) { MEASURED } else { &[] };
-    let predicted = if counted && measured.is_empty() { &PREDICTED[1..2] } else { PREDICTED };
+    let predicted = match counted && measured.is_empty() {
+        true if alike(variants).is_some() => &[],
+        true => &PREDICTED[1..2],
+        false => PREDICTED,
+    };
     measured.iter().chain(predicted).filter(known).collect()
 }
 

@@ -73,7 +73,8 @@ fn more(report: &LabReport) -> String {
     let counted = report.variants.iter().any(|variant| variant.counters.is_some());
     let pictured = counted && report.variants.iter().all(|variant| variant.lines.is_none());
     let plotted = !report.plot && !report.sweeps.is_empty();
-    let flags = [("--lines", pictured), ("--picture", pictured), ("--plot", plotted)];
+    let timed = report.too_small_to_predict;
+    let flags = [("--predict", timed), ("--lines", pictured), ("--picture", pictured), ("--plot", plotted)];
     let flags: Vec<_> = flags.into_iter().filter_map(|(flag, shows)| shows.then_some(flag)).collect();
     let others = if flags.is_empty() { String::new() } else { format!("; more: {}", flags.join(" ")) };
     format!("--legend shows every column, and what the names mean{others}")

@@ -162,6 +162,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
     columns: &[SECTORS_A_LOAD, SECTORS_A_STORE],
     words: &[("fermi:ca", "lines of 128"), ("fermi:cg", "sectors of 32"), ("hopper", "sectors of 32")],
+    removes: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[

@@ -143,6 +143,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
     columns: &[PASSES_A_SHARED_LOAD],
     words: &[("32 banks", "since Fermi"), ("g80", "16 banks")],
+    removes: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[

@@ -46,6 +46,26 @@ struct Target {
     device: Option<Device>,
 }
 
+/// The fact of the rows that show which reads gain from L1: the model, and how loads use it.
+const SETTING: &str = "setting";
+
+impl Target {
+    /// The setting of a row, if it is one of those that differ: on the old GPU the four of the lecture, on the
+    /// new one the two ways that its operators go.
+    fn setting(&self, loads: &str, l1: &str) -> Value {
+        let model = self.model.as_str();
+        match (model, loads, l1) {
+            (Some("fermi"), "ca", "small") => "fermi: ca, 16 KiB".into(),
+            (Some("fermi"), "ca", "large") => "fermi: ca, 48 KiB".into(),
+            // Past L1, its size is nothing to the loads.
+            (Some("fermi"), "cg", "large") => "fermi: cg".into(),
+            (Some("hopper"), "ca", "") => "hopper: ca".into(),
+            (Some("hopper"), "cg", "") => "hopper: cg".into(),
+            _ => Value::Null,
+        }
+    }
+}
+
 impl Lab for Cache {
     const NAME: &'static str = "cache";
     const ABOUT: &'static str = "What L1 keeps: cache operators; with --all configurations, carveouts";
@@ -89,7 +109,11 @@ impl Lab for Cache {
             data.0[place.index].0.write(&self.elements)?;
         }
         let (old, new) = (&places[0], &places[places.len() - 1]);
-        let variants = self.options.parts.chosen_or(self.options.all).into_iter().flat_map(|part| match part.of {
+        // Which reads gain is another answer on each GPU, and the simulator without a model has both.
+        let both = is_plain(device) && !self.options.parts.any();
+        let chosen = self.options.parts.chosen_or(self.options.all).into_iter().map(|part| part.of);
+        let beside = (both && !self.options.all).then_some(Part::Compiled);
+        let variants = chosen.chain(beside).flat_map(|part| match part {
             Part::Operators => self.operators(new),
             Part::Configurations => self.configurations(new),
             Part::Carveouts => self.carveouts(new),
@@ -114,6 +138,16 @@ impl Lab for Cache {
             (format!("{group}{}", on(old)), "compiled", "l1", group)
         }));
         let mut plan = Plan::new(data, variants);
+        if both {
+            plan = plan.grid(Grid {
+                title: String::new(),
+                rows: "pattern",
+                columns: SETTING,
+                group: String::new(),
+                best: Best::OfRowAndModel,
+                measures: SHOWN[1],
+            });
+        }
         for (title, rows, columns, group) in grids {
             for measures in SHOWN {
                 let best = if rows == "pattern" { Best::OfRow } else { Best::OfAll };

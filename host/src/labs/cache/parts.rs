@@ -5,7 +5,7 @@ use device::{CacheConfig, LoadCaching};
 use kernels::cache as kernel;
 
 use super::table::{OPERATORS, Parameters, Reads};
-use super::{Cache, Data, Target};
+use super::{Cache, Data, SETTING, Target};
 use crate::labs::lab::Variant;
 use crate::labs::launcher::Preferences;
 
@@ -16,6 +16,7 @@ impl Cache {
             self.variant(place, format!("{operator}-{}", reads.name()), kernel, reads, Preferences::default())
                 .group("operators")
                 .axis("operator", operator)
+                .fact(SETTING, place.setting(operator, ""))
         };
         pairs.map(variant).collect()
     }
@@ -70,7 +71,8 @@ impl Cache {
                         self.variant(place, name, &kernel::cache_default, reads, preferences)
                             .group(format!("compiled, {}", reads.name()))
                             .axis("compiled", compiled)
-                            .axis("l1", l1),
+                            .axis("l1", l1)
+                            .fact(SETTING, place.setting(compiled, l1)),
                     );
                 }
             }

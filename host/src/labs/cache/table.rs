@@ -189,14 +189,22 @@ const HIT_SHARE: Measure = Measure::new(L1_HITS.section, "l1_hits", L1_HITS.titl
 const CA: Row = Row::At(&[("group", "operators"), ("operator", "ca"), ("pattern", "stencil")]);
 const CG: Row = Row::At(&[("group", "operators"), ("operator", "cg"), ("pattern", "stencil")]);
 
+// On Fermi, with the larger L1.
+const LINES: Row = Row::At(&[("group", "compiled, scattered"), ("compiled", "ca"), ("l1", "large")]);
+const SECTORS: Row = Row::At(&[("group", "compiled, scattered"), ("compiled", "cg"), ("l1", "large")]);
+
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen =
-    FirstScreen { axes: &[], columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD], words: &[] };
+    FirstScreen { axes: &[], columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD], words: &[], removes: &[] };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Bypassing L1, a stencil takes {} times as long.", &[Times(CG, CA, &TIME)]),
     Conclusion::new(
         "A stencil finds {} of its sectors in L1; bypassing L1, {} times as many bytes come from beyond it.",
         &[Of(CA, &HIT_SHARE), Times(CG, CA, &BEYOND_L1)],
+    ),
+    Conclusion::new(
+        "Scattered words lose on Fermi, whose L1 fetches a line of 128 bytes for each: {} times as many bytes as past it.",
+        &[Times(LINES, SECTORS, &BEYOND_L1)],
     ),
 ];

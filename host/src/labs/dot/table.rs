@@ -86,6 +86,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
         TRANSACTIONS_A_LOAD,
     ],
     words: &[("global", "sums in global memory"), ("shared", "sums in shared memory"), ("best", "sums in registers")],
+    removes: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[

@@ -91,6 +91,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
         ("registers", "128 x 128, one half"),
         ("best", "fastest on an H200"),
     ],
+    removes: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[

@@ -9,7 +9,7 @@ use super::word::{Word, model};
 use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::Showcase;
 use crate::report::Gap::{Name, Of, Whole};
-use crate::report::measures::{GBPS, LOAD_REQUESTS, LOAD_REQUESTS_FIRST};
+use crate::report::measures::{GBPS, LOAD_REQUESTS};
 use crate::report::{
     Better, Bound, Cell, Conclusion, FirstScreen, Goal, Holds, LabReport, Meaning, Measure, Row, Rows, Section, Sweep,
     Target,
@@ -34,6 +34,24 @@ pub(super) const IN_FLIGHT: Measure = Measure::new(
 )
 .unit("bytes");
 
+/// The same for a first look.
+const IN_FLIGHT_KIB: Measure =
+    Measure::new(Section::Counter, "kib_in_flight", &["KiB in", "flight"], Better::Higher, |variant| {
+        let bytes = IN_FLIGHT.of(variant)?.value?;
+        Some(Cell::new(bytes, units::three_digits(bytes / 1024.0)))
+    });
+
+/// The bytes that DRAM needs in flight on a multiprocessor of the model.
+pub(super) const NEEDED: &str = "bytes_in_flight_that_dram_needs";
+
+/// What is in flight of what DRAM needs.
+const OF_NEEDED: Measure =
+    Measure::new(Section::Counter, "percent_of_needed", &["% of what", "DRAM needs"], Better::Higher, |variant| {
+        let percent = 100.0 * IN_FLIGHT.of(variant)?.value? / variant.fact(NEEDED)?.as_f64()?;
+        Some(Cell::new(percent, units::three_digits(percent)))
+    })
+    .unit("%");
+
 /// The threads that a full multiprocessor has at once.
 const RESIDENT: Measure =
     Measure::new(Section::Axis, "resident_threads", &["threads on a multiprocessor"], Better::Higher, |variant| {
@@ -50,21 +68,15 @@ pub(super) const MEANINGS: &[Meaning] = &[
 
 /// The flags of `host launch`.
 ///
-/// The variants are all combinations.
+/// The variants are all combinations. On the simulator, without any of these flags, one block on each
+/// multiprocessor runs with a few of them, from the fewest bytes in flight to the most.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Words to load, separated by commas: f32, f32x2 and f32x4, of 4, 8 and 16 bytes
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WORD,...",
-        value_delimiter = ',',
-        default_value = "f32,f32x2,f32x4",
-        hide_possible_values = true
-    )]
+    /// Words to load, separated by commas: f32, f32x2 and f32x4, of 4, 8 and 16 bytes [default: all]
+    #[arg(long, value_enum, value_name = "WORD,...", value_delimiter = ',', hide_possible_values = true)]
     pub(super) word: Vec<Word>,
-    /// Independent loads per thread, separated by commas: 1, 2, 4, 8
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,2,4,8", value_parser = loads)]
+    /// Independent loads per thread, separated by commas [default: 1,2,4,8]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = loads)]
     pub(super) loads: Vec<u32>,
     /// Threads of a block, separated by commas [default: 64,256,1024 on a GPU, 256 on the simulator]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
@@ -106,9 +118,10 @@ fn needed_in_flight(report: &LabReport) -> Option<Cell> {
 
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
-    axes: &["blocks_on_a_multiprocessor", "bytes_in_flight_per_full_multiprocessor"],
-    columns: &[LOAD_REQUESTS_FIRST],
+    axes: &[],
+    columns: &[IN_FLIGHT_KIB, OF_NEEDED],
     words: &[("f32", "4 bytes"), ("f32x2", "8 bytes"), ("f32x4", "16 bytes")],
+    removes: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[

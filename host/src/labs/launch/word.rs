@@ -20,6 +20,8 @@ pub enum Word {
 }
 
 impl Word {
+    pub(super) const ALL: [Self; 3] = [Self::F32, Self::F32x2, Self::F32x4];
+
     pub(super) fn name(self) -> &'static str {
         ["f32", "f32x2", "f32x4"][self as usize]
     }

@@ -108,6 +108,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
         ("pointers", "rows by pointers"),
         ("pitched", "one allocation"),
     ],
+    removes: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[

@@ -129,6 +129,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
         ("wide", "the same, 16-byte words"),
         ("best", "fastest on an H200"),
     ],
+    removes: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[

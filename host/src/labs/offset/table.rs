@@ -124,6 +124,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
     columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, SECTORS_A_STORE, TRANSACTIONS_A_STORE],
     words: &[],
+    removes: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[

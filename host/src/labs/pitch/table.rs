@@ -32,8 +32,8 @@ impl Variants for Access {
     const TITLE: &'static str = "Accesses";
     const TABLE: &'static [VariantSpec<Self>] = &[
         variant("rows", "Each warp reads 32 floats of a row", Self::Rows).flag("by-rows"),
-        variant("columns", "Each warp reads 32 floats of a column", Self::Columns).flag("by-columns"),
-        variant("transposed", "Each warp reads 32 floats of a row of the transposed copy", Self::Transposed),
+        variant("columns", "Each warp reads 32 floats of a column", Self::Columns).flag("by-columns").timed(),
+        variant("transposed", "Each warp reads 32 floats of a row of the transposed copy", Self::Transposed).timed(),
         variant("copies", "Copy to and from the device", Self::Copies).timed(),
     ];
 }
@@ -105,7 +105,7 @@ pub(super) const GOALS: &[Goal] = &[Goal {
 
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen =
-    FirstScreen { axes: &["pitch_bytes", "extra_memory_%"], columns: &[MOVED_A_LOAD], words: &[] };
+    FirstScreen { axes: &["pitch_bytes", "extra_memory_%"], columns: &[MOVED_A_LOAD], words: &[], removes: &[] };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(
@@ -162,7 +162,7 @@ pub(super) const CONCLUSIONS: &[Conclusion] = &[
 pub(super) const SHOWCASE: Showcase = Showcase {
     start: &[("rows", "64")],
     row: "rows-linear",
-    beside: "columns-linear",
+    beside: "rows-pitched",
     access: "global load",
     goals: GOALS,
     ..Showcase::DEFAULTS

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use number::Number;
 use on_device::OnDevice;
 pub use table::Options;
-use table::{CONCLUSIONS, FIRST, Operation, SHOWCASE, SWEEPS, Step, Type};
+use table::{BLOCKS, CONCLUSIONS, FIRST, Operation, SHOWCASE, SWEEPS, Step, Type};
 use values::{SIZE, Values, sizes, values};
 
 use super::compare::Shape;
@@ -187,6 +187,7 @@ impl Reduce {
         .axis("operation", operation.name())
         .axis("type", T::TYPE)
         // The steps have several launches, each smaller than the one before.
+        .fact(BLOCKS, step.blocks(size, block))
         .fact("grid", (step == Step::Best).then(|| json!(launch.grid)))
         .bytes((size * size_of::<T>()) as u64)
         .computes(format!("the {what}"), size_of::<T>() as u64);

@@ -7,7 +7,7 @@ use kernels::phases::REDUCE_BLOCK;
 
 use super::Values;
 use super::number::Number;
-use super::table::Operation;
+use super::table::{Operation, Step};
 use crate::labs::best::slots;
 use crate::labs::lab::Outcome;
 use crate::labs::launcher::Launcher;
@@ -110,7 +110,7 @@ impl<T: Number> OnDevice<T> {
         let values = if operation == Operation::Product { &self.factors } else { &self.values };
         let [first, second] = &mut self.partials;
         // From the fourth step on, a block takes two blocks' values.
-        let per_thread = if number < 4 { 1 } else { 2 };
+        let per_thread = Step::values_of_a_thread(number);
         let shape = |count: usize| LaunchConfig::linear(count.div_ceil(per_thread), block);
         let mut config = shape(size);
         launch(&config, values.first(size), first)?;

@@ -13,10 +13,10 @@ use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{Of, Percent};
 use crate::report::measures::{
-    ACTIVE_LANES, ACTIVE_LANES_FIRST, BANK_CONFLICTS, BANK_CONFLICTS_FIRST, BARRIERS, GBPS, INSTRUCTIONS,
-    INSTRUCTIONS_FIRST, SHARED_REQUESTS, SPEEDUP,
+    ACTIVE_LANES, BANK_CONFLICTS, BANK_CONFLICTS_FIRST, BARRIERS, GBPS, INSTRUCTIONS, INSTRUCTIONS_FIRST,
+    LOAD_REQUESTS, SHARED_REQUESTS, SPEEDUP,
 };
-use crate::report::{Cell, Conclusion, FirstScreen, Holds, Measure, Row, Rows, Sweep};
+use crate::report::{Better, Cell, Conclusion, FirstScreen, Holds, Measure, Removes, Row, Rows, Sweep};
 
 /// One of the six steps, one of these in phases, or the best kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,19 @@ impl Step {
         !matches!(self, Self::Phased(_)) || (operation, ty) == (Operation::Sum, Type::F32)
     }
 
+    /// The values that a thread of the step takes first.
+    pub(super) fn values_of_a_thread(number: u8) -> usize {
+        if number < 4 { 1 } else { 2 }
+    }
+
+    /// The blocks of all passes over this many values; `None` where that is not the step's point.
+    pub(super) fn blocks(self, size: usize, block: u32) -> Option<usize> {
+        let Self::Numbered(number) = self else { return None };
+        let of = |count: usize| count.div_ceil(Self::values_of_a_thread(number)).div_ceil(block as usize);
+        let passes = std::iter::successors(Some(of(size)), |&left| (left >= block as usize).then(|| of(left)));
+        Some(passes.sum())
+    }
+
     /// The most roundings that a value goes through, where `launch` is that of the best kernel.
     pub(super) fn roundings(self, size: usize, block: u32, launch: &LaunchConfig) -> u64 {
         let tree = u64::from(block.ilog2()) + 1;
@@ -160,21 +173,35 @@ const OF_32_VALUES: Measure = Measure::new(
     },
 );
 
+/// Lanes that do nothing while their warp works.
+const IDLE_LANES: Measure =
+    Measure::counted(LANES.section, "idle_lanes", &["idle lanes", "of 32"], Better::Lower, |counters| {
+        Some(Cell::number(32.0 - counters.active_lanes_per_instruction()?))
+    });
+
+/// The fact of the blocks that a row launches, in all its passes.
+pub(super) const BLOCKS: &str = "blocks";
+
+const LAUNCHED_BLOCKS: Measure = Measure::new(LANES.section, BLOCKS, &["blocks"], Better::Lower, |variant| {
+    Some(Cell::count(variant.fact(BLOCKS)?.as_u64()?))
+});
+
 /// Sentences are about one size.
 const ONE_SIZE: Holds = Holds::If(|report| report.parameters.contains_key("size"));
 
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
-    columns: &[ACTIVE_LANES_FIRST, BANK_CONFLICTS_FIRST, BARRIERS, SHARED_REQUESTS, INSTRUCTIONS_FIRST],
-    words: &[
-        ("reduce1", "divergent"),
-        ("reduce2", "neighbouring threads"),
-        ("reduce3", "no conflicts"),
-        ("reduce4", "half the blocks"),
-        ("reduce5", "fewer barriers"),
-        ("reduce6", "shuffles"),
-        ("best", "many values each"),
+    columns: &[INSTRUCTIONS_FIRST],
+    words: &[],
+    removes: &[
+        Removes { step: "reduce1", what: "", measure: IDLE_LANES },
+        Removes { step: "reduce2", what: "idle lanes of a warp, of 32", measure: IDLE_LANES },
+        Removes { step: "reduce3", what: "bank conflicts", measure: BANK_CONFLICTS_FIRST },
+        Removes { step: "reduce4", what: "blocks, and threads that only load", measure: LAUNCHED_BLOCKS },
+        Removes { step: "reduce5", what: "barriers", measure: BARRIERS },
+        Removes { step: "reduce6", what: "accesses to shared memory", measure: SHARED_REQUESTS },
+        Removes { step: "best", what: "loads from global memory", measure: LOAD_REQUESTS },
     ],
 };
 

@@ -162,6 +162,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
     columns: &[SECTORS_A_LOAD, TRANSACTIONS_A_LOAD, THREADS_FIRST],
     words: &[("global", "a thread for each"), ("shared", "many threads for each"), ("best", "fastest on an H200")],
+    removes: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[

@@ -83,8 +83,12 @@ pub(super) const CHUNK: Measure =
     of_fact("shared_KiB", |variant| variant.fact("shared_KiB")?.as_u64().map(Cell::count));
 
 /// What a terminal shows first.
-pub(super) const FIRST: FirstScreen =
-    FirstScreen { axes: &["shared_KiB"], columns: &[RESIDENT_BLOCKS, OCCUPANCY_FIRST, OCCUPANCY_LIMITS], words: &[] };
+pub(super) const FIRST: FirstScreen = FirstScreen {
+    axes: &["shared_KiB"],
+    columns: &[RESIDENT_BLOCKS, OCCUPANCY_FIRST, OCCUPANCY_LIMITS],
+    words: &[],
+    removes: &[],
+};
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new("Static shared memory is {} as dynamic of the same size.", &[AsFast(STATIC, DYNAMIC)]),

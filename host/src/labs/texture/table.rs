@@ -90,7 +90,7 @@ const SECTORS: &Measure = &READ_SECTORS[0];
 const COLUMNS: Row = Row::Named("columns-row-order");
 
 /// The sectors that a warp reads for 32 texels.
-const SECTORS_A_WARP: Measure =
+pub(super) const SECTORS_A_WARP: Measure =
     Measure::new(Section::Counter, "sectors_of_32_texels", &["sectors of", "32 texels"], Better::Lower, |variant| {
         // Each texel is read once, and written once.
         let loads = variant.useful_bytes as f64 / f64::from(2 * 4 * 32);
@@ -98,7 +98,7 @@ const SECTORS_A_WARP: Measure =
     });
 
 /// What a terminal shows first.
-pub(super) const FIRST: FirstScreen = FirstScreen { axes: &[], columns: &[SECTORS_A_WARP], words: &[] };
+pub(super) const FIRST: FirstScreen = FirstScreen { axes: &[], columns: &[SECTORS_A_WARP], words: &[], removes: &[] };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[
     Conclusion::new(

@@ -142,6 +142,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
         ("best", "16-byte words"),
         ("copy", "no transpose"),
     ],
+    removes: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[

@@ -13,7 +13,7 @@ use crate::report::measures::{
 };
 use crate::report::{Conclusion, FirstScreen, Holds, Row};
 
-pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 28, on_simulator: 1 << 18 };
+pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 28, on_simulator: 1 << 22 };
 
 /// The input and the copy on the device; the input and the copy on the host.
 pub(super) const NEEDS: MemoryNeeds = MemoryNeeds { what: "the copy of a vector", on_device: 2, on_host: 2 };
@@ -66,6 +66,7 @@ pub(super) const FIRST: FirstScreen = FirstScreen {
         ("copy16", "words of 16 bytes"),
         ("best", "16 bytes, past L1"),
     ],
+    removes: &[],
 };
 
 pub(super) const CONCLUSIONS: &[Conclusion] = &[

@@ -116,7 +116,7 @@ fn report(device: Properties) -> LabReport {
             Subject::SharedStores,
             Subject::ActiveLanes,
         ],
-        first: FirstScreen { axes: &[], columns: &[], words: &[] },
+        first: FirstScreen { axes: &[], columns: &[], words: &[], removes: &[] },
         legend: true,
         why: false,
         device,
