@@ -130,6 +130,8 @@ async function show(mine, device, flags) {
   if (part("goals")) part("goals").innerHTML = overview.goals;
   part("chart").innerHTML = overview.memory;
   part("memory").hidden = !overview.memory;
+  part("maps").innerHTML = overview.elements;
+  part("elements").hidden = !overview.elements;
   part("table").innerHTML = overview.results;
   const counted = `${overview.executed.toLocaleString("en")} warp instructions in ${took.toFixed(0)} ms`;
   say(first.exit_code === 0 ? counted : messages.replace(/^error: /, ""), first.exit_code !== 0);

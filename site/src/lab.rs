@@ -64,13 +64,17 @@ pub fn page(entry: &Entry, shown: &Shown) -> String {
     .render()
 }
 
-/// The place for the memory chart, which stands before the pictures of a warp where it makes the
-/// lab's point.
+/// The places for the memory chart and the maps of elements, which stand before the pictures of a warp where they make
+/// the lab's point.
 fn memory(shown: &Shown) -> Markup {
     html! {
         section.card #memory aria-label="What moves between the memories" hidden[shown.memory.is_empty()] {
             h2 { "What moves between the memories" }
             div.drawing #chart { (PreEscaped(&shown.memory)) }
+        }
+        section.card #elements aria-label="How often each element is loaded" hidden[shown.elements.is_empty()] {
+            h2 { "How often each element is loaded" }
+            div.drawing #maps { (PreEscaped(&shown.elements)) }
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct Shown {
     pub goals: String,
     /// What moves between the memories; empty if there is no chart.
     pub memory: String,
+    /// How often each element is loaded; empty if there are no maps.
+    pub elements: String,
     /// The access of interest.
     pub picture: Option<Pictured>,
     /// The one beside it: another row's, or that of another value of the slider.
@@ -51,7 +53,9 @@ impl Shown {
     /// The drawings and the sweep, each with its caption.
     pub fn figures(&self) -> Markup {
         html! {
-            @if !self.memory.is_empty() { figure { (PreEscaped(&self.memory)) } }
+            @for drawing in [&self.memory, &self.elements].into_iter().filter(|drawing| !drawing.is_empty()) {
+                figure { (PreEscaped(drawing)) }
+            }
             div.pictures { @for pictured in self.picture.iter().chain(&self.other) { (pictured.figure()) } }
             (PreEscaped(&self.plots))
         }
@@ -90,8 +94,8 @@ pub fn of(entry: &Entry) -> Result<Shown, String> {
         true => first.as_ref().map_or(String::new(), |it| it.says.clone()),
         false => overview.says,
     };
-    let (goals, memory, results) = (overview.goals, overview.memory, overview.results);
-    Ok(Shown { says, goals, memory, picture: first, other, results, plots })
+    let (goals, memory, elements, results) = (overview.goals, overview.memory, overview.elements, overview.results);
+    Ok(Shown { says, goals, memory, elements, picture: first, other, results, plots })
 }
 
 /// The lab's name and flags, with this value of its slider.

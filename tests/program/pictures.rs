@@ -114,6 +114,22 @@ fn memory_is_drawn_of_one_row_or_of_two() {
 }
 
 #[test]
+fn how_often_each_element_is_loaded_is_drawn() {
+    let drawn = output("matmul --m 64 --naive --tiled16 --tiled32 --device sim --picture elements");
+    let flat = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "Threads load each word of A 64 times in naive, 4 times in tiled16, 2 times in tiled32.";
+    assert!(flat.contains(said) && flat.contains("B: 64 times B: 4 times B: 2 times"), "{drawn}");
+    let drawn = output("dot --size 4096 --device sim --picture elements");
+    assert!(drawn.contains("of the partial sums") && drawn.contains("never in shared-linear"), "{drawn}");
+    let drawn = output("gram --rows 64 --cols 64 --device sim --picture elements");
+    assert!(drawn.contains("8 times in tiled16, 4 times in tiled32"), "{drawn}");
+    for flags in ["--format csv", "--predict"] {
+        fails(host(&format!("dot --device sim --picture elements {flags}")), 2, &["--picture"]);
+    }
+    fails(host("dot --device sim --picture element"), 2, &["--picture", "memory, or elements"]);
+}
+
+#[test]
 fn memory_of_any_ptx_is_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
     let ptx = ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n\

@@ -90,6 +90,8 @@ pub struct LaunchConfig {
     /// How many requests of each memory instruction the simulator's report keeps, in each warp of
     /// the first block. Ignored on a GPU.
     pub watch: u32,
+    /// On the simulator: whether the report has how often each word of global memory is loaded.
+    pub counts_loads: bool,
     /// Whether the simulator's report has the predicted time. Ignored on a GPU.
     pub predict: Predict,
     /// The order of blocks and warps on the simulator: one that is drawn; `None`: the usual one. Not
@@ -115,6 +117,7 @@ impl LaunchConfig {
             checks: Checks::NONE,
             registers: None,
             watch: 0,
+            counts_loads: false,
             predict: Predict::Nothing,
             order: None,
             follows: None,

@@ -302,6 +302,7 @@ impl Backend for Simulator {
             carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
             registers: config.registers,
             cancel: self.cancel,
+            counts_loads: config.counts_loads,
             watch: (config.watch > 0).then_some(simt::requests::Watch {
                 blocks: 0..1,
                 warps: 0..32,

@@ -8,6 +8,8 @@
 //!                                                            └─ svg
 //! simt::Counters of one launch or two ─────────▶ MemoryChart ─┬─ text
 //!                                                            └─ svg
+//! loads of each word, by array ────────────────▶ ElementMaps ─┬─ text
+//!                                                            └─ svg
 //! ```
 //!
 //! ```
@@ -29,6 +31,7 @@
 //! asked for, words that wait for another pass. Neither says anything that shape, hatching and numbers do not.
 #![forbid(unsafe_code)]
 
+mod elements;
 mod memory;
 mod plot;
 mod scene;
@@ -37,12 +40,13 @@ mod svg;
 mod text;
 mod words;
 
+pub use elements::{ElementMap, ElementMaps};
 pub use memory::{Cache, Flow, MemoryChart, MemoryPanel, Way};
 pub use plot::{Plot, Point, ReferenceLine, Scale, Series};
 pub use scene::{Cell, Columns, Piece, Row, Scene};
 pub use shapes::{Shape, shapes};
 pub use svg::{
-    Overview, OverviewLine, STYLE, access as access_svg, file, memory as memory_svg, overview as overview_svg,
-    plot as plot_svg,
+    Overview, OverviewLine, STYLE, access as access_svg, elements as elements_svg, file, memory as memory_svg,
+    overview as overview_svg, plot as plot_svg,
 };
-pub use text::{Paint, access as access_text, memory as memory_text, plot as plot_text};
+pub use text::{Paint, access as access_text, elements as elements_text, memory as memory_text, plot as plot_text};

@@ -82,6 +82,8 @@ pub struct Launch<'a> {
     pub output: Option<&'a Output>,
     /// The requests that the report keeps; `None`: none.
     pub watch: Option<Watch>,
+    /// Whether the report has how often each word of global memory is loaded.
+    pub counts_loads: bool,
     /// Predicts how long the launch would take on this GPU
     /// ([`Report::predicted`](crate::Report::predicted)); `None`: does not. With a model, it must
     /// be that one. Without one, a part of the launch runs again on this model, on a copy of
@@ -120,6 +122,7 @@ impl Default for Launch<'_> {
             progress: None,
             output: None,
             watch: None,
+            counts_loads: false,
             predicts: None,
             time_only: false,
             order: None,

@@ -24,7 +24,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::{VariantSpec, meanings};
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, FirstScreen, Meaning, Subject, Tolerance};
+use crate::report::{Conclusion, Elements, FirstScreen, Meaning, Subject, Tolerance};
 
 /// The lab: two vectors.
 pub struct Dot {
@@ -61,6 +61,7 @@ impl Lab for Dot {
         row: "shared-linear",
         access: "global load",
         charted: Some(("global-linear", "shared-linear")),
+        elements: Some(Elements { rows: &["global-linear", "shared-linear"], arrays: &["A and B", "the partial sums"] }),
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = || [meanings::<Method>(), meanings::<Layout>()].concat();

@@ -38,6 +38,8 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let progress = &settings.progress;
     let name = L::NAME;
     check_files(settings)?;
+    let counts_loads = settings.lines.draws_elements() || settings.has_page() && L::SHOWCASE.elements.is_some();
+    let settings = &Settings { counts_loads, ..settings.clone() };
     settings.peer.check(device, L::PEERS)?;
     settings.predicted.check(device, settings.counters)?;
     let is_gpu = device.properties().is_gpu();
@@ -166,6 +168,8 @@ pub(super) fn empty_report<L: Lab>(lab: &L, device: &Device, settings: &Settings
         plot: settings.plot,
         charted: L::SHOWCASE.charted,
         chart: settings.lines.draws_memory(),
+        elements: L::SHOWCASE.elements,
+        maps: settings.lines.draws_elements(),
         conclusions: Vec::new(),
         concluded: Vec::new(),
         orders: Vec::new(),
@@ -314,6 +318,7 @@ pub(super) fn once<D>(
         }
         result.lines = settings.lines.of(record.lines, &ptx_name(device), &[]);
         result.launches = record.launches;
+        result.loads = record.loads;
     }
     if checked {
         result.findings = Some(record.findings);

@@ -27,7 +27,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::meanings;
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, FirstScreen, Meaning, Subject, Tolerance};
+use crate::report::{Conclusion, Elements, FirstScreen, Meaning, Subject, Tolerance};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 
@@ -81,6 +81,7 @@ impl Lab for Gram {
         beside: "padded32",
         access: "shared load",
         charted: Some(("tiled32", "padded32")),
+        elements: Some(Elements { rows: &["tiled16", "tiled32"], arrays: &["A"] }),
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = meanings::<Step>;

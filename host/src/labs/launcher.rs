@@ -6,6 +6,7 @@ use cuda_std::launch::{ArgumentList, Kernel, SafeKernel};
 use device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig, Predict, Result};
 use simt::orders::DrawnOrder;
 use simt::prediction::Predicted;
+use simt::requests::ArrayLoads;
 use simt::{Checks, LoadCaching};
 
 use super::settings::Settings;
@@ -39,6 +40,7 @@ pub struct Launcher<'a> {
     lines: bool,
     /// How many requests of each instruction are kept.
     watch: u32,
+    counts_loads: bool,
     predict: Predict,
     registers: Option<u32>,
     /// The order of blocks and warps, if not the usual one.
@@ -56,6 +58,8 @@ pub(super) struct Record {
     pub launches: Vec<(&'static str, Counters)>,
     /// The counts of all launches, line by line.
     pub lines: LineCounts,
+    /// How often each word is loaded by all of them, by the array's address, if that is counted.
+    pub loads: Vec<ArrayLoads>,
     /// What the sanitizer found in them.
     pub findings: Findings,
     /// How many blocks of the first launch are resident on a multiprocessor of the GPU.
@@ -69,6 +73,21 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// Adds what a launch loaded.
+    fn add_loads(&mut self, loads: &[ArrayLoads]) {
+        for array in loads {
+            let same =
+                |other: &&mut ArrayLoads| (other.address, other.words.len()) == (array.address, array.words.len());
+            match self.loads.iter_mut().find(same) {
+                Some(known) => {
+                    let pairs = known.words.iter_mut().zip(&array.words);
+                    pairs.for_each(|(sum, count)| *sum = sum.saturating_add(*count));
+                }
+                None => self.loads.push(array.clone()),
+            }
+        }
+    }
+
     /// The counters of all launches.
     pub fn counters(&self) -> Option<Counters> {
         self.launches.iter().map(|(_, counters)| *counters).reduce(|mut all, counters| {
@@ -103,7 +122,8 @@ impl<'a> Launcher<'a> {
         let watch = if page || settings.lines.watches() { settings.steps.max(1) } else { 0 };
         let (predict, registers) = (settings.predicted.wish(device), settings.predicted.thread_registers);
         let checks = settings.checks();
-        Ok(Self { device, preferences, checks, lines, watch, predict, registers, order: None, record })
+        let counts_loads = settings.counts_loads;
+        Ok(Self { device, preferences, checks, lines, watch, counts_loads, predict, registers, order: None, record })
     }
 
     /// Launches on the simulator without a model in a drawn order, for the results alone.
@@ -120,7 +140,7 @@ impl<'a> Launcher<'a> {
     ) -> Result<Self> {
         let (checks, predict) = (Checks::NONE, Predict::Nothing);
         let plain = Self::new(device, settings, preferences, Some(record))?;
-        Ok(Self { checks, predict, lines: false, watch: 0, order: Some(order), ..plain })
+        Ok(Self { checks, predict, lines: false, watch: 0, counts_loads: false, order: Some(order), ..plain })
     }
 
     /// The device that it launches on.
@@ -200,6 +220,7 @@ impl<'a> Launcher<'a> {
             load_caching,
             checks: self.checks,
             watch: self.watch,
+            counts_loads: self.counts_loads,
             predict: self.predict,
             registers: self.registers.or(config.registers),
             order: self.order,
@@ -222,6 +243,7 @@ impl<'a> Launcher<'a> {
             if self.lines {
                 record.lines.add(&report);
             }
+            record.add_loads(report.loads());
             record.findings.add(&Findings::of(&report));
             record.waits.add(&report);
             record.points = record.points.max(report.drawn().map_or(0, |drawn| drawn.points));

@@ -26,7 +26,7 @@ use super::settings::Settings;
 use super::showcase::Showcase;
 use super::variants::meanings;
 use crate::peers::{self, Peer};
-use crate::report::{Conclusion, FirstScreen, Meaning, Subject, Sweep};
+use crate::report::{Conclusion, Elements, FirstScreen, Meaning, Subject, Sweep};
 
 /// The smallest size of a plot.
 const LEAST_PLOTTED: u64 = 32;
@@ -62,6 +62,7 @@ impl Lab for Matmul {
         beside: "tiled32",
         access: "global load",
         charted: Some(("naive", "tiled32")),
+        elements: Some(Elements { rows: &["naive", "tiled16", "tiled32"], arrays: &["A", "B"] }),
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = meanings::<Step>;

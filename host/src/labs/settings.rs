@@ -85,6 +85,9 @@ pub struct Settings {
     /// How many requests of each access a page steps through; 0 where it draws each shape once.
     #[arg(skip)]
     pub steps: u32,
+    /// Whether to count how often each element is loaded.
+    #[arg(skip)]
+    pub counts_loads: bool,
     /// Where progress is shown.
     #[arg(skip)]
     pub progress: Progress,

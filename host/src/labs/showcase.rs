@@ -2,7 +2,7 @@
 //! lab's own file: [`Lab::SHOWCASE`](super::Lab::SHOWCASE). The controls are the lab's flags, so a
 //! lab without a showcase has a page, too. Plain data.
 
-use crate::report::Goal;
+use crate::report::{Elements, Goal};
 
 /// What a lab's page begins with.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +18,9 @@ pub struct Showcase {
     /// The two rows that a memory chart compares where more ran: what moves between the memories makes
     /// the lab's point. The page then begins with the chart.
     pub charted: Option<(&'static str, &'static str)>,
+    /// Whose loads of each element are drawn as heat maps: rows, and the names of the arrays that are
+    /// loaded, by their addresses.
+    pub elements: Option<Elements>,
     /// The flag that a slider moves.
     pub slider: Option<Slider>,
     /// What to reach with the controls.
@@ -42,5 +45,5 @@ pub struct Slider {
 impl Showcase {
     /// The lab at its defaults.
     pub const DEFAULTS: Self =
-        Self { start: &[], row: "", beside: "", access: "", charted: None, slider: None, goals: &[] };
+        Self { start: &[], row: "", beside: "", access: "", charted: None, elements: None, slider: None, goals: &[] };
 }

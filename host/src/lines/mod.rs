@@ -50,8 +50,9 @@ pub struct LineFlags {
     #[arg(long, value_name = "N", requires = "lines", value_parser = whole_number(1, u64::MAX))]
     hot: Option<u64>,
     /// Draw the first access of each memory instruction, below its line with --lines, or alone; of
-    /// one line only if its number is given. With `memory`, draw instead what moves between the
-    /// memories, of one row or of two (simulator, or GPU with --counters)
+    /// one line only if its number is given. Instead, `memory` draws what moves between the
+    /// memories, of one row or of two, and `elements` how often each element is loaded (simulator,
+    /// or GPU with --counters)
     #[arg(long, value_name = "WHAT", num_args = 0..=1, value_parser = PictureOf::parse)]
     picture: Option<Option<PictureOf>>,
 }
@@ -125,12 +126,17 @@ impl LineFlags {
 
     /// Whether launches are to keep requests.
     pub fn watches(self) -> bool {
-        self.picture.is_some() && !self.draws_memory()
+        self.picture.is_some() && !self.draws_memory() && !self.draws_elements()
     }
 
     /// Whether to draw what moves between the memories.
     pub fn draws_memory(self) -> bool {
         self.picture == Some(Some(PictureOf::Memory))
+    }
+
+    /// Whether to draw how often each element is loaded.
+    pub fn draws_elements(self) -> bool {
+        self.picture == Some(Some(PictureOf::Elements))
     }
 
     /// Fails if the picture of a line is requested that made no access in any of these launches.

@@ -9,15 +9,18 @@ pub(super) enum PictureOf {
     Line(u32),
     /// What moves between the memories.
     Memory,
+    /// How often each element is loaded.
+    Elements,
 }
 
 impl PictureOf {
     pub(super) fn parse(text: &str) -> std::result::Result<Self, String> {
         match text {
             "memory" => Ok(Self::Memory),
-            line => whole_number(1, u32::MAX)(line)
-                .map(Self::Line)
-                .map_err(|_| format!("give a whole number from 1 to {}, that of a line, or memory", u32::MAX)),
+            "elements" => Ok(Self::Elements),
+            line => whole_number(1, u32::MAX)(line).map(Self::Line).map_err(|_| {
+                format!("give a whole number from 1 to {}, that of a line, or memory, or elements", u32::MAX)
+            }),
         }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use simt::Model;
 
 use super::conclusion::Conclusion;
+use super::elements::Elements;
 use super::first::{FirstScreen, Meaning};
 use super::grid::Grid;
 use super::measure::Measure;
@@ -75,6 +76,12 @@ pub struct LabReport {
     /// Whether a terminal shows that chart.
     #[serde(skip)]
     pub chart: bool,
+    /// Whose loads of each element are drawn.
+    #[serde(skip)]
+    pub elements: Option<Elements>,
+    /// Whether a terminal shows these maps.
+    #[serde(skip)]
+    pub maps: bool,
     /// What the numbers show, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,

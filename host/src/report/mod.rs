@@ -8,6 +8,7 @@
 //! terminal, markdown, csv, json     the formats
 //! goal       what a reader is to reach on a lab's page in a browser, and how near a run comes to it
 //! sweep      the plots of a lab's rows, for `--plot` and for its page
+//! elements   how often each element is loaded, for `--picture elements` and for pages
 //! memory     the memory chart of one row or two, for `--picture memory` and for pages
 //! html       web pages, for `--report`
 //! ```
@@ -19,6 +20,7 @@
 mod conclusion;
 mod cost;
 mod csv;
+mod elements;
 mod explanations;
 mod first;
 mod format;
@@ -50,6 +52,8 @@ use webpage::Place;
 pub use conclusion::{Conclusion, Gap, Holds, Row, of_fact};
 pub use cost::Cost;
 pub(crate) use csv::predicted_rows;
+pub use elements::Elements;
+pub(crate) use elements::maps as element_maps;
 pub(crate) use explanations::of_each_model;
 pub use first::{FirstScreen, Meaning, Removes};
 pub use format::Format;
@@ -106,8 +110,14 @@ pub(crate) fn write_page(report: &LabReport, about: &str, path: &Path) -> Result
 /// The part of a web page about a lab's run, in at most about this many bytes; `page` is the report's.
 pub(crate) fn part(report: &LabReport, page: &Page, place: &Place, most: usize) -> Markup {
     let further = Markup::default();
-    let shown =
-        html::Shown { page, plots: report.plots(), variants: &report.variants, charted: report.charted, further };
+    let shown = html::Shown {
+        page,
+        plots: report.plots(),
+        variants: &report.variants,
+        charted: report.charted,
+        elements: report.elements,
+        further,
+    };
     html::part(&shown, place, most)
 }
 

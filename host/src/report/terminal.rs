@@ -4,9 +4,10 @@
 use crate::flag_values::each_once;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 use device::Properties;
-use picture::{memory_text, plot_text};
+use picture::{elements_text, memory_text, plot_text};
 use wording::WIDTH;
 
+use super::elements;
 use super::lab_report::LabReport;
 use super::measure::{Section, Shown};
 use super::memory;
@@ -61,6 +62,12 @@ pub(super) fn render(report: &LabReport, width: usize) -> String {
     }
     if let Some(chart) = memory::chart(&report.variants, report.charted).filter(|_| report.chart) {
         add(&memory_text(&chart, width, terminal::paint()));
+    }
+    if report.maps {
+        match elements::maps(&report.variants, report.elements) {
+            Some(maps) => add(&elements_text(&maps, width, terminal::paint())),
+            None => add("Nothing is loaded from global memory.\n"),
+        }
     }
     if !report.legend {
         add(&paragraphs(&[more(report)], width));

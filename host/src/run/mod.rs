@@ -158,6 +158,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, limits: Limits, r
             why: flags.predicted.why,
             lines: launched.lines,
             chart: flags.lines.draws_memory(),
+            loads: launched.loads,
             faults: launched.findings.faults(),
             stopped: false,
             printed: launched.printed,
@@ -258,6 +259,7 @@ fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
         carveout: asked.carveout,
         registers: asked.registers.or(flags.predicted.thread_registers),
         watch: if flags.lines.watches() || flags.has_page() { flags.steps.max(1) } else { 0 },
+        counts_loads: flags.lines.draws_elements(),
         predict: flags.predict(),
         order: flags.orders.schedule,
         ..LaunchConfig::new(asked.grid, asked.block)

@@ -21,6 +21,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use simt::Printed;
 use simt::counts::MetricValue;
+use simt::requests::ArrayLoads;
 use wording::{WIDTH, printable, printable_lines, wrapped};
 
 use super::unwritten;
@@ -57,6 +58,8 @@ pub struct Report<'a> {
     pub why: bool,
     /// The counts of each line, if requested.
     pub lines: Option<Lines>,
+    /// How often each word is loaded, if that was counted.
+    pub loads: Vec<ArrayLoads>,
     /// Whether to draw what moves between the memories.
     pub chart: bool,
     /// The kernel's faults.
@@ -227,6 +230,7 @@ impl Report<'_> {
         VariantReport {
             name,
             counters: self.counters,
+            loads: self.loads.clone(),
             predicted: self.predicted.clone(),
             hottest: self.hottest.clone(),
             stopped: self.faults.last().filter(|_| self.stopped).cloned(),
@@ -339,8 +343,11 @@ impl Report<'_> {
             writeln!(out, "{name:names$} {value:>values$}")?;
         }
         let row = self.row(printable(&names::shown(self.kernel)));
-        if let Some(chart) = report::memory_chart(&[row], None).filter(|_| self.chart) {
+        if let Some(chart) = report::memory_chart(std::slice::from_ref(&row), None).filter(|_| self.chart) {
             write!(out, "\n{}", picture::memory_text(&chart, terminal::width(), terminal::paint()))?;
+        }
+        if let Some(maps) = report::element_maps(std::slice::from_ref(&row), None) {
+            write!(out, "\n{}", picture::elements_text(&maps, terminal::width(), terminal::paint()))?;
         }
         if let Some(lines) = &self.lines {
             let width = terminal::width();

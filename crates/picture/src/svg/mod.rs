@@ -5,12 +5,14 @@
 //! Each drawing has a title and a description as its text alternative.
 
 mod access;
+mod elements;
 mod horizontal;
 mod memory;
 mod overview;
 mod plot;
 
 pub use access::access;
+pub use elements::elements;
 pub use memory::memory;
 pub use overview::{Overview, OverviewLine, overview};
 pub use plot::plot;

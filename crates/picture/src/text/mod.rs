@@ -2,10 +2,12 @@
 //! is shaded, and what waits shows in the last line.
 
 mod access;
+mod elements;
 mod memory;
 mod plot;
 
 pub use access::access;
+pub use elements::elements;
 pub use memory::memory;
 pub use plot::plot;
 

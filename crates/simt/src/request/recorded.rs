@@ -17,6 +17,15 @@ pub struct Watch {
     pub requests: u32,
 }
 
+/// How often the lanes of a launch loaded each word of an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayLoads {
+    /// Where it begins.
+    pub address: u64,
+    /// For each word of 4 bytes, the loads of lanes that asked for it or for a part of it.
+    pub words: Vec<u32>,
+}
+
 /// The memory that a request goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestedMemory {

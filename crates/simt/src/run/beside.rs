@@ -23,6 +23,7 @@ pub(super) fn predicted_beside(
         progress: None,
         output: None,
         watch: None,
+        counts_loads: false,
         ..launch.clone()
     };
     if launch.time_only {

@@ -29,7 +29,13 @@ pub(super) fn checked_on_model(
     let report_more = |done, whole| report(whole + done, whole);
 
     let printed = launch.output.map(|output| Output::new(output.limit()));
-    let rehearsal = Launch { progress: Some(&report), output: printed.as_ref(), watch: None, ..launch.clone() };
+    let rehearsal = Launch {
+        progress: Some(&report),
+        output: printed.as_ref(),
+        watch: None,
+        counts_loads: false,
+        ..launch.clone()
+    };
     let Report { findings, findings_beyond, .. } = rehearse(&rehearsal).inspect_err(|_| {
         if let (Some(output), Some(printed)) = (launch.output, &printed) {
             output.add(&printed.take());

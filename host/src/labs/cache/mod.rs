@@ -12,7 +12,7 @@ use device::{Buffer, Device, LaunchConfig, Result};
 use serde_json::{Value, json};
 
 pub use table::Options;
-use table::{CONCLUSIONS, FIRST, MEANINGS, Parameters, Part, Reads, SHOWN, SWEEPS};
+use table::{CONCLUSIONS, FIRST, MEANINGS, OPERATORS, Operator, Parameters, Part, Reads, SHOWN, SWEEPS};
 
 use super::compare::Shape;
 use super::inputs::{DefaultSize, bytes_of, check_room};
@@ -45,6 +45,9 @@ struct Target {
     model: Value,
     device: Option<Device>,
 }
+
+/// The operators of loads that go different ways.
+const SETTINGS: [Operator; 2] = [OPERATORS[1], OPERATORS[2]];
 
 /// The fact of the rows that show which reads gain from L1: the model, and how loads use it.
 const SETTING: &str = "setting";
@@ -114,7 +117,8 @@ impl Lab for Cache {
         let chosen = self.options.parts.chosen_or(self.options.all).into_iter().map(|part| part.of);
         let beside = (both && !self.options.all).then_some(Part::Compiled);
         let variants = chosen.chain(beside).flat_map(|part| match part {
-            Part::Operators => self.operators(new),
+            Part::Operators if both && !self.options.all => self.operators(new, &SETTINGS),
+            Part::Operators => self.operators(new, &OPERATORS),
             Part::Configurations => self.configurations(new),
             Part::Carveouts => self.carveouts(new),
             Part::Compiled => self.compiled(old),

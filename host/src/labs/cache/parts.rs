@@ -1,18 +1,18 @@
 //! The parts of the lab: the variants of each.
 
-use cuda_std::launch::SafeKernel;
 use device::{CacheConfig, LoadCaching};
 use kernels::cache as kernel;
 
-use super::table::{OPERATORS, Parameters, Reads};
+use super::table::{Operator, Reads};
 use super::{Cache, Data, SETTING, Target};
 use crate::labs::lab::Variant;
 use crate::labs::launcher::Preferences;
 
 impl Cache {
-    pub(super) fn operators(&self, place: &Target) -> Vec<Variant<'_, Data>> {
-        let pairs = self.options.pattern.iter().flat_map(|&reads| OPERATORS.map(|operator| (reads, operator)));
-        let variant = |(reads, (operator, kernel)): (Reads, (&str, &'static SafeKernel<Parameters>))| {
+    pub(super) fn operators(&self, place: &Target, operators: &[Operator]) -> Vec<Variant<'_, Data>> {
+        let patterns = self.options.pattern.iter();
+        let pairs = patterns.flat_map(|&reads| operators.iter().map(move |&operator| (reads, operator)));
+        let variant = |(reads, (operator, kernel)): (Reads, Operator)| {
             self.variant(place, format!("{operator}-{}", reads.name()), kernel, reads, Preferences::default())
                 .group("operators")
                 .axis("operator", operator)

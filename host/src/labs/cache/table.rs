@@ -26,7 +26,7 @@ impl Variants for Part {
     const TITLE: &'static str = "Variants";
     #[rustfmt::skip]
     const TABLE: &'static [VariantSpec<Self>] = &[
-        variant("operators", "Each cache operator of loads, on each pattern", Self::Operators),
+        variant("operators", "Each cache operator of loads, on each pattern; on the simulator without a model by default ca and cg, beside --compiled", Self::Operators),
         variant("configurations", "Preferences for L1 or shared memory, of the context and of the kernel", Self::Configurations).extra(),
         variant("carveouts", "Each share of L1's memory that can be shared memory", Self::Carveouts).extra(),
         variant("compiled", "Loads compiled to use or bypass L1 (-dlcm), with a small and with a large L1", Self::Compiled).extra(),
@@ -133,8 +133,11 @@ const TABLE_BITS: u32 = 13;
 /// The kernels' parameters: data, output, threads, taps, pattern.
 pub(super) type Parameters = (Slice<f32>, DisjointSlice<f32>, u32, Pattern);
 
-/// The cache operators of loads, with their kernels.
-pub(super) const OPERATORS: [(&str, &SafeKernel<Parameters>); 7] = [
+/// A cache operator of loads, with its kernel.
+pub(super) type Operator = (&'static str, &'static SafeKernel<Parameters>);
+
+/// All of them.
+pub(super) const OPERATORS: [Operator; 7] = [
     ("default", &kernel::cache_default),
     ("ca", &kernel::cache_ca),
     ("cg", &kernel::cache_cg),

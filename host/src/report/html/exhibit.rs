@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use picture::{Plot, Scene, memory_svg};
+use picture::{Plot, Scene, elements_svg, memory_svg};
 use serde::Serialize;
 use simt::counts::AccessKind;
 use simt::requests::RequestedMemory;
@@ -15,6 +15,7 @@ use webpage::Place;
 use super::{part, results, source};
 use crate::faults::Fault;
 use crate::lines::{Listed, ListedLine, Stepped};
+use crate::report::elements::{Elements, maps};
 use crate::report::memory::{Charted, chart as memory_chart};
 use crate::report::page::Page;
 use crate::report::variant_report::VariantReport;
@@ -27,6 +28,7 @@ pub struct Exhibit {
     goals: Vec<Judged>,
     variants: Vec<VariantReport>,
     charted: Charted,
+    elements: Option<Elements>,
     further: Markup,
 }
 
@@ -41,6 +43,8 @@ pub struct Overview {
     pub plots: String,
     /// The drawing of what moves between the memories; empty if there is none.
     pub memory: String,
+    /// The drawing of how often each element is loaded; empty if that is not counted.
+    pub elements: String,
     /// HTML: the tables, and what their columns mean.
     pub results: String,
     /// The rows.
@@ -94,17 +98,25 @@ impl Exhibit {
     pub(crate) fn of(report: LabReport, goals: &[Goal]) -> Self {
         let (page, plots) = (Page::of(&report, true), report.plots());
         let goals = goals.iter().map(|goal| goal.judge(&report)).collect();
-        Self { page, plots, goals, variants: report.variants, charted: report.charted, further: Markup::default() }
+        Self {
+            page,
+            plots,
+            goals,
+            variants: report.variants,
+            charted: report.charted,
+            elements: report.elements,
+            further: Markup::default(),
+        }
     }
 
     pub(super) fn new(page: Page, variants: Vec<VariantReport>, further: Markup) -> Self {
-        Self { page, plots: Vec::new(), goals: Vec::new(), variants, charted: None, further }
+        Self { page, plots: Vec::new(), goals: Vec::new(), variants, charted: None, elements: None, further }
     }
 
     /// All of it at once, in at most about this many bytes.
     pub(super) fn part(self, place: &Place, most: usize) -> Markup {
-        let Self { page, plots, variants, charted, further, .. } = self;
-        part(&super::Shown { page: &page, plots, variants: &variants, charted, further }, place, most)
+        let Self { page, plots, variants, charted, elements, further, .. } = self;
+        part(&super::Shown { page: &page, plots, variants: &variants, charted, elements, further }, place, most)
     }
 
     /// What is shown at once.
@@ -115,6 +127,7 @@ impl Exhibit {
             goals: html! { @for goal in &self.goals { (shown(goal)) } }.into_string(),
             plots: webpage::plots(&self.plots).into_string(),
             memory: memory_chart(&self.variants, self.charted).map_or(String::new(), |chart| memory_svg(&chart)),
+            elements: maps(&self.variants, self.elements).map_or(String::new(), |maps| elements_svg(&maps)),
             results: html! { (results(&self.page, &Place::alone())) (self.further) }.into_string(),
             rows: self.variants.iter().map(row).collect(),
             executed: executed.sum(),
@@ -272,7 +285,10 @@ mod tests {
             count += 1;
         }
         assert_eq!(count, 8);
-        assert_eq!(run("banks --rounds 1 --device sim", 1).1.memory, "");
+        let (_, banks) = run("banks --rounds 1 --device sim", 1);
+        assert!(banks.memory.is_empty() && banks.elements.is_empty());
+        let (_, product) = run("matmul --m 32 --n 32 --k 32 --naive --tiled32 --device sim", 1);
+        assert!(product.elements.contains("32 times in naive, once in tiled32"), "{}", product.elements);
     }
 
     #[test]

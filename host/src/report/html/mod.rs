@@ -18,9 +18,10 @@ mod source;
 mod table;
 
 use maud::{Markup, PreEscaped, html};
-use picture::{Plot, memory_svg};
+use picture::{Plot, elements_svg, memory_svg};
 use webpage::Place;
 
+use super::elements::{Elements, maps};
 use super::memory::{Charted, chart as memory_chart};
 use super::page::Page;
 use super::variant_report::VariantReport;
@@ -47,13 +48,15 @@ pub(super) struct Shown<'r> {
     pub variants: &'r [VariantReport],
     /// The two rows that the memory chart compares where more ran.
     pub charted: Charted,
+    /// Whose loads of each element are drawn.
+    pub elements: Option<Elements>,
     /// What comes between the results and the pictures.
     pub further: Markup,
 }
 
 /// The part of a page about a run, in at most about this many bytes.
 pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
-    let Shown { page, plots, variants, charted, further } = shown;
+    let Shown { page, plots, variants, charted, elements, further } = shown;
     let found: Vec<_> = variants.iter().flat_map(VariantReport::faults).collect();
     let counted = variants.iter().any(|variant| variant.on_page.is_some());
     let first = html! {
@@ -76,6 +79,9 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
                     figcaption { "All of a launch, by its own counters: requests, bytes or passes, and hits." }
                 }
             }))
+        }
+        @if let Some(maps) = maps(variants, *elements) {
+            (place.card("How often each element is loaded", &html! { figure { (PreEscaped(elements_svg(&maps))) } }))
         }
     };
     // Pictures have what the others leave.

@@ -134,6 +134,8 @@ fn report(device: Properties) -> LabReport {
         plot: false,
         charted: None,
         chart: false,
+        elements: None,
+        maps: false,
         conclusions: vec![],
         concluded: vec![],
         orders: Vec::new(),

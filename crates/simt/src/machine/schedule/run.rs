@@ -73,6 +73,7 @@ pub(crate) fn run(
         return Err(LaunchError::Trap(trap));
     }
     let (requests, caching) = launched.recorder.as_ref().map(Recorder::finish).unwrap_or_default();
+    let loads = launched.recorder.as_ref().map(|it| it.loads(launched.memory.allocations())).unwrap_or_default();
     let instructions = launched.code.places.clone();
     Ok(Report {
         instructions,
@@ -82,6 +83,7 @@ pub(crate) fn run(
         findings_beyond,
         modelled,
         requests,
+        loads,
         caching,
         prediction,
         drawn: was_drawn,

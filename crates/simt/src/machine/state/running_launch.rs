@@ -132,7 +132,7 @@ impl<'l> RunningLaunch<'l> {
             printed: LaunchOutput::default(),
             order: launch.order,
             follows: launch.follows,
-            recorder: launch.watch.clone().map(|watch| Recorder::new(watch, launch.load_caching)),
+            recorder: Recorder::new(launch.watch.clone(), launch.counts_loads, launch.load_caching),
         };
         let of_rank = |rank| {
             let row = |&constant| launched.row(constant, rank);

@@ -1,0 +1,96 @@
+//! Heat maps of elements as SVG: a row of maps for each array.
+
+use std::fmt::Write as _;
+
+use super::{Drawing, Number};
+use crate::ElementMaps;
+use crate::elements::{ElementMap, Grid};
+
+const LEFT: f64 = 12.0;
+/// A map's side, and the space between two.
+const MAP: f64 = 196.0;
+const GAP: f64 = 20.0;
+/// What a map has above itself and below.
+const HEAD: f64 = 38.0;
+const FOOT: f64 = 24.0;
+/// Maps of a row.
+const BESIDE: usize = 3;
+/// The shades of the scale.
+const LEVELS: usize = 10;
+
+/// Draws the maps.
+pub fn elements(maps: &ElementMaps) -> String {
+    let title = maps.sentence();
+    let arrays = maps.arrays();
+    let with = |array: &str| -> Vec<&ElementMap> {
+        maps.variants.iter().filter(|variant| variant.words(array).is_some()).collect()
+    };
+    let rows: usize = arrays.iter().map(|array| with(array).len().div_ceil(BESIDE)).sum();
+    let top = 34.0 + Drawing::room_for_title(&title);
+    let height = top + rows as f64 * (HEAD + MAP + FOOT) + 44.0;
+    let described = |variant: &ElementMap| {
+        let of = |array: &&str| Some(format!("{array} {}", variant.loads(array)?));
+        format!("{}: {}.", variant.name, arrays.iter().filter_map(of).collect::<Vec<_>>().join("; "))
+    };
+    let description = maps.variants.iter().map(described).collect::<Vec<_>>().join(" ");
+    let mut drawing = Drawing::new("elements", height, &title, &description);
+    drawing.title(&title);
+    let most = maps.most();
+    let mut y = top;
+    for array in &arrays {
+        for some in with(array).chunks(BESIDE) {
+            for (index, variant) in some.iter().enumerate() {
+                map(&mut drawing, variant, array, (LEFT + index as f64 * (MAP + GAP), y), most);
+            }
+            y += HEAD + MAP + FOOT;
+        }
+    }
+    key(&mut drawing, y + 8.0, most);
+    drawing.finish()
+}
+
+fn map(drawing: &mut Drawing, variant: &ElementMap, array: &str, (x, y): (f64, f64), most: f64) {
+    let Some(words) = variant.words(array) else { return };
+    let loads = variant.loads(array).unwrap_or_default();
+    let said = format!("{}, {array}: each word of 4 bytes is loaded {loads}", variant.name);
+    drawing.saying("", &said, |drawing| {
+        drawing.label("cell strong", (x, y + 14.0), &variant.name);
+        drawing.label("cell", (x, y + 30.0), &format!("{array}: {loads}"));
+        let grid = Grid::of(words);
+        let (top, rows) = (y + HEAD, grid.cells.len() / grid.columns);
+        let cell = MAP / grid.columns.max(rows) as f64;
+        drawing.rect("empty", (x, top), (cell * grid.columns as f64, cell * rows as f64), 0.0);
+        // One path for each shade, in runs of equal cells.
+        let mut paths = vec![String::new(); LEVELS + 1];
+        for (row, cells) in grid.cells.chunks(grid.columns).enumerate() {
+            let level = |column: usize| ((cells[column] / most * LEVELS as f64).ceil() as usize).min(LEVELS);
+            let mut column = 0;
+            while column < cells.len() {
+                let (begin, shade) = (column, level(column));
+                while column < cells.len() && level(column) == shade {
+                    column += 1;
+                }
+                let (left, up) = (x + begin as f64 * cell, top + row as f64 * cell);
+                let (wide, high) = (Number((column - begin) as f64 * cell), Number(cell));
+                // Writing to a string cannot fail.
+                let _ = write!(paths[shade], "M{} {}h{wide}v{high}h-{wide}z", Number(left), Number(up));
+            }
+        }
+        for (shade, path) in paths.iter().enumerate().skip(1).filter(|(_, path)| !path.is_empty()) {
+            drawing.path(&format!("heat{shade}"), path);
+        }
+        let below = top + cell * rows as f64 + 15.0;
+        drawing.label("cell faint", (x, below), &format!("{} loads; rows of {} words", variant.all(array), grid.width));
+    });
+}
+
+/// The scale.
+fn key(drawing: &mut Drawing, y: f64, most: f64) {
+    for shade in 1..=LEVELS {
+        let x = LEFT + 20.0 + (shade - 1) as f64 * 12.0;
+        drawing.rect(&format!("heat{shade}"), (x, y), (12.0, 11.0), 0.0);
+    }
+    drawing.label("key", (LEFT + 6.0, y + 10.0), "0");
+    let text = format!("{} loads of a word of 4 bytes by lanes; linear", wording::number(most));
+    drawing.label("key", (LEFT + 20.0 + LEVELS as f64 * 12.0 + 6.0, y + 10.0), &text);
+}

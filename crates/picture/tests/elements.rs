@@ -1,0 +1,55 @@
+//! Heat maps of loads: the sentence names the array that differs, all maps have one scale, and all
+//! lines fit.
+
+use picture::{ElementMap, ElementMaps, Paint, elements_svg, elements_text};
+
+fn maps() -> ElementMaps {
+    let map = |name: &str, a: u32, b: Vec<u32>| {
+        let arrays = vec![("A".to_owned(), vec![a; 4096]), ("B".to_owned(), b)];
+        ElementMap { name: name.to_owned(), arrays }
+    };
+    // Half of B is loaded.
+    let half: Vec<u32> = (0..4096).map(|word| if word < 2048 { 8 } else { 0 }).collect();
+    ElementMaps { variants: vec![map("naive", 64, half.clone()), map("tiled", 2, half)] }
+}
+
+#[test]
+fn the_array_that_differs_is_said() {
+    assert_eq!(maps().sentence(), "Threads load each word of A 64 times in naive, 2 times in tiled.");
+    let mut without = maps();
+    without.variants[1].arrays.remove(0);
+    assert_eq!(without.sentence(), "Threads load each word of A 64 times in naive, never in tiled.");
+    assert_eq!(ElementMaps { variants: Vec::new() }.sentence(), "Nothing is loaded from global memory.");
+}
+
+#[test]
+fn maps_as_text_have_one_scale() {
+    for width in [40, 70, 100] {
+        let text = elements_text(&maps(), width, Paint::Plain);
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "over {width} columns: {line}");
+        }
+        for said in ["A: 64 times", "A: 2 times", "B: 4.00 times on average", "0 loads of a word to 64"] {
+            assert!(text.contains(said), "no {said} in {width} columns:\n{text}");
+        }
+    }
+    let text = elements_text(&maps(), 100, Paint::Plain);
+    let cells = |shade: char| text.chars().filter(|&c| c == shade).count();
+    // A cell is two rows of 32; the key has each shade once.
+    assert_eq!((cells('█'), cells('░'), cells('·')), (32 * 16 + 1, 32 * 16 + 2 * 32 * 8 + 1, 2 * 32 * 8 + 1), "{text}");
+}
+
+#[test]
+fn maps_are_drawn_at_one_scale() {
+    let svg = elements_svg(&maps());
+    assert!(svg.starts_with("<svg") && !svg.contains("NaN"), "{svg}");
+    // The most of all, one step for the tiled A, two for the half of B.
+    for (class, count) in [("heat10", 2), ("heat1", 2), ("heat2", 3)] {
+        assert_eq!(svg.matches(&format!("class=\"{class}\"")).count(), count, "{class}: {svg}");
+    }
+    let empty = elements_svg(&ElementMaps { variants: Vec::new() });
+    assert!(empty.contains("Nothing is loaded from global memory."), "{empty}");
+    // A vector that ends inside a row.
+    let short = ElementMap { name: "short".into(), arrays: vec![("x".into(), vec![1; 5])] };
+    assert!(elements_svg(&ElementMaps { variants: vec![short] }).contains("once"));
+}

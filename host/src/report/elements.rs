@@ -1,0 +1,41 @@
+//! How often each element is loaded: the heat maps of a report's rows. `--picture elements`,
+//! `--report` and a lab's page show them. Pure.
+
+use picture::{ElementMap, ElementMaps};
+
+use super::variant_report::VariantReport;
+
+/// The most rows that are drawn where a lab names none of those that ran.
+const MOST: usize = 3;
+
+/// Whose loads of each element make a lab's point.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements {
+    /// The rows.
+    pub rows: &'static [&'static str],
+    /// What the arrays that they load are called, by their addresses.
+    pub arrays: &'static [&'static str],
+}
+
+/// The maps; `None` if no loads were counted.
+pub(crate) fn maps(variants: &[VariantReport], elements: Option<Elements>) -> Option<ElementMaps> {
+    let counted: Vec<&VariantReport> = variants.iter().filter(|variant| !variant.loads.is_empty()).collect();
+    let is_named = |row: &&&VariantReport| elements.is_some_and(|it| it.rows.contains(&row.name.as_str()));
+    let named: Vec<&VariantReport> = counted.iter().filter(is_named).copied().collect();
+    let rows = if named.len() > 1 && counted.len() > MOST { named } else { counted };
+    let rows: Vec<_> = rows.into_iter().take(MOST).collect();
+    let mut addresses: Vec<u64> = rows.iter().flat_map(|row| &row.loads).map(|array| array.address).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    let name = |address: u64| {
+        let index = addresses.binary_search(&address).unwrap_or(0);
+        let named = elements.and_then(|it| it.arrays.get(index)).map(|name| (*name).to_owned());
+        named.unwrap_or_else(|| format!("array {}", index + 1))
+    };
+    let map = |row: &&VariantReport| {
+        let arrays = row.loads.iter().map(|array| (name(array.address), array.words.clone()));
+        ElementMap { name: row.name.clone(), arrays: arrays.collect() }
+    };
+    let variants: Vec<ElementMap> = rows.iter().map(map).collect();
+    (!variants.is_empty()).then_some(ElementMaps { variants })
+}
