@@ -61,7 +61,10 @@ impl Lab for Dot {
         row: "shared-linear",
         access: "global load",
         charted: Some(("global-linear", "shared-linear")),
-        elements: Some(Elements { rows: &["global-linear", "shared-linear"], arrays: &["A and B", "the partial sums"] }),
+        elements: Some(Elements {
+            rows: &["global-linear", "shared-linear"],
+            arrays: &["A and B", "the partial sums"],
+        }),
         ..Showcase::DEFAULTS
     };
     const MEANINGS: fn() -> Vec<Meaning> = || [meanings::<Method>(), meanings::<Layout>()].concat();
