@@ -124,7 +124,8 @@ impl Launch {
     fn one_block_each<'a>(&'a self, device: &Device, data: Data) -> Result<Plan<'a, Data>> {
         let wide = (Word::F32x4, 1);
         let mut each = Vec::new();
-        for block in [64, 256, 1024] {
+        let most = device.properties().max_threads_per_block;
+        for block in [64, 256, 1024].into_iter().filter(|&block| block <= most) {
             let own = LOADS.map(|loads| (Word::F32, loads)).into_iter().chain([wide]);
             each.extend(own.map(|(word, loads)| (block, word, loads)));
         }

@@ -43,6 +43,12 @@ fn everything(lab: &Entry, device: &Device, small: bool) -> LabReport {
         flags.push(["--all", "--size", "--rows", "--m", "--blocks"][sizes.iter().position(|it| it.0 == flag).unwrap()]);
         flags.extend([if small { least } else { more }].into_iter().filter(|value| !value.is_empty()));
     }
+    // Without `--all`, some rows run only where their flags are given.
+    flags.extend(match lab.name {
+        "launch" => ["--word", "f32,f32x2,f32x4"].as_slice(),
+        "pitch" => &["--by-rows", "--by-columns", "--transposed"],
+        _ => &[],
+    });
     let matches = (lab.command)().try_get_matches_from(&flags).unwrap();
     let settings = Settings::from_arg_matches(&matches).unwrap();
     (lab.run)(device, &matches, settings).unwrap_or_else(|error| panic!("{flags:?}: {error}"))

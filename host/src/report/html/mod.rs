@@ -81,7 +81,12 @@ pub(super) fn part(shown: &Shown<'_>, place: &Place, most: usize) -> Markup {
             }))
         }
         @if let Some(maps) = maps(variants, *elements) {
-            (place.card("How often each element is loaded", &html! { figure { (PreEscaped(elements_svg(&maps))) } }))
+            (place.card("How often each element is loaded", &html! {
+                figure {
+                    (PreEscaped(elements_svg(&maps)))
+                    figcaption { "Loads of lanes, of each word of 4 bytes, at one scale from 0." }
+                }
+            }))
         }
     };
     // Pictures have what the others leave.
