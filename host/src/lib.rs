@@ -23,7 +23,6 @@
 //! | [`npy`] | NumPy files |
 //! | `orders` | other orders of blocks and warps, and how their results are compared |
 //! | [`lines`], [`faults`] | the counts of each source line; what the sanitizer found |
-//! | `sources` | finds the text of kernels' sources |
 //! | [`cli`], [`listing`], [`progress`], `messages`, `until_closed`, `terminal` | the program: arguments, lists, the progress bar, its output |
 //!
 //! ```
@@ -54,7 +53,7 @@ pub mod listing;
 mod manual;
 mod messages;
 pub mod npy;
-mod orders;
+pub mod orders;
 pub mod pattern;
 pub mod peers;
 pub mod predicted;
@@ -62,7 +61,6 @@ pub mod progress;
 pub mod recorded;
 pub mod report;
 pub mod run;
-mod sources;
 mod stopwatch;
 mod terminal;
 pub mod timing;

@@ -2,10 +2,11 @@
 //! format. The program `coalesce` calls it.
 //!
 //! As JSON: `{"device", "kernels"}`. Each of `"kernels"` has `{"kernel", "module", "launches",
-//! "shapes", "seconds", "predicted", "counters", "lines", "findings", "stopped"}`: `"shapes"` says
-//! how often the kernel was launched with which blocks and threads, `"seconds"` how long the
-//! simulator took, and `"findings"` what the checks found, as text and how often. The other fields
-//! are as in the JSON of `host run`.
+//! "shapes", "seconds", "predicted", "counters", "lines", "findings", "orders", "stopped"}`:
+//! `"shapes"` says how often the kernel was launched with which blocks and threads, `"seconds"` how
+//! long the simulator took, `"findings"` what the checks found, as text and how often, and `"orders"`
+//! how many launches in other orders were compared. The other fields are as in the JSON of `host
+//! run`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,8 @@ pub struct RecordedKernel {
     pub findings: Vec<(String, u64)>,
     /// How often they found something else.
     pub findings_beyond: u64,
+    /// Launches in other orders, whose results were compared.
+    pub orders: u64,
     /// The fault that stopped it.
     pub stopped: Option<String>,
 }
@@ -107,7 +110,13 @@ struct JsonKernel<'a> {
     lines: Option<Lines>,
     findings: Vec<JsonFinding<'a>>,
     findings_beyond: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    orders: u64,
     stopped: Option<&'a str>,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize)]
@@ -172,6 +181,13 @@ impl RecordedKernel {
         let count = self.findings.len() as u64 + self.findings_beyond;
         let what = if count == 1 { "1 fault".to_owned() } else { format!("{count} faults") };
         (count > 0).then(|| format!("The checks found {what} in {}: see above.", self.name()))
+    }
+
+    /// That other orders leave the same results, in a sentence.
+    fn same_in_other_orders(&self) -> Option<String> {
+        let what = if self.orders == 1 { "1 launch" } else { &format!("{} launches", self.orders) };
+        let same = self.orders > 0 && self.findings.is_empty();
+        same.then(|| format!("{}: {what} in other orders of blocks and warps gave the same results.", self.name()))
     }
 
     /// Names and values of its counters.
@@ -241,21 +257,15 @@ fn json<'a>(kernel: &'a RecordedKernel, counters: &'a Option<Counters>, wanted: 
         lines: kernel.lines(wanted),
         findings: kernel.findings.iter().map(|(text, count)| JsonFinding { text, count: *count }).collect(),
         findings_beyond: kernel.findings_beyond,
+        orders: kernel.orders,
         stopped: kernel.stopped.as_deref(),
     }
 }
 
-/// A demangled name without its parameters, and without the tags that numba marks versions with.
+/// A demangled name without its parameters.
 fn short(name: &str) -> String {
-    let mut rest = name.split('(').next().unwrap_or(name);
-    let mut short = String::new();
-    while let Some((before, after)) = rest.split_once("[abi:") {
-        short += before;
-        rest = after.split_once(']').map_or("", |(_, after)| after);
-    }
-    short += rest;
     // A name such as `(anonymous namespace)::k` begins with a parenthesis.
-    if short.is_empty() { name.to_owned() } else { short }
+    name.split('(').next().filter(|short| !short.is_empty()).unwrap_or(name).to_owned()
 }
 
 /// Kernels and launches of the program, and where they ran.
@@ -293,7 +303,8 @@ fn write_table(
     for kernel in kernels {
         writeln!(out, "{}", wording::paragraph(&printable(&kernel.about())))?;
     }
-    for found in kernels.iter().filter_map(RecordedKernel::found) {
+    let found = kernels.iter().filter_map(RecordedKernel::found);
+    for found in found.chain(kernels.iter().filter_map(RecordedKernel::same_in_other_orders)) {
         writeln!(out, "{}", wording::paragraph(&printable(&found)))?;
     }
     if wanted.lines.wanted() {
@@ -362,9 +373,8 @@ mod tests {
 
     #[test]
     fn names_are_short() {
-        assert_eq!(short("__main__::add[abi:v1][abi:cw51c](Array<float, 1>, int)"), "__main__::add");
+        assert_eq!(short("__main__::add(Array<float, 1>, int)"), "__main__::add");
         assert_eq!(short("add"), "add");
         assert_eq!(short("(anonymous namespace)::k(int)"), "(anonymous namespace)::k(int)");
-        assert_eq!(short("broken[abi:"), "broken");
     }
 }

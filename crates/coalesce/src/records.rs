@@ -48,6 +48,7 @@ fn one(folder: &Path, name: &str) -> Result<RecordedKernel, String> {
         predicted,
         findings: record.findings,
         findings_beyond: record.findings_beyond,
+        orders: record.orders,
         stopped: record.stopped,
     })
 }

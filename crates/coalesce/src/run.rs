@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, ValueEnum};
 use device::DeviceChoice;
 use host::lines::LineFlags;
+use host::orders::OrderFlags;
 use host::recorded::{self, RecordedKernel, Wanted};
 use host::report::Format;
 use simt::{Checks, LoadCaching};
@@ -40,6 +41,11 @@ pub struct Options {
     only: Option<String>,
     #[command(flatten)]
     lines: LineFlags,
+    #[command(flatten)]
+    orders: OrderFlags,
+    /// The seed of --schedules; the same seed gives the same orders everywhere
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
     /// A further folder of sources; may be repeated
     #[arg(long, value_name = "FOLDER")]
     sources: Vec<PathBuf>,
@@ -68,6 +74,7 @@ enum Fault {
 pub fn main(options: &Options) -> Result<u8, String> {
     options.lines.check_format(options.format).map_err(|error| error.to_string())?;
     let settings = settings(options)?;
+    fault_text::sources::also_beside(beside(&options.program));
     for file in options.report.iter().chain(&options.output) {
         recorded::check_page(file).map_err(|error| error.to_string())?;
     }
@@ -128,7 +135,35 @@ fn settings(options: &Options) -> Result<Vec<(&'static str, OsString)>, String> 
         settings.push(("COALESCE_PREDICT", "always".into()));
     }
     settings.extend(options.only.as_ref().map(|kernel| ("COALESCE_ONLY_KERNEL", kernel.into())));
+    if let Some(count) = options.orders.schedules {
+        settings.push(("COALESCE_SCHEDULES", count.to_string().into()));
+        settings.push(("COALESCE_SEED", options.seed.to_string().into()));
+    }
+    settings.extend(options.orders.schedule.map(|order| ("COALESCE_SCHEDULE", order.to_string().into())));
+    let folders = |name: &str, folders: &[PathBuf]| {
+        let colon = |error: std::env::JoinPathsError| format!("{name}: {error}");
+        std::env::join_paths(folders).map_err(colon)
+    };
+    if !options.sources.is_empty() {
+        let all: Vec<PathBuf> = options.sources.iter().flat_map(std::path::absolute).collect();
+        settings.push(("COALESCE_SOURCES", folders("--sources", &all)?));
+    }
+    // A folder with a colon in its name is left out.
+    if let Ok(beside) = folders("", &beside(&options.program))
+        && !beside.is_empty()
+    {
+        settings.push(("COALESCE_BESIDE", beside));
+    }
     Ok(settings)
+}
+
+/// The folders of the files that the command names: the program, and scripts for it.
+fn beside(program: &[OsString]) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    for file in program.iter().filter_map(|part| std::fs::canonicalize(part).ok()).filter(|file| file.is_file()) {
+        folders.extend(file.parent().map(Path::to_owned).filter(|folder| !folders.contains(folder)));
+    }
+    folders
 }
 
 fn report(kernels: &[RecordedKernel], options: &Options) -> Result<(), String> {

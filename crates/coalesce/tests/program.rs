@@ -39,6 +39,31 @@ done:
     st.global.u32 [%rd1], %r1;
     ret;
 }
+.visible .entry _Z11lost_updatePj(.param .u64 out) {
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    ld.relaxed.gpu.global.u32 %r1, [%rd1];
+    add.u32 %r1, %r1, 1;
+    st.relaxed.gpu.global.u32 [%rd1], %r1;
+    ret;
+}
+";
+
+/// A kernel that stores past the end, in line 2 of a file.
+const WITH_LINES: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry _Z4pastPj(.param .u64 out, .param .u32 n) {
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    .loc 1 2 5
+    st.global.u32 [%rd1+4096], %r1;
+    ret;
+}
+.file 1 \"SCRIPT\"
 ";
 
 /// The name of this variable says what the test does as the program that is run.
@@ -90,7 +115,11 @@ fn the_program_that_is_run() {
         assert_eq!(call!("cuInit"(0 => c_uint)), 0);
         assert_eq!(call!("cuDevicePrimaryCtxRetain"(&mut context => &mut usize, 0 => c_int)), 0);
         assert_eq!(call!("cuCtxSetCurrent"(context => usize)), 0);
-        let ptx = CString::new(PTX).expect("PTX");
+        let ptx = match std::env::var("COALESCE_PROGRAM_TEST_SCRIPT") {
+            Ok(script) => WITH_LINES.replace("SCRIPT", &script),
+            Err(_) => PTX.to_owned(),
+        };
+        let ptx = CString::new(ptx).expect("PTX");
         assert_eq!(call!("cuModuleLoadData"(&mut module => &mut usize, ptx.as_ptr() => *const c_char)), 0);
         assert_eq!(call!("cuMemAlloc_v2"(&mut memory => &mut u64, 64 * 32 => usize)), 0);
         let mut launch = |name: &str, blocks: u32, count: u32| {
@@ -103,6 +132,17 @@ fn the_program_that_is_run() {
                 0 => c_uint, 0 => usize, arguments.as_ptr() => *const *const c_void, null() => *const c_void
             ))
         };
+        if role == "lines" {
+            println!("status: {}", launch("_Z4pastPj", 1, 0));
+            return;
+        }
+        if role == "orders" {
+            println!("status: {}", launch("_Z11lost_updatePj", 8, 0));
+            let mut held = 0u32;
+            assert_eq!(call!("cuMemcpyDtoH_v2"(&mut held => &mut u32, memory => u64, 4 => usize)), 0);
+            println!("held: {held}");
+            return;
+        }
         let past_the_end = if role == "fault" { 96 } else { 64 };
         let status = (launch("strided", 3, past_the_end), launch("strided", 3, 64), launch("race", 1, 0));
         println!("statuses: {status:?}");
@@ -199,6 +239,46 @@ fn a_fault_stops_is_skipped_or_waits() {
     assert!(code == 1 && report.contains("statuses: (0, 0, 0)"), "{report}");
 }
 
+/// Of eight blocks of a warp, each adds 1 in the usual order; the order is said to be of no effect
+/// on what the program reads.
+#[test]
+fn another_result_in_another_order_is_a_fault() {
+    let (report, messages, code) = ran(run(&["--schedules", "8", "--seed", "3"], "orders"));
+    assert_eq!(code, 1, "{report}{messages}");
+    assert!(report.contains("status: 0") && report.contains("held: 8"), "{report}");
+    assert!(messages.starts_with("error: kernel `lost_update(unsigned int*)`: "), "{messages}");
+    let words = messages.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(" of 8 other orders give another result: the word at byte 0 of 2048 bytes"), "{messages}");
+    let order = messages.split("--schedule ").nth(1).and_then(|rest| rest.lines().next()).expect("an order");
+    let (report, again, code) = ran(run(&["--schedule", order], "orders"));
+    assert!(code == 1 && report.contains("held: 8"), "{report}{again}");
+    assert!(again.contains("1 of 1 other order gives another result"), "{again}");
+    let (report, messages, code) = ran(run(&["--schedules", "4", "--only", "strided"], "launches"));
+    assert_eq!(code, 0, "{report}{messages}");
+    assert!(
+        report.contains("strided: 8 launches in other orders of blocks and warps gave the same results."),
+        "{report}"
+    );
+}
+
+/// The message of a fault is wrapped, names the kernel as its source does, and quotes the line of a
+/// script that the command names.
+#[test]
+fn a_fault_shows_the_line_of_the_script() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().canonicalize().expect("a path").join("script.py");
+    std::fs::write(&script, "def past(out):\n    out[1024] = 1  # too far\n").expect("the script is written");
+    for (fault, words) in [("stop", "error: kernel `past(unsigned int*)`: "), ("continue", "fault[memory]: ")] {
+        let mut command = run(&["--fault", fault, "--lines"], "lines");
+        command.arg(&script).env("COALESCE_PROGRAM_TEST_SCRIPT", &script).env("COLUMNS", "80");
+        let (report, messages, code) = ran(command);
+        assert_eq!(code, 1, "{report}{messages}");
+        assert!(messages.contains(words) && messages.contains("   2 | out[1024] = 1  # too far\n"), "{messages}");
+        assert!(messages.lines().all(|line| line.len() <= 80 || line.starts_with("  --> ")), "{messages}");
+        assert!(fault == "stop" || report.contains("    out[1024] = 1  # too far"), "{report}");
+    }
+}
+
 #[test]
 fn a_model_counts_its_caches() {
     let (report, messages, code) = ran(run(&["--device", "sim:ampere"], "launches"));
@@ -222,6 +302,9 @@ fn what_cannot_be_done_is_one_line() {
         (&["run", "--device", "sim:abacus", "--", "true"], "abacus"),
         (&["run", "--check", "everything", "--", "true"], "everything"),
         (&["run", "--lines", "--format", "csv", "--", "true"], "--format table or json"),
+        (&["run", "--schedules", "0", "--", "true"], "--schedules"),
+        (&["run", "--schedule", "sideways", "--", "true"], "sideways"),
+        (&["run", "--schedules", "2", "--schedule", "usual:1", "--", "true"], "--schedule"),
         (&["run", "--report", &missing, "--", "true"], "no/such/folder"),
         (&["run"], "PROGRAM"),
         (&["doctor", "no-such-program"], "no such file"),

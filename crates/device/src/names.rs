@@ -36,9 +36,20 @@ pub fn demangled(symbol: &str) -> Option<String> {
     rust(symbol).or_else(|| cpp(symbol, &DemangleOptions::new()))
 }
 
-/// The name to show: the demangled one if there is one. A mangled name can hold any character.
+/// The name to show: the demangled one if there is one, without ABI tags, with which numba marks
+/// versions. A mangled name can hold any character.
 pub fn shown(symbol: &str) -> Cow<'_, str> {
-    demangled(symbol).map_or(Cow::Borrowed(symbol), |name| Cow::Owned(wording::printable(&name)))
+    demangled(symbol).map_or(Cow::Borrowed(symbol), |name| Cow::Owned(wording::printable(&without_tags(&name))))
+}
+
+/// A demangled name without `[abi:v1]`.
+fn without_tags(name: &str) -> String {
+    let (mut rest, mut text) = (name, String::new());
+    while let Some((before, after)) = rest.split_once("[abi:") {
+        text += before;
+        rest = after.split_once(']').map_or("", |(_, after)| after);
+    }
+    text + rest
 }
 
 fn rust(symbol: &str) -> Option<String> {

@@ -7,9 +7,10 @@ use simt::prediction::Predicted;
 use simt::requests::Watch;
 use simt::{InvalidLaunch, Launch, LaunchError};
 
-use crate::boundary::{Done, In, Status, say};
+use crate::boundary::{Done, In, Status, say, show};
 use crate::module::{info, offsets};
 use crate::objects::Function;
+use crate::orders::{self, Again};
 use crate::places::share;
 use crate::record::Shape;
 use crate::report;
@@ -82,10 +83,24 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
         ..Launch::default()
     };
     share(state, true);
+    let orders = SETTINGS.orders.as_ref().filter(|_| chosen);
+    let before = orders::before(&state.memory, orders).unwrap_or_else(|why| {
+        say(why);
+        None
+    });
     let began = Instant::now();
     let request = Launch { output: Some(&state.output), ..request };
     let outcome = function.program.launch(&state.memory, &request);
     let seconds = began.elapsed().as_secs_f64();
+    let compared = match (&outcome, before, orders) {
+        (Ok(report), Some(before), Some(orders)) => {
+            let State { memory, .. } = &*state;
+            let sums_open = function.sums_open;
+            let again = Again { program: &function.program, memory, launch: &request, before, sums_open };
+            again.compare(orders, report)
+        }
+        _ => None,
+    };
     share(state, false);
     print(&state.output.take().text());
     let mut took = seconds * 1e6;
@@ -94,8 +109,12 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
             if let Some(Predicted::Time(time)) = done.predicted() {
                 took = time.cold_us;
             }
+            let compared = compared.unwrap_or_default();
+            if let Some(message) = compared.message(&function.name, SETTINGS.width) {
+                show(&message);
+            }
             if chosen {
-                state.recorder.add(function, shape, &done, seconds);
+                state.recorder.add(function, shape, &done, (&compared, seconds));
             }
             report::findings(done.findings(), done.findings_beyond()).filter(|_| !SETTINGS.goes_on)
         }

@@ -24,7 +24,8 @@
 //! `work` is what streams and graphs do, which `queue` runs with `kernel`, `copies` and
 //! `allocations`; `graph`, `nodes`, `executable`, `capture` and
 //! `user_objects` are the API of graphs. `entry` hands out functions by name, `export` has tables that NVIDIA's libraries ask for, and
-//! `unsupported` names functions that do nothing but say so. `report` shows faults, `record` keeps
+//! `unsupported` names functions that do nothing but say so. `report` shows faults, `orders` runs
+//! launches in other orders, `record` keeps
 //! what `coalesce run` reports.
 //!
 //! # Environment
@@ -37,6 +38,10 @@
 //! | `COALESCE_FAULT` | `stop`: the launch fails; `continue`: show accesses out of bounds and skip them; `defer`: the next synchronisation fails |
 //! | `COALESCE_PREDICT` | `always`: predict each launch's time, not only once timing events exist; `never` |
 //! | `COALESCE_ONLY_KERNEL` | the only kernel to check, predict, model and record, by its name in the source or in the PTX |
+//! | `COALESCE_SCHEDULES`, `COALESCE_SEED` | run each launch in so many other orders, drawn from this seed, and compare the results |
+//! | `COALESCE_SCHEDULE` | run each launch in this order, too, and compare |
+//! | `COALESCE_SOURCES` | folders with the sources of other machines, separated by colons |
+//! | `COALESCE_BESIDE` | folders whose sources are shown in messages, as those of the current folder |
 //! | `COALESCE_RECORD` | a folder for the records that `coalesce run` reads |
 //! | `COALESCE_REQUESTS` | `1`: records have the first requests of each instruction, for pictures |
 //! | `COALESCE_MEMORY` | the device's memory in bytes |
@@ -70,6 +75,7 @@ mod memory;
 mod module;
 mod nodes;
 mod objects;
+mod orders;
 mod places;
 mod queue;
 pub mod record;

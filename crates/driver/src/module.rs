@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_uint};
 use std::sync::Arc;
 
+use device::names;
 use ptx::{Pieces, Space};
 use simt::Program;
 use simt::programs::KernelInfo;
@@ -15,6 +16,7 @@ use crate::boundary::{Done, In, Out, Status, Text, driver, say};
 use crate::image::ptx_of;
 use crate::log::Log;
 use crate::objects::{Function, Handle, Module};
+use crate::orders::Sums;
 use crate::settings::SETTINGS;
 use crate::state::{State, ready, working};
 
@@ -54,12 +56,14 @@ fn load(ptx: &str, log: Log) -> Done<Handle> {
         Status::INVALID_PTX
     })?;
     for (kernel, error) in program.unsupported() {
-        say(&format!("kernel `{}` cannot run: {error}", kernel.name));
+        say(&format!("kernel `{}` cannot run: {error}", names::shown(&kernel.name)));
     }
     state.recorder.module(handle, ptx);
     let constants = module.variables.iter().filter(|(_, variable)| variable.space == Space::Constant);
     let constants = constants.filter_map(|(_, variable)| variable.size).sum();
-    state.modules.insert(handle, Module { program: Arc::new(program), constants, functions: HashMap::new() });
+    let sums_open = Sums::of(&module);
+    let module = Module { program: Arc::new(program), constants, sums_open, functions: HashMap::new() };
+    state.modules.insert(handle, module);
     Ok(handle)
 }
 
@@ -80,11 +84,11 @@ fn function_of(state: &mut State, module: Handle, name: &str) -> Done<Handle> {
     if let Some(&known) = found.functions.get(name) {
         return Ok(known);
     }
-    let program = found.program.clone();
+    let (program, sums_open) = (found.program.clone(), found.sums_open);
     program.kernel(name).ok_or(Status::NOT_FOUND)?;
     let c_name = CString::new(name).map_err(|_| Status::INVALID_VALUE)?.into();
     let handle = state.handle();
-    let function = Function { module, program, name: name.into(), c_name, dynamic_limit: -1, carveout: -1 };
+    let function = Function { module, program, name: name.into(), c_name, dynamic_limit: -1, carveout: -1, sums_open };
     state.functions.insert(handle, function);
     if let Some(module) = state.modules.get_mut(&module) {
         module.functions.insert(name.to_owned(), handle);

@@ -9,6 +9,7 @@ use simt::textures::{ArrayHandle, ArrayShape};
 
 use crate::boundary::callbacks::{Behind, HostFunction, Passed};
 use crate::log::Log;
+use crate::orders::Sums;
 
 /// A handle: a number that the caller takes for a pointer.
 pub type Handle = usize;
@@ -61,6 +62,8 @@ pub struct Module {
     pub program: Arc<Program>,
     /// Bytes of its constants.
     pub constants: u64,
+    /// The floats on which it has atomic operations.
+    pub sums_open: Sums,
     /// Handles of the functions that were asked for, by name.
     pub functions: HashMap<String, Handle>,
 }
@@ -77,6 +80,8 @@ pub struct Function {
     pub dynamic_limit: i32,
     /// `PREFERRED_SHARED_MEMORY_CARVEOUT`, as set.
     pub carveout: i32,
+    /// The floats on which its module has atomic operations, which leave the order of sums open.
+    pub sums_open: Sums,
 }
 
 /// The default stream that all streams wait for, unless they say otherwise.

@@ -20,6 +20,7 @@ use simt::{Counters, Memory, Model, Program, Report, Trap};
 
 use crate::boundary::say;
 use crate::objects::{Function, Handle};
+use crate::orders::Found;
 use crate::settings::SETTINGS;
 
 /// The ending of a record's name.
@@ -68,6 +69,8 @@ pub struct KernelRecord {
     pub findings: Vec<(String, u64)>,
     /// How often they found something else.
     pub findings_beyond: u64,
+    /// Launches in other orders.
+    pub orders: u64,
     /// The fault that stopped a launch.
     pub stopped: Option<String>,
     /// The counters of each instruction.
@@ -124,8 +127,8 @@ impl Recorder {
         !self.by_name.contains_key(&(function.module, function.name.clone()))
     }
 
-    /// Adds a launch that ended.
-    pub fn add(&mut self, function: &Function, shape: &Shape, report: &Report, seconds: f64) {
+    /// Adds a launch that ended, with what others in other orders show, and how long it took.
+    pub fn add(&mut self, function: &Function, shape: &Shape, report: &Report, (orders, seconds): (&Found, f64)) {
         let Some(index) = self.of(function, shape) else { return };
         let Kernel { record, counted, total, .. } = &mut self.kernels[index];
         record.launches += 1;
@@ -143,6 +146,10 @@ impl Recorder {
             record.find(&finding.to_string());
         }
         record.findings_beyond += report.findings_beyond();
+        record.orders += orders.tried;
+        if let Some(finding) = orders.finding() {
+            record.find(&finding);
+        }
         if record.launches <= AT_ONCE || record.launches % AT_ONCE == 0 {
             self.flush(index);
         }

@@ -1,17 +1,16 @@
-//! Faults and findings of a launch on the standard error, and the statuses that a GPU would give.
+//! Faults and findings of a launch on the standard error, with their lines of source, and the
+//! statuses that a GPU would give.
 
 use simt::faults::FindingKind;
 use simt::{Finding, Trap, TrapKind};
 
-use crate::boundary::{Status, say};
+use crate::boundary::{Status, show};
+use crate::settings::SETTINGS;
 
 /// Shows what the checks found. Returns the status with which a GPU would have ended.
 pub fn findings(found: &[Finding], beyond: u64) -> Option<Status> {
-    for finding in found {
-        say(&finding.to_string());
-    }
-    if beyond > 0 {
-        say(&format!("and {beyond} more"));
+    if !found.is_empty() || beyond > 0 {
+        show(&fault_text::findings(found, beyond, SETTINGS.width, &SETTINGS.sources));
     }
     found.iter().find_map(|finding| match &finding.kind {
         FindingKind::Access { fault: simt::faults::AccessFaultKind::Misaligned { .. }, .. } => {
@@ -25,7 +24,7 @@ pub fn findings(found: &[Finding], beyond: u64) -> Option<Status> {
 /// Shows a fault. Returns the status that a GPU would give.
 pub fn trap(trap: &Trap) -> Status {
     findings(&trap.findings, 0);
-    say(&trap.to_string());
+    show(&fault_text::trap(trap, ("", ""), SETTINGS.width, &SETTINGS.sources));
     match &trap.kind {
         TrapKind::Access { fault: simt::faults::AccessFaultKind::Misaligned { .. }, .. } => Status::MISALIGNED_ADDRESS,
         TrapKind::Access { .. } | TrapKind::Free { .. } | TrapKind::FaultLimit { .. } => Status::ILLEGAL_ADDRESS,

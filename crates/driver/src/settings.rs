@@ -1,7 +1,9 @@
 //! What the environment sets: the table in the documentation of this crate.
 
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use simt::orders::DrawnOrder;
 use simt::{Checks, Model};
 
 use crate::boundary::say;
@@ -37,6 +39,20 @@ pub struct Settings {
     pub memory: u64,
     /// Where PTX goes.
     pub dump: Option<String>,
+    /// Further folders of sources.
+    pub sources: Vec<PathBuf>,
+    /// Columns of messages.
+    pub width: usize,
+    /// Other orders in which launches run.
+    pub orders: Option<Orders>,
+}
+
+/// Other orders of blocks and warps, whose results are compared with the usual order's.
+pub enum Orders {
+    /// So many, drawn from a seed.
+    Drawn { count: u32, seed: u64 },
+    /// This one.
+    One(DrawnOrder),
 }
 
 /// Set when the driver is first called. A bad value is reported and ignored.
@@ -65,7 +81,22 @@ pub static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
         let value = text.parse::<u64>();
         value.map_err(|_| say(&format!("{name}: '{text}' is not a number"))).ok()
     };
+    let folders = |name: &str| std::env::var_os(name).map(|all| std::env::split_paths(&all).collect::<Vec<_>>());
+    fault_text::sources::also_beside(folders("COALESCE_BESIDE").unwrap_or_default());
+    let one = of("COALESCE_SCHEDULE").and_then(|text| {
+        let order = text.parse::<DrawnOrder>();
+        order.map_err(|error| say(&format!("COALESCE_SCHEDULE: {error}"))).ok()
+    });
+    let count = number("COALESCE_SCHEDULES").map(|count| count.min(u32::MAX.into()) as u32);
+    let drawn = || {
+        let count = count.filter(|&count| count > 0)?;
+        Some(Orders::Drawn { count, seed: number("COALESCE_SEED").unwrap_or(1) })
+    };
+    let columns = number("COLUMNS").map_or(wording::WIDTH, |columns| columns.clamp(40, 1000) as usize);
     Settings {
+        sources: folders("COALESCE_SOURCES").unwrap_or_default(),
+        width: columns,
+        orders: one.map(Orders::One).or_else(drawn),
         gpu,
         modelled: of("COALESCE_MODEL").is_some_and(|value| value != "0"),
         checks: Checks { memory: checks.memory || goes_on, ..checks },

@@ -154,6 +154,7 @@ pub mod models {
 
 /// Other orders of blocks and warps than the usual one.
 pub mod orders {
+    pub use crate::memory::Snapshot;
     pub use crate::order::{Drawn, DrawnOrder, Start, Strategy};
     pub use crate::touch::{Followed, Touch};
 }

@@ -2,7 +2,6 @@
 //! findings as text and as JSON. Labs and `host run` use it after each launch on the simulator.
 
 mod fault;
-mod text;
 
 use std::path::PathBuf;
 
@@ -93,7 +92,12 @@ impl Findings {
     /// already. `sources` are further folders of sources.
     pub fn print(&self, format: Format, sources: &[PathBuf]) {
         if format != Format::Json {
-            crate::messages::write(&text::of(self, terminal::width_of_messages(), sources));
+            crate::messages::write(&fault_text::findings(
+                &self.list,
+                self.beyond,
+                terminal::width_of_messages(),
+                sources,
+            ));
         }
     }
 
@@ -119,7 +123,8 @@ impl Findings {
 pub(crate) fn trap_text(error: &Error, sources: &[PathBuf]) -> Option<String> {
     match error {
         Error::Fault { fault, trap: Some(trap), .. } => {
-            Some(text::of_trap(trap, fault, terminal::width_of_messages(), sources))
+            let around = fault::around(trap, fault);
+            Some(fault_text::trap(trap, around, terminal::width_of_messages(), sources))
         }
         _ => None,
     }

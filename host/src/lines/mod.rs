@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use crate::flag_values::whole_number;
 use clap::Args;
 use device::{Error, Report, Result};
+use fault_text::sources::Sources;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use simt::counts::SourceLine;
@@ -38,7 +39,6 @@ use seen::Pictured;
 pub(crate) use seen::Stepped;
 
 use crate::report::Format;
-use crate::sources::Sources;
 
 /// Flags of every subcommand that launches kernels.
 #[derive(Args, Clone, Copy, Debug, Default)]

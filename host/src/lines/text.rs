@@ -1,12 +1,12 @@
 //! The listing as text: source lines wrapped to the available width, each with its accesses below
 //! it. The table of labs and `host run`'s report call it; it returns text.
 
+use fault_text::sources::LINES_BY_COMPILERS;
 use wording::printable;
 
 use super::Lines;
 use super::counts::{Access, Counted, Kind, Memory};
 use super::listing::{Listed, ListedLine};
-use crate::sources::LINES_BY_COMPILERS;
 use crate::{terminal, units};
 
 pub(super) const TITLES: &str = concat!(

@@ -44,6 +44,12 @@ pub fn say(message: &str) {
     let _ = writeln!(std::io::stderr(), "coalesce: {message}");
 }
 
+/// Writes lines to the standard error.
+pub fn show(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{}", text.trim_end_matches('\n'));
+}
+
 /// Declares functions of the API and, as `TABLE`, lists them. Bodies are safe code: pointers of the
 /// caller's come as `In`, `Out` and `Text`.
 macro_rules! driver {

@@ -18,6 +18,6 @@ pub mod pointers;
 pub mod status;
 
 pub(crate) use call::driver;
-pub use call::{Entry, enter, say, traces};
+pub use call::{Entry, enter, say, show, traces};
 pub use pointers::{In, Out, Text};
 pub use status::{Done, STATUSES, Status};

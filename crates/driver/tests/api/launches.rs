@@ -72,6 +72,6 @@ fn checks_find_what_a_launch_survives() {
     });
     if let Some(output) = output {
         let message = text(&output.stderr);
-        assert!(message.contains("race") && message.contains("coalesce: "), "{message}");
+        assert!(message.starts_with("fault[race]: ") && message.contains("\n   = in kernel `race`, "), "{message}");
     }
 }

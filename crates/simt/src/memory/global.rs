@@ -334,6 +334,11 @@ impl Memory {
         u128::from_le_bytes(bytes)
     }
 
+    /// Where each allocation is, freed ones included.
+    pub(super) fn spans(&self) -> impl Iterator<Item = AllocationSpan> {
+        self.allocations.iter().map(|allocation| allocation.span)
+    }
+
     /// The words of each allocation, `None` for those that kernels cannot write, then those of the
     /// heap.
     pub(super) fn writable(&self) -> impl Iterator<Item = Option<&[AtomicU32]>> {

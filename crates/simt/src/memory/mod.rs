@@ -30,7 +30,7 @@ pub use heap::{DEFAULT_HEAP_LIMIT, HeapAllocation};
 pub use mbarrier::MbarrierFault;
 pub(crate) use mbarrier::{Mbarrier, parity_of, pending_count};
 pub(crate) use shared::{RESERVED_SHARED, SharedMemory, SharedParts};
-pub(crate) use snapshot::Snapshot;
+pub use snapshot::Snapshot;
 pub(crate) use written::Written;
 
 #[cfg(test)]

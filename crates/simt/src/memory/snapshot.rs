@@ -1,13 +1,15 @@
 //! A copy of memory, for launches whose effects are undone: the rehearsal of a launch on a model
-//! (`run/rehearsal.rs`). Reads, and later restores, all memory that kernels can write.
+//! (`run/rehearsal.rs`), or a launch in another order, whose results are compared. Reads, and later
+//! restores, all memory that kernels can write.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::global::Memory;
 use super::heap::Chunks;
+use crate::address::AllocationSpan;
 
-/// The contents of each allocation that kernels can write.
-pub(crate) struct Snapshot {
+/// A copy of all memory that kernels can write: [`Memory::snapshot`].
+pub struct Snapshot {
     /// By the number of the allocation, then the heap; empty for freed and read-only ones.
     allocations: Vec<Vec<u32>>,
     heap: Chunks,
@@ -15,7 +17,7 @@ pub(crate) struct Snapshot {
 
 impl Memory {
     /// Copies the contents of memory, if the host has room for the copy.
-    pub(crate) fn snapshot(&self) -> Option<Snapshot> {
+    pub fn snapshot(&self) -> Option<Snapshot> {
         let copy = |words: Option<&[AtomicU32]>| {
             let words = words.unwrap_or_default();
             let mut copy = Vec::new();
@@ -27,15 +29,37 @@ impl Memory {
         Some(Snapshot { allocations, heap: self.heap_chunks() })
     }
 
-    /// Restores the contents. Which bytes count as written is not restored: a launch that is undone
-    /// runs again.
-    pub(crate) fn restore(&self, snapshot: &Snapshot) {
+    /// Restores the contents, of memory in which nothing was allocated or freed since. Which bytes
+    /// count as written is not restored: a launch that is undone runs again.
+    pub fn restore(&self, snapshot: &Snapshot) {
         self.restore_heap(&snapshot.heap);
         for (words, before) in self.writable().zip(&snapshot.allocations) {
             for (word, &before) in words.unwrap_or_default().iter().zip(before) {
                 word.store(before, Relaxed);
             }
         }
+    }
+
+    /// The first word of an allocation that differs from what it was when the copy was made: the
+    /// allocation, the word's address, what it was, and what it is. `same` says whether two aligned
+    /// pairs of words count as the same that differ. What kernels have allocated is not compared.
+    pub fn first_difference(
+        &self,
+        before: &Snapshot,
+        same: impl Fn([u32; 2], [u32; 2]) -> bool,
+    ) -> Option<(AllocationSpan, u64, [u32; 2])> {
+        let mut all = self.spans().zip(self.writable().zip(&before.allocations));
+        all.find_map(|(span, (words, before))| {
+            let mut pairs = before.chunks(2).zip(words.unwrap_or_default().chunks(2)).enumerate();
+            pairs.find_map(|(index, (before, now))| {
+                let pair = |word: &dyn Fn(usize) -> Option<u32>| [0, 1].map(|index| word(index).unwrap_or(0));
+                let now = pair(&|index| now.get(index).map(|word: &AtomicU32| word.load(Relaxed)));
+                let before = pair(&|index| before.get(index).copied());
+                let word = usize::from(before[0] == now[0]);
+                (before != now && !same(before, now))
+                    .then(|| (span, span.address + 4 * (2 * index + word) as u64, [before[word], now[word]]))
+            })
+        })
     }
 }
 
@@ -65,7 +89,12 @@ mod tests {
         for address in [addresses[0] + 4, addresses[2] + 996] {
             memory.store_each(&Access::new(1, &[address; 32], 4), &[[9; 32]]).unwrap();
         }
+        let (span, address, words) = memory.first_difference(&before, |_, _| false).unwrap();
+        assert_eq!((span.address, span.bytes, address, words), (addresses[0], 10, addresses[0] + 4, [0x0807_0605, 9]));
+        let (span, address, words) = memory.first_difference(&before, |before, _| before != [0, 0]).unwrap();
+        assert_eq!((span.bytes, address, words), (1000, addresses[2] + 996, [0, 9]));
         memory.restore(&before);
+        assert!(memory.first_difference(&before, |_, _| false).is_none());
         assert_eq!(memory.value(block, 4), 5);
         assert_eq!(memory.heap_allocate(8, caller), Some(later));
         let mut bytes = [0; 10];

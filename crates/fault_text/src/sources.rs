@@ -2,23 +2,34 @@
 //! and `--lines` look lines up in it. It reads files of up to 16 MiB and keeps their text.
 //!
 //! A PTX file may come from anybody and name any file. So only files are read that are below
-//! certain folders once links are followed: the PTX file's, the current one, the projects that they
-//! are in, this program's, and those of `--sources`.
+//! certain folders once links are followed: the PTX file's, the current one, those of a program that
+//! was started ([`also_beside`]), the projects that they are in, this program's, and those of
+//! `--sources`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Longer files are not read.
 const LONGEST_FILE: u64 = 16 << 20;
 
 /// What to do about PTX that names no source lines.
-pub(crate) const LINES_BY_COMPILERS: &str =
+pub const LINES_BY_COMPILERS: &str =
     "The PTX names no lines of its source: nvcc writes them with -lineinfo, clang with -gline-tables-only.";
 
 /// The workspace that this program was built in.
-const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The folders of a program that was started, such as a script.
+static BESIDE: OnceLock<Vec<PathBuf>> = OnceLock::new();
+
+/// Has sources looked for in these folders as in the current one: those of a program that was
+/// started. Only the first call of a process counts.
+pub fn also_beside(folders: Vec<PathBuf>) {
+    let _ = BESIDE.set(folders);
+}
 
 /// What the folder of a project has.
 const PROJECT: [&str; 2] = ["Cargo.toml", ".git"];
@@ -28,7 +39,7 @@ type Lines = BTreeMap<u32, String>;
 
 /// Source files, each read once.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Sources {
+pub struct Sources {
     /// Folders of `--sources`.
     folders: Vec<PathBuf>,
     /// `None` if the file was not found.
@@ -80,7 +91,8 @@ impl Sources {
 }
 
 /// The folders in which sources are read without being asked to: the PTX file's, the current one,
-/// and the projects that these and the program are in; last, the workspace of this program.
+/// those beside what was started, and the projects that these and the program are in; last, the
+/// workspace of this program.
 fn folders_nearby(ptx: &Path) -> Vec<PathBuf> {
     let of = |file: PathBuf| file.parent().map(Path::to_owned);
     let ptx = ptx.is_file().then(|| std::path::absolute(ptx).ok()).flatten().and_then(of);
@@ -91,8 +103,9 @@ fn folders_nearby(ptx: &Path) -> Vec<PathBuf> {
     let is_project =
         |folder: &&Path| PROJECT.iter().any(|name| folder.join(name).exists()) && home.as_deref() != Some(*folder);
     let projects = |start: &PathBuf| start.ancestors().filter(is_project).map(Path::to_owned).collect::<Vec<_>>();
-    let around = [&ptx, &here, &program].into_iter().flatten().flat_map(projects);
-    let near = ptx.iter().chain(&here).cloned();
+    let beside = BESIDE.get().map_or(&[][..], Vec::as_slice);
+    let around = ptx.iter().chain(&here).chain(beside).chain(&program).flat_map(projects);
+    let near = ptx.iter().chain(&here).chain(beside).cloned();
     near.chain(around).chain([PathBuf::from(WORKSPACE)]).collect()
 }
 
@@ -137,13 +150,15 @@ mod tests {
     #[test]
     fn sources_are_found_above_the_current_folder() {
         let mut sources = Sources::default();
-        for file in ["host/src/sources.rs", "host/src/no-such.rs", "host/src"] {
+        for file in ["crates/fault_text/src/sources.rs", "host/src/no-such.rs", "host/src"] {
             sources.find(file, "the built-in PTX");
         }
         assert!(
-            sources.line("host/src/sources.rs", 1).is_some_and(|line| line.starts_with("//! The text of kernels'"))
+            sources
+                .line("crates/fault_text/src/sources.rs", 1)
+                .is_some_and(|line| line.starts_with("//! The text of kernels'"))
         );
-        assert_eq!(sources.line("host/src/sources.rs", 0), None);
+        assert_eq!(sources.line("crates/fault_text/src/sources.rs", 0), None);
         assert_eq!(sources.missing().collect::<Vec<_>>(), ["host/src", "host/src/no-such.rs"]);
     }
 

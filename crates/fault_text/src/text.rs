@@ -1,6 +1,5 @@
 //! Faults as text: what happened, where, the source line, the calls that inlined it, the other
-//! access, and how often. [`super`] calls it. Reads sources through [`crate::sources`] and returns
-//! text.
+//! access, and how often. Reads sources through [`crate::sources`] and returns text.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -10,39 +9,42 @@ use simt::faults::{AccessAction, Site, SourcePosition, own_frame};
 use simt::{Finding, Trap};
 use wording::printable;
 
-use super::{Findings, fault};
 use crate::sources::{LINES_BY_COMPILERS, Sources};
 
 /// The most frames of an inlined call that are shown on either side of the reader's own line.
 const MOST_FRAMES: usize = 4;
 
-/// All findings in this many columns, one below the other, with sources that may also be in these folders.
-pub(super) fn of(findings: &Findings, width: usize, folders: &[PathBuf]) -> String {
+/// All findings in this many columns, one below the other, and how many occurrences of other faults
+/// there are beyond; their sources may also be in these folders.
+pub fn findings(list: &[Finding], beyond: u64, width: usize, folders: &[PathBuf]) -> String {
     let mut page = Page::new(width, folders);
-    for finding in &findings.list {
+    for finding in list {
         page.finding(finding);
         page.text.push('\n');
     }
     let nowhere = |finding: &Finding| finding.first.source.is_empty();
-    if !findings.list.is_empty() && findings.list.iter().all(nowhere) {
+    if !list.is_empty() && list.iter().all(nowhere) {
         page.text += &(wording::wrapped(LINES_BY_COMPILERS, width, "", "") + "\n\n");
     }
-    if findings.beyond > 0 {
-        let _ = writeln!(page.text, "{} more occurrences of other faults are not shown.", findings.beyond);
+    if beyond > 0 {
+        let _ = writeln!(page.text, "{beyond} more occurrences of other faults are not shown.");
     }
     page.text
 }
 
-/// The trap that stopped a kernel, in this many columns, with the error's message, which is the
-/// trap's on one line, with advice. Its source may also be in these folders.
-pub(super) fn of_trap(trap: &Trap, message: &str, width: usize, folders: &[PathBuf]) -> String {
+/// The trap that stopped a kernel, in this many columns, between which launch it was and advice. Its
+/// source may also be in these folders.
+pub fn trap(trap: &Trap, (launch, advice): (&str, &str), width: usize, folders: &[PathBuf]) -> String {
     let mut page = Page::new(width, folders);
-    let (launch, advice) = fault::around(trap, message);
-    page.paragraph("", "    ", &format!("error: {launch}kernel `{}`: {}{advice}", trap.kernel, trap.what()));
+    page.paragraph(
+        "",
+        "    ",
+        &format!("error: {launch}kernel `{}`: {}{advice}", names::shown(&trap.kernel), trap.what()),
+    );
     page.place(&trap.source, &trap.module, trap.ptx_line);
     page.note(&format!("{}: `{}`", who(trap.thread, trap.block), trap.instruction));
     if trap.function != trap.kernel {
-        page.note(&format!("in function `{}`", trap.function));
+        page.note(&format!("in function `{}`", names::shown(&trap.function)));
     }
     match trap.source.is_empty() {
         true => page.note(LINES_BY_COMPILERS),
@@ -171,7 +173,7 @@ mod tests {
             second: Some(site(7, [0, 1, 0], AccessAction::Write)),
             count: 992,
         };
-        let text = of(&Findings { list: vec![finding], beyond: 3 }, WIDTH, &[]);
+        let text = findings(&[finding], 3, WIDTH, &[]);
         let expected = "\
 fault[race]: race in a block: read of 4 bytes at shared address 0x84 after another thread's write,
     with no barrier between them
