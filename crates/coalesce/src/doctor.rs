@@ -32,11 +32,13 @@ pub fn main(options: &Options) -> Result<u8, String> {
     let path = found(Path::new(&options.program))?;
     let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut findings = match library::find() {
-        Ok(library) if library.has_ptxas() => Vec::new(),
-        Ok(_) => vec![Finding::Note(
-            "there is no `coalesce-ptxas` beside this program, which Triton needs: `cargo build -p coalesce`"
-                .to_owned(),
-        )],
+        Ok(library) => {
+            let lacks = |what: &str| Finding::Note(format!("there is no {what}: `cargo build -p coalesce`"));
+            let ptxas = "`coalesce-ptxas` beside this program, which Triton needs";
+            let runtime = "`libcoalesce_cudart.so` beside this program, which programs of nvcc need";
+            let missing = [(library.has_ptxas(), ptxas), (library.has_runtime(), runtime)];
+            missing.into_iter().filter(|(has, _)| !has).map(|(_, what)| lacks(what)).collect()
+        }
         Err(error) => vec![Finding::Blocks(error)],
     };
     findings.extend(if bytes.starts_with(b"\x7fELF") { of_binary(&bytes) } else { of_script(&bytes) });
@@ -87,16 +89,15 @@ fn of_binary(bytes: &[u8]) -> Vec<Finding> {
     // The runtime library looks for the driver itself, so a program that has it inside names the driver.
     let registers = has(bytes, "__cudaRegisterFatBinary");
     if registers && has(bytes, "libcudart.so") {
-        findings.push(Finding::Note(
-            "it uses NVIDIA's runtime library (libcudart), which asks the driver to prove by a keyed hash that it is \
-             NVIDIA's; this driver does not answer, and the library refuses to run"
+        findings.push(Finding::Fine(
+            "it links the runtime library (libcudart) dynamically; `coalesce run` puts one of its own in its place"
                 .to_owned(),
         ));
     } else if registers && has(bytes, "libcuda.so.1") {
         findings.push(Finding::Blocks(
             "NVIDIA's runtime library (cudart) is linked into it. It asks the driver to prove by a keyed hash that it is \
-             NVIDIA's; this driver does not answer, ever. Write the host's part with the driver API (cust, cudarc, \
-             cuda-python), or run the kernels' PTX with `host run`"
+             NVIDIA's; this driver does not answer, ever. Compile with `nvcc -cudart shared`, which links it \
+             dynamically, and with PTX; or run the kernels' PTX with `host run`"
                 .to_owned(),
         ));
     } else if has(bytes, "libcuda.so") || has(bytes, "cuInit") {
@@ -177,7 +178,7 @@ mod tests {
         let fixed = of_binary(b"\x7fELF libcuda.so.1 __cudaRegisterFatBinary");
         assert!(matches!(&fixed[..], [Finding::Blocks(say)] if say.contains("keyed hash")));
         let shared = of_binary(b"\x7fELF libcudart.so.12 __cudaRegisterFatBinary");
-        assert!(matches!(&shared[..], [Finding::Note(_)]));
+        assert!(matches!(&shared[..], [Finding::Fine(say)] if say.contains("one of its own")));
         assert!(matches!(&of_binary(b"\x7fELF libcuda.so.1")[..], [Finding::Fine(_)]));
         assert!(matches!(&of_binary(b"\x7fELF")[..], [Finding::Note(_)]));
         // Machine code alone: a fat binary with one file of it.

@@ -1,21 +1,26 @@
-//! The driver that runs on the simulator: where it is, and the variables of the environment that
-//! make a program load it.
+//! The driver that runs on the simulator, and the runtime library on it: where they are, and the
+//! variables of the environment that make a program load them.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The library's name where cargo builds it.
-const NAME: &str = "libcoalesce_driver.so";
-/// The names under which programs look for it.
-const LINKS: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
+use crate::shim;
+
+/// The libraries' names where cargo builds them.
+const DRIVER: &str = "libcoalesce_driver";
+const RUNTIME: &str = "libcoalesce_cudart";
+/// The names under which programs look for the driver, and for the runtime library.
+const DRIVERS: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
+const RUNTIMES: [&str; 2] = ["libcudart.so.12", "libcudart.so.13"];
 /// The stand-in for `ptxas`.
 const PTXAS: &str = "coalesce-ptxas";
 
-/// The driver and the stand-in.
+/// The libraries and the stand-in.
 pub struct Library {
     driver: PathBuf,
+    runtime: Option<PathBuf>,
     ptxas: Option<PathBuf>,
 }
 
@@ -24,23 +29,26 @@ pub fn find() -> Result<Library, String> {
     let program = std::env::current_exe().map_err(|error| format!("this program's path: {error}"))?;
     let beside = program.parent().unwrap_or(Path::new(""));
     let built = Path::new(env!("COALESCE_BUILT_IN"));
+    // The program depends on the libraries, so cargo builds them, but copies them only on demand.
+    let folders = [beside.join("deps"), beside.to_owned(), built.join("deps"), built.to_owned()];
     let driver = match std::env::var_os("COALESCE_LIBRARY") {
         Some(named) => Some(PathBuf::from(named)).filter(|file| file.is_file()),
-        // The program depends on the library, so cargo builds it, but copies it only on demand.
-        None => newest(&[beside.join("deps"), beside.to_owned(), built.join("deps"), built.to_owned()]),
+        None => newest(DRIVER, &folders),
     };
+    let runtime = newest(RUNTIME, &folders).and_then(|file| file.canonicalize().ok());
     let driver = driver.and_then(|file| file.canonicalize().ok()).ok_or_else(|| {
-        format!("there is no {NAME} beside this program; build it with `cargo build -p driver`, or name it in COALESCE_LIBRARY")
+        format!("there is no {DRIVER}.so beside this program; build it with `cargo build -p driver`, or name it in COALESCE_LIBRARY")
     })?;
     let ptxas = [beside, built].map(|folder| folder.join(PTXAS)).into_iter().find(|file| file.is_file());
-    Ok(Library { driver, ptxas })
+    Ok(Library { driver, runtime, ptxas })
 }
 
 /// The first of these folders that has the library decides; of several builds there, the newest.
-fn newest(folders: &[PathBuf]) -> Option<PathBuf> {
+fn newest(library: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     let is_library = |name: &OsStr| {
         let name = name.to_string_lossy();
-        name == NAME || name.starts_with("libcoalesce_driver-") && name.ends_with(".so")
+        let rest = name.strip_prefix(library).and_then(|rest| rest.strip_suffix(".so"));
+        rest.is_some_and(|hash| hash.is_empty() || hash.starts_with('-'))
     };
     folders.iter().find_map(|folder| {
         let files = std::fs::read_dir(folder).ok()?.flatten().filter(|file| is_library(&file.file_name()));
@@ -51,12 +59,18 @@ fn newest(folders: &[PathBuf]) -> Option<PathBuf> {
 }
 
 impl Library {
-    /// Links the library into a folder, under the names that programs look for.
+    /// Links the libraries into a folder, under the names that programs look for.
     pub fn link_into(&self, folder: &Path) -> Result<(), String> {
-        for name in LINKS {
+        for name in DRIVERS {
             let link = folder.join(name);
             let _ = std::fs::remove_file(&link);
             symlink(&self.driver, &link).map_err(|error| format!("{}: {error}", link.display()))?;
+        }
+        for name in RUNTIMES {
+            let (file, Some(runtime)) = (folder.join(name), &self.runtime) else { continue };
+            let _ = std::fs::remove_file(&file);
+            let written = std::fs::write(&file, shim::library(name, runtime.as_os_str()));
+            written.map_err(|error| format!("{}: {error}", file.display()))?;
         }
         Ok(())
     }
@@ -71,6 +85,11 @@ impl Library {
             variables.push(("TRITON_PTXAS_BLACKWELL_PATH", ptxas.into()));
         }
         variables
+    }
+
+    /// Whether there is a runtime library.
+    pub fn has_runtime(&self) -> bool {
+        self.runtime.is_some()
     }
 
     /// Whether there is a stand-in for `ptxas`.

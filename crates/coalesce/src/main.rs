@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | `run` | runs a program with the simulator's driver, and reports |
 //! | `records` | what the driver left: records of kernels, for the report of the crate `host` |
-//! | `library` | finds the driver, and the variables that make a program load it |
+//! | `library` | finds the driver and the runtime library, and the variables that make a program load them |
+//! | `shim` | writes libraries that name the runtime library as programs ask for it |
 //! | `environment` | those variables for a shell, a Dockerfile, a CI file |
 //! | `doctor` | what a program will meet, and the remedy |
 //!
@@ -21,6 +22,8 @@ mod library;
 mod records;
 #[cfg(target_os = "linux")]
 mod run;
+#[cfg(target_os = "linux")]
+mod shim;
 
 use std::process::ExitCode;
 
@@ -39,7 +42,7 @@ fn main() -> ExitCode {
     #[derive(Debug, Parser)]
     #[command(name = "coalesce", version, disable_help_subcommand = true, max_term_width = wording::WIDTH)]
     enum Command {
-        Run(run::Options),
+        Run(Box<run::Options>),
         Env(environment::Options),
         Doctor(doctor::Options),
     }

@@ -2,7 +2,7 @@
 
 use simt::MemoryError;
 
-use crate::boundary::host_memory::{map, unmap};
+use crate::boundary::host_memory::{HostPointer, map, unmap};
 use crate::boundary::{Done, Status, say};
 use crate::objects::{Allocation, Kind};
 use crate::state::State;
@@ -30,6 +30,22 @@ pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
     let id = state.handle() as u64;
     state.allocations.insert(address, Allocation { bytes: length, kind, id });
     Ok(address)
+}
+
+/// Maps a variable of a module on the host, at its own address, with what it holds.
+pub fn share_variable(state: &mut State, address: u64, bytes: u64) -> Done {
+    if state.allocations.contains_key(&address) {
+        return Ok(());
+    }
+    if !map(address, bytes as usize) {
+        return Err(Status::MAP_FAILED);
+    }
+    let mut held = vec![0; bytes as usize];
+    state.memory.read(address, &mut held).map_err(|error| status_of(&error))?;
+    HostPointer::new(address)?.write(&held);
+    let id = state.handle() as u64;
+    state.allocations.insert(address, Allocation { bytes, kind: Kind::Managed, id });
+    Ok(())
 }
 
 /// Frees an allocation.

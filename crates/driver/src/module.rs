@@ -10,6 +10,7 @@ use ptx::{Pieces, Space};
 use simt::Program;
 use simt::programs::KernelInfo;
 
+use crate::allocations::share_variable;
 use crate::boundary::images::bytes_at;
 use crate::boundary::pointers::Lasting;
 use crate::boundary::{Done, In, Out, Status, Text, driver, say};
@@ -103,6 +104,19 @@ fn global(module: Handle, name: Text, address: Out<u64>, bytes: Out<usize>) -> D
     let symbol = found.program.symbol(&name).ok_or(Status::NOT_FOUND)?;
     address.give(symbol.address);
     bytes.give(symbol.bytes as usize);
+    Ok(())
+}
+
+/// A variable that host and device share: mapped on the host once it is asked for.
+fn managed(module: Handle, name: Text, address: Out<u64>, bytes: Out<usize>) -> Done {
+    let mut state = ready()?;
+    let name = name.get()?;
+    let found = state.modules.get(&module).ok_or(Status::INVALID_HANDLE)?;
+    let symbol = found.program.symbol(&name).ok_or(Status::NOT_FOUND)?;
+    let (at, length) = (symbol.address, symbol.bytes);
+    share_variable(&mut state, at, length)?;
+    address.give(at);
+    bytes.give(length as usize);
     Ok(())
 }
 
@@ -293,7 +307,7 @@ driver! {
     }
 
     fn cuLibraryGetManaged(address: Out<u64>, bytes: Out<usize>, library: Handle, name: Text) {
-        global(library, name, address, bytes)
+        managed(library, name, address, bytes)
     }
 
     fn cuKernelGetFunction(to: Out<Handle>, kernel: Handle) {

@@ -98,6 +98,10 @@ driver! {
         let resource = resource.get()?;
         let source = source(&resource)?;
         let mut sampling = sampling(&texture.get()?);
+        if resource.kind == 2 {
+            // Linear memory has no neighbours: its filter and what is outside count for nothing.
+            (sampling.filter, sampling.address_modes) = (Filter::Point, [AddressMode::Clamp; 3]);
+        }
         let format = if resource.kind < 2 { of_resource(&resource)?.format } else { resource.format };
         if format >= FLOATS {
             sampling.read_mode = ReadMode::Element;
