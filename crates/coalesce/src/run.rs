@@ -15,7 +15,7 @@ use host::lines::LineFlags;
 use host::orders::OrderFlags;
 use host::recorded::{self, RecordedKernel, Wanted};
 use host::report::Format;
-use simt::{Checks, LoadCaching};
+use simt::{Checks, LoadCaching, Model};
 
 use crate::{library, records};
 
@@ -26,6 +26,9 @@ pub struct Options {
     /// and caches of that GPU
     #[arg(long, value_name = "DEVICE", default_value = "sim")]
     device: DeviceChoice,
+    /// How many such devices there are, or a list of GPUs, one for each: hopper,ampere
+    #[arg(long, value_name = "DEVICES")]
+    devices: Option<String>,
     /// The faults to look for, separated by commas: memory, init, race, sync, undefined; or all
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,
@@ -120,6 +123,15 @@ fn settings(options: &Options) -> Result<Vec<(&'static str, OsString)>, String> 
         DeviceChoice::Auto | DeviceChoice::Gpu(_) => {
             return Err("--device: the driver runs on the simulator; give sim or sim:MODEL".to_owned());
         }
+    }
+    if let Some(list) = &options.devices {
+        let usual = match options.device {
+            DeviceChoice::Model(model, _) => Some(model),
+            _ => Model::named("hopper"),
+        };
+        coalesce_driver::gpus_of(list, usual.ok_or("there is no model of a GPU")?)
+            .map_err(|error| format!("--devices: {error}"))?;
+        settings.push(("COALESCE_DEVICES", list.into()));
     }
     settings.extend(options.check.map(|checks| ("COALESCE_CHECK", checks.to_string().into())));
     let fault = match options.fault {

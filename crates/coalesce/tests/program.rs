@@ -136,6 +136,12 @@ fn the_program_that_is_run() {
             println!("status: {}", launch("_Z4pastPj", 1, 0));
             return;
         }
+        if role == "devices" {
+            let mut count = 0;
+            assert_eq!(call!("cuDeviceGetCount"(&mut count => &mut c_int)), 0);
+            println!("devices: {count}");
+            return;
+        }
         if role == "orders" {
             println!("status: {}", launch("_Z11lost_updatePj", 8, 0));
             let mut held = 0u32;
@@ -239,6 +245,14 @@ fn a_fault_stops_is_skipped_or_waits() {
     assert!(code == 1 && report.contains("statuses: (0, 0, 0)"), "{report}");
 }
 
+#[test]
+fn there_are_as_many_devices_as_asked_for() {
+    for (list, count) in [("3", 3), ("hopper,ampere", 2)] {
+        let (report, messages, code) = ran(run(&["--devices", list], "devices"));
+        assert!(code == 0 && report.contains(&format!("devices: {count}\n")), "{report}{messages}");
+    }
+}
+
 /// Of eight blocks of a warp, each adds 1 in the usual order; the order is said to be of no effect
 /// on what the program reads.
 #[test]
@@ -303,6 +317,8 @@ fn what_cannot_be_done_is_one_line() {
         (&["run", "--check", "everything", "--", "true"], "everything"),
         (&["run", "--lines", "--format", "csv", "--", "true"], "--format table or json"),
         (&["run", "--schedules", "0", "--", "true"], "--schedules"),
+        (&["run", "--devices", "0", "--", "true"], "--devices: give 1 to 16 devices"),
+        (&["run", "--devices", "hopper,abacus", "--", "true"], "there is no GPU 'abacus'"),
         (&["run", "--schedule", "sideways", "--", "true"], "sideways"),
         (&["run", "--schedules", "2", "--schedule", "usual:1", "--", "true"], "--schedule"),
         (&["run", "--report", &missing, "--", "true"], "no/such/folder"),

@@ -5,6 +5,7 @@ use simt::MemoryError;
 use crate::boundary::host_memory::{HostPointer, map, unmap};
 use crate::boundary::{Done, Status, say};
 use crate::objects::{Allocation, Kind};
+use crate::settings::SETTINGS;
 use crate::state::State;
 
 fn status_of(error: &MemoryError) -> Status {
@@ -18,7 +19,12 @@ fn status_of(error: &MemoryError) -> Status {
 
 /// Allocates device memory, and, if the host is to reach it, maps it at the same address there.
 pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
-    let length = bytes as u64;
+    let (length, device) = (bytes as u64, state.device());
+    if state.used_on(device).checked_add(length).is_none_or(|used| used > SETTINGS.memory) {
+        let free = SETTINGS.memory.saturating_sub(state.used_on(device));
+        say(&format!("out of device memory: {length} bytes requested, {free} of {} bytes free", SETTINGS.memory));
+        return Err(Status::OUT_OF_MEMORY);
+    }
     let address = state.memory.allocate(length).map_err(|error| {
         say(&error.to_string());
         status_of(&error)
@@ -28,7 +34,8 @@ pub fn allocate(state: &mut State, bytes: usize, kind: Kind) -> Done<u64> {
         return Err(Status::MAP_FAILED);
     }
     let id = state.handle() as u64;
-    state.allocations.insert(address, Allocation { bytes: length, kind, id });
+    state.used[device as usize] += length;
+    state.allocations.insert(address, Allocation { bytes: length, kind, device, id });
     Ok(address)
 }
 
@@ -43,8 +50,9 @@ pub fn share_variable(state: &mut State, address: u64, bytes: u64) -> Done {
     let mut held = vec![0; bytes as usize];
     state.memory.read(address, &mut held).map_err(|error| status_of(&error))?;
     HostPointer::new(address)?.write(&held);
-    let id = state.handle() as u64;
-    state.allocations.insert(address, Allocation { bytes, kind: Kind::Managed, id });
+    let (id, device) = (state.handle() as u64, state.device());
+    state.used[device as usize] += bytes;
+    state.allocations.insert(address, Allocation { bytes, kind: Kind::Managed, device, id });
     Ok(())
 }
 
@@ -52,6 +60,8 @@ pub fn share_variable(state: &mut State, address: u64, bytes: u64) -> Done {
 pub fn release(state: &mut State, address: u64) -> Done {
     let allocation = state.allocations.remove(&address).ok_or(Status::INVALID_VALUE)?;
     state.shared.remove(&address);
+    let used = &mut state.used[allocation.device as usize];
+    *used = used.saturating_sub(allocation.bytes);
     if allocation.kind.is_mapped() {
         unmap(address, allocation.bytes as usize);
     }

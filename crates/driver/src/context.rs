@@ -1,4 +1,4 @@
-//! Contexts. All of them share the one device and its memory; each thread has a stack of them.
+//! Contexts. All of them share one space of addresses; each thread has a stack of them.
 
 use std::ffi::{c_int, c_uint};
 
@@ -6,15 +6,16 @@ use crate::boundary::callbacks::wait;
 use crate::boundary::{Done, In, Out, Status, driver};
 use crate::capture::check_all;
 use crate::device::check;
-use crate::objects::{Handle, Stream};
-use crate::state::{CURRENT, current, ready};
+use crate::objects::{Allocation, Context, Handle, Stream};
+use crate::settings::SETTINGS;
+use crate::state::{CURRENT, State, current, ready};
 
 fn create(to: Out<Handle>, flags: c_uint, device: c_int) -> Done {
     check(device)?;
     to.check()?;
     let mut state = ready()?;
     let context = state.handle();
-    state.contexts.insert(context, flags);
+    state.contexts.insert(context, Context { flags, device });
     CURRENT.with_borrow_mut(|all| all.push(context));
     to.put(context)
 }
@@ -41,18 +42,17 @@ fn synchronize() -> Done {
 
 driver! {
     fn cuDevicePrimaryCtxRetain(to: Out<Handle>, device: c_int) {
-        check(device)?;
         let mut state = ready()?;
-        let context = state.primary_context();
-        state.primary_count += 1;
+        let context = state.primary_context(device)?;
+        state.primary(device)?.count += 1;
         to.put(context)
     }
 
     fn cuDevicePrimaryCtxRelease_v2(device: c_int) {
-        check(device)?;
         let mut state = ready()?;
         // The memory stays: a client that releases and retains again in its tests keeps what it has.
-        state.primary_count = state.primary_count.checked_sub(1).ok_or(Status::INVALID_CONTEXT)?;
+        let count = &mut state.primary(device)?.count;
+        *count = count.checked_sub(1).ok_or(Status::INVALID_CONTEXT)?;
         Ok(())
     }
 
@@ -60,12 +60,18 @@ driver! {
         check(device)?;
         let mut state = ready()?;
         state.recover();
-        let all: Vec<u64> = state.allocations.keys().copied().collect();
+        let of_device = |(&address, allocation): (&u64, &Allocation)| (allocation.device == device).then_some(address);
+        let all: Vec<u64> = state.allocations.iter().filter_map(of_device).collect();
         for address in all {
             crate::allocations::release(&mut state, address)?;
         }
-        state.modules.clear();
-        state.functions.clear();
+        let State { modules, functions, .. } = &mut *state;
+        modules.retain(|_, module| module.device != device);
+        functions.retain(|_, function| modules.contains_key(&function.module));
+        if SETTINGS.gpus.len() > 1 {
+            // Streams, events and graphs may be another device's.
+            return Ok(());
+        }
         state.streams = Stream::defaults();
         state.events.clear();
         state.graphs.clear();
@@ -77,16 +83,15 @@ driver! {
     }
 
     fn cuDevicePrimaryCtxSetFlags_v2(device: c_int, flags: c_uint) {
-        check(device)?;
-        ready()?.primary_flags = flags;
+        ready()?.primary(device)?.flags = flags;
         Ok(())
     }
 
     fn cuDevicePrimaryCtxGetState(device: c_int, flags: Out<c_uint>, active: Out<c_int>) {
-        check(device)?;
-        let state = ready()?;
-        flags.give(state.primary_flags);
-        active.give((state.primary_count > 0).into());
+        let mut state = ready()?;
+        let primary = *state.primary(device)?;
+        flags.give(primary.flags);
+        active.give((primary.count > 0).into());
         Ok(())
     }
 
@@ -104,7 +109,7 @@ driver! {
 
     fn cuCtxDestroy_v2(context: Handle) {
         let mut state = ready()?;
-        if state.primary == Some(context) {
+        if state.primaries.iter().any(|primary| primary.context == Some(context)) {
             return Err(Status::INVALID_CONTEXT);
         }
         state.contexts.remove(&context).ok_or(Status::INVALID_CONTEXT)?;
@@ -143,23 +148,24 @@ driver! {
     }
 
     fn cuCtxGetDevice(device: Out<c_int>) {
-        let _ready = ready()?;
+        let state = ready()?;
         current()?;
-        device.put(0)
+        device.put(state.device())
     }
 
     fn cuCtxGetDevice_v2(device: Out<c_int>, context: Handle) {
-        device.put(0)
+        let context = if context == 0 { current()? } else { context };
+        device.put(ready()?.contexts.get(&context).ok_or(Status::INVALID_CONTEXT)?.device)
     }
 
     fn cuCtxGetFlags(flags: Out<c_uint>) {
         let state = ready()?;
-        flags.put(state.contexts.get(&current()?).copied().unwrap_or(0))
+        flags.put(state.contexts.get(&current()?).map_or(0, |context| context.flags))
     }
 
     fn cuCtxSetFlags(flags: c_uint) {
         let context = current()?;
-        ready()?.contexts.insert(context, flags);
+        ready()?.contexts.get_mut(&context).ok_or(Status::INVALID_CONTEXT)?.flags = flags;
         Ok(())
     }
 
@@ -243,11 +249,21 @@ driver! {
     }
 
     fn cuCtxEnablePeerAccess(context: Handle, flags: c_uint) {
-        Err(Status::PEER_ACCESS_UNSUPPORTED)
+        let own = current()?;
+        let mut state = ready()?;
+        let device = state.contexts.get(&context).ok_or(Status::INVALID_CONTEXT)?.device;
+        if flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        if device == state.device() {
+            return Err(Status::PEER_ACCESS_UNSUPPORTED);
+        }
+        if state.peers.insert((own, context)) { Ok(()) } else { Err(Status(704)) }
     }
 
     fn cuCtxDisablePeerAccess(context: Handle) {
-        Err(Status(705))
+        let own = current()?;
+        if ready()?.peers.remove(&(own, context)) { Ok(()) } else { Err(Status(705)) }
     }
 
     fn cuProfilerStart() {

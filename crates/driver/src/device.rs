@@ -1,4 +1,5 @@
-//! The device: one, with the properties of a GPU that the simulator has a model of.
+//! The devices: one, unless the environment asks for more, each with the properties of a GPU that the
+//! simulator has a model of.
 
 use std::ffi::{c_int, c_uint};
 
@@ -11,14 +12,19 @@ use crate::state::{lock, ready};
 /// The version of the API: 12.8.
 pub const VERSION: c_int = 12_080;
 
-/// Fails for any device but the only one.
+/// The GPU of a device; fails for a device that there is not.
+pub fn gpu_of(device: c_int) -> Done<&'static Model> {
+    let found = usize::try_from(device).ok().and_then(|index| SETTINGS.gpus.get(index));
+    found.copied().ok_or(Status::INVALID_DEVICE)
+}
+
+/// Fails for a device that there is not.
 pub fn check(device: c_int) -> Done {
-    if device == 0 { Ok(()) } else { Err(Status::INVALID_DEVICE) }
+    gpu_of(device).map(|_| ())
 }
 
 /// A device attribute; `None` if no driver has it. The numbers are the API's.
-fn attribute(number: c_uint) -> Option<i64> {
-    let gpu: &Model = SETTINGS.gpu;
+fn attribute(gpu: &Model, number: c_uint) -> Option<i64> {
     let (major, minor) = gpu.compute_capability;
     let limits = &gpu.limits;
     let since = |capability: u32| i64::from(major >= capability);
@@ -112,12 +118,29 @@ fn attribute(number: c_uint) -> Option<i64> {
 }
 
 /// The device's name.
-fn name() -> String {
-    format!("Coalesce simulator of {}", SETTINGS.gpu.chip)
+fn name(gpu: &Model) -> String {
+    format!("Coalesce simulator of {}", gpu.chip)
 }
 
-/// A number that identifies the device, the same in every process.
-const UUID: [u8; 16] = *b"coalesce-device0";
+/// A number that identifies a device, the same in every process.
+fn uuid(device: c_int) -> Done<[u8; 16]> {
+    check(device)?;
+    let mut uuid = *b"coalesce-device0";
+    uuid[15] += device as u8;
+    Ok(uuid)
+}
+
+/// The place of a device on the bus.
+fn bus_id(device: c_int) -> String {
+    format!("0000:{:02x}:00.0", device + 1)
+}
+
+/// Whether a device reaches the other's memory.
+fn reaches(device: c_int, peer: c_int) -> Done<bool> {
+    check(device)?;
+    check(peer)?;
+    Ok(device != peer)
+}
 
 driver! {
     fn cuInit(flags: c_uint) {
@@ -134,7 +157,7 @@ driver! {
 
     fn cuDeviceGetCount(count: Out<c_int>) {
         let _ready = ready()?;
-        count.put(1)
+        count.put(SETTINGS.gpus.len() as c_int)
     }
 
     fn cuDeviceGet(device: Out<c_int>, ordinal: c_int) {
@@ -144,18 +167,15 @@ driver! {
     }
 
     fn cuDeviceGetName(to: Out<u8>, length: c_int, device: c_int) {
-        check(device)?;
-        to.put_text(&name(), usize::try_from(length).map_err(|_| Status::INVALID_VALUE)?)
+        to.put_text(&name(gpu_of(device)?), usize::try_from(length).map_err(|_| Status::INVALID_VALUE)?)
     }
 
     fn cuDeviceGetUuid(to: Out<[u8; 16]>, device: c_int) {
-        check(device)?;
-        to.put(UUID)
+        to.put(uuid(device)?)
     }
 
     fn cuDeviceGetUuid_v2(to: Out<[u8; 16]>, device: c_int) {
-        check(device)?;
-        to.put(UUID)
+        to.put(uuid(device)?)
     }
 
     fn cuDeviceGetLuid(luid: Out<u8>, mask: Out<c_uint>, device: c_int) {
@@ -164,44 +184,52 @@ driver! {
 
     fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: c_int) {
         check(device)?;
-        bytes.put(lock().memory.limit() as usize)
+        bytes.put(SETTINGS.memory as usize)
     }
 
     fn cuDeviceGetAttribute(value: Out<c_int>, number: c_uint, device: c_int) {
         let _ready = ready()?;
-        check(device)?;
-        let found = attribute(number).ok_or(Status::INVALID_VALUE)?;
+        let found = match number {
+            33 => Some((device + 1).into()),
+            _ => attribute(gpu_of(device)?, number),
+        };
+        let found = found.ok_or(Status::INVALID_VALUE)?;
         value.put(found.min(c_int::MAX.into()) as c_int)
     }
 
     fn cuDeviceComputeCapability(major: Out<c_int>, minor: Out<c_int>, device: c_int) {
-        check(device)?;
-        let (of, and) = SETTINGS.gpu.compute_capability;
+        let (of, and) = gpu_of(device)?.compute_capability;
         major.put(of as c_int)?;
         minor.put(and as c_int)
     }
 
     fn cuDeviceGetPCIBusId(to: Out<u8>, length: c_int, device: c_int) {
         check(device)?;
-        let id = "0000:01:00.0";
+        let id = bus_id(device);
         let room = usize::try_from(length).ok().filter(|&room| room > id.len());
-        to.put_text(id, room.ok_or(Status::INVALID_VALUE)?)
+        to.put_text(&id, room.ok_or(Status::INVALID_VALUE)?)
     }
 
     fn cuDeviceGetByPCIBusId(device: Out<c_int>, id: Text) {
+        // Domain, bus, device and function; the domain may be left out.
         let id = id.get()?;
-        if !id.ends_with("01:00.0") && !id.ends_with("1:0.0") {
+        let parts: Vec<&str> = id.split([':', '.']).collect();
+        let [.., bus, 0, 0] = parts.iter().map(|part| i32::from_str_radix(part, 16).unwrap_or(-1)).collect::<Vec<_>>()[..]
+        else {
             return Err(Status::INVALID_DEVICE);
-        }
-        device.put(0)
+        };
+        check(bus - 1)?;
+        device.put(bus - 1)
     }
 
     fn cuDeviceCanAccessPeer(can: Out<c_int>, device: c_int, peer: c_int) {
-        can.put(0)
+        can.put(reaches(device, peer)?.into())
     }
 
     fn cuDeviceGetP2PAttribute(value: Out<c_int>, number: c_uint, device: c_int, peer: c_int) {
-        value.put(0)
+        // How fast the way is, accesses, atomic operations, accesses to arrays.
+        let reaches = reaches(device, peer)?;
+        value.put(if number == 1 { 0 } else { reaches.into() })
     }
 
     fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: c_uint, channels: c_uint, device: c_int) {
@@ -213,8 +241,8 @@ driver! {
     }
 
     fn cuDeviceGetProperties(to: Out<[c_int; 10]>, device: c_int) {
-        check(device)?;
-        let of = |number: c_uint| attribute(number).unwrap_or(0) as c_int;
+        let gpu = gpu_of(device)?;
+        let of = |number: c_uint| attribute(gpu, number).unwrap_or(0) as c_int;
         // Threads of a block, of x, y, z; blocks of x, y, z; shared and constant memory; the warp; the longest pitch.
         to.give([of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8), of(9), of(10)]);
         Ok(())

@@ -56,8 +56,7 @@ extern "C" fn load_header(image: In<u8>, to: Out<Handle>, _first: In<u8>, _secon
 /// The primary context, which exists from then on.
 extern "C" fn primary(to: Out<Handle>, device: c_int) -> u32 {
     enter("cudart: primary context", || {
-        crate::device::check(device)?;
-        let context = lock().primary_context();
+        let context = lock().primary_context(device)?;
         to.put(context)
     })
 }

@@ -55,8 +55,9 @@ fn import(state: &mut State, bytes: u64, file: File) -> Done<u64> {
         let _ = state.memory.free(address);
         return Err(Status::MAP_FAILED);
     }
-    let id = state.handle() as u64;
-    state.allocations.insert(address, Allocation { bytes, kind: Kind::Imported, id });
+    let (id, device) = (state.handle() as u64, state.device());
+    state.used[device as usize] += bytes;
+    state.allocations.insert(address, Allocation { bytes, kind: Kind::Imported, device, id });
     state.shared.insert(address, file);
     Ok(address)
 }

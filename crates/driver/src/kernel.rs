@@ -61,7 +61,7 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
         return Ok(0.0);
     }
     let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
-    let gpu = SETTINGS.gpu;
+    let gpu = state.gpu();
     let chosen = SETTINGS.only.as_ref().is_none_or(|only| is_named(&function.name, only));
     let predicts = chosen && SETTINGS.predict.unwrap_or(state.timed);
     let shared = &gpu.shared;
@@ -79,7 +79,7 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
         model: (chosen && SETTINGS.modelled).then_some(gpu),
         carveout: u8::try_from(function.carveout).ok(),
         predicts: (predicts && gpu.timing().is_some()).then_some(gpu),
-        watch: (chosen && SETTINGS.watches && state.recorder.is_first(function)).then_some(WATCH),
+        watch: (chosen && SETTINGS.watches && state.recorder.is_first(function, gpu)).then_some(WATCH),
         ..Launch::default()
     };
     share(state, true);
@@ -114,12 +114,12 @@ pub fn run(state: &mut State, kernel: &Kernel) -> Done<f64> {
                 show(&message);
             }
             if chosen {
-                state.recorder.add(function, shape, &done, (&compared, seconds));
+                state.recorder.add((function, gpu), shape, &done, (&compared, seconds));
             }
             report::findings(done.findings(), done.findings_beyond()).filter(|_| !SETTINGS.goes_on)
         }
         Err(LaunchError::Trap(trap)) => {
-            state.recorder.stopped(function, shape, &trap);
+            state.recorder.stopped((function, gpu), shape, &trap);
             Some(report::trap(&trap))
         }
         Err(LaunchError::Invalid(invalid)) => {

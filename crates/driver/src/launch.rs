@@ -11,7 +11,6 @@ use crate::module::{info, registers};
 use crate::objects::Handle;
 use crate::queue::submit;
 use crate::record::Shape;
-use crate::settings::SETTINGS;
 use crate::state::{ready, working};
 use crate::work::{Kernel, Work};
 
@@ -66,6 +65,7 @@ impl Config {
 /// Blocks of a kernel that a multiprocessor holds at once.
 fn resident(function: Handle, threads: c_int, dynamic: usize) -> Done<u32> {
     let state = ready()?;
+    let gpu = state.gpu();
     let function = state.functions.get(&function).ok_or(Status::INVALID_HANDLE)?;
     let info = info(function)?;
     let threads = u32::try_from(threads).ok().filter(|&threads| threads > 0).ok_or(Status::INVALID_VALUE)?;
@@ -75,10 +75,10 @@ fn resident(function: Handle, threads: c_int, dynamic: usize) -> Done<u32> {
         registers: Some(registers(info)),
         cluster: 0,
     };
-    if threads > SETTINGS.gpu.limits.threads_per_block {
+    if threads > gpu.limits.threads_per_block {
         return Ok(0);
     }
-    Ok(SETTINGS.gpu.occupancy(&needs, None).blocks())
+    Ok(gpu.occupancy(&needs, None).blocks())
 }
 
 /// The block with which most threads are resident, the largest of them; and the grid that fills the
@@ -91,7 +91,8 @@ fn potential(
     dynamic: usize,
     limit: c_int,
 ) -> Done {
-    let most = SETTINGS.gpu.limits.threads_per_block as c_int;
+    let gpu = ready()?.gpu();
+    let most = gpu.limits.threads_per_block as c_int;
     let most = if limit > 0 { most.min(limit) } else { most };
     let mut best = (0, 0, 0);
     for threads in (32..=most).step_by(32) {
@@ -103,7 +104,7 @@ fn potential(
     }
     grid.check()?;
     block.put(best.1)?;
-    grid.put(best.2 * SETTINGS.gpu.multiprocessors as c_int)
+    grid.put(best.2 * gpu.multiprocessors as c_int)
 }
 
 driver! {
@@ -154,9 +155,10 @@ driver! {
 
     fn cuOccupancyAvailableDynamicSMemPerBlock(to: Out<usize>, function: Handle, blocks: c_int, threads: c_int) {
         resident(function, threads, 0)?;
-        let most = SETTINGS.gpu.shared.carveouts.last().copied().unwrap_or(0) as usize;
+        let gpu = ready()?.gpu();
+        let most = gpu.shared.carveouts.last().copied().unwrap_or(0) as usize;
         let each = most / blocks.max(1) as usize;
-        to.put(each.saturating_sub(SETTINGS.gpu.shared.reserved as usize))
+        to.put(each.saturating_sub(gpu.shared.reserved as usize))
     }
 
     fn cuOccupancyMaxPotentialClusterSize(to: Out<c_int>, function: Handle, config: In<Config>) {
@@ -169,7 +171,7 @@ driver! {
         let threads = shape.block.into_iter().fold(1, u32::saturating_mul).min(c_int::MAX as u32);
         let blocks = resident(function, threads as c_int, shape.dynamic_shared as usize)?;
         let cluster = shape.cluster.unwrap_or([1; 3]).into_iter().fold(1, u32::saturating_mul);
-        to.give((blocks * SETTINGS.gpu.multiprocessors / cluster.max(1)) as c_int);
+        to.give((blocks * ready()?.gpu().multiprocessors / cluster.max(1)) as c_int);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! # How it works
 //!
-//! One process has one device, one [`simt::Memory`] and one lock over everything
+//! One process has one [`simt::Memory`], which its devices share, and one lock over everything
 //! (`state::State`). A launch runs to its end before the call returns, so streams are ordered by
 //! themselves; each has a clock, by predicted times, which events note. Handles are numbers of a table, never
 //! addresses: a stale one is an error, not a crash.
@@ -33,6 +33,7 @@
 //! | variable | meaning |
 //! | --- | --- |
 //! | `COALESCE_DEVICE` | the GPU whose properties are shown and whose times are predicted: `hopper` |
+//! | `COALESCE_DEVICES` | how many devices there are, or a list of GPUs, one for each: `hopper,ampere` |
 //! | `COALESCE_MODEL` | `1`: launches run on that GPU's model, with its caches |
 //! | `COALESCE_CHECK` | what the sanitizer looks for: `all`, `memory,race`, ... |
 //! | `COALESCE_FAULT` | `stop`: the launch fails; `continue`: show accesses out of bounds and skip them; `defer`: the next synchronisation fails |
@@ -44,7 +45,7 @@
 //! | `COALESCE_BESIDE` | folders whose sources are shown in messages, as those of the current folder |
 //! | `COALESCE_RECORD` | a folder for the records that `coalesce run` reads |
 //! | `COALESCE_REQUESTS` | `1`: records have the first requests of each instruction, for pictures |
-//! | `COALESCE_MEMORY` | the device's memory in bytes |
+//! | `COALESCE_MEMORY` | the memory of each device in bytes |
 //! | `COALESCE_STEPS` | the most warp instructions of a launch |
 //! | `COALESCE_TRACE` | `1`: each call and its status on the standard error |
 //! | `COALESCE_DUMP` | a folder to which each module's PTX is written |
@@ -92,3 +93,4 @@ mod user_objects;
 mod work;
 
 pub use record::Shape;
+pub use settings::gpus_of;

@@ -51,7 +51,10 @@ fn attribute(state: &State, number: c_uint, pointer: u64, to: Out<u8>) -> Done {
         // A variable of a module.
         None => {
             let span = of_symbol().ok_or(Status::INVALID_VALUE)?;
-            (span.address, Allocation { bytes: span.bytes, kind: Kind::Device, id: span.address })
+            (
+                span.address,
+                Allocation { bytes: span.bytes, kind: Kind::Device, device: state.device(), id: span.address },
+            )
         }
     };
     let device = match allocation.kind {
@@ -70,7 +73,7 @@ fn attribute(state: &State, number: c_uint, pointer: u64, to: Out<u8>) -> Done {
         6 => to.cast::<c_uint>().put(1),
         7 => to.cast().put(allocation.id),
         8 => to.cast::<c_uint>().put((allocation.kind == Kind::Managed).into()),
-        9 => to.cast::<c_int>().put(0),
+        9 => to.cast::<c_int>().put(allocation.device),
         10 | 15 => to.cast::<c_uint>().put(0),
         11 | 19 => to.cast().put(start),
         12 | 18 => to.cast().put(allocation.bytes as usize),
@@ -86,8 +89,8 @@ fn attribute(state: &State, number: c_uint, pointer: u64, to: Out<u8>) -> Done {
 driver! {
     fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
         let state = working()?;
-        free.give((state.memory.limit() - state.memory.used()) as usize);
-        total.give(state.memory.limit() as usize);
+        free.give(SETTINGS.memory.saturating_sub(state.used_on(state.device())) as usize);
+        total.give(SETTINGS.memory as usize);
         Ok(())
     }
 
@@ -99,7 +102,7 @@ driver! {
         if ![4, 8, 16].contains(&element) {
             return Err(Status::INVALID_VALUE);
         }
-        let each = row.checked_next_multiple_of(SETTINGS.gpu.pitch_alignment as usize);
+        let each = row.checked_next_multiple_of(ready()?.gpu().pitch_alignment as usize);
         let each = each.ok_or(Status::INVALID_VALUE)?;
         let bytes = each.checked_mul(rows).ok_or(Status::OUT_OF_MEMORY)?;
         pitch.put(each)?;

@@ -62,8 +62,8 @@ fn load(ptx: &str, log: Log) -> Done<Handle> {
     state.recorder.module(handle, ptx);
     let constants = module.variables.iter().filter(|(_, variable)| variable.space == Space::Constant);
     let constants = constants.filter_map(|(_, variable)| variable.size).sum();
-    let sums_open = Sums::of(&module);
-    let module = Module { program: Arc::new(program), constants, sums_open, functions: HashMap::new() };
+    let (sums_open, device) = (Sums::of(&module), state.device());
+    let module = Module { program: Arc::new(program), constants, device, sums_open, functions: HashMap::new() };
     state.modules.insert(handle, module);
     Ok(handle)
 }
@@ -157,12 +157,13 @@ fn attribute(function: Handle, number: c_uint) -> Done<c_int> {
     let state = ready()?;
     let function = state.functions.get(&function).ok_or(Status::INVALID_HANDLE)?;
     let info = info(function)?;
-    let (major, minor) = SETTINGS.gpu.compute_capability;
+    let gpu = state.gpu();
+    let (major, minor) = gpu.compute_capability;
     let architecture = (major * 10 + minor) as c_int;
-    let per_block = SETTINGS.gpu.shared.per_block;
+    let per_block = gpu.shared.per_block;
     let product = |sizes: [u32; 3]| sizes.into_iter().product::<u32>();
     Ok(match number {
-        0 => info.required_threads.or(info.max_threads).map_or(SETTINGS.gpu.limits.threads_per_block, product) as c_int,
+        0 => info.required_threads.or(info.max_threads).map_or(gpu.limits.threads_per_block, product) as c_int,
         1 => info.static_shared as c_int,
         2 => state.modules.get(&function.module).map_or(0, |module| module.constants) as c_int,
         3 => info.local as c_int,
@@ -181,8 +182,8 @@ fn attribute(function: Handle, number: c_uint) -> Done<c_int> {
 
 fn set_attribute(function: Handle, number: c_uint, value: c_int) -> Done {
     let mut state = ready()?;
+    let opt_in = state.gpu().shared.per_block_opt_in;
     let function = state.functions.get_mut(&function).ok_or(Status::INVALID_HANDLE)?;
-    let opt_in = SETTINGS.gpu.shared.per_block_opt_in;
     match number {
         8 => {
             let fixed = info(function)?.static_shared;

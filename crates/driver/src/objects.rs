@@ -1,7 +1,7 @@
 //! What has a handle.
 
 use std::collections::HashMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 
 use simt::Program;
@@ -37,11 +37,30 @@ impl Kind {
     }
 }
 
+/// A context.
+#[derive(Clone, Copy, Debug)]
+pub struct Context {
+    pub flags: u32,
+    /// Its device.
+    pub device: c_int,
+}
+
+/// A device's primary context.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Primary {
+    pub context: Option<Handle>,
+    /// How often it was retained.
+    pub count: u32,
+    pub flags: u32,
+}
+
 /// An allocation, under its device address.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocation {
     pub bytes: u64,
     pub kind: Kind,
+    /// Its device.
+    pub device: c_int,
     /// A number that no other allocation has.
     pub id: u64,
 }
@@ -60,6 +79,8 @@ impl Allocation {
 /// A loaded module, or library: the API has both, here they are one.
 pub struct Module {
     pub program: Arc<Program>,
+    /// The device that was current when it was loaded.
+    pub device: c_int,
     /// Bytes of its constants.
     pub constants: u64,
     /// The floats on which it has atomic operations.

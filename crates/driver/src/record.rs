@@ -97,11 +97,15 @@ pub struct PredictedTimes {
     pub bound: String,
 }
 
+/// A kernel, and the GPU of the device that it runs on.
+type Launched<'a> = (&'a Function, &'static Model);
+
 /// The records of this process.
 #[derive(Default)]
 pub struct Recorder {
     kernels: Vec<Kernel>,
-    by_name: HashMap<(Handle, Arc<str>), usize>,
+    /// By module, name, and the GPU of the device.
+    by_name: HashMap<(Handle, Arc<str>, &'static str), usize>,
     /// Whether an error was reported; then nothing more is written.
     failed: bool,
 }
@@ -123,12 +127,12 @@ impl Recorder {
     }
 
     /// Whether no launch of a kernel has ended yet.
-    pub fn is_first(&self, function: &Function) -> bool {
-        !self.by_name.contains_key(&(function.module, function.name.clone()))
+    pub fn is_first(&self, function: &Function, gpu: &'static Model) -> bool {
+        !self.by_name.contains_key(&(function.module, function.name.clone(), gpu.name))
     }
 
     /// Adds a launch that ended, with what others in other orders show, and how long it took.
-    pub fn add(&mut self, function: &Function, shape: &Shape, report: &Report, (orders, seconds): (&Found, f64)) {
+    pub fn add(&mut self, function: Launched, shape: &Shape, report: &Report, (orders, seconds): (&Found, f64)) {
         let Some(index) = self.of(function, shape) else { return };
         let Kernel { record, counted, total, .. } = &mut self.kernels[index];
         record.launches += 1;
@@ -156,7 +160,7 @@ impl Recorder {
     }
 
     /// Notes a launch that a fault stopped.
-    pub fn stopped(&mut self, function: &Function, shape: &Shape, trap: &Trap) {
+    pub fn stopped(&mut self, function: Launched, shape: &Shape, trap: &Trap) {
         let Some(index) = self.of(function, shape) else { return };
         let record = &mut self.kernels[index].record;
         record.stopped = Some(trap.to_string());
@@ -176,9 +180,9 @@ impl Recorder {
     }
 
     /// The kernel's record, with this shape.
-    fn of(&mut self, function: &Function, shape: &Shape) -> Option<usize> {
+    fn of(&mut self, (function, gpu): Launched, shape: &Shape) -> Option<usize> {
         let folder = Path::new(SETTINGS.record.as_ref()?);
-        let key = (function.module, function.name.clone());
+        let key = (function.module, function.name.clone(), gpu.name);
         let next = self.kernels.len();
         let index = *self.by_name.entry(key).or_insert(next);
         if index == next {
@@ -186,7 +190,7 @@ impl Recorder {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 module: module_file(function.module),
                 kernel: function.name.to_string(),
-                gpu: Some(SETTINGS.gpu.name.to_owned()),
+                gpu: Some(gpu.name.to_owned()),
                 ..KernelRecord::default()
             };
             self.kernels.push(Kernel {

@@ -11,10 +11,31 @@ use crate::boundary::say;
 /// Device memory unless `COALESCE_MEMORY` says otherwise. Pages that nobody writes take no room.
 const DEFAULT_MEMORY: u64 = 16 << 30;
 
+/// The most devices.
+const MOST_DEVICES: usize = 16;
+
+/// The GPUs of a list: their names, separated by commas, or how many there are of the usual one.
+///
+/// # Errors
+///
+/// What is wrong with the list, in a line.
+pub fn gpus_of(list: &str, usual: &'static Model) -> Result<Vec<&'static Model>, String> {
+    let wrong = || format!("give 1 to {MOST_DEVICES} devices, or a list of GPUs");
+    let gpus = match list.parse() {
+        Ok(count) if (1..=MOST_DEVICES).contains(&count) => vec![usual; count],
+        Ok(_) => return Err(wrong()),
+        Err(_) => {
+            let named = |name: &str| Model::named(name.trim()).ok_or_else(|| format!("there is no GPU '{name}'"));
+            list.split(',').map(named).collect::<Result<Vec<_>, _>>()?
+        }
+    };
+    if gpus.len() <= MOST_DEVICES { Ok(gpus) } else { Err(wrong()) }
+}
+
 /// What the environment sets.
 pub struct Settings {
-    /// The GPU whose properties are shown and whose times are predicted.
-    pub gpu: &'static Model,
+    /// The GPU of each device, whose properties are shown and whose times are predicted.
+    pub gpus: Vec<&'static Model>,
     /// Whether launches run on its model.
     pub modelled: bool,
     /// What the sanitizer looks for.
@@ -35,7 +56,7 @@ pub struct Settings {
     pub predict: Option<bool>,
     /// The most warp instructions of a launch.
     pub steps: Option<u64>,
-    /// The device's memory in bytes.
+    /// The memory of each device in bytes.
     pub memory: u64,
     /// Where PTX goes.
     pub dump: Option<String>,
@@ -92,12 +113,16 @@ pub static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
         let count = count.filter(|&count| count > 0)?;
         Some(Orders::Drawn { count, seed: number("COALESCE_SEED").unwrap_or(1) })
     };
+    let gpus = of("COALESCE_DEVICES").map_or(Ok(vec![gpu]), |list| gpus_of(&list, gpu)).unwrap_or_else(|error| {
+        say(&format!("COALESCE_DEVICES: {error}"));
+        vec![gpu]
+    });
     let columns = number("COLUMNS").map_or(wording::WIDTH, |columns| columns.clamp(40, 1000) as usize);
     Settings {
         sources: folders("COALESCE_SOURCES").unwrap_or_default(),
         width: columns,
         orders: one.map(Orders::One).or_else(drawn),
-        gpu,
+        gpus,
         modelled: of("COALESCE_MODEL").is_some_and(|value| value != "0"),
         checks: Checks { memory: checks.memory || goes_on, ..checks },
         unchosen_checks,

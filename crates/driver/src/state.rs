@@ -1,16 +1,19 @@
 //! What exists in this process: the device, its memory, and everything that has a handle.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::c_int;
 use std::fs::File;
 use std::sync::{LazyLock, Mutex, MutexGuard, TryLockError};
 
 use simt::faults::AllocationSpan;
-use simt::{Memory, Output};
+use simt::{Memory, Model, Output};
 
 use crate::boundary::callbacks::at_end;
 use crate::boundary::{Done, Status};
-use crate::objects::{Allocation, Array, Event, Function, Handle, Kind, Link, Module, Stream, UserObject};
+use crate::objects::{
+    Allocation, Array, Context, Event, Function, Handle, Kind, Link, Module, Primary, Stream, UserObject,
+};
 use crate::record::Recorder;
 use crate::settings::SETTINGS;
 use crate::work::{Capture, Executable, Graph};
@@ -25,10 +28,13 @@ pub struct State {
     pub allocations: BTreeMap<u64, Allocation>,
     /// The files behind memory that other processes can open, and theirs.
     pub shared: HashMap<u64, File>,
-    pub contexts: HashMap<Handle, u32>,
-    pub primary: Option<Handle>,
-    pub primary_count: u32,
-    pub primary_flags: u32,
+    pub contexts: HashMap<Handle, Context>,
+    /// The primary context of each device.
+    pub primaries: Vec<Primary>,
+    /// From which context another's memory may be used.
+    pub peers: HashSet<(Handle, Handle)>,
+    /// Bytes of each device's allocations.
+    pub used: Vec<u64>,
     pub modules: HashMap<Handle, Module>,
     pub functions: HashMap<Handle, Function>,
     pub streams: HashMap<Handle, Stream>,
@@ -68,13 +74,13 @@ static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
     }
     Mutex::new(State {
         initialized: false,
-        memory: Memory::new(SETTINGS.memory),
+        memory: Memory::new(SETTINGS.memory.saturating_mul(SETTINGS.gpus.len() as u64)),
         allocations: BTreeMap::new(),
         shared: HashMap::new(),
         contexts: HashMap::new(),
-        primary: None,
-        primary_count: 0,
-        primary_flags: 0,
+        primaries: vec![Primary::default(); SETTINGS.gpus.len()],
+        peers: HashSet::new(),
+        used: vec![0; SETTINGS.gpus.len()],
         modules: HashMap::new(),
         functions: HashMap::new(),
         streams: Stream::defaults(),
@@ -170,15 +176,37 @@ impl State {
         (self.lost, self.pending) = (None, None);
     }
 
-    /// The primary context, which exists from then on.
-    pub fn primary_context(&mut self) -> Handle {
-        if let Some(context) = self.primary {
-            return context;
-        }
-        let (context, flags) = (self.handle(), self.primary_flags);
-        self.contexts.insert(context, flags);
-        self.primary = Some(context);
-        context
+    /// A device's primary context, to change.
+    pub fn primary(&mut self, device: c_int) -> Done<&mut Primary> {
+        let index = usize::try_from(device).map_err(|_| Status::INVALID_DEVICE)?;
+        self.primaries.get_mut(index).ok_or(Status::INVALID_DEVICE)
+    }
+
+    /// A device's primary context, which exists from then on.
+    pub fn primary_context(&mut self, device: c_int) -> Done<Handle> {
+        let next = self.handle();
+        let primary = self.primary(device)?;
+        let (context, flags) = (*primary.context.get_or_insert(next), primary.flags);
+        self.contexts.entry(context).or_insert(Context { flags, device });
+        Ok(context)
+    }
+
+    /// The device of the current context; without one, the first.
+    pub fn device(&self) -> c_int {
+        let context = current().ok().and_then(|context| self.contexts.get(&context));
+        context.map_or(0, |context| context.device)
+    }
+
+    /// The GPU of that device.
+    pub fn gpu(&self) -> &'static Model {
+        SETTINGS.gpus[self.device() as usize]
+    }
+
+    /// Bytes of a device's memory in use: its allocations, and what modules have, which is counted on
+    /// each.
+    pub fn used_on(&self, device: c_int) -> u64 {
+        let others = self.used.iter().enumerate().filter(|(index, _)| *index != device as usize);
+        self.memory.used().saturating_sub(others.map(|(_, used)| used).sum())
     }
 }
 

@@ -9,6 +9,7 @@
 mod captures;
 mod contexts;
 mod copies;
+mod devices;
 mod faults;
 mod graphs;
 mod ipc;

@@ -54,6 +54,13 @@ api! {
     cuDeviceGetName(to: *mut c_char, length: c_int, device: c_int);
     cuDeviceGetAttribute(to: *mut c_int, number: c_uint, device: c_int);
     cuDeviceTotalMem_v2(to: *mut usize, device: c_int);
+    cuDeviceCanAccessPeer(to: *mut c_int, device: c_int, peer: c_int);
+    cuDeviceGetPCIBusId(to: *mut c_char, length: c_int, device: c_int);
+    cuDeviceGetByPCIBusId(to: *mut c_int, id: *const c_char);
+    cuCtxGetDevice(to: *mut c_int);
+    cuCtxEnablePeerAccess(context: Handle, flags: c_uint);
+    cuCtxDisablePeerAccess(context: Handle);
+    cuMemcpyPeer(to: Device, to_context: Handle, from: Device, from_context: Handle, bytes: usize);
     cuDevicePrimaryCtxRetain(to: *mut Handle, device: c_int);
     cuDevicePrimaryCtxReset_v2(device: c_int);
     cuCtxCreate_v2(to: *mut Handle, flags: c_uint, device: c_int);
