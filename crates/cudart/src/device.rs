@@ -6,8 +6,9 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::call::{put, runtime};
-use crate::driver::{self, Handle};
+use crate::driver;
 use crate::error::{Done, Error};
+use crate::types::Handle;
 
 thread_local! {
     /// The device of this thread.
@@ -57,6 +58,14 @@ fn check(device: c_int) -> Done {
 }
 
 runtime! {
+    fn cudaDriverGetVersion(to: *mut c_int) {
+        driver::cuDriverGetVersion(to)
+    }
+
+    fn cudaRuntimeGetVersion(to: *mut c_int) {
+        driver::cuDriverGetVersion(to)
+    }
+
     fn cudaGetDeviceCount(to: *mut c_int) {
         initialized()?;
         driver::cuDeviceGetCount(to)
@@ -116,18 +125,6 @@ runtime! {
     fn cudaThreadSynchronize() {
         ready()?;
         driver::cuCtxSynchronize()
-    }
-
-    fn cudaDeviceReset() {
-        ready()?;
-        crate::registration::forget();
-        driver::cuDevicePrimaryCtxReset_v2(current())
-    }
-
-    fn cudaThreadExit() {
-        ready()?;
-        crate::registration::forget();
-        driver::cuDevicePrimaryCtxReset_v2(current())
     }
 
     fn cudaDeviceGetLimit(to: *mut usize, limit: c_uint) {

@@ -6,12 +6,9 @@ use std::sync::LazyLock;
 use libloading::os::unix::Library;
 
 use crate::error::{Done, Error};
-use crate::launch::{DriverConfig, HostFunction, StreamCallback};
-use crate::planes::{Array2D, Array3D, Copy2D, Copy3D};
-use crate::texture::{DriverResource, DriverTexture};
-
-/// A handle of the driver's: a context, module, function, stream, event or array.
-pub type Handle = usize;
+use crate::types::{
+    Array2D, Array3D, Copy2D, Copy3D, DriverConfig, DriverResource, DriverTexture, Handle, HostFunction, StreamCallback,
+};
 
 static LIBRARY: LazyLock<Option<Library>> = LazyLock::new(|| {
     // SAFETY: the driver's library does nothing but prepare itself when it is loaded.

@@ -4,8 +4,6 @@
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 
-use crate::driver;
-
 /// A `cudaError_t` other than success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error(pub u32);
@@ -122,14 +120,4 @@ pub extern "C" fn cudaGetErrorName(number: u32) -> *const c_char {
 #[unsafe(no_mangle)] // SAFETY: as above.
 pub extern "C" fn cudaGetErrorString(number: u32) -> *const c_char {
     named(number).map_or(c"unrecognized error code", |(_, _, text)| text).as_ptr()
-}
-
-crate::call::runtime! {
-    fn cudaDriverGetVersion(to: *mut i32) {
-        driver::cuDriverGetVersion(to)
-    }
-
-    fn cudaRuntimeGetVersion(to: *mut i32) {
-        driver::cuDriverGetVersion(to)
-    }
 }

@@ -3,49 +3,26 @@
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use crate::call::{get, put, runtime};
+use crate::call::{enter, get, put, runtime};
 use crate::device::ready;
-use crate::driver::{self, Handle};
+use crate::driver;
 use crate::error::{Done, Error};
 use crate::registration::function;
-
-/// `dim3`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Dim3 {
-    x: c_uint,
-    y: c_uint,
-    z: c_uint,
-}
+use crate::types::{Dim3, DriverConfig, Handle, HostFunction};
 
 /// What stands between `<<<` and `>>>`.
 #[derive(Clone, Copy)]
-pub struct Size {
-    pub grid: Dim3,
-    pub block: Dim3,
-    pub shared: usize,
-    pub stream: Handle,
+struct Size {
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: Handle,
 }
 
 thread_local! {
     /// The sizes of launches whose arguments are being evaluated.
     static SIZES: RefCell<Vec<Size>> = const { RefCell::new(Vec::new()) };
 }
-
-/// Notes the size of the next launch.
-pub fn push(grid: Dim3, block: Dim3, shared: usize, stream: Handle) {
-    SIZES.with_borrow_mut(|sizes| sizes.push(Size { grid, block, shared, stream }));
-}
-
-/// Takes it back.
-pub fn pop() -> Option<Size> {
-    SIZES.with_borrow_mut(Vec::pop)
-}
-
-/// `cudaHostFn_t`.
-pub type HostFunction = Option<unsafe extern "C" fn(*mut c_void)>;
-/// `cudaStreamCallback_t`.
-pub type StreamCallback = Option<unsafe extern "C" fn(Handle, c_uint, *mut c_void)>;
 
 /// `cudaLaunchConfig_t`.
 #[repr(C)]
@@ -56,17 +33,6 @@ pub struct Config {
     shared: usize,
     stream: Handle,
     /// The same in both libraries.
-    attributes: *const c_void,
-    count: c_uint,
-}
-
-/// `CUlaunchConfig`.
-#[repr(C)]
-pub struct DriverConfig {
-    grid: Dim3,
-    block: Dim3,
-    shared: c_uint,
-    stream: Handle,
     attributes: *const c_void,
     count: c_uint,
 }
@@ -210,4 +176,28 @@ runtime! {
         let (function, config) = (function(host)?, get(config)?.for_driver()?);
         driver::cuOccupancyMaxActiveClusters(to, function, &config)
     }
+}
+
+/// The size of the next launch.
+#[unsafe(no_mangle)] // SAFETY: a name that nvcc's code calls, of which a process loads one library.
+pub extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: Handle) -> c_uint {
+    SIZES.with_borrow_mut(|sizes| sizes.push(Size { grid, block, shared, stream }));
+    0
+}
+
+/// Takes the size of a launch back.
+#[unsafe(no_mangle)] // SAFETY: a name that nvcc's code calls, of which a process loads one library.
+pub extern "C" fn __cudaPopCallConfiguration(
+    grid: *mut Dim3,
+    block: *mut Dim3,
+    shared: *mut usize,
+    stream: *mut Handle,
+) -> u32 {
+    enter("__cudaPopCallConfiguration", || {
+        let size = SIZES.with_borrow_mut(Vec::pop).ok_or(Error::NO_CONFIGURATION)?;
+        put(grid, size.grid)?;
+        put(block, size.block)?;
+        put(shared, size.shared)?;
+        put(stream, size.stream)
+    })
 }

@@ -16,6 +16,7 @@
 //! | `memory` | allocations and copies; `planes` has copies of rows, boxes and arrays |
 //! | `stream` | streams, events, captures |
 //! | `texture` | texture and surface objects |
+//! | `types` | structures of the driver's API |
 #![cfg(target_os = "linux")]
 // The API's names and lists of arguments.
 #![allow(non_snake_case, clippy::too_many_arguments)]
@@ -31,3 +32,4 @@ mod properties;
 mod registration;
 mod stream;
 mod texture;
+mod types;

@@ -4,9 +4,10 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use crate::call::{put, runtime};
 use crate::device::{current, ready};
-use crate::driver::{self, Handle};
+use crate::driver;
 use crate::error::{Done, Error};
 use crate::registration::variable;
+use crate::types::Handle;
 
 /// The directions of copies: `cudaMemcpyKind`.
 const TO_DEVICE: c_uint = 1;

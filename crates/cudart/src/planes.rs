@@ -5,8 +5,9 @@ use std::ffi::{c_int, c_uint};
 
 use crate::call::{get, put, runtime};
 use crate::device::ready;
-use crate::driver::{self, Handle};
+use crate::driver;
 use crate::error::{Done, Error};
+use crate::types::{Array2D, Array3D, Copy2D, Copy3D, Handle, Side2D, Side3D, Triple};
 
 /// `cudaChannelFormatDesc`: bits of up to four channels, and what they are.
 #[repr(C)]
@@ -56,36 +57,6 @@ impl Channels {
     }
 }
 
-/// `CUDA_ARRAY_DESCRIPTOR`.
-#[repr(C)]
-pub struct Array2D {
-    width: usize,
-    height: usize,
-    format: c_uint,
-    channels: c_uint,
-}
-
-/// `CUDA_ARRAY3D_DESCRIPTOR`.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct Array3D {
-    width: usize,
-    height: usize,
-    depth: usize,
-    format: c_uint,
-    channels: c_uint,
-    flags: c_uint,
-}
-
-/// `cudaExtent` and `cudaPos`.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct Triple {
-    x: usize,
-    y: usize,
-    z: usize,
-}
-
 /// `cudaPitchedPtr`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -108,53 +79,6 @@ pub struct Box3D {
     to: Pitched,
     extent: Triple,
     kind: c_uint,
-}
-
-/// One side of `CUDA_MEMCPY2D`.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Side2D {
-    x: usize,
-    y: usize,
-    memory: c_uint,
-    host: u64,
-    device: u64,
-    array: Handle,
-    pitch: usize,
-}
-
-/// `CUDA_MEMCPY2D`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Copy2D {
-    from: Side2D,
-    to: Side2D,
-    width: usize,
-    height: usize,
-}
-
-/// One side of `CUDA_MEMCPY3D`.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Side3D {
-    at: Triple,
-    level: usize,
-    memory: c_uint,
-    host: u64,
-    device: u64,
-    array: Handle,
-    reserved: usize,
-    pitch: usize,
-    height: usize,
-}
-
-/// `CUDA_MEMCPY3D`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Copy3D {
-    from: Side3D,
-    to: Side3D,
-    extent: Triple,
 }
 
 /// The driver's kinds of memory: of the host, the device, arrays, and either of the first two.

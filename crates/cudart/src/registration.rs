@@ -3,13 +3,14 @@
 //! it is first used on a device.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
+use crate::call::runtime;
 use crate::device::{current, ready};
-use crate::driver::{self, Handle};
+use crate::driver;
 use crate::error::{Done, Error, note};
-use crate::launch::{Dim3, pop, push};
+use crate::types::Handle;
 
 /// A fat binary.
 struct FatBinary {
@@ -104,7 +105,7 @@ pub fn variable(host: *const c_void) -> Done<(u64, usize)> {
 }
 
 /// Forgets what was loaded on this thread's device, which is reset.
-pub fn forget() {
+fn forget() {
     let (mut registry, device) = (registry(), current());
     for binary in registry.binaries.iter_mut().flatten() {
         binary.modules.remove(&device);
@@ -191,26 +192,16 @@ pub extern "C" fn __cudaInitModule(handle: usize) -> c_char {
     c_char::from(shared.map_err(note).is_ok())
 }
 
-/// The size of the next launch.
-#[unsafe(no_mangle)] // SAFETY: as above.
-pub extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: Handle) -> c_uint {
-    push(grid, block, shared, stream);
-    0
-}
+runtime! {
+    fn cudaDeviceReset() {
+        ready()?;
+        forget();
+        driver::cuDevicePrimaryCtxReset_v2(current())
+    }
 
-/// Takes the size of a launch back.
-#[unsafe(no_mangle)] // SAFETY: as above.
-pub extern "C" fn __cudaPopCallConfiguration(
-    grid: *mut Dim3,
-    block: *mut Dim3,
-    shared: *mut usize,
-    stream: *mut Handle,
-) -> u32 {
-    crate::call::enter("__cudaPopCallConfiguration", || {
-        let size = pop().ok_or(Error::NO_CONFIGURATION)?;
-        crate::call::put(grid, size.grid)?;
-        crate::call::put(block, size.block)?;
-        crate::call::put(shared, size.shared)?;
-        crate::call::put(stream, size.stream)
-    })
+    fn cudaThreadExit() {
+        ready()?;
+        forget();
+        driver::cuDevicePrimaryCtxReset_v2(current())
+    }
 }

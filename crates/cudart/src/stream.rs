@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use crate::call::{put, runtime};
 use crate::device::{current, ready};
-use crate::driver::{self, Handle};
-use crate::launch::StreamCallback;
+use crate::driver;
+use crate::types::{Handle, StreamCallback};
 
 runtime! {
     fn cudaStreamCreate(to: *mut Handle) {

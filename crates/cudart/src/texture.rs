@@ -7,6 +7,7 @@ use crate::device::ready;
 use crate::driver;
 use crate::error::{Done, Error};
 use crate::planes::Channels;
+use crate::types::{DriverResource, DriverTexture};
 
 /// `cudaResourceDesc`: what a texture reads. The rest depends on the kind.
 #[repr(C)]
@@ -18,18 +19,6 @@ pub struct Resource {
     /// Of memory: its format, and then its size, or width, height and pitch.
     channels: Channels,
     sizes: [usize; 3],
-}
-
-/// `CUDA_RESOURCE_DESC`.
-#[repr(C)]
-pub struct DriverResource {
-    kind: c_uint,
-    first: u64,
-    format: c_uint,
-    channels: c_uint,
-    sizes: [usize; 3],
-    reserved: [usize; 11],
-    flags: c_uint,
 }
 
 /// `cudaTextureDesc`.
@@ -47,19 +36,6 @@ pub struct Texture {
     mipmap: [c_float; 3],
     no_trilinear: c_int,
     seamless: c_int,
-}
-
-/// `CUDA_TEXTURE_DESC`.
-#[repr(C)]
-pub struct DriverTexture {
-    modes: [c_uint; 3],
-    filter: c_uint,
-    flags: c_uint,
-    anisotropy: c_uint,
-    mipmap_filter: c_uint,
-    mipmap: [c_float; 3],
-    border: [c_float; 4],
-    reserved: [c_int; 12],
 }
 
 const ARRAY: c_uint = 0;
