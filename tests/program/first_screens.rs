@@ -8,7 +8,15 @@ const MOST_LINES: usize = 40;
 
 /// A lab, and what its first screen must say: the numbers that make its point.
 const POINTS: [(&str, &[&str]); 18] = [
-    ("launch", &["KiB on each multiprocessor keep the DRAM of an H200", "% of what", "DRAM needs", "277"]),
+    (
+        "launch",
+        &[
+            "KiB on each multiprocessor keep the DRAM of an H200",
+            "% of what",
+            "DRAM needs",
+            "277 ##############################",
+        ],
+    ),
     ("offset", &["takes 4.00 sectors at offset 0 and 5.00 at offset 1", "5.00"]),
     ("access", &["an aligned load takes 4.00 transactions", "scattered 32.0", "4096"]),
     ("layout", &["12.0 sectors a load, of which 33.3 % is used", "direct: array of structures"]),
@@ -24,7 +32,7 @@ const POINTS: [(&str, &[&str]); 18] = [
     ("dot", &["makes 15920 requests", "shared memory 4355", "sums in registers"]),
     ("rows", &["reads columns: 32.0 sectors a load", "reads rows: 4.00"]),
     ("banks", &["Odd strides are free", "32.0 at 32, 1.00 at 33"]),
-    ("shared", &["fewer blocks at once", "multiprocessor", "12.5"]),
+    ("shared", &["fewer blocks at once", "100 nothing", "8 ########", "4 ####", "1 #", "multiprocessor", "12.5"]),
     ("texture", &["down a column, 32 texels take 16.0", "in row order 32.0", "32.0 16.0* 16.0*"]),
 ];
 

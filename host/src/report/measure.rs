@@ -54,6 +54,9 @@ pub struct Cell {
     pub best: bool,
 }
 
+/// What bars are made of.
+pub(super) const BAR: char = '#';
+
 impl Cell {
     /// A number, and how people read it.
     pub fn new(value: f64, text: impl Into<String>) -> Self {
@@ -68,6 +71,11 @@ impl Cell {
     /// A number of things.
     pub fn count(count: u64) -> Self {
         Self::new(count as f64, count.to_string())
+    }
+
+    /// A bar of so many characters, for a first look.
+    pub fn bar(length: usize) -> Self {
+        Self::text(BAR.to_string().repeat(length))
     }
 
     /// A text.

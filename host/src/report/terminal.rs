@@ -9,7 +9,7 @@ use wording::WIDTH;
 
 use super::elements;
 use super::lab_report::LabReport;
-use super::measure::{Section, Shown};
+use super::measure::{BAR, Cell, Section, Shown};
 use super::memory;
 use super::page::{self, Page};
 use super::subject::Subject;
@@ -205,7 +205,7 @@ fn lay_out(columns: &[&Column], all: bool) -> String {
     };
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
-        if index > 0 && !is_name(columns[index]) {
+        if index > 0 && !is_name(columns[index]) && !is_drawn(columns[index]) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
@@ -213,6 +213,12 @@ fn lay_out(columns: &[&Column], all: bool) -> String {
         table.add_row(columns.iter().map(|column| column.text(row)));
     }
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Whether a column has bars instead of numbers.
+fn is_drawn(column: &Column) -> bool {
+    let bars = |cell: &Cell| cell.value.is_none() && cell.text.chars().all(|c| c == BAR);
+    column.cells.iter().flatten().all(bars) && column.cells.iter().any(Option::is_some)
 }
 
 /// Each sentence as a paragraph. Longer lines than documents have are hard to read.

@@ -52,6 +52,15 @@ const OF_NEEDED: Measure =
     })
     .unit("%");
 
+/// The same, drawn: what is enough has the longest bar.
+const OF_NEEDED_DRAWN: Measure =
+    Measure::new(Section::Counter, "needed_drawn", &["a full bar", "keeps it busy"], Better::Higher, |variant| {
+        let percent = OF_NEEDED.of(variant)?.value?;
+        Some(Cell::bar((percent.min(100.0) / 100.0 * FULL_BAR).ceil() as usize))
+    });
+
+const FULL_BAR: f64 = 30.0;
+
 /// The threads that a full multiprocessor has at once.
 const RESIDENT: Measure =
     Measure::new(Section::Axis, "resident_threads", &["threads on a multiprocessor"], Better::Higher, |variant| {
@@ -119,7 +128,7 @@ fn needed_in_flight(report: &LabReport) -> Option<Cell> {
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &[],
-    columns: &[IN_FLIGHT_KIB, OF_NEEDED],
+    columns: &[IN_FLIGHT_KIB, OF_NEEDED, OF_NEEDED_DRAWN],
     words: &[("f32", "4 bytes"), ("f32x2", "8 bytes"), ("f32x4", "16 bytes")],
     removes: &[],
 };

@@ -7,7 +7,7 @@ use crate::labs::inputs::{DefaultSize, MemoryNeeds, VectorFlags};
 use crate::labs::showcase::Showcase;
 use crate::labs::variants::{Chosen, VariantSpec, Variants, variant};
 use crate::report::Gap::{AsFast, Of};
-use crate::report::measures::{OCCUPANCY, OCCUPANCY_FIRST, OCCUPANCY_LIMITS, RESIDENT_BLOCKS};
+use crate::report::measures::{BLOCKS_DRAWN, OCCUPANCY, OCCUPANCY_FIRST, OCCUPANCY_LIMITS, RESIDENT_BLOCKS};
 use crate::report::{Cell, Conclusion, FirstScreen, Holds, Meaning, Measure, Row, of_fact};
 
 pub(super) const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1 << 17 };
@@ -85,7 +85,7 @@ pub(super) const CHUNK: Measure =
 /// What a terminal shows first.
 pub(super) const FIRST: FirstScreen = FirstScreen {
     axes: &["shared_KiB"],
-    columns: &[RESIDENT_BLOCKS, OCCUPANCY_FIRST, OCCUPANCY_LIMITS],
+    columns: &[RESIDENT_BLOCKS, BLOCKS_DRAWN, OCCUPANCY_FIRST, OCCUPANCY_LIMITS],
     words: &[],
     removes: &[],
 };

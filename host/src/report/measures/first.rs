@@ -37,6 +37,12 @@ pub const RESIDENT_BLOCKS: Measure =
         Some(Cell::count(counters.occupancy?.blocks().into()))
     });
 
+/// The same, drawn: a sign for each block.
+pub const BLOCKS_DRAWN: Measure =
+    Measure::counted(Section::Counter, "resident_blocks_drawn", &["that is,", "block by block"], Neither, |counters| {
+        Some(Cell::bar(counters.occupancy?.blocks() as usize))
+    });
+
 /// Barriers that warps waited at.
 pub const BARRIERS: Measure = Measure::counted(Section::Counter, "barriers", &["barriers"], Lower, |counters| {
     Some(Cell::count(counters.barriers))
