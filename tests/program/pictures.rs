@@ -117,16 +117,13 @@ fn memory_is_drawn_of_one_row_or_of_two() {
 fn how_often_each_element_is_loaded_is_drawn() {
     let drawn = output("matmul --m 64 --naive --tiled16 --tiled32 --device sim --picture elements");
     let flat = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
-    let said = "Threads load each word of A 64 times in naive, 4 times in tiled16, 2 times in tiled32.";
+    let said = "Loads of each word of A: naive 64, tiled16 4, tiled32 2.";
     assert!(flat.contains(said) && flat.contains("B: 64 times B: 4 times B: 2 times"), "{drawn}");
     let drawn = output("dot --size 4096 --device sim --picture elements");
     let flat = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        flat.contains("each word of the partial sums 2.00 times on average in global-linear, never in shared"),
-        "{drawn}"
-    );
+    assert!(flat.contains("Loads of each word of the partial sums: global-linear 2.00, shared-linear 0."), "{drawn}");
     let drawn = output("gram --rows 64 --cols 64 --device sim --picture elements");
-    assert!(drawn.contains("8 times in tiled16, 4 times in tiled32"), "{drawn}");
+    assert!(drawn.contains("A: tiled16 8, tiled32 4."), "{drawn}");
     for flags in ["--format csv", "--predict"] {
         fails(host(&format!("dot --device sim --picture elements {flags}")), 2, &["--picture"]);
     }

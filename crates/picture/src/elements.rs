@@ -84,10 +84,9 @@ impl ElementMaps {
         let Some(first) = arrays.next() else { return "Nothing is loaded from global memory.".into() };
         // The first of those that differ as much.
         let array = arrays.fold(first, |most, array| if factor(array) > factor(most) { array } else { most });
-        let loads = |variant: &ElementMap| variant.loads(array).unwrap_or_else(|| "never".into());
         let all: Vec<String> =
-            self.variants.iter().map(|variant| format!("{} in {}", loads(variant), variant.name)).collect();
-        format!("Threads load each word of {array} {}.", all.join(", "))
+            self.variants.iter().map(|variant| format!("{} {}", variant.name, variant.mean(array))).collect();
+        format!("Loads of each word of {array}: {}.", all.join(", "))
     }
 }
 
@@ -107,6 +106,15 @@ impl ElementMap {
             (true, most) => format!("{most} times"),
             _ => format!("{} times on average", three_digits(sum as f64 / words.len() as f64)),
         })
+    }
+
+    /// The mean loads of a word of an array.
+    fn mean(&self, array: &str) -> String {
+        let words = self.words(array).map_or(1, <[u32]>::len).max(1) as f64;
+        match self.all(array) as f64 / words {
+            whole if whole.fract() == 0.0 => format!("{whole}"),
+            mean => three_digits(mean),
+        }
     }
 
     /// The loads of all words of an array.

@@ -62,16 +62,18 @@ fn map(drawing: &mut Drawing, variant: &ElementMap, array: &str, (x, y): (f64, f
         drawing.rect("empty", (x, top), (cell * grid.columns as f64, cell * rows as f64), 0.0);
         // One path for each shade, in runs of equal cells.
         let mut paths = vec![String::new(); LEVELS + 1];
-        for (row, cells) in grid.cells.chunks(grid.columns).enumerate() {
-            let level = |column: usize| ((cells[column] / most * LEVELS as f64).ceil() as usize).min(LEVELS);
-            let mut column = 0;
-            while column < cells.len() {
-                let (begin, shade) = (column, level(column));
-                while column < cells.len() && level(column) == shade {
-                    column += 1;
-                }
-                let (left, up) = (x + begin as f64 * cell, top + row as f64 * cell);
-                let (wide, high) = (Number((column - begin) as f64 * cell), Number(cell));
+        let level = |mean: &f64| ((mean / most * LEVELS as f64).ceil() as usize).min(LEVELS);
+        let levels: Vec<Vec<usize>> =
+            grid.cells.chunks(grid.columns).map(|row| row.iter().map(level).collect()).collect();
+        let mut row = 0;
+        // Equal rows are one, so that there are no seams between them.
+        for equal in levels.chunk_by(|a, b| a == b) {
+            let (up, high) = (top + row as f64 * cell, Number(equal.len() as f64 * cell));
+            row += equal.len();
+            let mut begin = 0;
+            for run in equal[0].chunk_by(|a, b| a == b) {
+                let (left, wide, shade) = (x + begin as f64 * cell, Number(run.len() as f64 * cell), run[0]);
+                begin += run.len();
                 // Writing to a string cannot fail.
                 let _ = write!(paths[shade], "M{} {}h{wide}v{high}h-{wide}z", Number(left), Number(up));
             }

@@ -288,7 +288,7 @@ mod tests {
         let (_, banks) = run("banks --rounds 1 --device sim", 1);
         assert!(banks.memory.is_empty() && banks.elements.is_empty());
         let (_, product) = run("matmul --m 32 --n 32 --k 32 --naive --tiled32 --device sim", 1);
-        assert!(product.elements.contains("32 times in naive, once in tiled32"), "{}", product.elements);
+        assert!(product.elements.contains("A: naive 32, tiled32 1."), "{}", product.elements);
     }
 
     #[test]
