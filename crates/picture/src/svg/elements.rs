@@ -59,7 +59,7 @@ fn map(drawing: &mut Drawing, variant: &ElementMap, array: &str, (x, y): (f64, f
         let grid = Grid::of(words);
         let (top, rows) = (y + HEAD, grid.cells.len() / grid.columns);
         let cell = MAP / grid.columns.max(rows) as f64;
-        drawing.rect("empty", (x, top), (cell * grid.columns as f64, cell * rows as f64), 0.0);
+        drawing.rect("memory-box", (x, top), (cell * grid.columns as f64, cell * rows as f64), 0.0);
         // One path for each shade, in runs of equal cells.
         let mut paths = vec![String::new(); LEVELS + 1];
         let level = |mean: &f64| ((mean / most * LEVELS as f64).ceil() as usize).min(LEVELS);
