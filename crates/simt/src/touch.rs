@@ -24,13 +24,13 @@ pub enum Followed {
     },
 }
 
-/// An access of a thread to global or shared memory.
+/// An access of a thread to global or shared memory. While the launch runs, its site is in numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Touch {
+pub struct Touch<S = Site> {
     /// How many accesses that other threads may see warps had made before.
     pub time: u64,
     /// Where it is, and who made it.
-    pub site: Site,
+    pub site: S,
     /// The number of the thread's block in the grid, and the thread's in the block.
     pub thread: (u64, u32),
     /// The block whose shared memory it is, by its number in the grid; `None`: global memory.
@@ -47,4 +47,12 @@ pub struct Touch {
     pub lanes: u32,
     /// A store that was made earlier, and is seen by other warps from now on.
     pub late: bool,
+}
+
+impl<S> Touch<S> {
+    /// The same access, with its site in other terms.
+    pub(crate) fn map_site<T>(self, to: impl FnOnce(S) -> T) -> Touch<T> {
+        let Self { time, site, thread, shared_of, address, width, before, after, lanes, late } = self;
+        Touch { time, site: to(site), thread, shared_of, address, width, before, after, lanes, late }
+    }
 }

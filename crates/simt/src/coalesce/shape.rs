@@ -228,6 +228,12 @@ impl Shape {
         })
     }
 
+    /// What an access with this shape gives for anything that depends on all of its addresses.
+    pub fn with_access<T>(&self, lowest: u64, compute: impl FnOnce(&Access) -> T) -> T {
+        let addresses = self.offsets.map(|offset| lowest + u64::from(offset));
+        compute(&Access::new(self.mask, &addresses, self.width))
+    }
+
     /// The number of distinct addresses.
     #[inline(always)]
     pub fn addresses(&mut self) -> u32 {

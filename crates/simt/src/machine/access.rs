@@ -1,18 +1,15 @@
 //! What loads, stores and atomic operations of a warp have in common: the addresses of the lanes,
-//! their state spaces, and counting.
+//! and their state spaces.
 
 use ptx::Space;
 
 use crate::address::{Access, AccessFault, AccessFaultKind, rank_of, space_of};
 use crate::coalesce::Shape;
-use crate::coalesce::{self, SECTOR_BYTES, Sectors, Wavefronts};
-use crate::counters::{InstructionCounters, MemoryCounters};
 use crate::lanes::{Registers, WideRow, mask_where};
-use crate::machine::state::{At, Attempt, Refused, Split, Warp, Worker};
+use crate::machine::state::{Attempt, Split, Warp, Worker};
 use crate::memory::SharedMemory;
 use crate::program;
 use crate::program::AddressOperand;
-use crate::site::AccessAction;
 
 /// The address of each lane.
 #[inline(always)]
@@ -34,7 +31,7 @@ pub(super) fn addresses(warp: &Warp, reach: &AddressOperand, split: &Split) -> W
     addresses
 }
 
-/// An access in one state space.
+/// An access in one state space, of one block.
 pub(super) struct Shaped<'s> {
     pub shape: &'s mut Shape,
     pub space: Space,
@@ -42,15 +39,15 @@ pub(super) struct Shaped<'s> {
     pub lowest: u64,
 }
 
-/// The shape of an access. `None` for local memory and parameters, and if generic addresses are in
-/// several state spaces.
+/// The shape of an access. `None` for local memory and parameters, and if the lanes are in several
+/// state spaces, or in another block's memory. `rank` is the rank of the lanes' own block.
 #[inline(always)]
 pub(super) fn follow_shape<'s>(
     shapes: &'s mut [Option<Box<Shape>>],
     registers: &Registers<'_>,
     reach: &AddressOperand,
     mask: u32,
-    width: u32,
+    (width, rank): (u32, u32),
 ) -> Option<Shaped<'s>> {
     if matches!(reach.space, Space::Local | Space::Parameter) {
         return None;
@@ -62,17 +59,34 @@ pub(super) fn follow_shape<'s>(
         let lowest = shape.follow(mask, registers.word(reach.address), width) as u32;
         u64::from(lowest.wrapping_add(reach.offset as u32))
     };
-    match reach.space {
-        Space::Generic => {}
-        // Usually the block's own memory. Other blocks' memory is handled lane by lane.
-        Space::ClusterShared => return Some(Shaped { shape, space: Space::Shared, lowest }),
-        space => return Some(Shaped { shape, space, lowest }),
-    }
-    let space = space_of(lowest);
-    if space != space_of(lowest.wrapping_add(shape.span())) || matches!(space, Space::Local | Space::Parameter) {
+    in_one_space(shape, reach.space, lowest, rank)
+}
+
+/// [`follow_shape`] for an instruction whose addresses have been computed.
+pub(super) fn keep_shape<'s>(
+    shapes: &'s mut [Option<Box<Shape>>],
+    (space, slot): (Space, u32),
+    (mask, addresses): (u32, &WideRow),
+    (width, rank): (u32, u32),
+) -> Option<Shaped<'s>> {
+    if matches!(space, Space::Local | Space::Parameter) {
         return None;
     }
-    Some(Shaped { shape, space, lowest: lowest.wrapping_sub(program::window(space)) })
+    let shape = shapes[slot as usize].get_or_insert_with(|| Box::new(Shape::new()));
+    let lowest = shape.follow(mask, addresses, width);
+    in_one_space(shape, space, lowest, rank)
+}
+
+#[inline(always)]
+fn in_one_space(shape: &mut Shape, space: Space, lowest: u64, rank: u32) -> Option<Shaped<'_>> {
+    if !matches!(space, Space::Generic | Space::ClusterShared) {
+        return Some(Shaped { shape, space, lowest });
+    }
+    let (there, in_space) = resolve(space, lowest, rank);
+    let (last, in_last) = resolve(space, lowest.wrapping_add(shape.span()), rank);
+    let is_one = there == last && in_last.wrapping_sub(in_space) == shape.span();
+    let is_own = !matches!(there, Space::Local | Space::Parameter | Space::ClusterShared);
+    (is_one && is_own).then_some(Shaped { shape, space: there, lowest: in_space })
 }
 
 /// Resolves an address of an instruction with the state space `space`: its actual state space, and
@@ -123,90 +137,11 @@ pub(super) fn by_space(
     Ok(())
 }
 
-/// Counts an access whose lanes are all in one state space.
-pub(super) fn count(
-    counters: &mut InstructionCounters,
-    warp: &Warp,
-    space: Space,
-    action: AccessAction,
-    access: &Access,
-) {
-    match (space, action) {
-        (Space::Shared, AccessAction::Read) => count_shared(counters, coalesce::load_wavefronts(access)),
-        (Space::Shared, _) => count_shared(counters, coalesce::store_wavefronts(access)),
-        (Space::ClusterShared, _) => {
-            counters.distributed.requests += 1;
-            counters.distributed.bytes += u64::from(access.mask.count_ones() * access.width);
-        }
-        (Space::Local, _) => {
-            count_sectors(&mut counters.local, warp.local.sectors(access));
-            // Each word of a lane is elsewhere, and a request.
-            counters.local.requests += u64::from(access.width.div_ceil(4).saturating_sub(1));
-        }
-        (Space::Constant, _) => count_constant(counters, coalesce::addresses(access)),
-        (Space::Global, AccessAction::Atomic) => {
-            count_sectors(&mut counters.global, coalesce::atomic_sectors(access));
-        }
-        (Space::Global, _) => count_sectors(&mut counters.global, coalesce::sectors(access)),
-        _ => {}
-    }
-}
-
-/// Counts a load or a store whose shape is known, of shared, global or constant memory.
-#[inline(always)]
-pub(super) fn count_shape(counters: &mut InstructionCounters, action: AccessAction, found: Shaped) {
-    let Shaped { shape, space, lowest } = found;
-    match (space, action) {
-        (Space::Shared, AccessAction::Read) => {
-            count_shared(counters, shape.wavefronts(lowest, coalesce::load_wavefronts));
-        }
-        (Space::Shared, _) => count_shared(counters, shape.wavefronts(lowest, coalesce::store_wavefronts)),
-        (Space::Global, _) => count_sectors(&mut counters.global, shape.sectors(lowest)),
-        _ => count_constant(counters, shape.addresses()),
-    }
-}
-
-/// Counts a request to global or local memory.
-#[inline(always)]
-pub(super) fn count_sectors(counters: &mut MemoryCounters, found: Sectors) {
-    counters.requests += 1;
-    counters.sectors += u64::from(found.sectors);
-    counters.ideal_sectors += u64::from(found.bytes.div_ceil(SECTOR_BYTES));
-    counters.bytes += u64::from(found.bytes);
-}
-
-#[inline(always)]
-fn count_constant(counters: &mut InstructionCounters, addresses: u32) {
-    counters.constant.requests += 1;
-    counters.constant.addresses += u64::from(addresses);
-}
-
-#[inline(always)]
-pub(super) fn count_shared(counters: &mut InstructionCounters, found: Wavefronts) {
-    counters.shared.requests += 1;
-    counters.shared.wavefronts += u64::from(found.wavefronts);
-    counters.shared.bank_conflicts += u64::from(found.conflicts);
-}
-
-/// An access, and the worker and warp that make it. `CHECKED`: it is reported to the
-/// sanitizer, and to the recorder of requests.
-pub(super) struct Work<'w, 'l, T, const CHECKED: bool> {
-    pub worker: &'w mut Worker<'l>,
-    pub warp: &'w mut Warp<'l>,
-    pub what: &'w T,
-    pub at: At<'w>,
-}
-
 /// The shared memory of the other block of the cluster that all lanes access.
-pub(super) fn of_other<'w>(
-    worker: &'w Worker,
-    access: &Access,
-    action: AccessAction,
-) -> Result<&'w SharedMemory, Box<Refused>> {
+pub(super) fn of_other<'w>(worker: &'w Worker, access: &Access) -> Result<&'w SharedMemory, AccessFault> {
     let lane = access.mask.trailing_zeros() & 31;
     let address = access.addresses[lane as usize];
-    let fault = |kind| AccessFault { lane, address, kind };
-    worker.shared_at(address).map_err(|kind| Refused::new(action, Space::ClusterShared, access.width, fault(kind)))
+    worker.shared_at(address).map_err(|kind| AccessFault { lane, address, kind })
 }
 
 /// Why `width` bytes at an address of the kernel's parameters, of which there are `bytes` bytes,

@@ -6,28 +6,30 @@ use ptx::Space;
 
 use crate::address::{Access, AccessFault, AccessFaultKind};
 use crate::lanes::{Row, WideRow, exchange, lanes};
-use crate::machine::access::{addresses, by_space, count};
+use crate::machine::access::{addresses, by_space};
+use crate::machine::observe;
+use crate::machine::observe::Observed;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{counted, modelled, observe, watch};
-use crate::program::Atomic;
+use crate::program::{Atomic, MemoryOperation};
 use crate::site::AccessAction;
 
 /// `atom` and `red`: lane by lane, in rising order.
 pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> Attempt {
-    let at = at.with_mask(observe::atomic(worker, warp, operation, at));
-    let At { split, mask, counter } = at;
+    let Atomic { operation: what, reach, .. } = operation;
+    let addresses = addresses(warp, reach, at.split);
+    let slot = Some(reach.slot);
+    let access = Observed { slot, ..Observed::new(what, reach.space, &addresses) };
+    let mask = observe::access(worker, warp, &access, at);
+    give_zeros(warp, operation, at.mask & !mask);
     if mask == 0 {
         return Ok(());
     }
-    modelled::atomic(&mut worker.modelled, &worker.block, warp, operation, at);
-    watch::atomic(worker, warp, operation, at);
     if !operation.rest.is_empty() {
-        return vector(worker, warp, operation, at);
+        return vector(worker, warp, operation, mask, &addresses);
     }
-    let &Atomic { reach, update, d, a, b, combined, .. } = operation;
+    let &Atomic { update, d, a, b, .. } = operation;
     let ty = update.ty;
     let width = ty.bytes();
-    let addresses = addresses(warp, &reach, split);
     let wide = ty.bits() >= 64;
     let operand = |row: u32, lane: usize| {
         if wide {
@@ -84,8 +86,6 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
             };
             old[lane] = result.map_err(refused)?;
         }
-        let access = Access::new(counted::lanes_of(combined.one_lane, mask), addresses, width);
-        count(&mut worker.counters[counter as usize], warp, space, AccessAction::Atomic, &access);
         Ok(())
     };
     by_space(reach.space, rank, mask, &addresses, &mut each)?;
@@ -103,15 +103,25 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
     Ok(())
 }
 
+/// Writes zeros for lanes whose operation was refused.
+fn give_zeros(warp: &mut Warp, operation: &Atomic, refused: u32) {
+    if refused == 0 {
+        return;
+    }
+    for d in operation.elements().filter_map(|(d, _)| d) {
+        match operation.operation.element {
+            element @ 8.. => (0..element / 8).for_each(|row| warp.registers.set_wide(d + row, refused, &[0; 32])),
+            _ => warp.registers.set_word(d, refused, &[0; 32]),
+        }
+    }
+}
+
 /// `atom` and `red` of vectors: lane by lane in rising order, each element separately.
-fn vector(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> Attempt {
-    let At { split, mask, counter } = at;
-    let &Atomic { reach, update, .. } = operation;
-    let width = operation.width();
-    let addresses = addresses(warp, &reach, split);
+fn vector(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, mask: u32, addresses: &WideRow) -> Attempt {
+    let &Atomic { operation: MemoryOperation { width, .. }, reach, update, .. } = operation;
     worker.changed = true;
     let mut old: [Row; 8] = [[0; 32]; 8];
-    by_space(reach.space, worker.block.rank, mask, &addresses, &mut |space, mask, addresses| {
+    by_space(reach.space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
         let access = Access::new(mask, addresses, width);
         let memory = worker.launched.memory;
         let refused = |fault: AccessFault| Refused::new(AccessAction::Atomic, space, width, fault);
@@ -133,7 +143,6 @@ fn vector(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> A
                 old[lane] = found.map_err(|kind| refused(AccessFault { lane: lane as u32, address, kind }))?;
             }
         }
-        count(&mut worker.counters[counter as usize], warp, space, AccessAction::Atomic, &access);
         Ok(())
     })?;
     for ((d, _), old) in operation.elements().zip(&old) {

@@ -3,16 +3,18 @@
 use ptx::Space;
 
 use crate::address::{Access, AccessFault, AccessFaultKind};
+use crate::coalesce;
 use crate::instruction::AccessKind;
 use crate::lanes::{Row, WideRow, lanes, mask_where};
+use crate::machine::access;
 use crate::machine::mbarrier::update;
-use crate::machine::observe::SideAccess;
+use crate::machine::observe;
+use crate::machine::observe::{Observed, counters, sanitizer};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{access, modelled, observe, watch};
 use crate::model::CacheHint;
-use crate::program::AsyncCopy;
+use crate::program::{AsyncCopy, MemoryOperation};
+use crate::sanitizer::TrackedCopy;
 use crate::site::AccessAction;
-use crate::{coalesce, sanitizer};
 
 /// `cp.async`.
 pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &AsyncCopy, at: At) -> Attempt {
@@ -30,11 +32,13 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     });
     let refused = |fault| Refused::new(AccessAction::Read, Space::Global, bytes, fault);
     let mut words: [Row; 4] = [[0; 32]; 4];
-    let whole = observe::touch_at(worker, warp, Space::Global, SideAccess::Read(bytes), whole, &from, counter);
+    let reads = MemoryOperation::new(counter, AccessKind::Load, bytes);
+    let whole = sanitizer::access(worker, warp, &Observed::new(&reads, Space::Global, &from), whole);
     worker.launched.memory.load_each(&Access::new(whole, &from, bytes), &mut words).map_err(refused)?;
-    load_parts(worker, warp, &from, (&partly, bytes), counter, &mut words).map_err(refused)?;
-    let what = SideAccess::Write(bytes, &words);
-    let mask = observe::touch_at(worker, warp, Space::Shared, what, mask, &to, counter);
+    load_parts(worker, warp, &from, &partly, &reads, &mut words).map_err(refused)?;
+    let writes = MemoryOperation::new(counter, AccessKind::Store, bytes);
+    let access = Observed::new(&writes, Space::Shared, &to).storing(&words);
+    let mask = sanitizer::access(worker, warp, &access, mask);
     let to_access = Access::new(mask, &to, bytes);
     let shared = &worker.block.shared;
     to_access
@@ -49,17 +53,19 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     let (sectors, wavefronts) = (counted.sectors(), counted.wavefronts());
     let counters = &mut worker.counters[counter as usize];
     if mask & reading != 0 {
-        access::count_sectors(&mut counters.global, sectors);
+        counters::count_sectors(&mut counters.global, sectors);
     }
-    access::count_shared(counters, wavefronts);
-    let hint = if copy.at_l2_only { CacheHint::Bypass } else { CacheHint::None };
-    watch::copy(worker, warp, &counted, counter);
-    let request = modelled::Request { reach: &copy.from, kind: AccessKind::Copy, width: bytes, hint };
-    modelled::touch(worker, warp, &request, mask & reading, &from, counter);
+    counters::count_shared(counters, wavefronts);
+    observe::recorder::copy(worker, warp, &counted, counter);
+    if counted.from.mask != 0 {
+        let hint = if copy.at_l2_only { CacheHint::Bypass } else { CacheHint::None };
+        let operation = MemoryOperation { kind: AccessKind::Copy, hint, ..reads.clone() };
+        observe::model::request(worker, warp, &operation, Space::Global, &counted.from);
+    }
     let number = observe::copy_begins(worker, || {
         let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });
         let (block, warp) = (0, warp.index);
-        sanitizer::TrackedCopy { place: counter, block, warp, mask, settled: 0, to, bytes, words, from, read }
+        TrackedCopy { place: counter, block, warp, mask, settled: 0, to, bytes, words, from, read }
     });
     let copies = &mut worker.block.copies[warp.index as usize];
     copies.begin(&to_access, &words, number);
@@ -72,25 +78,26 @@ fn load_parts(
     worker: &mut Worker,
     warp: &mut Warp,
     from: &WideRow,
-    (partly, bytes): (&Row, u32),
-    counter: u32,
+    partly: &Row,
+    reads: &MemoryOperation,
     words: &mut [Row; 4],
 ) -> Result<(), AccessFault> {
+    let bytes = reads.width;
     let mut left = mask_where(u32::MAX, |lane| partly[lane] > 0);
     let askew = mask_where(left, |lane| !from[lane].is_multiple_of(bytes.into()));
-    left &= !askew | observe::touch_at(worker, warp, Space::Global, SideAccess::Read(bytes), askew, from, counter);
+    left &= !askew | sanitizer::access(worker, warp, &Observed::new(reads, Space::Global, from), askew);
     if let Some(lane) = lanes(left & askew).next() {
         let kind = AccessFaultKind::Misaligned { width: bytes };
         return Err(AccessFault { lane: lane as u32, address: from[lane], kind });
     }
-    let mut byte = [[0; 32]; 4];
+    let (reads, mut byte) = (MemoryOperation::new(reads.place, AccessKind::Load, 1), [[0; 32]; 4]);
     for index in 0..bytes {
         left = mask_where(left, |lane| index < partly[lane]);
         if left == 0 {
             break;
         }
         let addresses = from.map(|address| address.wrapping_add(index.into()));
-        left = observe::touch_at(worker, warp, Space::Global, SideAccess::Read(1), left, &addresses, counter);
+        left = sanitizer::access(worker, warp, &Observed::new(&reads, Space::Global, &addresses), left);
         worker.launched.memory.load_each(&Access::new(left, &addresses, 1), &mut byte)?;
         for lane in lanes(left) {
             words[index as usize / 4][lane] |= (byte[0][lane] & 0xff) << (8 * (index % 4));

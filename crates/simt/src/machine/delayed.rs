@@ -12,7 +12,7 @@ use ptx::Space;
 use crate::lanes::{WideRow, lanes};
 use crate::machine::state::{InFlight, Split, Warp, Worker};
 use crate::machine::{access, store};
-use crate::program::{Action, AddressOperand};
+use crate::program::Action;
 
 /// A warp comes to a fence or a barrier: its stores land.
 pub(super) fn fence(worker: &mut Worker, warp: &Warp) {
@@ -35,16 +35,12 @@ pub(super) fn delays(
     let (id, rank) = (id(worker, warp), worker.block.rank);
     let Some(draws) = &mut worker.draws else { return false };
     draws.land_due(memory);
-    let (reach, width, releases): (&AddressOperand, u32, bool) = match action {
-        Action::Load(load) => (&load.reach, load.element * load.count, false),
-        Action::Store(store) => (&store.reach, store.element * store.count, store.order.releases.is_some()),
-        Action::Atomic(atomic) => (&atomic.reach, atomic.width(), atomic.order.releases.is_some()),
+    let Some((operation, reach)) = action.access() else {
         // What is asynchronous, or of whole warps, has rules of its own.
-        _ => {
-            draws.land(memory, |store| store.warp == id);
-            return false;
-        }
+        draws.land(memory, |store| store.warp == id);
+        return false;
     };
+    let (width, releases) = (operation.width, operation.order.releases.is_some());
     let mut addresses: WideRow = access::addresses(warp, reach, split);
     let mut in_global = true;
     for lane in lanes(mask) {
@@ -55,7 +51,7 @@ pub(super) fn delays(
     let overlaps = |store: &InFlight| lanes(mask).any(|lane| store.covers(addresses[lane], width));
     draws.land(memory, |store| store.warp == id && (releases || in_global && overlaps(store)));
     let Action::Store(what) = action else { return false };
-    if releases || what.order.volatile || !in_global || !draws.delays() {
+    if releases || operation.order.volatile || !in_global || !draws.delays() {
         return false;
     }
     // An access that faults does so in its place.

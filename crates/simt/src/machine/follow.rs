@@ -5,19 +5,15 @@ use ptx::Space;
 
 use crate::lanes::lanes;
 use crate::machine::access;
-use crate::machine::state::{Split, Touched, Warp, Worker, overlap};
+use crate::machine::state::{Split, Warp, Worker, overlap};
 use crate::program::Action;
-use crate::site::AccessAction;
-use crate::touch::Followed;
+use crate::sanitizer::Party;
+use crate::touch::{Followed, Touch};
 
 /// A warp is about to make an access: notes it, with what memory holds, if it is followed.
 pub(super) fn before(worker: &mut Worker, warp: &Warp, split: &Split, (action, place): (&Action, u32), mask: u32) {
-    let (reach, width, what) = match action {
-        Action::Load(load) => (&load.reach, load.element * load.count, AccessAction::Read),
-        Action::Store(store) => (&store.reach, store.element * store.count, AccessAction::Write),
-        Action::Atomic(atomic) => (&atomic.reach, atomic.width(), AccessAction::Atomic),
-        _ => return,
-    };
+    let Some((operation, reach)) = action.access() else { return };
+    let (width, what) = (operation.width, operation.action);
     let (block, rank) = (worker.block.number, worker.block.rank);
     let Some(draws) = &mut worker.draws else { return };
     let Some(followed) = draws.follows else { return };
@@ -48,22 +44,10 @@ pub(super) fn before(worker: &mut Worker, warp: &Warp, split: &Split, (action, p
             None => worker.launched.memory.value(address, width),
             Some(_) => worker.block.shared.value(address, width),
         };
-        let (time, lanes, late) = (draws.passed, 1, false);
+        let site = Party { place, block, thread, action: Some(what) };
+        let (time, thread, lanes, late) = (draws.passed, (block, thread), 1, false);
         let after = before;
-        draws.touching.push(Touched {
-            time,
-            place,
-            block,
-            thread,
-            what,
-            shared_of,
-            address,
-            width,
-            before,
-            after,
-            lanes,
-            late,
-        });
+        draws.touching.push(Touch { time, site, thread, shared_of, address, width, before, after, lanes, late });
     }
 }
 
@@ -71,11 +55,11 @@ pub(super) fn before(worker: &mut Worker, warp: &Warp, split: &Split, (action, p
 pub(super) fn after(worker: &mut Worker) {
     let Some(draws) = &mut worker.draws else { return };
     for noted in std::mem::take(&mut draws.touching) {
-        let Touched { address, width, .. } = noted;
+        let Touch { address, width, .. } = noted;
         let after = match noted.shared_of {
             None => worker.launched.memory.value(address, width),
             Some(_) => worker.block.shared.value(address, width),
         };
-        draws.keep(Touched { after, ..noted });
+        draws.keep(Touch { after, ..noted });
     }
 }

@@ -5,15 +5,16 @@
 //! - [`schedule`] runs a launch: it spreads blocks over the host's threads, gives blocks and warps
 //!   their turns, and decides what happens when nothing can proceed.
 //! - [`step`] executes instructions, one warp at a time. Arithmetic is in [`crate::lanes`];
-//!   everything else is a file here: [`load`], [`store`] and [`atomic`] (with [`access`] for what
-//!   they share), [`texture`] and [`surface`], [`across`] and [`meeting`] for what lanes do
-//!   together, [`barriers`], [`calls`], [`system`] and [`heap`].
+//!   everything else is a file here: [`load`] and [`store`] (with [`transfer`] for what they
+//!   share), [`atomic`], [`access`] for the addresses of all three, [`texture`] and [`surface`],
+//!   [`across`] and [`meeting`] for what lanes do together, [`barriers`], [`calls`], [`system`] and
+//!   [`heap`].
 //! - [`state`] is what a launch, a worker, a block and a warp are made of, and how an instruction
 //!   can end.
 //!
-//! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] track
-//! uninitialised values, [`held`] registers that products hold. If a launch has a model of a GPU,
-//! they report to it through [`modelled`]; if it keeps requests, through [`watch`].
+//! Instructions show what they do to [`observe`], which has the counters, the model of a GPU, the
+//! recorder of requests and the hooks of the sanitizer; [`inspect`] and [`written`] track
+//! uninitialised values, [`held`] registers that products hold.
 //!
 //! In drawn orders, [`delayed`] has stores that other warps see late, and
 //! [`follow`] keeps accesses.
@@ -32,7 +33,6 @@ mod atomic;
 mod barriers;
 mod calls;
 mod copy;
-mod counted;
 mod delayed;
 mod follow;
 mod heap;
@@ -42,7 +42,6 @@ mod load;
 mod matrix;
 mod mbarrier;
 mod meeting;
-mod modelled;
 mod observe;
 mod schedule;
 mod state;
@@ -51,8 +50,7 @@ mod store;
 mod surface;
 mod system;
 mod texture;
-mod traced;
-mod watch;
+mod transfer;
 mod written;
 
 pub(crate) use schedule::resident::Placement;

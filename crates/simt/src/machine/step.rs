@@ -7,8 +7,8 @@ use crate::lanes::{FULL, WideRow};
 use crate::machine::matrix::tiles;
 use crate::machine::state::{At, AtPoint, Fault, Next, Point, Split, Warp, Worker};
 use crate::machine::{
-    asynchronous, atomic, barriers, calls, delayed, follow, inspect, load, meeting, observe, store, surface, system,
-    texture, written,
+    asynchronous, atomic, barriers, calls, delayed, follow, inspect, meeting, observe, surface, system, texture,
+    transfer, written,
 };
 use crate::program::{Action, RETURN};
 use crate::trap::TrapKind;
@@ -216,11 +216,11 @@ fn control<'l>(
         Action::Lanes(handler, operands) => handler(&mut warp.registers, operands, mask),
         Action::Load(load) => {
             warp.accesses += 1;
-            load::load(worker, warp, load, at).map_err(|fault| fault.at(pc))?;
+            transfer::transfer(worker, warp, &**load, at).map_err(|fault| fault.at(pc))?;
         }
         Action::Store(store) => {
             warp.accesses += 1;
-            store::store(worker, warp, store, at).map_err(|fault| fault.at(pc))?;
+            transfer::transfer(worker, warp, &**store, at).map_err(|fault| fault.at(pc))?;
         }
         Action::Atomic(atomic) => {
             warp.accesses += 1;

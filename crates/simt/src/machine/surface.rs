@@ -3,14 +3,14 @@
 use ptx::{AtomicOp, OutOfRange, Space, Type};
 
 use crate::address::{Access, AccessFault, AccessFaultKind};
+use crate::instruction::AccessKind;
 use crate::lanes::{Row, Update, WideRow, lanes};
-use crate::machine::observe::SideAccess;
+use crate::machine::observe;
+use crate::machine::observe::{Observed, sanitizer};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::texture::{check_geometry, coordinates_of, count, refuse, surface_of};
-use crate::machine::{observe, watch};
-use crate::program::{SurfaceAccess, SurfaceAction};
+use crate::program::{MemoryOperation, Path, SurfaceAccess, SurfaceAction};
 use crate::request::RequestedMemory;
-use crate::site::AccessAction;
 use crate::texture;
 use crate::texture::{ElementPlace, Surface, TextureFault, Touched};
 
@@ -117,7 +117,7 @@ pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &Sur
     }
     let widest = groups.iter().map(|group| group.width).max().unwrap_or(0);
     touched.sort_unstable();
-    watch::elements(worker, warp, RequestedMemory::Surface, (widest, &touched), at);
+    observe::recorder::elements(worker, warp, RequestedMemory::Surface, (widest, &touched), at);
     count(&mut worker.counters[counter as usize].texture, &touched, widest, mask, SURFACE_LANES);
     Ok(())
 }
@@ -160,14 +160,16 @@ fn perform(
     loaded: &mut [[u64; 32]; 4],
 ) -> Attempt<()> {
     let Group { width, ref addresses, ref words, .. } = *group;
-    let (action, what) = match access.action {
-        SurfaceAction::Load => (AccessAction::Read, SideAccess::Fetch(width)),
-        SurfaceAction::Reduce(_) => (AccessAction::Atomic, SideAccess::Combine(width)),
-        _ => (AccessAction::Write, SideAccess::Write(width, words)),
+    let operation = match access.action {
+        SurfaceAction::Load => MemoryOperation::new(counter, AccessKind::Load, width).through(Path::Texture),
+        SurfaceAction::Reduce(_) => MemoryOperation::atomic(counter, width),
+        _ => MemoryOperation::new(counter, AccessKind::Store, width),
     };
-    let mask = observe::touch_at(worker, warp, Space::Global, what, group.mask, addresses, counter);
+    let observed = Observed::new(&operation, Space::Global, addresses);
+    let observed = if operation.kind == AccessKind::Store { observed.storing(words) } else { observed };
+    let mask = sanitizer::access(worker, warp, &observed, group.mask);
     let memory = worker.launched.memory;
-    let refused = |fault| Refused::new(action, Space::Global, width, fault);
+    let refused = |fault| Refused::new(operation.action, Space::Global, width, fault);
     match access.action {
         SurfaceAction::Load => {
             let (mut rows, element_bytes) = ([[0; 32]; 4], access.ty.bytes());

@@ -108,7 +108,7 @@ impl<'a, 'w, 'l> Lane<'a, 'w, 'l> {
         match space {
             Space::Shared => self.worker.block.shared.load_each(&access, &mut rows),
             Space::ClusterShared => {
-                super::access::of_other(self.worker, &access, AccessAction::Read)?.load_each(&access, &mut rows)
+                super::access::of_other(self.worker, &access).and_then(|shared| shared.load_each(&access, &mut rows))
             }
             Space::Local => {
                 let asks = self.worker.checker.as_ref().is_some_and(|checker| checker.checks().init);

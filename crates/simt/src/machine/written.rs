@@ -15,8 +15,8 @@ use ptx::Space;
 
 use crate::lanes::{WideRow, lanes};
 use crate::machine::state::{Incomplete, LoadedBy, Storing, UnwrittenLoad, Warp, Worker};
-use crate::sanitizer::FindingKind;
-use crate::sanitizer::{Checker, Intent};
+use crate::program::MemoryOperation;
+use crate::sanitizer::{Checker, FindingKind};
 use crate::site::AccessAction;
 
 /// Lanes use an undefined value that they have got by this load or shuffle or, for some lanes,
@@ -46,11 +46,17 @@ pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u
 }
 
 /// An access of some lanes.
-pub(super) fn access(checker: &mut Checker, warp: &mut Warp, intent: &Intent, mask: u32, addresses: &WideRow) {
-    if intent.action != AccessAction::Read {
-        return write(warp, intent, mask, addresses);
+pub(super) fn access(
+    checker: &mut Checker,
+    warp: &mut Warp,
+    operation: &MemoryOperation,
+    mask: u32,
+    addresses: &WideRow,
+) {
+    if operation.action != AccessAction::Read {
+        return write(warp, operation, mask, addresses);
     }
-    let stored_at = intent.copied.stored_at();
+    let stored_at = operation.copied.stored_at();
     if stored_at.is_some() && !warp.incomplete.is_empty() {
         // What these lanes read here before was not stored to local memory.
         let is_past = |value: &mut Incomplete| Some(value.stored_at) == stored_at && mask >> value.lane & 1 == 1;
@@ -58,12 +64,12 @@ pub(super) fn access(checker: &mut Checker, warp: &mut Warp, intent: &Intent, ma
         past.into_iter().for_each(|value| report(checker, warp, &value));
     }
     for lane in lanes(mask) {
-        read(checker, warp, intent, lane, addresses[lane]);
+        read(checker, warp, operation, lane, addresses[lane]);
     }
 }
 
-fn read(checker: &mut Checker, warp: &mut Warp, intent: &Intent, lane: usize, address: u64) {
-    let &Intent { width, element, copied, place, .. } = intent;
+fn read(checker: &mut Checker, warp: &mut Warp, operation: &MemoryOperation, lane: usize, address: u64) {
+    let &MemoryOperation { width, element, copied, place, .. } = operation;
     let has = |from: u32, bytes: u32| warp.local.has(lane, address + u64::from(from), bytes);
     if has(0, width) || copied.is_in_place() {
         return;
@@ -87,32 +93,32 @@ fn read(checker: &mut Checker, warp: &mut Warp, intent: &Intent, lane: usize, ad
     }
 }
 
-fn write(warp: &mut Warp, intent: &Intent, mask: u32, addresses: &WideRow) {
+fn write(warp: &mut Warp, operation: &MemoryOperation, mask: u32, addresses: &WideRow) {
     for lane in lanes(mask) {
-        warp.local.mark(1 << lane, addresses[lane], intent.width);
+        warp.local.mark(1 << lane, addresses[lane], operation.width);
     }
-    if let Some(storing) = warp.unwritten.storing.take_if(|storing| storing.place == intent.place) {
-        store_unwritten(warp, intent, mask, addresses, &storing);
+    if let Some(storing) = warp.unwritten.storing.take_if(|storing| storing.place == operation.place) {
+        store_unwritten(warp, operation, mask, addresses, &storing);
     }
     if warp.incomplete.is_empty() {
         return;
     }
-    let is_stored = |value: &mut Incomplete| value.stored_at == intent.place && mask >> value.lane & 1 == 1;
+    let is_stored = |value: &mut Incomplete| value.stored_at == operation.place && mask >> value.lane & 1 == 1;
     let stored: Vec<Incomplete> = warp.incomplete.extract_if(.., is_stored).collect();
     for Incomplete { lane, bytes, .. } in stored {
-        let missing = (0..intent.width).filter(|byte| bytes >> byte & 1 == 0);
+        let missing = (0..operation.width).filter(|byte| bytes >> byte & 1 == 0);
         missing.for_each(|byte| warp.local.forget(lane, addresses[lane] + u64::from(byte)));
     }
 }
 
 /// Lanes store unwritten values to local memory.
 #[cold]
-fn store_unwritten(warp: &mut Warp, intent: &Intent, mask: u32, addresses: &WideRow, storing: &Storing) {
+fn store_unwritten(warp: &mut Warp, operation: &MemoryOperation, mask: u32, addresses: &WideRow, storing: &Storing) {
     for (index, &(unwritten, load)) in (0..).zip(&storing.elements) {
         for lane in lanes(mask & unwritten) {
-            let address = addresses[lane] + index * u64::from(intent.element);
+            let address = addresses[lane] + index * u64::from(operation.element);
             warp.unwritten.stored.insert((lane, address), load);
-            (0..u64::from(intent.element)).for_each(|byte| warp.local.forget(lane, address + byte));
+            (0..u64::from(operation.element)).for_each(|byte| warp.local.forget(lane, address + byte));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::coalesce::{self, Served, Wavefronts};
 use crate::lanes::lanes;
 
 /// The passes that a load, or a store, needs.
-pub(super) fn wavefronts(rule: BankRule, access: &Access, is_load: bool) -> Wavefronts {
+pub(crate) fn wavefronts(rule: BankRule, access: &Access, is_load: bool) -> Wavefronts {
     match rule {
         BankRule::Words if is_load => coalesce::load_wavefronts(access),
         BankRule::Words => coalesce::store_wavefronts(access),

@@ -16,8 +16,8 @@
 //!   `traffic`, `sources`, `atomics` and `partitions`: what more a launch counts if it asks for its time.
 //!
 //! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls
-//! into this folder, and `machine/modelled.rs` passes the accesses. Nothing here reads the memory
-//! of a program: a model only counts.
+//! into this folder, and `machine/observe/model.rs` passes the requests. Nothing here reads the
+//! memory of a program: a model only counts.
 
 mod atomics;
 mod banks;
@@ -45,7 +45,7 @@ pub use occupancy::{BlockNeeds, Limiter, Occupancy};
 pub use rates::Timing;
 
 pub(crate) use atomics::Busiest;
-pub(crate) use banks::list as list_wavefronts;
+pub(crate) use banks::{list as list_wavefronts, wavefronts};
 pub(crate) use chip::Chip;
 pub(crate) use gpu::LINE_BYTES;
 pub(crate) use multiprocessor::{AccessOrigin, CacheHint, Multiprocessor, TextureNeeds};

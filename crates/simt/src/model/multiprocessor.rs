@@ -1,6 +1,6 @@
 //! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2.
-//! `machine/modelled.rs` passes each access of a warp; the chip takes the requests at the end of
-//! each round.
+//! `machine/observe/model.rs` passes each request of a warp; the chip takes the requests at the end
+//! of each round.
 //!
 //! - Stores go through L1 to L2. On Volta and later a fully written sector can be read from L1
 //!   afterwards (measured on an H200); older models drop the line. Local memory is written back on
@@ -16,14 +16,14 @@ use std::collections::HashSet;
 
 use super::cache::Cache;
 use super::counters::{ModelCounters, SectorCounters, TransactionCounters};
-use super::gpu::{BankRule, LINE_BYTES, LoadCaching, Model, StoreHit};
+use super::gpu::{LINE_BYTES, LoadCaching, Model, StoreHit};
 use super::partitions::Sent;
 use super::read_only::{ReadOnlyCaches, SEGMENT_BYTES};
 use super::traffic::Note;
+use super::transactions;
 use super::transactions::Route;
-use super::{banks, transactions};
 use crate::address::Access;
-use crate::coalesce::{self, Wavefronts};
+use crate::coalesce;
 use crate::instruction::AccessKind;
 use crate::lanes::lanes;
 
@@ -190,15 +190,6 @@ impl Multiprocessor {
     /// The instruction whose accesses follow.
     pub fn begin(&mut self, place: u32) {
         self.note = Note { place, bytes: u128::MAX };
-    }
-
-    /// The passes over the banks of an access to shared memory; `None` if the model's rule is the
-    /// one that every launch counts by.
-    pub fn wavefronts(&self, kind: AccessKind, access: &Access) -> Option<Wavefronts> {
-        match self.model.shared.banks {
-            BankRule::Words => None,
-            rule => Some(banks::wavefronts(rule, access, kind == AccessKind::Load)),
-        }
     }
 
     /// A warp's access to global or local memory.

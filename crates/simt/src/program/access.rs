@@ -3,9 +3,10 @@
 
 use ptx::{Ordering, Scope, Space};
 
-use super::requests::Combined;
+use crate::instruction::AccessKind;
 use crate::lanes::Update;
 use crate::model::CacheHint;
+use crate::site::AccessAction;
 
 /// An address operand.
 #[derive(Clone, Copy, Debug)]
@@ -104,23 +105,109 @@ pub(crate) struct CountedAs {
     pub width: u32,
 }
 
-/// A load: `count` elements of `element` bytes each.
+/// The path of an access to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Path {
+    /// The generic proxy: loads, stores and atomic operations.
+    Generic,
+    /// A texture or surface, which may not see what this launch has written.
+    Texture,
+    /// An operation on an mbarrier. One on another block's mbarrier releases to that block.
+    Mbarrier,
+    /// The tensor map proxy, through which a copy reads the map that describes it.
+    TensorMap,
+    /// The async proxy: bulk copies and `wgmma`.
+    Async,
+}
+
+/// Which requests the hardware makes for an access (`requests`).
+#[derive(Clone, Debug)]
+pub(crate) enum Requests {
+    /// One, as PTX has it.
+    Own,
+    /// One, by one of the lanes for all.
+    OneLane,
+    /// These, or none.
+    Others(Box<[CountedAs]>),
+}
+
+/// What an instruction does to memory in each of its lanes: all that is known of an access when the
+/// instruction is decoded. Whoever observes an access (`machine/observe`) gets it by reference.
+#[derive(Clone, Debug)]
+pub(crate) struct MemoryOperation {
+    /// Index of the instruction in `Code::places`.
+    pub place: u32,
+    pub kind: AccessKind,
+    /// The same, as far as the sanitizer cares.
+    pub action: AccessAction,
+    /// Bytes a lane accesses: 1, 2, 4, 8 or 16.
+    pub width: u32,
+    /// Bytes of an element. A vector access has several.
+    pub element: u32,
+    pub order: Order,
+    /// Which parts of the value that is read are only copied.
+    pub copied: Copied,
+    /// Whether the old value is read but does not matter.
+    pub overwrites: bool,
+    pub path: Path,
+    /// Which caches it asks for, on a model.
+    pub hint: CacheHint,
+    pub requests: Requests,
+}
+
+impl MemoryOperation {
+    /// A plain access, by the generic proxy.
+    pub fn new(place: u32, kind: AccessKind, width: u32) -> Self {
+        Self {
+            place,
+            kind,
+            action: match kind {
+                AccessKind::Load | AccessKind::Copy => AccessAction::Read,
+                AccessKind::Store => AccessAction::Write,
+                AccessKind::Atomic | AccessKind::Reduction => AccessAction::Atomic,
+            },
+            width,
+            element: width,
+            order: Order::default(),
+            copied: Copied::default(),
+            overwrites: false,
+            path: Path::Generic,
+            hint: CacheHint::None,
+            requests: Requests::Own,
+        }
+    }
+
+    /// An atomic operation that orders nothing.
+    pub fn atomic(place: u32, width: u32) -> Self {
+        let order = Order { strong: true, ..Order::default() };
+        Self { order, hint: CacheHint::Bypass, ..Self::new(place, AccessKind::Atomic, width) }
+    }
+
+    /// An operation on an mbarrier. It acquires, and releases to the whole cluster: threads of
+    /// other blocks may wait for it.
+    pub fn mbarrier(place: u32) -> Self {
+        let plain = Self::atomic(place, 8);
+        let order = Order { releases: Some(SyncScope::Cluster), ..plain.order };
+        Self { order, overwrites: true, path: Path::Mbarrier, ..plain }
+    }
+
+    /// The same on another path.
+    pub fn through(self, path: Path) -> Self {
+        Self { path, ..self }
+    }
+}
+
+/// A load of `count` elements.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
+    pub operation: MemoryOperation,
     pub reach: AddressOperand,
-    pub element: u32,
     pub count: u32,
     pub rows: [u32; 4],
     /// Whether the destinations have 64 bits.
     pub wide: bool,
     /// Whether narrower values are sign-extended.
     pub signed: bool,
-    /// Which caches it asks for, on a model.
-    pub hint: CacheHint,
-    pub order: Order,
-    pub copied: Copied,
-    /// The requests that are counted for it, if not its own (`requests`).
-    pub counted: Option<Box<[CountedAs]>>,
 }
 
 /// What happens to a loaded value, packed into one word because every checked access carries it.
@@ -173,41 +260,29 @@ impl Copied {
     }
 }
 
-/// A store.
+/// A store of `count` elements.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
+    pub operation: MemoryOperation,
     pub reach: AddressOperand,
-    pub element: u32,
     pub count: u32,
     pub rows: [u32; 4],
-    pub order: Order,
-    /// As [`Load::counted`].
-    pub counted: Option<Box<[CountedAs]>>,
 }
 
 /// `atom` and `red`.
 #[derive(Clone, Debug)]
 pub(crate) struct Atomic {
+    pub operation: MemoryOperation,
     pub reach: AddressOperand,
     pub update: Update,
     pub d: Option<u32>,
     pub a: u32,
     pub b: u32,
-    pub order: Order,
-    /// Whether it replaces a value that is never used.
-    pub overwrites: bool,
-    /// How the hardware makes it.
-    pub combined: Combined,
     /// For a vector, `d` and `a` of the elements after the first.
     pub rest: Box<[(Option<u32>, u32)]>,
 }
 
 impl Atomic {
-    /// Bytes that a lane accesses.
-    pub fn width(&self) -> u32 {
-        self.update.ty.bytes() * (1 + self.rest.len() as u32)
-    }
-
     /// `d` and `a` of each element.
     pub fn elements(&self) -> impl Iterator<Item = (Option<u32>, u32)> {
         std::iter::once((self.d, self.a)).chain(self.rest.iter().copied())

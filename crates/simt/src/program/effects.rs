@@ -4,6 +4,7 @@
 
 use ptx::Space;
 
+use super::access::{AddressOperand, MemoryOperation};
 use super::asynchronous::Asynchronous;
 use super::code::Action;
 use super::matrix::Matrix;
@@ -52,20 +53,30 @@ pub(crate) enum Proxy {
 }
 
 impl Action {
+    /// What a load, store or atomic operation does, and where.
+    pub fn access(&self) -> Option<(&MemoryOperation, &AddressOperand)> {
+        match self {
+            Self::Load(load) => Some((&load.operation, &load.reach)),
+            Self::Store(store) => Some((&store.operation, &store.reach)),
+            Self::Atomic(atomic) => Some((&atomic.operation, &atomic.reach)),
+            _ => None,
+        }
+    }
+
     /// Looks up a step.
     pub fn effects(&self) -> Effects<'_> {
         let plain = Effects { next: NextStep::Following, memory: OnMemory::Nothing, proxy: None, width: 4 };
         let generic = Some(Proxy::Generic);
         match self {
             Action::Load(load) => Effects {
-                memory: if load.order.strong { OnMemory::Polls } else { OnMemory::Nothing },
-                width: if load.reach.space == Space::Local { 4 } else { load.element * load.count },
+                memory: if load.operation.order.strong { OnMemory::Polls } else { OnMemory::Nothing },
+                width: if load.reach.space == Space::Local { 4 } else { load.operation.width },
                 ..plain
             },
             Action::Store(store) => Effects {
                 memory: OnMemory::Stores,
                 proxy: generic,
-                width: if store.reach.space == Space::Local { 4 } else { store.element * store.count },
+                width: if store.reach.space == Space::Local { 4 } else { store.operation.width },
                 ..plain
             },
             Action::Atomic(atomic) => {

@@ -183,11 +183,24 @@ impl Display for Action {
             Self::Load(load) => {
                 let rows = List(if load.wide { 'd' } else { 'w' }, &load.rows[..load.count as usize & 7]);
                 let sign = if load.signed { "s" } else { "u" };
-                write!(formatter, "load {rows} <- {sign}{} {}{}", 8 * load.element, load.reach, load.order)
+                write!(
+                    formatter,
+                    "load {rows} <- {sign}{} {}{}",
+                    8 * load.operation.element,
+                    load.reach,
+                    load.operation.order
+                )
             }
             Self::Store(store) => {
-                let rows = List(if store.element == 8 { 'd' } else { 'w' }, &store.rows[..store.count as usize & 7]);
-                write!(formatter, "store u{} {} <- {rows}{}", 8 * store.element, store.reach, store.order)
+                let rows =
+                    List(if store.operation.element == 8 { 'd' } else { 'w' }, &store.rows[..store.count as usize & 7]);
+                write!(
+                    formatter,
+                    "store u{} {} <- {rows}{}",
+                    8 * store.operation.element,
+                    store.reach,
+                    store.operation.order
+                )
             }
             Self::Atomic(atomic) => {
                 write!(formatter, "atomic {} .{} {}", atomic.update.op.name(), atomic.update.ty.name(), atomic.reach)?;
@@ -195,7 +208,7 @@ impl Display for Action {
                     write!(formatter, ", {}", Row('r', a))?;
                     d.map_or(Ok(()), |d| write!(formatter, " -> {}", Row('r', d)))?;
                 }
-                write!(formatter, "{}", atomic.order)
+                write!(formatter, "{}", atomic.operation.order)
             }
             Self::Fetch(fetch) => {
                 let (rows, texel) = (List('w', &fetch.rows), List('w', &fetch.coordinates.rows));

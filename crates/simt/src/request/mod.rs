@@ -4,7 +4,7 @@
 //! nothing for its loads and stores, and a branch for other accesses.
 //!
 //! ```text
-//! machine/watch ──▶ Request ──service(model)──▶ Service: what is asked for, in which pass; what moves; the cost
+//! observe/recorder ──▶ Request ──service(model)──▶ Service: what is asked for, in which pass; what moves; the cost
 //! ```
 //!
 //! A [`Request`] is what the program did, the same on every GPU. [`Request::service`] is what a GPU
@@ -21,6 +21,6 @@ mod recorder;
 mod service;
 
 pub use recorded::{ArrayLoads, Request, RequestedMemory, Watch};
-pub(crate) use recorded::{Path, Run};
+pub(crate) use recorded::{Mechanism, Run};
 pub(crate) use recorder::Recorder;
 pub use service::{Ask, Piece, Service, Unit};

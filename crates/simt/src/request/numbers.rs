@@ -1,6 +1,6 @@
 //! Requests as numbers, for whoever keeps them in a file: always in the same order.
 
-use super::recorded::{Path, Request, RequestedMemory, Run};
+use super::recorded::{Mechanism, Request, RequestedMemory, Run};
 use crate::instruction::AccessKind;
 use crate::model::CacheHint;
 use crate::texture::Touched;
@@ -32,18 +32,18 @@ impl Request {
         let mut numbers = vec![self.instruction.into(), kind, memory, self.block, x, y, z, self.warp.into(), self.step];
         numbers.extend([self.mask, self.width].map(u64::from));
         numbers.extend(self.addresses);
-        match &self.path {
-            Path::Plain(hint) => numbers.extend([0, place(&HINTS, hint)]),
-            Path::Copy { mask, addresses, fills, at_l2_only } => {
+        match &self.mechanism {
+            Mechanism::Plain(hint) => numbers.extend([0, place(&HINTS, hint)]),
+            Mechanism::Copy { mask, addresses, fills, at_l2_only } => {
                 numbers.extend([1, u64::from(*mask), u64::from(*fills), u64::from(*at_l2_only)]);
                 numbers.extend(addresses.iter());
             }
-            Path::Rows(count) => numbers.extend([2, u64::from(*count)]),
-            Path::Bulk(runs) => {
+            Mechanism::Rows(count) => numbers.extend([2, u64::from(*count)]),
+            Mechanism::Bulk(runs) => {
                 numbers.push(3);
                 numbers.extend(runs.iter().flat_map(|run| [u64::from(run.lane), run.address, u64::from(run.bytes)]));
             }
-            Path::Elements(elements) => {
+            Mechanism::Elements(elements) => {
                 numbers.push(4);
                 numbers.extend(elements.iter().flat_map(|touched| {
                     let &Touched { group, sector, address, lane, within } = touched;
@@ -60,19 +60,19 @@ impl Request {
         let (fixed, rest) = numbers.split_first_chunk::<11>()?;
         let &[instruction, kind, memory, block, x, y, z, warp, step, mask, width] = fixed;
         let (&addresses, rest) = rest.split_first_chunk::<32>()?;
-        let (path, rest) = rest.split_first()?;
-        let path = match (path, rest) {
-            (0, &[hint]) => Path::Plain(*HINTS.get(usize::try_from(hint).ok()?)?),
+        let (mechanism, rest) = rest.split_first()?;
+        let mechanism = match (mechanism, rest) {
+            (0, &[hint]) => Mechanism::Plain(*HINTS.get(usize::try_from(hint).ok()?)?),
             (1, rest) => {
                 let (&[mask, fills, at_l2_only], rest) = rest.split_first_chunk::<3>()?;
                 let addresses = Box::new(<[u64; 32]>::try_from(rest).ok()?);
-                Path::Copy { mask: small(mask)?, addresses, fills: fills != 0, at_l2_only: at_l2_only != 0 }
+                Mechanism::Copy { mask: small(mask)?, addresses, fills: fills != 0, at_l2_only: at_l2_only != 0 }
             }
-            (2, &[count]) => Path::Rows(small(count)?),
-            (3, rest) => Path::Bulk(list(rest, |&[lane, address, bytes]| {
+            (2, &[count]) => Mechanism::Rows(small(count)?),
+            (3, rest) => Mechanism::Bulk(list(rest, |&[lane, address, bytes]| {
                 Some(Run { lane: lane_of(lane)? as u8, address, bytes: small(bytes)? })
             })?),
-            (4, rest) => Path::Elements(list(rest, |&[group, sector, is_known, address, lane, within]| {
+            (4, rest) => Mechanism::Elements(list(rest, |&[group, sector, is_known, address, lane, within]| {
                 let address = (is_known != 0).then_some(address);
                 Some(Touched { group: small(group)?, sector, address, lane: lane_of(lane)?, within: small(within)? })
             })?),
@@ -89,7 +89,7 @@ impl Request {
             mask: small(mask)?,
             width: small(width)?,
             addresses,
-            path,
+            mechanism,
         })
     }
 }
@@ -117,16 +117,16 @@ mod tests {
         let addresses = std::array::from_fn(|lane| 4 * lane as u64);
         let plain = Request::new(AccessKind::Atomic, RequestedMemory::Shared, 8, 0xff, addresses);
         let elements = Touched { group: 1, sector: 2, address: None, lane: 31, within: 5 };
-        let paths = [
-            Path::Plain(CacheHint::Bypass),
-            Path::Copy { mask: 3, addresses: Box::new(addresses), fills: true, at_l2_only: false },
-            Path::Rows(4),
-            Path::Bulk(vec![Run { lane: 7, address: 1 << 40, bytes: 128 }; 2]),
-            Path::Elements(vec![elements, Touched { address: Some(9), ..elements }]),
+        let mechanisms = [
+            Mechanism::Plain(CacheHint::Bypass),
+            Mechanism::Copy { mask: 3, addresses: Box::new(addresses), fills: true, at_l2_only: false },
+            Mechanism::Rows(4),
+            Mechanism::Bulk(vec![Run { lane: 7, address: 1 << 40, bytes: 128 }; 2]),
+            Mechanism::Elements(vec![elements, Touched { address: Some(9), ..elements }]),
         ];
-        for path in paths {
+        for mechanism in mechanisms {
             let request = Request {
-                path,
+                mechanism,
                 block: 1 << 40,
                 position: [1, 2, 3],
                 warp: 4,

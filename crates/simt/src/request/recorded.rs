@@ -70,22 +70,22 @@ pub struct Request {
     /// Each lane's address in this memory; meaningless in other lanes. Of textures, the first
     /// texel's.
     pub addresses: [u64; 32],
-    pub(crate) path: Path,
+    pub(crate) mechanism: Mechanism,
 }
 
 impl Request {
     /// A load, store or atomic operation that no launch has made: of `width` bytes for each lane of
     /// `mask`.
     pub fn new(kind: AccessKind, memory: RequestedMemory, width: u32, mask: u32, addresses: [u64; 32]) -> Self {
-        let path = Path::Plain(CacheHint::None);
+        let mechanism = Mechanism::Plain(CacheHint::None);
         let position = [0; 3];
-        Self { instruction: 0, kind, memory, block: 0, position, warp: 0, step: 0, mask, width, addresses, path }
+        Self { instruction: 0, kind, memory, block: 0, position, warp: 0, step: 0, mask, width, addresses, mechanism }
     }
 }
 
 /// How a request is made, as far as its cost depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Path {
+pub(crate) enum Mechanism {
     /// A load, store or atomic operation.
     Plain(CacheHint),
     /// `cp.async`. The request's lanes and addresses are those of one side; here are the other's.

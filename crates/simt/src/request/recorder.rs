@@ -1,5 +1,5 @@
-//! Keeps the requests of a running launch, and how often each word is loaded. `machine/watch.rs`
-//! adds them, from several threads; the report takes them.
+//! Keeps the requests of a running launch, and how often each word is loaded.
+//! `machine/observe/recorder.rs` adds them, from several threads; the report takes them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

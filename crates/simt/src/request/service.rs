@@ -2,7 +2,7 @@
 //! pass that serves it, the pieces that move, and the cost. Every rule is one that also counts
 //! launches; this file only lists what they list.
 
-use super::recorded::{Path, Request, RequestedMemory};
+use super::recorded::{Mechanism, Request, RequestedMemory};
 use crate::address::Access;
 use crate::coalesce::{self, CopyAccesses, SECTOR_BYTES, Served, Wavefronts};
 use crate::instruction::AccessKind;
@@ -81,9 +81,9 @@ impl Request {
     /// common. `caching` is that of the launch.
     pub fn service(&self, model: Option<&'static Model>, caching: LoadCaching) -> Service {
         let access = Access::new(self.mask, &self.addresses, self.width);
-        let mut service = match (&self.path, self.memory) {
-            (Path::Bulk(_), _) => self.bulk(),
-            (Path::Elements(_), _) => self.elements(),
+        let mut service = match (&self.mechanism, self.memory) {
+            (Mechanism::Bulk(_), _) => self.bulk(),
+            (Mechanism::Elements(_), _) => self.elements(),
             (_, RequestedMemory::Shared) => self.shared(&access, model),
             (_, RequestedMemory::Constant) => constant(&access),
             (_, RequestedMemory::Distributed) => distributed(&access),
@@ -101,9 +101,9 @@ impl Request {
         }
         let asked = coalesce::sectors(access).bytes;
         let rule = model.map_or(TransactionRule::Sectors, |model| model.global);
-        let (hint, past_l1) = match self.path {
-            Path::Plain(hint) => (hint, false),
-            Path::Copy { at_l2_only: true, .. } => (CacheHint::Bypass, true),
+        let (hint, past_l1) = match self.mechanism {
+            Mechanism::Plain(hint) => (hint, false),
+            Mechanism::Copy { at_l2_only: true, .. } => (CacheHint::Bypass, true),
             _ => (CacheHint::None, false),
         };
         let read_only = hint == CacheHint::ReadOnly && model.is_some_and(|model| model.read_only.is_some());
@@ -132,8 +132,8 @@ impl Request {
 
     fn shared(&self, access: &Access, model: Option<&'static Model>) -> Service {
         // GPUs that have copies and matrices have these banks.
-        let rule = match self.path {
-            Path::Rows(_) | Path::Copy { .. } => BankRule::Words,
+        let rule = match self.mechanism {
+            Mechanism::Rows(_) | Mechanism::Copy { .. } => BankRule::Words,
             _ => model.map_or(BankRule::Words, |model| model.shared.banks),
         };
         let mut asks = Vec::new();
@@ -143,13 +143,13 @@ impl Request {
             let address = (word * 4).max(access.addresses[lane]);
             asks.push(Ask { lane: lane as u8, address, bytes, pass, turn });
         };
-        let found = match self.path {
-            Path::Rows(matrices) => (0..matrices).fold(Wavefronts::default(), |sum, matrix| {
+        let found = match self.mechanism {
+            Mechanism::Rows(matrices) => (0..matrices).fold(Wavefronts::default(), |sum, matrix| {
                 let rows = Access::new(self.mask & 0xff << (8 * matrix), access.addresses, self.width);
                 let first = sum.wavefronts;
                 sum + coalesce::list_wavefronts(&rows, false, |served| each(served.after(first)))
             }),
-            Path::Copy { .. } => self.copy(access).list_wavefronts(each),
+            Mechanism::Copy { .. } => self.copy(access).list_wavefronts(each),
             _ => model::list_wavefronts(rule, access, self.kind == AccessKind::Load, each),
         };
         let Wavefronts { wavefronts: count, conflicts } = found;
@@ -160,7 +160,7 @@ impl Request {
     /// The two sides of a `cp.async`, of which `access` is one.
     fn copy<'a>(&'a self, access: &Access<'a>) -> CopyAccesses<'a> {
         let this = Access::new(access.mask, access.addresses, access.width);
-        let Path::Copy { mask, addresses, fills, at_l2_only } = &self.path else {
+        let Mechanism::Copy { mask, addresses, fills, at_l2_only } = &self.mechanism else {
             return CopyAccesses {
                 from: Access::new(0, access.addresses, self.width),
                 to: this,
@@ -174,7 +174,7 @@ impl Request {
     }
 
     fn bulk(&self) -> Service {
-        let Path::Bulk(runs) = &self.path else { return Service::new(Unit::Sector, 0, Vec::new()) };
+        let Mechanism::Bulk(runs) = &self.mechanism else { return Service::new(Unit::Sector, 0, Vec::new()) };
         let ask = |run: &super::recorded::Run| Ask {
             lane: run.lane,
             address: run.address,
@@ -195,7 +195,7 @@ impl Request {
     }
 
     fn elements(&self) -> Service {
-        let Path::Elements(touched) = &self.path else { return Service::new(Unit::Sector, 0, Vec::new()) };
+        let Mechanism::Elements(touched) = &self.mechanism else { return Service::new(Unit::Sector, 0, Vec::new()) };
         let read = touched.iter().filter(|element| element.address.is_some());
         let asks = read.map(|element| Ask {
             lane: element.lane as u8,

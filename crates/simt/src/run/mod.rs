@@ -1,13 +1,13 @@
 //! Launches: [`Program::launch`] validates a request, chooses how it runs, and hands it to the
 //! machine.
 //!
-//! - `request`: what a launch may ask for, and where its blocks go on a model.
+//! - `validate`: what a launch may ask for, and where its blocks go on a model.
 //! - `rehearsal`: a launch with checks on a model runs twice. `beside`: so does a part of one whose
 //!   time is asked for.
 
 mod beside;
 mod rehearsal;
-mod request;
+mod validate;
 
 use crate::counters::InstructionCounters;
 use crate::machine::{RunningLaunch, run_launch};
@@ -19,7 +19,7 @@ use crate::{InvalidLaunch, Launch, LaunchError, Memory, Program, Report};
 
 use beside::predicted_beside;
 use rehearsal::checked_on_model;
-use request::{check, cooperative, grid_of_blocks, local_memory, placement};
+use validate::{check, cooperative, grid_of_blocks, local_memory, placement};
 
 impl Program {
     /// Runs a kernel to its end. `memory` holds the program's variables and the arguments' buffers.

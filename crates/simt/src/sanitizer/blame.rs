@@ -8,7 +8,8 @@ use super::finding::{Conflict, MapFence};
 use super::finding::{FindingKind, RaceScope};
 use super::findings::{Findings, Party};
 use super::race::{MarkConflict, Races};
-use super::touch::{Accessed, Path};
+use super::touch::Accessed;
+use crate::program::Path;
 use crate::site::AccessAction;
 
 /// Reports a race, unless a write does not change the value.
@@ -26,13 +27,13 @@ pub(super) fn report_race(
     let warp = races.in_cluster(touch.warp);
     let of_block = races.threads_of_block;
     let same_block = start == races.clocks.start && before.thread() / of_block == warp * 32 / of_block;
-    let (address, width) = (target.address(lanes, lane), touch.intent.width);
+    let (address, width) = (target.address(lanes, lane), touch.operation.width);
     let is_plain = !was_write || !before.is_strong() || before.is_volatile();
-    if touch.intent.action == AccessAction::Write && is_plain {
+    if touch.operation.action == AccessAction::Write && is_plain {
         let new = (touch.new)(lane);
         let same_instruction = was_write
             && same_block
-            && before.place() == touch.intent.place
+            && before.place() == touch.operation.place
             && before.thread() / 32 == warp
             && before.time() == races.clocks.interval(warp);
         let by_lane = same_instruction && (touch.new)(before.thread() as usize % 32) == new;
@@ -53,7 +54,7 @@ pub(super) fn report_race(
     };
     let (address, [first, second]) = parties(races, access, conflict);
     let (space, allocation) = (touch.space, target.span);
-    let actions = [touch.intent.action, action_of(conflict)];
+    let actions = [touch.operation.action, action_of(conflict)];
     let conflict = Conflict { space, address, width, actions, allocation };
     findings.add(FindingKind::Race { scope, conflict }, first, Some(second));
 }
@@ -64,7 +65,7 @@ pub(super) fn report_race(
 #[cold]
 pub(super) fn report_unseen(findings: &mut Findings, races: &Races, access: &Accessed, conflict: &MarkConflict) {
     let &Accessed { touch, lanes, target, .. } = access;
-    let (action, width) = (touch.intent.action, touch.intent.width);
+    let (action, width) = (touch.operation.action, touch.operation.width);
     if action == AccessAction::Write && (touch.new)(conflict.lane) == (touch.old)(target.address(lanes, conflict.lane))
     {
         return;
@@ -72,7 +73,7 @@ pub(super) fn report_unseen(findings: &mut Findings, races: &Races, access: &Acc
     let (address, [first, second]) = parties(races, access, conflict);
     let (space, actions, allocation) = (touch.space, [action, action_of(conflict)], target.span);
     let conflict = Conflict { space, address, width, actions, allocation };
-    let kind = match touch.intent.path {
+    let kind = match touch.operation.path {
         Path::Texture => FindingKind::WrittenTexture(conflict),
         Path::Async => FindingKind::MissingProxyFence(conflict),
         _ => FindingKind::WrittenReadOnly(conflict),
@@ -91,8 +92,8 @@ pub(super) fn report_map(
 ) {
     let &Accessed { touch, target, .. } = access;
     let (address, [first, second]) = parties(races, access, conflict);
-    let (width, allocation) = (touch.intent.width, target.span);
-    let actions = [touch.intent.action, action_of(conflict)];
+    let (width, allocation) = (touch.operation.width, target.span);
+    let actions = [touch.operation.action, action_of(conflict)];
     let conflict = Conflict { space: Space::Global, address, width, actions, allocation };
     let kind = FindingKind::MissingTensorMapFence { conflict, missing };
     findings.add(kind, first, Some(second));
@@ -105,7 +106,7 @@ fn parties(races: &Races, access: &Accessed, conflict: &MarkConflict) -> (u64, [
     let (_, first_block) = races.block_of(before);
     let of_block = races.threads_of_block;
     let party = |place, block, thread, action| Party { place, block, thread, action: Some(action) };
-    let first = party(touch.intent.place, block, touch.warp * 32 + lane as u32, touch.intent.action);
+    let first = party(touch.operation.place, block, touch.warp * 32 + lane as u32, touch.operation.action);
     let other_block = first_block + u64::from(before.thread() / of_block);
     let second = party(before.place(), other_block, before.thread() % of_block, action_of(conflict));
     let is_shared = matches!(touch.space, Space::Shared | Space::ClusterShared);

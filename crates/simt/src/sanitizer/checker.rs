@@ -16,11 +16,12 @@ use super::findings::{Findings, Party};
 use super::pending::Operations;
 use super::race::{MarkConflict, Races};
 use super::read_only::ReadOnly;
-use super::touch::{Accessed, Intent, Path, Reached, Stored, Target, Touch, is_tolerable};
+use super::touch::{Accessed, Reached, Target, Touch, is_tolerable};
 use crate::address::{AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, rank_of};
 use crate::coalesce::Shape;
+use crate::instruction::AccessKind;
 use crate::memory::{Memory, SharedParts, Written};
-use crate::program::{Code, Copied, Order};
+use crate::program::{Code, MemoryOperation, Path};
 use crate::site::AccessAction;
 
 /// The sanitizer of one worker.
@@ -154,7 +155,7 @@ impl<'l> Checker<'l> {
                 target
             }
             Space::Global | Space::Constant => {
-                let write = touch.intent.action != AccessAction::Read;
+                let write = touch.operation.action != AccessAction::Read;
                 let Some(located) = self.memory.locate_all(shape, lowest, write) else { return false };
                 Target::of(located)
             }
@@ -192,8 +193,8 @@ impl<'l> Checker<'l> {
         addresses: &[u64; 32],
         refuse: &dyn Fn(u64) -> Option<AccessFaultKind>,
     ) -> u32 {
-        let &Touch { intent, space, .. } = touch;
-        let &Intent { action, width, .. } = intent;
+        let &Touch { operation, space, .. } = touch;
+        let (action, width) = (operation.action, operation.width);
         let write = action != AccessAction::Read;
         let mut possible = mask;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
@@ -206,7 +207,7 @@ impl<'l> Checker<'l> {
                 if self.checks.memory {
                     possible &= !(1 << lane);
                     let kind = FindingKind::Access { action, space, address, width, fault };
-                    self.report(kind, touch.intent.place, touch.warp, lane as u32, Some(action));
+                    self.report(kind, operation.place, touch.warp, lane as u32, Some(action));
                 }
                 continue;
             }
@@ -224,7 +225,7 @@ impl<'l> Checker<'l> {
             return;
         }
         if self.checks.init {
-            match (self.written(target), touch.intent.action) {
+            match (self.written(target), touch.operation.action) {
                 (Some(written), AccessAction::Write) => written.mark_lanes(lanes),
                 (Some(written), _) if !written.has_lanes(lanes) => self.unwritten(touch, lanes, target),
                 _ => {}
@@ -235,14 +236,15 @@ impl<'l> Checker<'l> {
             let base = if target.allocation.is_none() { races.first_shared + target.base } else { 0 };
             let warp = races.in_cluster(touch.warp);
             let time = races.clocks.interval(warp);
-            let reached = Reached { allocation: target.allocation, intent: touch.intent, lanes, base, warp, time };
+            let reached =
+                Reached { allocation: target.allocation, operation: touch.operation, lanes, base, warp, time };
             let (findings, copies, block) = (&mut self.findings, &self.pending.copies, self.block);
             let access = || Accessed { block, touch, lanes, target };
             let mut raced = 0;
-            if touch.intent.path != Path::Generic {
+            if touch.operation.path != Path::Generic {
                 raced = Self::by_another_path(races, findings, &self.proxies, &access(), &reached);
             }
-            let (reads, read_only) = (touch.intent.action == AccessAction::Read, &mut self.read_only);
+            let (reads, read_only) = (touch.operation.action == AccessAction::Read, &mut self.read_only);
             if read_only.concerns(&reached) && (!reads || races.has_writes(reached.allocation)) {
                 let matters = |_: &Races, before| reads || read_only.made(before);
                 races.earlier(&reached, !reads, &matters, &mut |races, conflict| {
@@ -278,7 +280,7 @@ impl<'l> Checker<'l> {
             reported |= 1 << conflict.lane;
             report_unseen(findings, races, access, &conflict);
         };
-        match touch.intent.path {
+        match touch.operation.path {
             Path::Texture => {
                 races.earlier(reached, false, &|_, _| true, &mut report);
                 // Reported even if something orders the two.
@@ -325,12 +327,12 @@ impl<'l> Checker<'l> {
         let Some(written) = self.written(target) else {
             return;
         };
-        let width = u64::from(touch.intent.width);
+        let width = u64::from(touch.operation.width);
         let mut unwritten = Vec::new();
         for lane in (0..32).filter(|lane| lanes.mask >> lane & 1 == 1) {
             let offset = lanes.offset(lane);
             if !written.has(offset, width) {
-                if !touch.intent.overwrites && !is_tolerable(touch, written, offset) {
+                if !touch.operation.overwrites && !is_tolerable(touch, written, offset) {
                     unwritten.push(lane);
                 }
                 // Report it once only.
@@ -342,10 +344,10 @@ impl<'l> Checker<'l> {
             let kind = FindingKind::Unwritten {
                 space: touch.space,
                 address,
-                width: touch.intent.width,
+                width: touch.operation.width,
                 allocation: Some(target.span),
             };
-            self.report(kind, touch.intent.place, touch.warp, lane as u32, Some(touch.intent.action));
+            self.report(kind, touch.operation.place, touch.warp, lane as u32, Some(touch.operation.action));
         }
     }
 
@@ -367,19 +369,9 @@ impl<'l> Checker<'l> {
     pub fn freeing(&mut self, address: u64, place: u32, warp: u32, lane: u32) {
         let Some(target) = self.locate(Space::Global, address, true) else { return };
         let width = target.span.bytes as u32;
-        let intent = Intent {
-            action: AccessAction::Write,
-            width,
-            element: width,
-            order: &Order::default(),
-            copied: Copied::default(),
-            overwrites: true,
-            path: Path::Generic,
-            place,
-            stored: Stored::Unknown,
-        };
+        let operation = MemoryOperation { overwrites: true, ..MemoryOperation::new(place, AccessKind::Store, width) };
         // The values differ, so that the write counts as a change.
-        let touch = Touch { intent: &intent, space: Space::Global, warp, new: &|_| 1, old: &|_| 0 };
+        let touch = Touch { operation: &operation, space: Space::Global, warp, new: &|_| 1, old: &|_| 0 };
         let (init, read_only) = (std::mem::take(&mut self.checks.init), std::mem::take(&mut self.read_only));
         self.reach(&touch, &Lanes::one(lane as usize, target.offset(address), width), &target);
         (self.checks.init, self.read_only) = (init, read_only);

@@ -12,9 +12,10 @@
 //! Kernels with bulk copies or `wgmma` always use the shadow, because proxy fences need to know how
 //! memory was written; so do clusters of several blocks.
 
-use super::touch::{Intent, Path, Reached, Stored};
+use super::touch::Reached;
 use crate::address::{Lanes, Runs};
-use crate::program::{Copied, Order};
+use crate::instruction::AccessKind;
+use crate::program::MemoryOperation;
 use crate::site::AccessAction;
 
 /// The most accesses that are kept.
@@ -56,19 +57,10 @@ impl Kept {
     /// Replays it to `each`.
     fn again(&self, offsets: &[u32; 32], mut each: impl FnMut(&Reached)) {
         let &Self { reads, place, warp, time, mask, width, runs, start } = self;
-        let intent = Intent {
-            action: if reads { AccessAction::Read } else { AccessAction::Write },
-            width,
-            element: width,
-            order: &Order::default(),
-            copied: Copied::default(),
-            overwrites: !reads,
-            path: Path::Generic,
-            place,
-            stored: Stored::Unknown,
-        };
+        let kind = if reads { AccessKind::Load } else { AccessKind::Store };
+        let operation = &MemoryOperation { overwrites: !reads, ..MemoryOperation::new(place, kind, width) };
         let lanes = Lanes { mask, start, offsets, width, runs };
-        each(&Reached { allocation: None, intent: &intent, lanes: &lanes, base: 0, warp, time });
+        each(&Reached { allocation: None, operation, lanes: &lanes, base: 0, warp, time });
     }
 }
 
@@ -118,14 +110,14 @@ impl Interval {
     /// Keeps a plain access. Returns false if it may touch the cells of another one.
     #[inline(always)]
     pub fn keep(&mut self, reached: &Reached, cell_shift: u32) -> bool {
-        let &Reached { intent, lanes, base, warp, time, .. } = reached;
+        let &Reached { operation, lanes, base, warp, time, .. } = reached;
         // Otherwise several neighbours may share a cell.
         let cells = lanes.width >> cell_shift;
         if self.kept.len() == MOST || !matches!(cells, 1 | 2 | 4 | 8 | 16) {
             return false;
         }
         let start = lanes.start + base;
-        let reads = intent.action == AccessAction::Read;
+        let reads = operation.action == AccessAction::Read;
         if reads {
             if self.written.any && self.written.has(lanes, start, cell_shift) {
                 return false;
@@ -137,7 +129,7 @@ impl Interval {
             }
         }
         let &Lanes { mask, width, runs, offsets, .. } = lanes;
-        self.kept.push(Kept { reads, place: intent.place, warp, time, mask, width, runs, start });
+        self.kept.push(Kept { reads, place: operation.place, warp, time, mask, width, runs, start });
         self.offsets.push(*offsets);
         true
     }

@@ -68,4 +68,4 @@ pub use finding::{Conflict, Finding, FindingKind, MapFence, ProductPart, RaceSco
 pub(crate) use findings::{Findings, Found, Party};
 pub(crate) use race::Races;
 pub(crate) use stamp::MOST_RACING;
-pub(crate) use touch::{Intent, Path, Stored, Touch};
+pub(crate) use touch::Touch;

@@ -3,11 +3,12 @@
 
 use ptx::Space;
 
+use crate::program::MemoryOperation;
 use crate::sanitizer::asynchronous::copies::{Copies, Overlap};
 use crate::sanitizer::asynchronous::underway::{Ahead, Operation, Run, Underway};
 use crate::sanitizer::finding::{Conflict, FindingKind};
 use crate::sanitizer::findings::{Findings, Party};
-use crate::sanitizer::touch::{Accessed, Intent, Touch};
+use crate::sanitizer::touch::{Accessed, Touch};
 use crate::site::AccessAction;
 
 /// The operations that are under way.
@@ -47,8 +48,9 @@ impl Operations {
     #[inline(never)]
     fn report_copies(&self, findings: &mut Findings, access: &Accessed, mask: u32, base: u64) {
         let &Accessed { block, touch, lanes, target } = access;
-        let Touch { intent, space, warp, .. } = *touch;
-        let &Intent { action, place, width, .. } = intent;
+        let Touch { operation, space, warp, .. } = *touch;
+        let &MemoryOperation { place, width, .. } = operation;
+        let action = operation.action;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
             let accessed = target.address(lanes, lane);
             let old = || (touch.old)(accessed);
@@ -79,8 +81,9 @@ impl Operations {
     #[inline(never)]
     fn report_underway(&self, findings: &mut Findings, access: &Accessed, mask: u32, base: u64) {
         let &Accessed { block, touch, lanes, target } = access;
-        let Touch { intent, space, warp, .. } = *touch;
-        let &Intent { action, place, width, .. } = intent;
+        let Touch { operation, space, warp, .. } = *touch;
+        let &MemoryOperation { place, width, .. } = operation;
+        let action = operation.action;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
             let accessed = target.address(lanes, lane);
             let run = Run { shared: target.allocation.is_none(), start: accessed + base, bytes: width.into() };

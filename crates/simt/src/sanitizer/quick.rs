@@ -70,9 +70,9 @@ pub(super) fn quick(shadow: &mut Shadow, clocks: &Clocks, shift: u32, reached: &
         return reached.lanes.mask;
     }
     let now = Now::new(clocks, reached.allocation);
-    let stamp = Stamp::new(reached.time, 0, reached.intent.place, reached.warp * 32);
+    let stamp = Stamp::new(reached.time, 0, reached.operation.place, reached.warp * 32);
     let spread = (reached.lanes.width >> shift).trailing_zeros() & 31;
-    let reads = reached.intent.action == AccessAction::Read;
+    let reads = reached.operation.action == AccessAction::Read;
     let [last_write, last_read] = &mut shadow.last;
     let (own, others) = if reads { (last_read, last_write) } else { (last_write, last_read) };
     *own = stamp.0.max(*own);

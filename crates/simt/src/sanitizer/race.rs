@@ -157,7 +157,7 @@ impl Races {
     /// Records an access, and passes what it races with to `found`.
     #[inline(always)]
     pub(super) fn access(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, MarkConflict)) {
-        if reached.intent.order.strong {
+        if reached.operation.order.strong {
             return self.strong(reached, found);
         }
         if reached.allocation.is_none() && self.interval.is_open() {
@@ -244,17 +244,17 @@ impl Races {
     #[inline(never)]
     fn strong(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, MarkConflict)) {
         self.close_interval();
-        let &Order { releases, .. } = reached.intent.order;
+        let Order { releases, .. } = reached.operation.order;
         for lane in (0..32).filter(|lane| reached.lanes.mask >> lane & 1 == 1) {
             let thread = reached.warp * 32 + lane;
             let cell = reached.cell(lane as usize, self.cell_shift);
             let location: Location = (reached.allocation, cell);
-            if reached.intent.action != AccessAction::Write {
+            if reached.operation.action != AccessAction::Write {
                 self.releases.acquire(&mut self.clocks, thread, location);
             }
             self.lanes(reached, 1 << lane, found);
-            if reached.intent.action != AccessAction::Read {
-                let reads_too = reached.intent.action == AccessAction::Atomic;
+            if reached.operation.action != AccessAction::Read {
+                let reads_too = reached.operation.action == AccessAction::Atomic;
                 self.releases.publish(&mut self.clocks, thread, location, reads_too, releases);
             }
         }
@@ -302,14 +302,14 @@ impl Races {
     #[inline(never)]
     pub(super) fn lanes(&mut self, reached: &Reached, mask: u32, found: &mut dyn FnMut(&Self, MarkConflict)) {
         let shift = self.cell_shift;
-        let flags = match *reached.intent.order {
+        let flags = match reached.operation.order {
             Order { volatile: true, .. } => STRONG | VOLATILE,
             Order { strong: true, scope: SyncScope::Block, .. } => STRONG | IN_BLOCK,
             Order { strong: true, scope: SyncScope::Cluster, .. } => STRONG | IN_CLUSTER,
             Order { strong: true, .. } => STRONG,
             _ => 0,
         };
-        let first = Stamp::new(reached.time, flags, reached.intent.place, reached.warp * 32);
+        let first = Stamp::new(reached.time, flags, reached.operation.place, reached.warp * 32);
         let now = Now::new(&self.clocks, reached.allocation);
         let cells = (reached.lanes.width >> shift).max(1) as usize;
         let mut rest = mask;
@@ -323,12 +323,12 @@ impl Races {
                 let fine = |entry: Stamp| now.is_fine(entry.0, stamp.0);
                 let shadow = self.shadow(reached.allocation);
                 let (write, reads) = (shadow.get(WRITE, cell), READS.map(|layer| shadow.get(layer, cell)));
-                let writes = reached.intent.action != AccessAction::Read;
+                let writes = reached.operation.action != AccessAction::Read;
                 let shared = reached.allocation.is_none();
                 if !fine(write) && !self.is_ordered(write, stamp, writes, shared) {
                     found(self, MarkConflict { lane, cell, before: write, was_write: true });
                 }
-                if reached.intent.action == AccessAction::Read {
+                if reached.operation.action == AccessAction::Read {
                     self.keep_read(reached.allocation, cell, stamp, reads, &fine);
                     continue;
                 }

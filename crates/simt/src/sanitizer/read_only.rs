@@ -24,7 +24,7 @@ impl ReadOnly {
     pub fn new(code: &Code) -> Self {
         let mut places = Vec::new();
         for instruction in &code.instructions {
-            if matches!(&instruction.action, Action::Load(load) if load.order.read_only) {
+            if matches!(&instruction.action, Action::Load(load) if load.operation.order.read_only) {
                 places.resize(code.places.len(), false);
                 if let Some(known) = places.get_mut(instruction.counter as usize) {
                     *known = true;
@@ -39,14 +39,14 @@ impl ReadOnly {
     #[inline(always)]
     pub fn concerns(&mut self, reached: &Reached) -> bool {
         let Some(allocation) = reached.allocation.filter(|_| !self.places.is_empty()) else { return false };
-        if reached.intent.order.read_only {
+        if reached.operation.order.read_only {
             if self.allocations.len() <= allocation {
                 self.allocations.resize(allocation + 1, false);
             }
             self.allocations[allocation] = true;
             return true;
         }
-        reached.intent.action != AccessAction::Read && self.allocations.get(allocation) == Some(&true)
+        reached.operation.action != AccessAction::Read && self.allocations.get(allocation) == Some(&true)
     }
 
     /// Whether an access was a read-only load.

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use super::race::Races;
 use super::stamp::Stamp;
 use super::touch::Reached;
-use super::touch::{Intent, Path, Stored};
 use crate::coalesce::Shape;
-use crate::program::{Copied, Fence, Order, SyncScope};
+use crate::instruction::AccessKind;
+use crate::program::{Fence, MemoryOperation, Order, SyncScope};
 use crate::site::AccessAction;
 
 /// Bytes of each piece of memory.
@@ -88,12 +88,13 @@ enum How {
 }
 
 impl How {
-    fn action(self) -> AccessAction {
+    fn kind(self) -> AccessKind {
         match self {
-            Self::Read => AccessAction::Read,
-            Self::Write | Self::Release(_) => AccessAction::Write,
-            Self::Volatile(action) | Self::Relaxed(action, _) => action,
-            Self::Atomic(_) => AccessAction::Atomic,
+            Self::Read | Self::Volatile(AccessAction::Read) | Self::Relaxed(AccessAction::Read, _) => AccessKind::Load,
+            Self::Atomic(_) | Self::Volatile(AccessAction::Atomic) | Self::Relaxed(AccessAction::Atomic, _) => {
+                AccessKind::Atomic
+            }
+            _ => AccessKind::Store,
         }
     }
 
@@ -206,20 +207,10 @@ impl Detector {
                 let mut shape = Shape::new();
                 let lowest = shape.follow(mask, &addresses, width);
                 let order = how.order();
-                let intent = Intent {
-                    action: how.action(),
-                    width,
-                    element: width,
-                    order: &order,
-                    copied: Copied::default(),
-                    overwrites: false,
-                    path: Path::Generic,
-                    place: index,
-                    stored: Stored::Unknown,
-                };
+                let operation = &MemoryOperation { order, ..MemoryOperation::new(index, how.kind(), width) };
                 let lanes = &shape.lanes(lowest);
                 let time = self.races.clocks.interval(warp);
-                let reached = Reached { allocation: place, intent: &intent, lanes, base: 0, warp, time };
+                let reached = Reached { allocation: place, operation, lanes, base: 0, warp, time };
                 let mut found = |_: &Races, conflict: super::race::MarkConflict| {
                     reported.push((conflict.lane, conflict.cell, conflict.before, conflict.was_write));
                 };

@@ -3,60 +3,14 @@
 use ptx::Space;
 
 use crate::address::{AllocationSpan, Lanes, Located};
-use crate::lanes::Row;
 use crate::memory::Written;
-use crate::program::{Copied, Order};
-use crate::site::AccessAction;
-
-/// What an instruction is about to do to memory.
-///
-/// Pass it by reference only: copying a struct that was just assembled defeats store forwarding.
-#[derive(Clone, Copy)]
-pub(crate) struct Intent<'a> {
-    pub action: AccessAction,
-    /// Bytes a lane accesses: 1, 2, 4, 8 or 16.
-    pub width: u32,
-    /// Bytes of an element. A vector access has several.
-    pub element: u32,
-    pub order: &'a Order,
-    /// Which parts of the value that is read are only copied.
-    pub copied: Copied,
-    /// Whether the old value is read but does not matter.
-    pub overwrites: bool,
-    pub path: Path,
-    /// Index of the instruction in `Code::places`.
-    pub place: u32,
-    pub stored: Stored<'a>,
-}
-
-/// The path of an access to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Path {
-    /// The generic proxy: loads, stores and atomic operations.
-    Generic,
-    /// A texture or surface, which may not see what this launch has written.
-    Texture,
-    /// An operation on an mbarrier. One on another block's mbarrier releases to that block.
-    Mbarrier,
-    /// The tensor map proxy, through which a copy reads the map that describes it.
-    TensorMap,
-    /// The async proxy: bulk copies and `wgmma`.
-    Async,
-}
-
-/// What is about to be stored.
-#[derive(Clone, Copy)]
-pub(crate) enum Stored<'a> {
-    /// Nothing, or a value that depends on the old one.
-    Unknown,
-    /// The values of these rows of registers.
-    Registers(&'a [u32]),
-    Words(&'a [Row; 4]),
-}
+use crate::program::MemoryOperation;
 
 /// An access, as the machine is about to make it.
+///
+/// Pass it by reference only: copying a struct that was just assembled defeats store forwarding.
 pub(crate) struct Touch<'a> {
-    pub intent: &'a Intent<'a>,
+    pub operation: &'a MemoryOperation,
     pub space: Space,
     /// The warp in its block.
     pub warp: u32,
@@ -102,10 +56,10 @@ impl Target {
 
 /// Whether a read of partly written bytes only moves them: structs are copied with their padding.
 pub(super) fn is_tolerable(touch: &Touch, written: &Written, offset: u64) -> bool {
-    let (element, width) = (u64::from(touch.intent.element), u64::from(touch.intent.width));
+    let (element, width) = (u64::from(touch.operation.element), u64::from(touch.operation.width));
     written.has_any(offset, width)
         && (0..width / element)
-            .all(|index| touch.intent.copied.has(index as u32) || written.has(offset + index * element, element))
+            .all(|index| touch.operation.copied.has(index as u32) || written.has(offset + index * element, element))
 }
 
 /// An access that may be reported: the block, what it does, and what the lanes reach.
@@ -120,7 +74,7 @@ pub(super) struct Accessed<'a> {
 pub(super) struct Reached<'a> {
     /// `None`: shared memory.
     pub allocation: Option<usize>,
-    pub intent: &'a Intent<'a>,
+    pub operation: &'a MemoryOperation,
     pub lanes: &'a Lanes<'a>,
     /// What the lanes' offsets are relative to: in shared memory, the start of the block's part in
     /// the cluster's.

@@ -8,8 +8,8 @@
 //! Threads that have exited are not waited for. Lanes that only wait to reconverge do not delay the
 //! barrier.
 
+use crate::machine::observe;
 use crate::machine::state::{Fault, Split, Wait, Warp, Worker};
-use crate::machine::{modelled, observe};
 use crate::program::{CLUSTER_BARRIER as CLUSTER, ClusterBarrier};
 use crate::trap::TrapKind;
 
@@ -47,7 +47,7 @@ pub(crate) fn execute(
     let waiting = mask & !warp.cluster.passed;
     warp.cluster.passed &= !mask;
     if waiting == 0 {
-        modelled::acquire(worker);
+        observe::model::acquire(worker);
         return Ok(true);
     }
     let rest = split.mask & !waiting;
@@ -71,7 +71,7 @@ pub(crate) fn complete<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> b
         }
         if waited {
             worker.select(rank);
-            modelled::acquire(worker);
+            observe::model::acquire(worker);
         }
     }
     true

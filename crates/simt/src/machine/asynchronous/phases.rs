@@ -10,12 +10,11 @@ use crate::lanes::lanes;
 use crate::machine::asynchronous::bulk::transit;
 use crate::machine::copy::{Waits, complete};
 use crate::machine::mbarrier::{barrier_addresses, exchange, invalid, update};
-use crate::machine::observe;
-use crate::machine::observe::SideAccess;
+use crate::machine::observe::{Observed, sanitizer};
 use crate::machine::state::{Attempt, Fault, Refused, Split, Wait, Warp, Worker};
 use crate::memory::MbarrierFault;
 use crate::memory::{Mbarrier, parity_of};
-use crate::program::{Action, Asynchronous, MbarrierAction};
+use crate::program::{Action, Asynchronous, MbarrierAction, MemoryOperation};
 use crate::trap::TrapKind;
 
 /// Whether the mbarrier may be another block's.
@@ -129,7 +128,8 @@ pub(crate) fn test<'l>(
     }
     // A thread that has seen the completed phase has seen what came before the arrivals.
     let counter = code.instructions[split.pc as usize].counter;
-    observe::touch_at(worker, warp, Space::Shared, SideAccess::Mbarrier, complete, &addresses, counter);
+    let operation = MemoryOperation::mbarrier(counter);
+    sanitizer::access(worker, warp, &Observed::new(&operation, Space::Shared, &addresses), complete);
     if let MbarrierAction::TestState { d, .. } | MbarrierAction::TestParity { d, .. } = *action {
         warp.registers.set_predicate(d, mask, complete);
     }

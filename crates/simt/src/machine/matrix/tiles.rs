@@ -7,14 +7,14 @@ use crate::address::{Access, AccessFault, AccessFaultKind};
 use crate::coalesce::Wavefronts;
 use crate::instruction::AccessKind;
 use crate::lanes::{Row, WideRow, lanes};
+use crate::machine::access;
 use crate::machine::matrix::multiply::multiply;
 use crate::machine::matrix::warpgroup;
-use crate::machine::observe::SideAccess;
+use crate::machine::observe;
+use crate::machine::observe::{Observed, Stored, counters};
 use crate::machine::state::{At, Attempt, Fault, Refused, Split, Warp, Worker};
-use crate::machine::watch::Watched;
-use crate::machine::{access, modelled, observe, watch};
-use crate::model::CacheHint;
-use crate::program::{AddressOperand, Matrix, Tile};
+use crate::machine::transfer::by_lane;
+use crate::program::{AddressOperand, Load, Matrix, MemoryOperation, Store, Tile};
 use crate::site::AccessAction;
 use crate::trap::TrapKind;
 use crate::{coalesce, program};
@@ -95,7 +95,7 @@ fn count_rows(worker: &mut Worker, counter: u32, addresses: &WideRow, mask: u32,
         let rows = mask & 0xff << (8 * matrix);
         found = found + coalesce::store_wavefronts(&Access::new(rows, addresses, 16));
     }
-    access::count_shared(&mut worker.counters[counter as usize], found);
+    counters::count_shared(&mut worker.counters[counter as usize], found);
 }
 
 /// The lane, and the half of its register, that holds an element of an 8 x 8 matrix.
@@ -114,13 +114,15 @@ fn load<'l>(
     at: At,
 ) -> Attempt {
     let all = givers(rows.len());
-    let mask = observe::touch(worker, warp, reach, SideAccess::Read(16), at.with_mask(all));
+    let operation = MemoryOperation::new(at.counter, AccessKind::Load, 16);
+    let what = (&operation, Stored::Unknown);
+    let mask = observe::sanitizer::by_operand(worker, warp, reach, what, at.with_mask(all));
     let addresses = shared_addresses(warp, reach, at.split, mask, AccessAction::Read)?;
     let access = Access::new(mask, &addresses, 16);
     let mut words = [[0; 32]; 4];
     let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, 16, fault);
     worker.block.shared.load_each(&access, &mut words).map_err(refused)?;
-    watch::rows(worker, warp, &access, rows.len(), at.counter);
+    observe::recorder::rows(worker, warp, &access, rows.len(), at.counter);
     count_rows(worker, at.counter, &addresses, mask, rows.len());
     for (matrix, &d) in rows.iter().enumerate() {
         let mut values: Row = [0; 32];
@@ -156,12 +158,14 @@ fn store<'l>(
             }
         }
     }
-    let mask = observe::touch(worker, warp, reach, SideAccess::Write(16, &words), at.with_mask(all));
+    let operation = MemoryOperation::new(at.counter, AccessKind::Store, 16);
+    let what = (&operation, Stored::Words(&words));
+    let mask = observe::sanitizer::by_operand(worker, warp, reach, what, at.with_mask(all));
     let addresses = shared_addresses(warp, reach, at.split, mask, AccessAction::Write)?;
     let access = Access::new(mask, &addresses, 16);
     let refused = |fault| Refused::new(AccessAction::Write, Space::Shared, 16, fault);
     worker.block.shared.store_each(&access, &words).map_err(refused)?;
-    watch::rows(worker, warp, &access, rows.len(), at.counter);
+    observe::recorder::rows(worker, warp, &access, rows.len(), at.counter);
     count_rows(worker, at.counter, &addresses, mask, rows.len());
     Ok(())
 }
@@ -227,21 +231,10 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
     let bits = fragment.ty.bits();
     let mut values: Vec<[Row; 2]> = vec![[[0; 32]; 2]; fragment.registers.len()];
     for TileAccess { register, within, width, addresses } in accesses(warp, tile, at.split) {
-        let mask = observe::touch_at(
-            worker,
-            warp,
-            tile.reach.space,
-            SideAccess::Read(width),
-            u32::MAX,
-            &addresses,
-            at.counter,
-        );
-        let request = modelled::Request { reach: &tile.reach, kind: AccessKind::Load, width, hint: CacheHint::None };
-        modelled::touch(worker, warp, &request, mask, &addresses, at.counter);
-        let watched = Watched { space: tile.reach.space, width, hint: CacheHint::None, mask, addresses: &addresses };
-        watch::access_at(worker.launched, &worker.block, warp, watched, at.counter);
+        let (operation, space) = (MemoryOperation::new(at.counter, AccessKind::Load, width), tile.reach.space);
+        let mask = observe::access(worker, warp, &Observed::new(&operation, space, &addresses), at);
         worker.rows = [[0; 32]; 4];
-        crate::machine::load::load_per_lane(worker, warp, tile.reach.space, mask, &addresses, width, Some(at.counter))?;
+        by_lane::<Load>(worker, warp, space, mask, &addresses, width)?;
         let [low, high] = &mut values[register];
         for lane in lanes(mask) {
             low[lane] |= worker.rows[0][lane] << (within as u32 * bits);
@@ -273,28 +266,10 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
             worker.rows[0] = warp.registers.word(register).map(|value| value >> (within as u32 * bits));
         }
         let words = worker.rows;
-        let mask = observe::touch_at(
-            worker,
-            warp,
-            tile.reach.space,
-            SideAccess::Write(width, &words),
-            u32::MAX,
-            &addresses,
-            at.counter,
-        );
-        let request = modelled::Request { reach: &tile.reach, kind: AccessKind::Store, width, hint: CacheHint::None };
-        modelled::touch(worker, warp, &request, mask, &addresses, at.counter);
-        let watched = Watched { space: tile.reach.space, width, hint: CacheHint::None, mask, addresses: &addresses };
-        watch::access_at(worker.launched, &worker.block, warp, watched, at.counter);
-        crate::machine::store::store_per_lane(
-            worker,
-            warp,
-            tile.reach.space,
-            mask,
-            &addresses,
-            width,
-            Some(at.counter),
-        )?;
+        let (operation, space) = (MemoryOperation::new(at.counter, AccessKind::Store, width), tile.reach.space);
+        let access = Observed::new(&operation, space, &addresses);
+        let mask = observe::access(worker, warp, &access.storing(&words), at);
+        by_lane::<Store>(worker, warp, space, mask, &addresses, width)?;
     }
     Ok(())
 }

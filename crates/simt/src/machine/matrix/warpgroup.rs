@@ -19,14 +19,15 @@ use std::ops::Range;
 use ptx::{MatrixType, Space};
 
 use crate::address::Access;
+use crate::instruction::AccessKind;
 use crate::lanes::{WideRow, lanes};
 use crate::machine::matrix::descriptor::SharedMatrix;
 use crate::machine::matrix::multiply::{gather, scatter};
 use crate::machine::matrix::products::{Arithmetic, with_zeros};
 use crate::machine::observe;
-use crate::machine::observe::SideAccess;
+use crate::machine::observe::{Observed, sanitizer};
 use crate::machine::state::{Arrival, At, Attempt, Refused, Split, WARPS_OF_GROUP, Wait, Warp, Worker};
-use crate::program::{WARPGROUP_BARRIER, WarpgroupFactor, WarpgroupProduct};
+use crate::program::{MemoryOperation, Path, WARPGROUP_BARRIER, WarpgroupFactor, WarpgroupProduct};
 use crate::site::AccessAction;
 use crate::trap::TrapKind;
 
@@ -156,8 +157,8 @@ impl Part {
                 *address = matrix.address(line as u64, piece as u64);
             }
             let all = u32::MAX >> (32 - some.len());
-            let what = SideAccess::Async(&SideAccess::Read(16));
-            let mask = observe::touch_at(worker, warp, Space::Shared, what, all, &addresses, at.counter);
+            let operation = MemoryOperation::new(at.counter, AccessKind::Load, 16).through(Path::Async);
+            let mask = sanitizer::access(worker, warp, &Observed::new(&operation, Space::Shared, &addresses), all);
             if worker.checker.is_some() {
                 pieces_read.extend(lanes(mask).map(|lane| addresses[lane]));
             }

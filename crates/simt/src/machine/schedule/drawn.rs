@@ -20,9 +20,8 @@ use std::collections::BinaryHeap;
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::schedule::turns::QUANTUM;
-use crate::machine::state::{Draws, RunningLaunch, Stop, Touched};
+use crate::machine::state::{Draws, RunningLaunch, Stop};
 use crate::order::{Dice, Drawn, DrawnOrder, Start, Strategy};
-use crate::sanitizer::Party;
 use crate::touch::Touch;
 use crate::trap::TrapKind;
 
@@ -183,15 +182,8 @@ pub(crate) fn run(launched: &RunningLaunch, order: &DrawnOrder) -> (Vec<Instruct
         draws.land(launched.memory, |_| true);
     }
     let (points, touched) = shared.draws.take().map_or((0, Vec::new()), |draws| (draws.passed, draws.touched));
-    let touches = touched.into_iter().map(|touched| touch(launched, touched)).collect();
+    let touches = touched.into_iter().map(|touch| touch.map_site(|party| launched.site(party))).collect();
     (shared.counters, Drawn { points, interruptions, resident, start }, touches)
-}
-
-/// A followed access as others see it.
-fn touch(launched: &RunningLaunch, touched: Touched) -> Touch {
-    let Touched { time, place, block, thread, what, shared_of, address, width, before, after, lanes, late } = touched;
-    let site = launched.site(Party { place, block, thread, action: Some(what) });
-    Touch { time, site, thread: (block, thread), shared_of, address, width, before, after, lanes, late }
 }
 
 /// How many clusters may be resident together.

@@ -1,7 +1,7 @@
 //! Runs blocks in order, or side by side, on one thread of the host, without a model.
 //!
 //! In a cooperative launch, all blocks take short turns. Any other launch runs one block after
-//! another, until one waits: it polls for long while device memory does not change ([`Watch`]). A
+//! another, until one waits: it polls for long while device memory does not change ([`Waiting`]). A
 //! later block may have to write what it waits for; on a GPU the two would be resident together. So
 //! the next block is started beside it, then two more, then four, as long as no block makes
 //! progress; all take turns until they end. Under checks, only the blocks of a cooperative launch
@@ -22,7 +22,7 @@
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::schedule::turns::QUANTUM;
-use crate::machine::schedule::waiting::Watch;
+use crate::machine::schedule::waiting::Waiting;
 use crate::machine::state::{RunningLaunch, Stop};
 use crate::trap::TrapKind;
 
@@ -47,7 +47,7 @@ struct OneThread<'l> {
     /// The next cluster to start.
     next: u64,
     ended: u64,
-    watch: Watch,
+    waiting: Waiting,
     /// Steps of the launch when memory last changed or a cluster was started.
     since: u64,
 }
@@ -67,7 +67,7 @@ pub(crate) fn run(launched: &RunningLaunch) -> Vec<InstructionCounters> {
         polls: Vec::new(),
         next: 0,
         ended: 0,
-        watch: Watch::new(launched.code),
+        waiting: Waiting::new(launched.code),
         since: 0,
     };
     // The launch has the reason if it stopped.
@@ -138,10 +138,10 @@ impl<'l> OneThread<'l> {
             self.ended += u64::from(ended);
             changed |= ended | std::mem::take(&mut slot.worker.changed);
             if !ended {
-                *poll = self.watch.polled(&self.shared.counters).or(*poll);
+                *poll = self.waiting.polled(&self.shared.counters).or(*poll);
             }
         }
-        Ok(changed || self.watch.has_changed(&self.shared.counters))
+        Ok(changed || self.waiting.has_changed(&self.shared.counters))
     }
 
     /// Called when nothing has changed for some time: starts more clusters, or stops the launch,

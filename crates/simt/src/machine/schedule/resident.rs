@@ -13,7 +13,7 @@ use crate::counters::InstructionCounters;
 use crate::machine::schedule::sample::{self, Phase, Sample};
 use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::schedule::turns;
-use crate::machine::state::{Modelled, Residence, RunningLaunch, Stop, WavefrontDelta};
+use crate::machine::state::{Modelled, Residence, RunningLaunch, Stop};
 use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy, Traffic};
 use crate::timing::{Ran, Recording, Timed, Tracer};
 
@@ -129,11 +129,7 @@ pub(crate) fn run(
             (recording.blocks, recording.ran) = (tracer.blocks, ran);
         }
         modelled.multiprocessors.iter().for_each(|multiprocessor| total.add(&multiprocessor.counters));
-        let parts = resident.shared.counters.iter_mut().zip(modelled.wavefront_deltas);
-        for (sum, (part, more)) in counted.iter_mut().zip(parts) {
-            more.add_to(&mut part.shared);
-            *sum += *part;
-        }
+        counted.iter_mut().zip(&resident.shared.counters).for_each(|(sum, part)| *sum += *part);
         for slot in resident.slots {
             slot.worker.finish();
         }
@@ -189,6 +185,7 @@ fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<
         let multiprocessor = |&position| Multiprocessor::new(model, position, occupancy.carveout, caching);
         let slot = |cluster| {
             let mut slot = Slot::new(launched, None);
+            slot.worker.observed = true;
             let warps_of_a_block = u64::from(launched.threads.div_ceil(32));
             slot.worker.take_residences(neighbourhood.seats(cluster).map(|seat| {
                 let number = u64::from(multiprocessors[seat.multiprocessor].number) * layers + seat.layer;
@@ -201,7 +198,7 @@ fn residents<'l>(launched: &'l RunningLaunch<'l>, placement: &Placement) -> Vec<
             modelled: Some(Box::new(Modelled {
                 multiprocessors: multiprocessors.iter().map(multiprocessor).collect(),
                 local_bytes_per_warp: launched.code.local_bytes() * 32,
-                wavefront_deltas: vec![WavefrontDelta::default(); launched.code.places.len() + 1],
+                banks: model.shared.banks,
                 tracer: None,
             })),
             checker: None,

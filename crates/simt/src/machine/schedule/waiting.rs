@@ -10,7 +10,7 @@ use crate::counters::InstructionCounters;
 use crate::program::{Code, OnMemory};
 
 /// The counters of a kernel's instructions that matter for waiting.
-pub(crate) struct Watch {
+pub(crate) struct Waiting {
     /// Instructions that write device memory whenever they access it.
     stores: Vec<u32>,
     /// Instructions that may write it, or print.
@@ -23,7 +23,7 @@ pub(crate) struct Watch {
     polled: Vec<u64>,
 }
 
-impl Watch {
+impl Waiting {
     pub fn new(code: &Code) -> Self {
         let places_of = |wanted: OnMemory| {
             let found = code.instructions.iter().filter(|step| step.action.effects().memory == wanted);

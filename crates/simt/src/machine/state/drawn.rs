@@ -8,8 +8,9 @@ use crate::lanes::{Row, WideRow, lanes};
 use crate::memory::Memory;
 use crate::order::Dice;
 use crate::program::{Action, Matrix, OnMemory};
+use crate::sanitizer::Party;
 use crate::site::AccessAction;
-use crate::touch::Followed;
+use crate::touch::{Followed, Touch};
 
 /// What a step does at a point: with memory that other threads can reach.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,8 +27,8 @@ impl Point {
     pub fn of(action: &Action) -> Option<Self> {
         let is_own = |space| matches!(space, Space::Local | Space::Parameter | Space::Constant);
         match action {
-            Action::Load(load) if is_own(load.reach.space) || load.order.read_only => None,
-            Action::Load(load) if load.order.strong => Some(Self::Polls),
+            Action::Load(load) if is_own(load.reach.space) || load.operation.order.read_only => None,
+            Action::Load(load) if load.operation.order.strong => Some(Self::Polls),
             Action::Load(_) => Some(Self::Reads),
             Action::Store(store) if is_own(store.reach.space) => None,
             Action::Matrix(matrix) => match &**matrix {
@@ -86,24 +87,6 @@ pub(crate) fn overlap((one, its): (u64, u32), (other, others): (u64, u32)) -> bo
     one < other + u64::from(others) && other < one + u64::from(its)
 }
 
-/// An access that is followed: see [`Touch`](crate::touch::Touch).
-#[derive(Clone, Copy)]
-pub(crate) struct Touched {
-    pub time: u64,
-    /// Index of the PTX instruction in `Code::places`.
-    pub place: u32,
-    pub block: u64,
-    pub thread: u32,
-    pub what: AccessAction,
-    pub shared_of: Option<u64>,
-    pub address: u64,
-    pub width: u32,
-    pub before: u128,
-    pub after: u128,
-    pub lanes: u32,
-    pub late: bool,
-}
-
 /// At most so many accesses are kept.
 const MOST_TOUCHED: usize = 1 << 16;
 
@@ -132,8 +115,8 @@ pub(crate) struct Draws {
     /// Whose accesses are kept.
     pub follows: Option<Followed>,
     /// The access that is being made, for each address.
-    pub touching: Vec<Touched>,
-    pub touched: Vec<Touched>,
+    pub touching: Vec<Touch<Party>>,
+    pub touched: Vec<Touch<Party>>,
     /// Whether the last turn ended at a point, and whether that was because it polled.
     pub ended: bool,
     pub yielded: bool,
@@ -231,15 +214,14 @@ impl Draws {
     }
 
     /// Keeps a followed access.
-    pub fn keep(&mut self, touched: Touched) {
+    pub fn keep(&mut self, touch: Touch<Party>) {
         // Who polls reads the same again.
-        let again = self.touched.last().is_some_and(|last| {
-            let of =
-                |it: &Touched| (it.place, it.block, it.thread, it.address, it.after, it.what == AccessAction::Read);
-            of(last) == of(&touched) && touched.what == AccessAction::Read
-        });
+        let is_read = touch.site.action == Some(AccessAction::Read);
+        let same =
+            |last: &Touch<Party>| (last.site, last.address, last.after) == (touch.site, touch.address, touch.after);
+        let again = is_read && self.touched.last().is_some_and(same);
         if !again && self.touched.len() < MOST_TOUCHED {
-            self.touched.push(touched);
+            self.touched.push(touch);
         }
     }
 
@@ -252,21 +234,9 @@ impl Draws {
             let address = store.addresses[lane];
             let (before, after) = (before[lane], memory.value(address, width));
             let (time, thread) = (self.passed, warp * 32 + lane as u32);
-            let (what, shared_of, lanes, late) = (AccessAction::Write, None, 1, true);
-            self.keep(Touched {
-                time,
-                place,
-                block,
-                thread,
-                what,
-                shared_of,
-                address,
-                width,
-                before,
-                after,
-                lanes,
-                late,
-            });
+            let site = Party { place, block, thread, action: Some(AccessAction::Write) };
+            let (thread, shared_of, lanes, late) = ((block, thread), None, 1, true);
+            self.keep(Touch { time, site, thread, shared_of, address, width, before, after, lanes, late });
         }
     }
 

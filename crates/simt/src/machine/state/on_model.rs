@@ -1,8 +1,7 @@
 //! A worker's part of a model: the multiprocessors that its blocks run on, and which block is
 //! where.
 
-use crate::counters::SharedCounters;
-use crate::model::Multiprocessor;
+use crate::model::{BankRule, Multiprocessor};
 use crate::timing::Tracer;
 
 /// The multiprocessors that a worker's blocks can run on.
@@ -11,8 +10,8 @@ pub(crate) struct Modelled {
     pub multiprocessors: Vec<Multiprocessor>,
     /// Bytes of local memory of a warp of this launch.
     pub local_bytes_per_warp: u64,
-    /// For each instruction, the model's wavefronts beyond those that every launch counts.
-    pub wavefront_deltas: Vec<WavefrontDelta>,
+    /// The banks of shared memory.
+    pub banks: BankRule,
     /// Records what the first multiprocessor does, if the launch asks for its time.
     pub tracer: Option<Box<Tracer>>,
 }
@@ -24,20 +23,4 @@ pub(crate) struct Residence {
     pub multiprocessor: usize,
     /// The number of its first warp among all that are resident on the chip.
     pub first_warp: u64,
-}
-
-/// Wavefronts and bank conflicts beyond those that every launch counts; negative if there are
-/// fewer.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct WavefrontDelta {
-    pub wavefronts: i64,
-    pub conflicts: i64,
-}
-
-impl WavefrontDelta {
-    /// Adds them to what was counted.
-    pub fn add_to(self, counters: &mut SharedCounters) {
-        counters.wavefronts = counters.wavefronts.saturating_add_signed(self.wavefronts);
-        counters.bank_conflicts = counters.bank_conflicts.saturating_add_signed(self.conflicts);
-    }
 }

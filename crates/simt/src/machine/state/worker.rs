@@ -23,15 +23,6 @@ use crate::memory::SharedMemory;
 use crate::sanitizer::{Checker, Races};
 use crate::trap::TrapKind;
 
-/// To whom a worker's loads and stores are reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReportsTo {
-    Nobody,
-    Sanitizer,
-    /// To the launch's recorder of requests, and to the sanitizer, if any check is on.
-    Recorder,
-}
-
 /// Runs clusters of blocks, one after the other.
 pub(crate) struct Worker<'l> {
     pub launched: &'l RunningLaunch<'l>,
@@ -48,10 +39,8 @@ pub(crate) struct Worker<'l> {
     pub asynchronous: Asynchronous,
     /// The sanitizer, if any check is on.
     pub checker: Option<Box<Checker<'l>>>,
-    /// To whom accesses are reported.
-    pub reports_to: ReportsTo,
-    /// The lanes of the access that is being made whose access is possible, while a recorder asks.
-    pub possible: u32,
+    /// Whether anything but the counters observes accesses: the sanitizer, a model, a recorder.
+    pub observed: bool,
     /// Whether it inspects steps before they are executed.
     pub inspects: bool,
     /// The words that a load or store moves; those of inactive lanes are meaningless.
@@ -85,12 +74,7 @@ impl<'l> Worker<'l> {
             seat: 0,
             changed: false,
             asynchronous: Asynchronous::default(),
-            reports_to: match (&launched.recorder, launched.checks.any() || checker.is_some()) {
-                (Some(_), _) => ReportsTo::Recorder,
-                (None, true) => ReportsTo::Sanitizer,
-                (None, false) => ReportsTo::Nobody,
-            },
-            possible: 0,
+            observed: launched.recorder.is_some() || launched.checks.any() || checker.is_some(),
             checker,
             inspects: (launched.checks.init || launched.checks.undefined || launched.checks.race)
                 && !launched.code.inspections.is_empty(),

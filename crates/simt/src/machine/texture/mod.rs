@@ -4,16 +4,17 @@
 mod image;
 mod sample;
 
-use ptx::{Geometry, TextureQuery, Type};
+use ptx::{Geometry, Space, TextureQuery, Type};
 
 use crate::address::AccessFault;
 use crate::coalesce::SECTOR_BYTES;
 use crate::counters::MemoryCounters;
+use crate::instruction::AccessKind;
 use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
-use crate::machine::observe::SideAccess;
+use crate::machine::observe;
+use crate::machine::observe::{Observed, sanitizer};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{modelled, observe, watch};
-use crate::program::{CoordinateRows, Fetch, Level, Query};
+use crate::program::{CoordinateRows, Fetch, Level, MemoryOperation, Path, Query};
 use crate::request::RequestedMemory;
 use crate::site::AccessAction;
 use crate::texture;
@@ -185,7 +186,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         };
         let texel = texel.map_err(|TexelFault { address, width, kind }| {
             let fault = AccessFault { lane: lane as u32, address, kind };
-            Refused::new(AccessAction::Read, ptx::Space::Global, width, fault)
+            Refused::new(AccessAction::Read, Space::Global, width, fault)
         })?;
         let is_float = image.gives_floats(&sampling);
         if let Some(seen) = &mut seen {
@@ -196,7 +197,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         }
     }
     report(worker, warp, &reported, counter);
-    modelled::fetch(worker, warp, &touched, counter);
+    observe::model::fetch(worker, warp, &touched, counter);
     for (d, row) in fetch.rows.iter().zip(&results) {
         warp.registers.set_word(*d, mask, row);
     }
@@ -204,7 +205,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         warp.registers.set_predicate(resident, mask, u32::MAX);
     }
     touched.sort_unstable();
-    watch::elements(worker, warp, RequestedMemory::Texture, (texel_bytes, &touched), at);
+    observe::recorder::elements(worker, warp, RequestedMemory::Texture, (texel_bytes, &touched), at);
     let counters = &mut worker.counters[counter as usize];
     count(&mut counters.texture, &touched, texel_bytes, mask, lanes_per_lookup);
     counters.texture_sectors_of_warps += texture::distinct_sectors(&touched);
@@ -232,7 +233,8 @@ fn report(worker: &mut Worker<'_>, warp: &mut Warp<'_>, texels: &[SeenTexel], co
         }
     }
     for (width, mask, addresses) in &rounds {
-        observe::touch_at(worker, warp, ptx::Space::Global, SideAccess::Fetch(*width), *mask, addresses, counter);
+        let operation = MemoryOperation::new(counter, AccessKind::Load, *width).through(Path::Texture);
+        sanitizer::access(worker, warp, &Observed::new(&operation, Space::Global, addresses), *mask);
     }
 }
 

@@ -144,8 +144,13 @@ fn axes(
 }
 
 /// Reads a texel, or the border.
-fn texel_at(image: &mut Image<'_>, level: u32, request: &Request<'_>, index: [Index; 3]) -> Result<Texel, TexelFault> {
-    let &Request { layer, at, sampling, .. } = request;
+fn texel_at(
+    image: &mut Image<'_>,
+    level: u32,
+    request: &LevelFetch<'_>,
+    index: [Index; 3],
+) -> Result<Texel, TexelFault> {
+    let &LevelFetch { layer, at, sampling, .. } = request;
     let layer = match at {
         Coordinates::Whole(_) => (layer < image.layers()).then_some(layer),
         Coordinates::Float(_) => Some(layer.min(image.layers() - 1)),
@@ -185,7 +190,7 @@ fn weights([x, y, z]: [i64; 3], total: i64) -> [i64; 8] {
 
 /// A fetch apart from its level: what it reads of each.
 #[derive(Clone, Copy)]
-struct Request<'a> {
+struct LevelFetch<'a> {
     layer: u32,
     at: Coordinates,
     offset: [i32; 3],
@@ -193,8 +198,8 @@ struct Request<'a> {
 }
 
 /// The nearest texel of a level.
-fn nearest(image: &mut Image<'_>, level: u32, request: &Request<'_>) -> Result<Texel, TexelFault> {
-    let &Request { at, offset, sampling, .. } = request;
+fn nearest(image: &mut Image<'_>, level: u32, request: &LevelFetch<'_>) -> Result<Texel, TexelFault> {
+    let &LevelFetch { at, offset, sampling, .. } = request;
     let axes = axes(image, level, at, offset, sampling, Filter::Point);
     texel_at(image, level, request, axes.map(|(indices, _)| indices[0]))
 }
@@ -204,10 +209,10 @@ fn add_level(
     image: &mut Image<'_>,
     level: u32,
     total: i64,
-    request: &Request<'_>,
+    request: &LevelFetch<'_>,
     sums: &mut [f64; 4],
 ) -> Result<(), TexelFault> {
-    let &Request { at, offset, sampling, .. } = request;
+    let &LevelFetch { at, offset, sampling, .. } = request;
     let axes = axes(image, level, at, offset, sampling, sampling.filter);
     let weights = weights(axes.map(|(_, fraction)| fraction), total);
     let corners = if sampling.filter == Filter::Linear { 1 << image.dimensions() } else { 1 };
@@ -253,7 +258,7 @@ pub(crate) fn sample(
     offset: [i32; 3],
     sampling: &Sampling,
 ) -> Result<Texel, TexelFault> {
-    let request = Request { layer, at, offset, sampling };
+    let request = LevelFetch { layer, at, offset, sampling };
     // Integer indices name texels: nothing to filter.
     let mixes = sampling.filter == Filter::Linear && matches!(at, Coordinates::Float(_)) && !image.is_linear_memory();
     let level = level_of(image, lod, sampling);
@@ -288,7 +293,7 @@ pub(crate) fn gather(
     offset: [i32; 3],
     sampling: &Sampling,
 ) -> Result<Texel, TexelFault> {
-    let request = Request { layer, at: Coordinates::Float(at), offset, sampling };
+    let request = LevelFetch { layer, at: Coordinates::Float(at), offset, sampling };
     let axes = axes(image, 0, request.at, offset, sampling, Filter::Linear);
     let mut result = [0; 4];
     for (value, (x, y)) in result.iter_mut().zip([(0, 1), (1, 1), (1, 0), (0, 0)]) {

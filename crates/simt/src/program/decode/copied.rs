@@ -39,7 +39,7 @@ pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], 
             let stored_at = stored.and_then(|store| decoder.builder.origins.get(starts[store] as usize).copied());
             let in_place = walk.is_in_place(position, behind);
             if let Some(Action::Load(load)) = decoder.builder.instructions.get_mut(step).map(|step| &mut step.action) {
-                load.copied.mark(in_place, stored_at);
+                load.operation.copied.mark(in_place, stored_at);
             }
         }
     }

@@ -5,7 +5,7 @@ use ptx::{Handle, Instruction, Space, Variable};
 
 use super::function::{FunctionDecoder, Storage};
 use crate::instruction::AccessKind;
-use crate::program::access::{AddressOperand, CountedAs};
+use crate::program::access::{AddressOperand, CountedAs, Requests};
 use crate::program::code::Action;
 use crate::program::requests::{self, Body, Found, Part, Place};
 
@@ -33,8 +33,8 @@ pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], 
         for step in steps(position, decoder.builder.instructions.len()) {
             let mut accesses = decoder.builder.accesses;
             match &mut decoder.builder.instructions[step].action {
-                Action::Load(load) => load.counted = Some(requests_of(&load.reach, parts, &mut accesses)),
-                Action::Store(store) => store.counted = Some(requests_of(&store.reach, parts, &mut accesses)),
+                Action::Load(load) => load.operation.requests = requests_of(&load.reach, parts, &mut accesses),
+                Action::Store(store) => store.operation.requests = requests_of(&store.reach, parts, &mut accesses),
                 _ => {}
             }
             decoder.builder.accesses = accesses;
@@ -45,7 +45,10 @@ pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], 
         decoder.builder.kinds.insert(place(position), kind);
         for step in steps(position, decoder.builder.instructions.len()) {
             if let Action::Atomic(atomic) = &mut decoder.builder.instructions[step].action {
-                atomic.combined = combined;
+                atomic.operation.kind = kind;
+                if combined.one_lane {
+                    atomic.operation.requests = Requests::OneLane;
+                }
             }
         }
     }
@@ -81,11 +84,11 @@ fn find(decoder: &FunctionDecoder<'_, '_>, body: &[Instruction], Paths { ways, j
 }
 
 /// An access's requests, each with a slot of its own for its shape.
-fn requests_of(reach: &AddressOperand, parts: &[Part], accesses: &mut u32) -> Box<[CountedAs]> {
+fn requests_of(reach: &AddressOperand, parts: &[Part], accesses: &mut u32) -> Requests {
     let request = |&Part { offset, width }: &Part| {
         let slot = *accesses;
         *accesses += 1;
         CountedAs { reach: AddressOperand { offset: reach.offset.wrapping_add_signed(offset), slot, ..*reach }, width }
     };
-    parts.iter().map(request).collect()
+    Requests::Others(parts.iter().map(request).collect())
 }

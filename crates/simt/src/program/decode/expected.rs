@@ -47,7 +47,7 @@ pub(super) fn mark(builder: &mut Builder<'_>, all: &[Searched<'_>]) {
             let Some(Action::Load(load)) = builder.instructions.get_mut(step).map(|step| &mut step.action) else {
                 continue;
             };
-            load.order.strong |= expected[register.index()];
+            load.operation.order.strong |= expected[register.index()];
         }
     }
 }

@@ -8,12 +8,12 @@ use ptx::{
 
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
 use crate::error::LoadErrorReason;
+use crate::instruction::AccessKind;
 use crate::lanes::{self, FIXED, Handler, Operands, Update, has_atomic, lanes};
 use crate::model::CacheHint;
-use crate::program::access::{AddressOperand, Atomic, Copied, Fence, Load, Order, Store};
+use crate::program::access::{AddressOperand, Atomic, Fence, Load, MemoryOperation, Order, Store};
 use crate::program::code::{Action, Constant, Rows};
 use crate::program::inspection::Rule;
-use crate::program::requests::Combined;
 
 /// What an address refers to.
 enum Target {
@@ -44,8 +44,10 @@ impl FunctionDecoder<'_, '_> {
         }
         let rest = elements.split_off(1.min(elements.len())).into();
         let Some(&(d, a)) = elements.first() else { return Ok(()) };
-        let atomic =
-            Atomic { reach, update, d, a, b: a, order, overwrites: false, combined: Combined::default(), rest };
+        let width = ty.bytes() * srcs.len() as u32;
+        let plain = MemoryOperation::atomic(self.origin, width);
+        let operation = MemoryOperation { element: ty.bytes(), order, ..plain };
+        let atomic = Atomic { operation, reach, update, d, a, b: a, rest };
         self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
         Ok(())
     }
@@ -162,21 +164,9 @@ impl FunctionDecoder<'_, '_> {
                 let of_elements =
                     dsts.iter().flat_map(|&dst| [dst, dst].into_iter().take(destinations.len() / dsts.len()));
                 self.uses.load(self.builder.instructions.len(), &of_elements.collect::<Vec<_>>());
-                self.emit(
-                    COUNTED,
-                    Action::Load(Box::new(Load {
-                        reach,
-                        element,
-                        count,
-                        rows,
-                        wide,
-                        signed,
-                        order,
-                        copied: Copied::default(),
-                        counted: None,
-                        hint,
-                    })),
-                );
+                let plain = MemoryOperation::new(self.origin, AccessKind::Load, element * count);
+                let operation = MemoryOperation { element, order, hint, ..plain };
+                self.emit(COUNTED, Action::Load(Box::new(Load { operation, reach, count, rows, wide, signed })));
                 if is_uniform {
                     self.inspect(Rule::UniformAddress { reach });
                 }
@@ -262,10 +252,9 @@ impl FunctionDecoder<'_, '_> {
         match target {
             Target::Memory(reach) => {
                 let rows = std::array::from_fn(|index| sources.get(index).copied().unwrap_or(0));
-                self.emit(
-                    COUNTED,
-                    Action::Store(Box::new(Store { reach, element, count, rows, order, counted: None })),
-                );
+                let plain = MemoryOperation::new(self.origin, AccessKind::Store, element * count);
+                let operation = MemoryOperation { element, order, ..plain };
+                self.emit(COUNTED, Action::Store(Box::new(Store { operation, reach, count, rows })));
             }
             Target::Kernel(_) => {
                 return Err(LoadErrorReason::Misplaced { what: "a store to a kernel's parameter".into() });
@@ -343,8 +332,9 @@ impl FunctionDecoder<'_, '_> {
             None => None,
         };
         let overwrites = op == AtomicOp::Exchange && d.is_none();
-        let atomic =
-            Atomic { reach, update, d, a, b, order, overwrites, combined: Combined::default(), rest: Box::default() };
+        let plain = MemoryOperation::atomic(self.origin, ty.bytes());
+        let operation = MemoryOperation { order, overwrites, ..plain };
+        let atomic = Atomic { operation, reach, update, d, a, b, rest: Box::default() };
         self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
         Ok(())
     }

@@ -128,7 +128,7 @@ impl Flows<'_> {
                 continue;
             };
             if let Some(Action::Load(load)) = builder.instructions.get_mut(step as usize).map(|step| &mut step.action) {
-                load.copied.follow();
+                load.operation.copied.follow();
             }
             let loaded: Vec<Option<Tracked>> = loaded.iter().map(|dst| numbers[dst.as_ref()?.index()]).collect();
             if loaded.iter().any(Option::is_some) {

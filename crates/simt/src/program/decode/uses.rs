@@ -117,7 +117,7 @@ impl Uses {
             for (index, destination) in destinations.iter().enumerate() {
                 let computed = destination.is_some_and(|register| self.computed.contains(&register));
                 if !computed {
-                    load.copied.add(index);
+                    load.operation.copied.add(index);
                 }
             }
             if let [Some(register)] = destinations[..] {

@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 
 use crate::address::{AllocationSpan, BLOCK_WINDOW_BYTES, Located};
 use crate::coalesce::Shape;
+use crate::instruction::AccessKind;
 use crate::lanes::{Row, WideRow};
 use crate::memory::Memory;
-use crate::program::{Copied, Order};
+use crate::program::MemoryOperation;
 use crate::sanitizer::race::Races;
-use crate::sanitizer::touch::{Intent, Path, Reached, Stored};
-use crate::site::AccessAction;
+use crate::sanitizer::touch::Reached;
 
 /// A `cp.async` of a warp.
 pub(crate) struct TrackedCopy {
@@ -107,30 +107,19 @@ impl Copies {
         copy.settled |= mask;
         let &mut TrackedCopy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
         let warp = races.in_cluster(warp);
-        let mut access = |allocation: Option<usize>, action, mask, offsets: &WideRow, width| {
+        let mut access = |allocation: Option<usize>, kind, mask, offsets: &WideRow, width| {
             if mask == 0 {
                 return;
             }
             let mut shape = Shape::new();
             let lowest = shape.follow(mask, offsets, width);
-            let order = &Order::default();
-            let intent = &Intent {
-                action,
-                width,
-                element: width,
-                order,
-                copied: Copied::default(),
-                overwrites: false,
-                path: Path::Generic,
-                place,
-                stored: Stored::Unknown,
-            };
+            let operation = &MemoryOperation::new(place, kind, width);
             // Races of the copy itself have been reported.
             let time = races.clocks.interval(warp);
             let lanes = &shape.lanes(lowest);
-            races.access(&Reached { allocation, intent, lanes, base: 0, warp, time }, &mut |_, _| {});
+            races.access(&Reached { allocation, operation, lanes, base: 0, warp, time }, &mut |_, _| {});
         };
-        access(None, AccessAction::Write, mask, to, bytes);
+        access(None, AccessKind::Store, mask, to, bytes);
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize & 31;
@@ -145,7 +134,7 @@ impl Copies {
             let mut offsets = from.map(|from| from.wrapping_sub(base));
             let (each, count) = if read[lane] == bytes { (bytes, 1) } else { (1, read[lane]) };
             for _ in 0..count {
-                access(Some(index), AccessAction::Read, same, &offsets, each);
+                access(Some(index), AccessKind::Load, same, &offsets, each);
                 offsets.iter_mut().for_each(|offset| *offset = offset.wrapping_add(1));
             }
             rest &= !(same | 1 << lane);

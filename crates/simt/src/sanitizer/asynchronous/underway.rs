@@ -18,10 +18,11 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::address::{Lanes, Located};
+use crate::instruction::AccessKind;
 use crate::memory::Memory;
-use crate::program::{Copied, Order};
+use crate::program::{MemoryOperation, Path};
 use crate::sanitizer::race::Races;
-use crate::sanitizer::touch::{Intent, Path, Reached, Stored};
+use crate::sanitizer::touch::Reached;
 use crate::site::AccessAction;
 use crate::tensor_map::Piece;
 
@@ -129,21 +130,15 @@ impl Operation {
         let piece = Piece { address: run.start, offset: 0, bytes: run.bytes as u32 };
         for Piece { address, bytes: width, .. } in piece.parts() {
             let Some(Located { index, base, .. }) = memory.locate(address, true) else { continue };
-            let intent = &Intent {
-                action: if self.combines { AccessAction::Atomic } else { AccessAction::Write },
-                width,
-                element: width,
-                order: &Order { strong: self.combines, ..Order::default() },
-                copied: Copied::default(),
-                overwrites: false,
-                path: Path::Async,
-                place: self.place,
-                stored: Stored::Unknown,
-            };
+            let operation = &match self.combines {
+                true => MemoryOperation::atomic(self.place, width),
+                false => MemoryOperation::new(self.place, AccessKind::Store, width),
+            }
+            .through(Path::Async);
             let lanes = &Lanes::one(lane, address.wrapping_sub(base), width);
             let time = races.clocks.interval(warp);
             // Conflicts of the copy have been reported.
-            let reached = Reached { allocation: Some(index), intent, lanes, base: 0, warp, time };
+            let reached = Reached { allocation: Some(index), operation, lanes, base: 0, warp, time };
             races.lanes(&reached, lanes.mask, &mut |_, _| {});
         }
     }

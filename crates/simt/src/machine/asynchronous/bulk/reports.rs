@@ -3,11 +3,13 @@
 
 use ptx::Space;
 
+use crate::instruction::AccessKind;
 use crate::lanes::Update;
 use crate::machine::observe;
-use crate::machine::observe::SideAccess;
+use crate::machine::observe::{Observed, sanitizer};
 use crate::machine::state::asynchronous::UNIT;
 use crate::machine::state::{AtLane, Warp, Worker};
+use crate::program::{MemoryOperation, Path};
 use crate::sanitizer::{Operation, Run};
 use crate::tensor_map::{Piece, RowBytes};
 
@@ -38,23 +40,29 @@ pub(crate) fn report_part<'l>(
     if worker.checker.is_none() {
         return true;
     }
-    let mut words = [[0; 32]; 4];
-    let is_async = matches!(what, Reported::Reads | Reported::Writes(_) | Reported::Combines);
-    let what = match what {
-        Reported::Reads | Reported::ReadsMap => SideAccess::Read(width),
-        Reported::UsesMap => SideAccess::UseMap(width),
+    let plain = |kind| MemoryOperation::new(counter, kind, width);
+    let operation = match what {
+        Reported::Reads => plain(AccessKind::Load).through(Path::Async),
+        Reported::ReadsMap => plain(AccessKind::Load),
+        Reported::UsesMap => plain(AccessKind::Load).through(Path::TensorMap),
+        Reported::Writes(_) => plain(AccessKind::Store).through(Path::Async),
+        Reported::WritesMap(_) => plain(AccessKind::Store),
+        Reported::Combines => MemoryOperation::atomic(counter, width).through(Path::Async),
+        Reported::Mbarrier => MemoryOperation::mbarrier(counter),
+    };
+    let (addresses, mut words) = ([address; 32], [[0; 32]; 4]);
+    let access = Observed::new(&operation, space, &addresses);
+    let access = match what {
         Reported::Writes(data) | Reported::WritesMap(data) => {
             let data = data.get(offset as usize..(offset + width) as usize).unwrap_or_default();
             for (row, word) in words.iter_mut().zip(data.chunks(4)) {
                 row[lane] = little_endian(word) as u32;
             }
-            SideAccess::Write(width, &words)
+            access.storing(&words)
         }
-        Reported::Combines => SideAccess::Combine(width),
-        Reported::Mbarrier => SideAccess::Mbarrier,
+        _ => access,
     };
-    let what = if is_async { SideAccess::Async(&what) } else { what };
-    observe::touch_at(worker, warp, space, what, 1 << lane, &[address; 32], counter) != 0
+    sanitizer::access(worker, warp, &access, 1 << lane) != 0
 }
 
 /// [`report_part`] for a range of bytes, in parts of 16.

@@ -6,17 +6,18 @@ use ptx::{Space, Type};
 
 use crate::instruction::AccessKind;
 use crate::lanes::{Registers, Update, lanes};
+use crate::machine::access;
 use crate::machine::asynchronous::bulk::reports::{
     Reported, begins, little_endian, report, report_pieces, run_of_shared, runs_of_global,
 };
 use crate::machine::asynchronous::bulk::transit;
 use crate::machine::asynchronous::bulk::transit::{Delivery, check_pieces, send};
 use crate::machine::mbarrier::barrier_addresses;
-use crate::machine::observe::SideAccess;
+use crate::machine::observe;
+use crate::machine::observe::Stored;
 use crate::machine::state::asynchronous::{Arriving, Departing, UNIT};
 use crate::machine::state::{At, AtLane, Attempt, Refused, Warp, Worker};
-use crate::machine::{access, modelled, observe, watch};
-use crate::program::{BulkCopy, RemoteStore};
+use crate::program::{BulkCopy, MemoryOperation, RemoteStore};
 use crate::sanitizer::Run;
 use crate::tensor_map::{Piece, RowBytes, RowLayout};
 use crate::trap::TrapKind;
@@ -49,8 +50,8 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
         if copy.from.space == Space::Global {
             let receivers = transit::receivers(blocks.map(|blocks| blocks[lane]));
             let pieces = [Piece { offset: 0, bytes, address: from }];
-            watch::bulk(worker, warp, AccessKind::Copy, &pieces, thread);
-            modelled::bulk(worker, AccessKind::Copy, &pieces, receivers);
+            observe::recorder::bulk(worker, warp, AccessKind::Copy, &pieces, thread);
+            observe::model::bulk(worker, AccessKind::Copy, &pieces, receivers);
         }
         if let Some(barriers) = barriers {
             let what = Arriving { to, barrier: barriers[lane], bytes: data, layout, reduction, number: 0 };
@@ -63,7 +64,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
         let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&data) };
         if report_pieces(worker, warp, writes, &pieces, thread) {
             check_pieces(worker, &pieces, lane)?;
-            watch::bulk(worker, warp, AccessKind::of_bulk_store(reduction.is_some()), &pieces, thread);
+            observe::recorder::bulk(worker, warp, AccessKind::of_bulk_store(reduction.is_some()), &pieces, thread);
             let runs = (vec![run_of_shared(from, bytes)], runs_of_global(&pieces));
             let number = begins(worker, warp, runs, reduction, thread);
             let departing = Departing { from: source, pieces, reduction, number };
@@ -91,9 +92,12 @@ pub(crate) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &Re
             row[lane] = little_endian(word) as u32;
         }
     }
-    let what = if store.op.is_some() { SideAccess::Combine(width) } else { SideAccess::Write(width, &words) };
-    let mask = observe::touch(worker, warp, &store.to, what, at);
-    let mask = observe::touch(worker, warp, &store.barrier, SideAccess::Mbarrier, at.with_mask(mask));
+    let what = match store.op {
+        Some(_) => (&MemoryOperation::atomic(counter, width), Stored::Unknown),
+        None => (&MemoryOperation::new(counter, AccessKind::Store, width), Stored::Words(&words)),
+    };
+    let mask = observe::sanitizer::by_operand(worker, warp, &store.to, what, at);
+    let mask = observe::mbarrier(worker, warp, &store.barrier, at.with_mask(mask));
     // Both are in shared memory.
     let to = barrier_addresses(worker, warp, &store.to, split, mask, true)?;
     let barriers = barrier_addresses(worker, warp, &store.barrier, split, mask, true)?;

@@ -16,7 +16,7 @@ use crate::machine::asynchronous::bulk::transit::{Delivery, check_pieces, refuse
 use crate::machine::mbarrier::barrier_addresses;
 use crate::machine::state::asynchronous::{Arriving, Departing, UNIT};
 use crate::machine::state::{At, AtLane, Attempt, Refused, Warp, Worker};
-use crate::machine::{access, modelled, observe, watch};
+use crate::machine::{access, observe};
 use crate::program::{AddressOperand, Fence, SyncScope, TensorCopy, TensorTransfer};
 use crate::sanitizer::FindingKind;
 use crate::site::AccessAction;
@@ -110,8 +110,8 @@ fn load<'l>(
         }
         part.loaded(&mut bytes[piece.offset as usize..(piece.offset + piece.bytes) as usize]);
     }
-    watch::bulk(worker, warp, AccessKind::Copy, &part.pieces, thread);
-    modelled::bulk(worker, AccessKind::Copy, &part.pieces, transit::receivers(blocks));
+    observe::recorder::bulk(worker, warp, AccessKind::Copy, &part.pieces, thread);
+    observe::model::bulk(worker, AccessKind::Copy, &part.pieces, transit::receivers(blocks));
     let what = Arriving { to, barrier, bytes, layout: part.layout, reduction: None, number: 0 };
     transit::deliver(worker, warp, Delivery { what, reads: runs_of_global(&part.pieces), blocks }, thread)
 }
@@ -145,7 +145,7 @@ fn store<'l>(
     let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&data) };
     if report_pieces(worker, warp, writes, &pieces, thread) {
         check_pieces(worker, &pieces, thread.lane)?;
-        watch::bulk(worker, warp, AccessKind::of_bulk_store(reduction.is_some()), &pieces, thread);
+        observe::recorder::bulk(worker, warp, AccessKind::of_bulk_store(reduction.is_some()), &pieces, thread);
         let runs = (vec![run_of_shared(from, layout.extent(bytes))], runs_of_global(&pieces));
         let number = begins(worker, warp, runs, reduction, thread);
         let departing = Departing { from: source, pieces, reduction, number };

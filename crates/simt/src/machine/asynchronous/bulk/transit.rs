@@ -21,9 +21,9 @@ use crate::machine::asynchronous::bulk::reports::{
     Reported, begins, little_endian, report, report_part, run_of_shared,
 };
 use crate::machine::mbarrier::update;
+use crate::machine::observe;
 use crate::machine::state::asynchronous::{Arriving, Departing, LIMIT, Leaving, UNIT};
 use crate::machine::state::{AtLane, Attempt, Fault, Refused, Warp, Worker};
-use crate::machine::{modelled, observe};
 use crate::memory::MbarrierFault;
 use crate::memory::SharedMemory;
 use crate::sanitizer::Run;
@@ -302,7 +302,7 @@ pub(crate) fn put(worker: &Worker, space: Space, piece: &Piece, data: &[u8], lan
 
 /// Writes the pieces of a copy to global memory.
 fn put_out(worker: &mut Worker, departing: &Departing, data: &[u8], lane: usize) -> Attempt {
-    modelled::bulk(worker, AccessKind::of_bulk_store(departing.reduction.is_some()), &departing.pieces, 1);
+    observe::model::bulk(worker, AccessKind::of_bulk_store(departing.reduction.is_some()), &departing.pieces, 1);
     let memory = worker.launched.memory;
     let bytes_of = |piece: &Piece| &data[piece.offset as usize..(piece.offset + piece.bytes) as usize];
     let done = match departing.reduction {

@@ -1,5 +1,5 @@
-//! What an access of a recorded warp needs, for the replay of a launch's time. `modelled.rs` calls
-//! this around an access that it passes to the model.
+//! What a request of a recorded warp needs, for the replay of a launch's time. `model` calls this
+//! around a request that it passes on.
 
 use crate::address::Access;
 use crate::coalesce;
