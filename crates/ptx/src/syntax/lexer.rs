@@ -136,7 +136,9 @@ pub(crate) fn brace(text: &[u8], at: usize) -> Option<(TokenKind, usize)> {
 /// compiler tests a stretch of 32 bytes in a few instructions, and most stretches have none.
 fn plain(text: &[u8]) -> usize {
     let matters = |byte: &u8| matches!(byte, b'{' | b'}' | b'/' | b'"');
-    let has_any = |stretch: &&[u8; 32]| stretch.iter().fold(false, |any, byte| any | matters(byte));
+    let is_one = |byte: u8, of: u8| u8::from(byte == of);
+    let any_in = |byte: u8| is_one(byte, b'{') | is_one(byte, b'}') | is_one(byte, b'/') | is_one(byte, b'"');
+    let has_any = |stretch: &&[u8; 32]| stretch.iter().fold(0, |any, &byte| any | any_in(byte)) != 0;
     let first = text.as_chunks().0.iter().take_while(|stretch| !has_any(stretch)).count() * 32;
     first + text[first..].iter().take_while(|byte| !matters(byte)).count()
 }
