@@ -16,6 +16,8 @@
 //!   of `docs/DRIVER.md`;
 //! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, as the reference for
 //!   the simulator's counters;
+//! - `instructions` counts the processor's instructions for runs of the simulator, and compares them with
+//!   those recorded;
 //! - `compute-sanitizer` runs the suite of planted bugs on a GPU under NVIDIA's tool.
 //!
 //! The exit code is 0 for success, 1 if the chore failed or the PTX is stale, and 2 for wrong
@@ -29,6 +31,7 @@ mod compute_sanitizer;
 mod count;
 mod documents;
 mod exit_code;
+mod instructions;
 mod new_kernels;
 mod package;
 mod packages;
@@ -86,6 +89,8 @@ enum Chore {
     Clients(clients::Options),
     /// Count the labs' kernels on a GPU with Nsight Compute, as the reference for the simulator.
     Count(count::Options),
+    /// Count the processor's instructions for runs of the simulator under Valgrind, beside those recorded.
+    Instructions(instructions::Options),
     /// Run the suite of planted bugs on a GPU, under each tool of NVIDIA's compute-sanitizer.
     ComputeSanitizer(compute_sanitizer::Options),
 }
@@ -106,6 +111,7 @@ fn main() -> ExitCode {
         Chore::Time(options) => time::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Clients(options) => clients::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Count(options) => count::run(&options).map_err(|error| (FAILED, error.to_string())),
+        Chore::Instructions(options) => instructions::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::ComputeSanitizer(options) => {
             compute_sanitizer::run(&options).map_err(|error| (FAILED, error.to_string()))
         }

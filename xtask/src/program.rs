@@ -1,10 +1,9 @@
-//! Shared by the chores that measure on a GPU: their options and errors, the programs that they
-//! run, and what these report of the machine. `compare`, `results` and `count` use it; it runs
-//! programs and writes nothing.
+//! Shared by the chores that measure: their options and errors, the programs that they run, and
+//! what these report of the machine. Runs programs and writes nothing.
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,7 +27,7 @@ pub struct MeasureOptions {
     pub only: Option<String>,
 }
 
-/// Why a chore that measures on a GPU failed.
+/// Why a chore that measures failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -45,6 +44,8 @@ pub enum Error {
     NoSuchLab { lab: String, known: String },
     #[error("ncu does not count `host {run}`: {problem}")]
     Count { run: String, problem: String },
+    #[error("more instructions than recorded: {risen}; if that is worth it, record with `cargo xtask instructions`")]
+    Instructions { risen: String },
 }
 
 /// The error of a file that cannot be read, written or understood.
@@ -116,9 +117,18 @@ pub fn devices(host: &Path) -> Result<Value, Failed> {
 ///
 /// If it does not start or fails, with the last line of its standard error.
 pub fn succeed(command: &mut Command) -> Result<String, Failed> {
+    Ok(String::from_utf8_lossy(&output(command)?.stdout).into_owned())
+}
+
+/// Runs a command and returns what it printed on both streams.
+///
+/// # Errors
+///
+/// As [`succeed`].
+pub fn output(command: &mut Command) -> Result<Output, Failed> {
     let output = command.output().map_err(|problem| Failed::of(command, problem))?;
     if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        return Ok(output);
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(Failed::of(command, said.lines().last().unwrap_or("it printed nothing")))
