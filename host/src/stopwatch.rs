@@ -47,7 +47,7 @@ impl Stopwatch {
     }
 
     /// Times the device's own copy of this many bytes, as a reference. `None` if there is no room
-    /// for it beside the lab's data.
+    /// for it beside the lab's data, or it takes no time: on a driver that predicts those of kernels alone.
     pub fn copy(&mut self, bytes: u64) -> Result<Option<DeviceCopy>> {
         let device = self.device.clone();
         if bytes == 0 || device.available()? < bytes.saturating_mul(2) {
@@ -56,7 +56,8 @@ impl Stopwatch {
         let from: Buffer<u8> = device.buffer(bytes as usize)?;
         let mut to: Buffer<u8> = device.buffer(bytes as usize)?;
         let timing = self.measure(2 * bytes, &mut || device.copy(&from, &mut to, bytes))?.cold;
-        Ok(Some(DeviceCopy { bytes, gbps: gigabytes_per_second(2 * bytes, timing.median_ms), timing }))
+        let gbps = gigabytes_per_second(2 * bytes, timing.median_ms);
+        Ok(gbps.is_finite().then_some(DeviceCopy { bytes, gbps, timing }))
     }
 
     /// Times `work`, which touches this many bytes. What was timed before leaves it no lines with priority.

@@ -117,11 +117,14 @@ fn memory_is_drawn_of_one_row_or_of_two() {
 fn how_often_each_element_is_loaded_is_drawn() {
     let drawn = output("matmul --m 64 --naive --tiled16 --tiled32 --device sim --picture elements");
     let flat = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
-    let said = "Loads of each word of A: naive 64, tiled16 4, tiled32 2.";
+    let said = "Loads by lanes of each word of A: naive 64, tiled16 4, tiled32 2.";
     assert!(flat.contains(said) && flat.contains("B: 64 times B: 4 times B: 2 times"), "{drawn}");
     let drawn = output("dot --size 4096 --device sim --picture elements");
     let flat = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("Loads of each word of the partial sums: global-linear 2.00, shared-linear 0."), "{drawn}");
+    assert!(
+        flat.contains("Loads by lanes of each word of the partial sums: global-linear 2.00, shared-linear 0."),
+        "{drawn}"
+    );
     let drawn = output("gram --rows 64 --cols 64 --device sim --picture elements");
     assert!(drawn.contains("A: tiled16 8, tiled32 4."), "{drawn}");
     for flags in ["--format csv", "--predict"] {

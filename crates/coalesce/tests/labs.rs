@@ -93,6 +93,7 @@ fn times_on_the_driver_are_predicted() {
     let (lines, report) = run("transpose --padded --rows 64 --time-limit 0.001", &[("COALESCE_DEVICE", "turing")]);
     let (_, json) = lines[0].split_once(' ').expect("the exit code and JSON");
     let lab: Value = serde_json::Deserializer::from_str(json).into_iter().next().expect("JSON").expect("JSON");
+    assert!(lab["device_copy"].is_null(), "copies take no time here, so that there is no rate: {lab}");
     let milliseconds = lab["variants"][0]["time_ms"].as_f64().expect("a time");
     // As on a T4: some microseconds.
     assert!((0.001..0.1).contains(&milliseconds), "{milliseconds}");

@@ -86,7 +86,7 @@ impl ElementMaps {
         let array = arrays.fold(first, |most, array| if factor(array) > factor(most) { array } else { most });
         let all: Vec<String> =
             self.variants.iter().map(|variant| format!("{} {}", variant.name, variant.mean(array))).collect();
-        format!("Loads of each word of {array}: {}.", all.join(", "))
+        format!("Loads by lanes of each word of {array}: {}.", all.join(", "))
     }
 }
 

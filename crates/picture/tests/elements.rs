@@ -15,10 +15,10 @@ fn maps() -> ElementMaps {
 
 #[test]
 fn the_array_that_differs_is_said() {
-    assert_eq!(maps().sentence(), "Loads of each word of A: naive 64, tiled 2.");
+    assert_eq!(maps().sentence(), "Loads by lanes of each word of A: naive 64, tiled 2.");
     let mut without = maps();
     without.variants[1].arrays.remove(0);
-    assert_eq!(without.sentence(), "Loads of each word of A: naive 64, tiled 0.");
+    assert_eq!(without.sentence(), "Loads by lanes of each word of A: naive 64, tiled 0.");
     assert_eq!(ElementMaps { variants: Vec::new() }.sentence(), "Nothing is loaded from global memory.");
 }
 

@@ -172,11 +172,14 @@ fn removed(variants: &[VariantReport], first: FirstScreen) -> Vec<Column> {
         cells[1].push(removes.and_then(|(it, before)| it.measure.of(before)));
         cells[2].push(removes.and_then(|(it, _)| it.measure.of(variant)));
     }
-    if cells[1].iter().all(Option::is_none) {
+    if cells[0].iter().all(Option::is_none) {
         return Vec::new();
     }
+    // Without counters, as on a GPU, only what follows from the launch is known, which is little.
+    let counted = variants.iter().any(|variant| variant.counters.is_some());
     let sections = [("removes", Section::Name), ("from", Section::Counter), ("to", Section::Counter)];
-    sections.into_iter().zip(cells).map(|((key, section), cells)| Column::names(key, section, cells)).collect()
+    let sections = &sections[..if counted { 3 } else { 1 }];
+    sections.iter().zip(cells).map(|(&(key, section), cells)| Column::names(key, section, cells)).collect()
 }
 
 /// The greatest over the least of predicted times that do not say which is shorter.

@@ -112,7 +112,7 @@ const TILED32: Row = Row::Named("tiled32");
 
 /// How often the loads of warps fetch each element of the factors, on average.
 const LOADS_OF_AN_ELEMENT: Measure =
-    Measure::new(Section::Counter, "loads_of_an_element", &["loads of", "each element"], Better::Lower, |variant| {
+    Measure::new(Section::Counter, "loads_of_an_element", &["fetches of", "each element"], Better::Lower, |variant| {
         let bytes = variant.counters.as_ref()?.global.load.sectors as f64 * 32.0;
         Some(Cell::number(bytes / variant.fact("input_bytes")?.as_f64()?))
     });

@@ -252,6 +252,26 @@ fn of_one_launch_on_a_gpu_the_first_table_says_that_it_is_right() {
 }
 
 #[test]
+fn what_a_step_removes_has_numbers_only_where_it_is_counted() {
+    const STEPS: &[Removes] = &[
+        Removes { step: "with-strides", what: "", measure: measures::BANK_CONFLICTS_FIRST },
+        Removes { step: "padded", what: "bank conflicts", measure: measures::BANK_CONFLICTS_FIRST },
+    ];
+    let first = |device| LabReport {
+        first: FirstScreen { removes: STEPS, ..report(gpu()).first },
+        legend: false,
+        ..report(device)
+    };
+    let head = |report: &LabReport| {
+        let text = text(report, Format::Table);
+        assert!(text.contains("bank conflicts"), "{text}");
+        text.lines().find(|line| line.starts_with("variant ")).unwrap().to_owned()
+    };
+    assert!(!head(&first(gpu())).contains("from"));
+    assert!(head(&first(simulator())).contains(" from "));
+}
+
+#[test]
 fn one_wrong_variant_makes_the_report_wrong() {
     let mut report = report(simulator());
     assert!(!report.correct());

@@ -169,7 +169,7 @@ pub fn cache() {
 
 /// Rows of 120 floats start in the middle of a line three times out of four; pitched ones never.
 pub fn pitch() {
-    let report = run("pitch", "--rows 512 --cols 120");
+    let report = run("pitch", "--rows 512 --cols 120 --by-rows --by-columns --transposed");
     let lines = |name: &str| {
         let counted = counters(&report, &format!("{name} on fermi"));
         let load = counted.model.expect("a model").global_load;
