@@ -27,7 +27,7 @@ fn honest() -> Vec<Submission> {
     let polls = "    while input.read_volatile() < 2.0 {}\n    *output = *input;";
     vec![
         ("right", with(""), "solved", "right at 8 sizes"),
-        ("scattered", kernel(SCATTERED), "goals_missed", "wrong  loads.sectors_per_request is 8.00; goal: at most 4.1"),
+        ("scattered", kernel(SCATTERED), "goals_missed", "wrong  loads.sectors_per_request is "),
         ("one_short", kernel(&one_short), "wrong", "never written"),
         ("beyond", kernel(&beyond), "wrong", "memory: out of bounds"),
         ("types", kernel("    *output = 1;"), "does_not_compile", "copy/kernel.rs:7"),
