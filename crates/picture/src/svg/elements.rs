@@ -52,11 +52,12 @@ pub fn elements(maps: &ElementMaps) -> String {
 fn map(drawing: &mut Drawing, variant: &ElementMap, array: &str, (x, y): (f64, f64), most: f64) {
     let Some(words) = variant.words(array) else { return };
     let loads = variant.loads(array).unwrap_or_default();
-    let said = format!("{}, {array}: each word of 4 bytes is loaded {loads}", variant.name);
+    let grid = Grid::of(words);
+    let said =
+        format!("{}, {array}: each word of 4 bytes is loaded {loads}; rows of {} words", variant.name, grid.width);
     drawing.saying("", &said, |drawing| {
         drawing.label("cell strong", (x, y + 14.0), &variant.name);
         drawing.label("cell", (x, y + 30.0), &format!("{array}: {loads}"));
-        let grid = Grid::of(words);
         let (top, rows) = (y + HEAD, grid.cells.len() / grid.columns);
         let cell = MAP / grid.columns.max(rows) as f64;
         drawing.rect("memory-box", (x, top), (cell * grid.columns as f64, cell * rows as f64), 0.0);
@@ -82,7 +83,7 @@ fn map(drawing: &mut Drawing, variant: &ElementMap, array: &str, (x, y): (f64, f
             drawing.path(&format!("heat{shade}"), path);
         }
         let below = top + cell * rows as f64 + 15.0;
-        drawing.label("cell faint", (x, below), &format!("{} loads; rows of {} words", variant.all(array), grid.width));
+        drawing.label("cell faint", (x, below), &format!("{} loads", variant.all(array)));
     });
 }
 

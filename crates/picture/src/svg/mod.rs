@@ -27,6 +27,9 @@ const TITLE_LINE: f64 = 22.0;
 /// The characters of such a line.
 const TITLE_WIDTH: usize = 56;
 
+/// The most characters of a title that are sure to fit one line of a drawing at its full size.
+const WIDE_TITLE: usize = 74;
+
 /// The style of all drawings. A page includes it once; [`file()`] puts it into a drawing.
 pub const STYLE: &str = include_str!("style.css");
 
@@ -111,9 +114,13 @@ impl Drawing {
         match lines.lines().count() {
             0 | 1 => self.label("title", (12.0, 21.0), text),
             _ => {
-                self.label("title wide", (12.0, 21.0), text);
+                let fits = text.chars().count() <= WIDE_TITLE;
+                if fits {
+                    self.label("title wide", (12.0, 21.0), text);
+                }
                 for (index, line) in lines.lines().enumerate() {
-                    self.label("title narrow", (12.0, 21.0 + TITLE_LINE * index as f64), line);
+                    let class = if fits { "title narrow" } else { "title" };
+                    self.label(class, (12.0, 21.0 + TITLE_LINE * index as f64), line);
                 }
             }
         }
