@@ -86,7 +86,7 @@ thread_local! {
     static LAST: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Makes an error the thread's last one, unless it only says that work goes on.
+/// Records the thread's last error. `cudaErrorNotReady` is a status, and is not recorded.
 pub fn note(error: Error) -> u32 {
     if error != Error::NOT_READY {
         LAST.set(error.0);

@@ -55,7 +55,7 @@ fn each_device_has_its_gpu_and_its_memory() {
         assert_eq!((driver.cuCtxEnablePeerAccess(first, 0), driver.cuCtxEnablePeerAccess(first, 0)), (0, 704));
         assert_eq!((driver.cuCtxDisablePeerAccess(first), driver.cuCtxDisablePeerAccess(first)), (0, 705));
 
-        // One is reset, and the other goes on.
+        // A reset of one device leaves the memory of the other as it is.
         assert_eq!(driver.cuDevicePrimaryCtxReset_v2(1), 0);
         assert_eq!((driver.cuMemFree_v2(there), driver.cuMemFree_v2(here)), (INVALID_VALUE, 0));
     });
